@@ -1,0 +1,185 @@
+"""What a game is: the types and the protocol between a table and any game's rules.
+
+Everything here is a value or a pure function. No IO, no clock, no randomness; a game imports this module of
+ours and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
+
+Seat: TypeAlias = str
+"""A seat's name within its game: ``"east"``. Two names belong to no player: `TEMPLE` and `CHANCE`."""
+
+TEMPLE: Seat = "temple"
+"""The seat of the physical temple: its moves are the tokens that fell."""
+
+CHANCE: Seat = "chance"
+"""The seat of dice, bags and decks: its moves are outcomes, typed in, rolled or fed by a test."""
+
+Arg: TypeAlias = int | str
+Value: TypeAlias = int | str
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+Facts: TypeAlias = Mapping[str, Arg]
+
+
+class Move(NamedTuple):
+    """One move: its name and its arguments, in the game's own words. Written as ``["sacrifice", "tlaloc", 2]``."""
+
+    name: str
+    args: tuple[Arg, ...] = ()
+
+    def to_json(self) -> list[Arg]:
+        """Return the move as a JSON list, its name first."""
+        return [self.name, *self.args]
+
+    @classmethod
+    def from_json(cls, value: object) -> Move:
+        """Read what `to_json` wrote; raises `ValueError` for anything else."""
+        if isinstance(value, list) and value and isinstance(value[0], str) and len(value) <= 16:
+            name, *args = value
+            if all(type(arg) is int or (isinstance(arg, str) and len(arg) <= 200) for arg in args):
+                return cls(name, tuple(args))
+        raise ValueError(f"move is {ascii(value)[:80]}; expected a list of its name and its arguments")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a move cannot be made: a code with words in the game's texts, and the facts those words need."""
+
+    code: str
+    facts: Facts = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A rule that a table may choose: one of `values`, or any whole number from `low` to `high`.
+
+    `ruling` is the id of the ruling that it settles ("M25"); its words are in the game's texts under its key.
+    """
+
+    key: str
+    default: Value
+    ruling: str
+    values: tuple[Value, ...] = ()
+    low: int = 0
+    high: int = 0
+
+    def accepts(self, value: object) -> bool:
+        """Return whether a table may choose this value; where there is a range, `values` are only proposals."""
+        if self.high:
+            return type(value) is int and self.low <= value <= self.high
+        return type(value) in (int, str) and value in self.values
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One thing a seat may pick now.
+
+    `key` and `facts` name its words in the game's texts, `element` the thing on the page that it belongs to.
+    A choice with a `move` makes that move; one without leads a level deeper. Like things share a `group`;
+    `confirm` asks for a second tap where a slip would hurt.
+    """
+
+    key: str
+    facts: Facts = field(default_factory=dict)
+    element: str = ""
+    move: Move | None = None
+    group: str = ""
+    confirm: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the story: a code with words in the game's texts, the facts they need, and how to mark it."""
+
+    code: str
+    facts: Facts = field(default_factory=dict)
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """What a table knows of a token that fell, as a game may judge it.
+
+    `id` is the token's own; `god` its slot. `doubt` says why it should wait for a person, or is empty:
+    ``"earlier"`` fell before the turn now running, ``"elsewhere"`` before this temple served this table,
+    ``"jam"`` may be no token at all, ``"stranger"`` comes from a second counter under the temple's name.
+    """
+
+    id: str
+    god: str
+    doubt: str = ""
+
+
+S = TypeVar("S")
+
+
+class Game(Protocol[S]):
+    """The rules of one game over its own frozen state `S`. Every method is a pure function of its arguments."""
+
+    name: str
+    rules_version: int
+    options: tuple[Option, ...]
+    presets: Mapping[str, Mapping[str, Value]]
+    seatings: Mapping[int, tuple[Seat, ...]]
+    """For each number of players the seats they take, in turn order."""
+    uses_temple: bool
+
+    def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> S:
+        """Return the first state. The options are complete and each accepted by its `Option`."""
+        ...
+
+    def to_act(self, state: S) -> tuple[Seat, ...]:
+        """Return the seats that have a move now; empty when the game is over."""
+        ...
+
+    def on_turn(self, state: S) -> Seat | None:
+        """Return the seat whose turn it is, or none when the game is over."""
+        ...
+
+    def turn(self, state: S) -> int:
+        """Return the number of the turn now running, counted from 1; a token's doubt depends on when it began."""
+        ...
+
+    def moves(self, state: S, seat: Seat) -> list[Move]:
+        """Return exactly the legal moves of a seat, sorted."""
+        ...
+
+    def choices(self, state: S, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
+        """Return the legal moves of a seat one level at a time, like things grouped."""
+        ...
+
+    def play(self, state: S, seat: Seat, move: Move) -> S | Refusal:
+        """Return the state after a seat's move, or why it cannot be made. The given state is never changed."""
+        ...
+
+    def fall(self, state: S, fall: Fall) -> Move:
+        """Return the move by `TEMPLE` that enters a fallen token. It is legal in every state, even the last."""
+        ...
+
+    def undoable(self, before: S, seat: Seat, move: Move) -> bool:
+        """Return whether the seat may take this move of its own back while nobody has moved since."""
+        ...
+
+    def view(self, state: S, seat: Seat | None) -> Mapping[str, Json]:
+        """Return what a seat, or with none a spectator, may know: the one place that strips secrets."""
+        ...
+
+    def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
+        """Return the view cut into the named regions of the page; a region is drawn from its slice alone."""
+        ...
+
+    def story(self, before: S, seat: Seat, move: Move, after: S) -> list[Line]:
+        """Return what a move did, as lines for the log that every seat may read."""
+        ...
+
+    def notation(self, state: S) -> str:
+        """Return the state in one line; ``parse(notation(state)) == state``."""
+        ...
+
+    def parse(self, text: str) -> S:
+        """Read a state that `notation` wrote; raises `ValueError`."""
+        ...

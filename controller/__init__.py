@@ -1,0 +1,1 @@
+"""The temple's daemon: it counts the tokens that break its two beams and tells the table, each exactly once."""

@@ -1,0 +1,492 @@
+"""The contract between a temple and whoever listens: its topics, its messages, how they are written and checked.
+
+Standard library only. It never connects, stores or logs. Bytes of any kind give a message or a `WireError`.
+Messages are JSON objects with ``"v": 1``; unknown fields are ignored, wrong types and ranges are refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import ClassVar, Never, TypeAlias, TypeVar, cast
+
+VERSION = 1
+ROOT = "templo"
+MAX_PAYLOAD = 16_384
+"""Bytes. A longer payload is refused unread."""
+
+MAX_SEQ = 2**63 - 1
+MAX_WIDTH_MS = 86_400_000.0
+
+_TEMPLE = re.compile(r"[a-z0-9][a-z0-9-]{0,31}", re.ASCII)
+_HEX_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
+_CODE = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
+_E = TypeVar("_E", bound=StrEnum)
+_UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", re.ASCII)
+
+
+class WireError(ValueError):
+    """Bytes or values that break the contract; the message holds the value and what was expected."""
+
+
+class God(StrEnum):
+    """The two slots at the top of the temple."""
+
+    HUITZILOPOCHTLI = "huitzilopochtli"
+    TLALOC = "tlaloc"
+
+
+class State(StrEnum):
+    """How a temple is, as its retained status says it."""
+
+    READY = "ready"
+    ALERT = "alert"
+    STOPPED = "stopped"
+    LOST = "lost"
+
+
+class Kind(StrEnum):
+    """What a temple runs on."""
+
+    PI = "pi"
+    PICO = "pico"
+    ARDUINO = "arduino"
+    SIMULATOR = "simulator"
+
+
+class Timing(StrEnum):
+    """Where the time stamps of edges come from: the kernel, a callback's own clock, or a script."""
+
+    KERNEL = "kernel"
+    CALLBACK = "callback"
+    SIMULATED = "simulated"
+
+
+class Beam(StrEnum):
+    """What is known of one slot's beam."""
+
+    UNPROVED = "unproved"
+    """Clear by its level, but no edge was heard from it since the daemon started."""
+    CLEAR = "clear"
+    JAMMED = "jammed"
+    """Dark for longer than any token: something is stuck in the chute."""
+    DARK = "dark"
+    """Dark from the start: unplugged, blocked or wired the other way round."""
+    FLICKER = "flicker"
+    """Far more edges than tokens could make: sunlight, a loose plug, a weak supply."""
+    UNKNOWN = "unknown"
+    """The daemon is not there to say."""
+
+
+class Trouble(StrEnum):
+    """What keeps a temple from recording tokens, when its beams are not the reason."""
+
+    LEDGER_FULL = "ledger_full"
+    LEDGER_READ_ONLY = "ledger_read_only"
+    LEDGER_FAILING = "ledger_failing"
+    LEDGER_RESTORED = "ledger_restored"
+    """The companion holds newer tokens of this source: the ledger came from a backup."""
+    DEAF = "deaf"
+    """The sensors' thread or the record's thread has died."""
+
+
+class Flag(StrEnum):
+    """What is unusual about a token."""
+
+    JAM = "jam"
+    OVERLAP = "overlap"
+    MISSED_EDGE = "missed_edge"
+    TEST = "test"
+    SIMULATED = "simulated"
+
+
+class CommandName(StrEnum):
+    """What a companion may ask of a temple."""
+
+    IDENTIFY = "identify"
+    SELFTEST = "selftest"
+    CALIBRATE = "calibrate"
+    RESEND = "resend"
+    DROP = "drop"
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Retained birth, will and every change of health. `source` is absent until the ledger could be opened."""
+
+    leaf: ClassVar[str] = "status"
+    state: State
+    session: str
+    kind: Kind
+    software: str
+    timing: Timing
+    beams: Mapping[God, Beam]
+    source: str | None = None
+    trouble: Trouble | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token that fell: `seq` orders it within its `source`, `token` is its own random id.
+
+    `at` is when it fell, in UTC by the temple's clock; `width_ms` how long it kept the beam dark. `replayed` says
+    that it is not news: it was sent before, or could not be sent when it fell.
+    """
+
+    leaf: ClassVar[str] = "token"
+    source: str
+    seq: int
+    token: str
+    god: God
+    at: datetime
+    width_ms: float
+    flags: frozenset[str] = frozenset()
+    replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Retained lifetime totals, for screens; never an input to anything that counts."""
+
+    leaf: ClassVar[str] = "count"
+    source: str
+    seq: int
+    totals: Mapping[God, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Ack:
+    """Everything of `source` up to and including `seq` is stored."""
+
+    leaf: ClassVar[str] = "ack"
+    source: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A request to a temple. `seq` belongs to `resend`, `god` to `drop`; after `expires` it is not carried out."""
+
+    leaf: ClassVar[str] = "command"
+    id: str
+    name: CommandName
+    expires: datetime
+    seq: int | None = None
+    god: God | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to a command, by its id: a result, or an error in plain words."""
+
+    leaf: ClassVar[str] = "reply"
+    id: str
+    ok: bool
+    result: Mapping[str, object] | None = None
+    error: str | None = None
+
+
+Message: TypeAlias = Status | Token | Count | Ack | Command | Reply
+
+
+def topic(temple: str, leaf: str) -> str:
+    """Return the topic of one leaf of a temple: ``templo/<temple>/<leaf>``.
+
+    Raises `WireError` where the name could not be a temple's.
+    """
+    if leaf not in _READERS:
+        raise WireError(f"topic leaf is {leaf!r}; expected one of {', '.join(_READERS)}")
+    return f"{ROOT}/{temple_name(temple)}/{leaf}"
+
+
+def parse_topic(text: str) -> tuple[str, str]:
+    """Return the temple and the leaf that a topic names; raises `WireError`."""
+    parts = text.split("/")
+    if len(parts) != 3 or parts[0] != ROOT or parts[2] not in _READERS:
+        raise WireError(f"topic is {_shown(text)}; expected {ROOT}/<temple>/<{'|'.join(_READERS)}>")
+    return temple_name(parts[1]), parts[2]
+
+
+def temple_name(text: str) -> str:
+    """Return a temple's name unchanged, or raise `WireError`."""
+    if not _TEMPLE.fullmatch(text):
+        raise WireError(
+            f"temple name is {_shown(text)}; expected 1 to 32 lower-case letters, digits and inner hyphens"
+        )
+    return text
+
+
+def encode(message: Message) -> bytes:
+    """Write a message as its payload. ``decode(message.leaf, encode(message)) == message``."""
+    return json.dumps({"v": VERSION, **_WRITERS[message.leaf](message)}, separators=(",", ":")).encode()
+
+
+def decode(leaf: str, payload: bytes) -> Message:
+    """Read the payload that arrived under a leaf; raises `WireError` for anything that is not that message."""
+    reader = _READERS.get(leaf)
+    if reader is None:
+        raise WireError(f"topic leaf is {_shown(leaf)}; expected one of {', '.join(_READERS)}")
+    if len(payload) > MAX_PAYLOAD:
+        raise WireError(f"{leaf} is {len(payload)} bytes long; expected at most {MAX_PAYLOAD}")
+    try:
+        value = json.loads(payload.decode("utf-8"), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise WireError(f"{leaf} is {_shown(payload)}; expected a JSON object ({error})") from None
+    if not isinstance(value, dict):
+        raise WireError(f"{leaf} is {_shown(value)}; expected a JSON object")
+    fields = _Fields(leaf, value)
+    fields.version()
+    return reader(fields)
+
+
+def format_utc(at: datetime) -> str:
+    """Write an aware time as the contract does, in UTC to the millisecond: ``2026-11-21T18:42:07.123Z``."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def parse_utc(text: str) -> datetime:
+    """Read a time that `format_utc` wrote; raises `WireError`."""
+    if _UTC.fullmatch(text):
+        try:
+            return datetime.fromisoformat(text)
+        except ValueError:
+            pass
+    raise WireError(f"time is {_shown(text)}; expected UTC such as 2026-11-21T18:42:07.123Z")
+
+
+class _Fields:
+    """The fields of one payload, each read with its check."""
+
+    def __init__(self, leaf: str, values: dict[str, object]) -> None:
+        self._leaf = leaf
+        self._values = values
+
+    def version(self) -> None:
+        value = self._values.get("v")
+        if type(value) is not int or value != VERSION:
+            self._refuse("v", value, f"{VERSION}, the version that this end speaks")
+
+    def has(self, name: str) -> bool:
+        return self._values.get(name) is not None
+
+    def integer(self, name: str, low: int) -> int:
+        value = self._values.get(name)
+        if type(value) is not int or not low <= value <= MAX_SEQ:
+            self._refuse(name, value, f"a whole number from {low} to {MAX_SEQ}")
+        return value
+
+    def number(self, name: str, high: float) -> float:
+        value = self._values.get(name)
+        if type(value) not in (int, float) or not 0 <= cast(float, value) <= high:
+            self._refuse(name, value, f"a number from 0 to {high:g}")
+        return float(cast(float, value))
+
+    def truth(self, name: str) -> bool:
+        value = self._values.get(name)
+        if type(value) is not bool:
+            self._refuse(name, value, "true or false")
+        return value
+
+    def text(self, name: str, longest: int) -> str:
+        value = self._values.get(name)
+        if not isinstance(value, str) or not 0 < len(value) <= longest or not value.isprintable():
+            self._refuse(name, value, f"1 to {longest} printable characters")
+        return value
+
+    def hex_id(self, name: str) -> str:
+        value = self._values.get(name)
+        if not isinstance(value, str) or not _HEX_ID.fullmatch(value):
+            self._refuse(name, value, "32 hexadecimal digits")
+        return value
+
+    def utc(self, name: str) -> datetime:
+        value = self._values.get(name)
+        try:
+            return parse_utc(value) if isinstance(value, str) else self._refuse(name, value, "a time in UTC")
+        except WireError:
+            self._refuse(name, value, "a time in UTC such as 2026-11-21T18:42:07.123Z")
+
+    def one_of(self, name: str, kind: type[_E]) -> _E:
+        return self._member(name, self._values.get(name), kind)
+
+    def by_god(self, name: str, kind: type[_E]) -> dict[God, _E]:
+        entries = self._both_gods(name)
+        return {god: self._member(f"{name}.{god}", entries[god], kind) for god in God}
+
+    def totals(self, name: str) -> dict[God, int]:
+        entries = self._both_gods(name)
+        inner = _Fields(f"{self._leaf}.{name}", entries)
+        return {god: inner.integer(god, 0) for god in God}
+
+    def codes(self, name: str) -> frozenset[str]:
+        value = self._values.get(name)
+        if not isinstance(value, list) or len(value) > 16:
+            self._refuse(name, value, "a list of at most 16 flags")
+        for item in value:
+            if not isinstance(item, str) or not _CODE.fullmatch(item):
+                self._refuse(name, item, "a flag of lower-case letters and underscores")
+        return frozenset(value)
+
+    def mapping(self, name: str) -> dict[str, object]:
+        value = self._values.get(name)
+        if not isinstance(value, dict):
+            self._refuse(name, value, "a JSON object")
+        return value
+
+    def _both_gods(self, name: str) -> dict[str, object]:
+        entries = self.mapping(name)
+        if missing := [god for god in God if god not in entries]:
+            self._refuse(name, entries, f"an entry for {missing[0]}")
+        return entries
+
+    def _member(self, name: str, value: object, kind: type[_E]) -> _E:
+        if isinstance(value, str):
+            try:
+                return kind(value)
+            except ValueError:
+                pass
+        self._refuse(name, value, " or ".join(kind))
+
+    def _refuse(self, name: str, value: object, expected: str) -> Never:
+        raise WireError(f"{self._leaf}.{name} is {_shown(value)}; expected {expected}")
+
+
+def _refuse_constant(text: str) -> Never:
+    raise ValueError(f"{text} is no JSON number")
+
+
+def _shown(value: object) -> str:
+    """Return a value as an error shows it: escaped, and short whatever its size."""
+    if isinstance(value, bytes | str):
+        value = value[:80]
+    text = ascii(value) if not isinstance(value, int) or value.bit_length() < 256 else "a huge number"
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _read_status(fields: _Fields) -> Status:
+    return Status(
+        state=fields.one_of("state", State),
+        session=fields.hex_id("session"),
+        kind=fields.one_of("kind", Kind),
+        software=fields.text("software", 64),
+        timing=fields.one_of("timing", Timing),
+        beams=fields.by_god("beams", Beam),
+        source=fields.hex_id("source") if fields.has("source") else None,
+        trouble=fields.one_of("trouble", Trouble) if fields.has("trouble") else None,
+    )
+
+
+def _read_token(fields: _Fields) -> Token:
+    return Token(
+        source=fields.hex_id("source"),
+        seq=fields.integer("seq", 1),
+        token=fields.hex_id("token"),
+        god=fields.one_of("god", God),
+        at=fields.utc("at"),
+        width_ms=fields.number("width_ms", MAX_WIDTH_MS),
+        flags=fields.codes("flags"),
+        replayed=fields.truth("replayed"),
+    )
+
+
+def _read_count(fields: _Fields) -> Count:
+    return Count(fields.hex_id("source"), fields.integer("seq", 0), fields.totals("totals"))
+
+
+def _read_ack(fields: _Fields) -> Ack:
+    return Ack(fields.hex_id("source"), fields.integer("seq", 1))
+
+
+def _read_command(fields: _Fields) -> Command:
+    return Command(
+        id=fields.hex_id("id"),
+        name=fields.one_of("name", CommandName),
+        expires=fields.utc("expires"),
+        seq=fields.integer("seq", 1) if fields.has("seq") else None,
+        god=fields.one_of("god", God) if fields.has("god") else None,
+    )
+
+
+def _read_reply(fields: _Fields) -> Reply:
+    return Reply(
+        id=fields.hex_id("id"),
+        ok=fields.truth("ok"),
+        result=fields.mapping("result") if fields.has("result") else None,
+        error=fields.text("error", 512) if fields.has("error") else None,
+    )
+
+
+def _write_status(message: Status) -> dict[str, object]:
+    return {
+        "state": message.state,
+        "source": message.source,
+        "session": message.session,
+        "kind": message.kind,
+        "software": message.software,
+        "timing": message.timing,
+        "beams": dict(message.beams),
+        "trouble": message.trouble,
+    }
+
+
+def _write_token(message: Token) -> dict[str, object]:
+    return {
+        "source": message.source,
+        "seq": message.seq,
+        "token": message.token,
+        "god": message.god,
+        "at": format_utc(message.at),
+        "width_ms": message.width_ms,
+        "flags": sorted(message.flags),
+        "replayed": message.replayed,
+    }
+
+
+def _write_count(message: Count) -> dict[str, object]:
+    return {"source": message.source, "seq": message.seq, "totals": dict(message.totals)}
+
+
+def _write_ack(message: Ack) -> dict[str, object]:
+    return {"source": message.source, "seq": message.seq}
+
+
+def _write_command(message: Command) -> dict[str, object]:
+    return {
+        "id": message.id,
+        "name": message.name,
+        "expires": format_utc(message.expires),
+        "seq": message.seq,
+        "god": message.god,
+    }
+
+
+def _write_reply(message: Reply) -> dict[str, object]:
+    return {
+        "id": message.id,
+        "ok": message.ok,
+        "result": None if message.result is None else dict(message.result),
+        "error": message.error,
+    }
+
+
+_READERS: dict[str, Callable[[_Fields], Message]] = {
+    Status.leaf: _read_status,
+    Token.leaf: _read_token,
+    Count.leaf: _read_count,
+    Ack.leaf: _read_ack,
+    Command.leaf: _read_command,
+    Reply.leaf: _read_reply,
+}
+
+_WRITERS: dict[str, Callable[..., dict[str, object]]] = {
+    Status.leaf: _write_status,
+    Token.leaf: _write_token,
+    Count.leaf: _write_count,
+    Ack.leaf: _write_ack,
+    Command.leaf: _write_command,
+    Reply.leaf: _write_reply,
+}
