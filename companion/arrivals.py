@@ -1,0 +1,56 @@
+"""What a handful of arriving tokens changes: the tables they fall on and the temples they come from.
+
+It works on frozen snapshots and on a change that has begun; nothing is visible until the house swaps it in.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from datetime import datetime
+
+from companion.games.kernel import TEMPLE, Refusal
+from companion.table import KeptToken, Table, Transaction
+from companion.temples import Temple
+from controller import wire
+
+log = logging.getLogger(__name__)
+
+
+class Batch:
+    """What a handful of arriving tokens changes, before it is durable."""
+
+    def __init__(self, now: datetime, tables: dict[str, Table], temples: dict[str, Temple]) -> None:
+        self._now = now
+        self.tables = tables
+        self.temples = temples
+        self.changed: set[str] = set()
+        self.kept: list[KeptToken] = []
+        self.clashing: dict[str, list[KeptToken]] = {}
+
+    def take(self, change: Transaction, name: str, token: wire.Token) -> None:
+        """Keep a token, and enter it at the table that its temple serves."""
+        temple = self.temples.get(name) or Temple(name)
+        if temple.source is None:
+            temple = replace(temple, source=token.source)
+        self.temples[name] = temple
+        table = self.tables.get(temple.table_id or "")
+        if table is None or table.began_at is None or wire.Flag.TEST in token.flags:
+            self.kept.append(KeptToken(name, token, self._now))
+            return
+        move = table.fall(token, stranger=token.source != temple.source)
+        entry = table.entry(self._now, TEMPLE, move)
+        after = table.extended(entry)
+        if isinstance(after, Refusal):
+            log.error("table %r refused token %d of %r: %s", table.title, token.seq, name, after.code)
+            self.kept.append(KeptToken(name, token, self._now))
+            return
+        change.append(table.id, entry)
+        self.tables[table.id] = after
+        self.changed.add(table.id)
+        self.kept.append(KeptToken(name, token, self._now, table.id))
+
+    def clash(self, name: str, token: wire.Token) -> None:
+        """Hold a token apart."""
+        self.temples.setdefault(name, Temple(name))
+        self.clashing.setdefault(name, []).append(KeptToken(name, token, self._now))

@@ -1,0 +1,448 @@
+"""The house: every table and every temple of this companion, changed under one lock and durable before it is seen.
+
+What it returns is frozen; what it cannot do is a `HouseError`. It reads no clock and makes no randomness of its own,
+knows no rule of any game, and never touches the network.
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from companion.arrivals import Batch
+from companion.games.kernel import Game, Move, Refusal, Seat, Value
+from companion.lobby import clean_name, complete_options, digest, new_code, normal_code
+from companion.table import (
+    BEGIN,
+    FREE,
+    HOUSE,
+    SERVED,
+    SIT,
+    UNDO,
+    Charter,
+    Entry,
+    HouseError,
+    Store,
+    Table,
+    Transaction,
+)
+from companion.temples import RECENT, Mark, Receipt, Temple
+from controller import wire
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What became of a post: the table as it is now, and why not, where the move was not made."""
+
+    table: Table
+    accepted: bool
+    refusal: Refusal | None = None
+    stale: bool = False
+
+
+class House:
+    """All tables and temples; the one writer of its store."""
+
+    def __init__(
+        self,
+        store: Store,
+        games: Mapping[str, Game[Any]],
+        clock: Callable[[], datetime],
+        entropy: Callable[[int], bytes],
+        on_change: Callable[[str], None] = lambda topic: None,
+    ) -> None:
+        """Take over what the store holds.
+
+        `clock` gives aware times in UTC, `entropy` that many random bytes. `on_change` is told a topic,
+        ``table:<id>``, ``temple:<name>`` or ``tables``, after each change that is durable.
+        """
+        self._store = store
+        self.games = MappingProxyType(dict(games))
+        self._clock = clock
+        self._entropy = entropy
+        self._on_change = on_change
+        self._lock = threading.RLock()
+        self._tables: dict[str, Table] = {}
+        self.unreadable: list[tuple[str, str]] = []
+        """Title and reason of each stored table that this software cannot replay; it is left as it is."""
+        for record in store.tables():
+            try:
+                table = self._replayed(record.charter, record.entries)
+            except (HouseError, ValueError) as error:
+                log.error("table %r stays closed: %s", record.charter.title, error)
+                self.unreadable.append((record.charter.title, str(error)))
+            else:
+                self._tables[table.id] = table.with_keys(record.keys)
+        self._temples = {
+            record.name: Temple(
+                record.name,
+                record.source,
+                record.table_id,
+                recent=store.recent(record.name, RECENT),
+                totals=store.totals(record.name),
+                quarantined=store.quarantined(record.name),
+            )
+            for record in store.temples()
+        }
+        self._marks = {source: Mark(seq, ahead) for source, (seq, ahead) in store.marks().items()}
+
+    def _replayed(self, charter: Charter, entries: Iterable[Entry]) -> Table:
+        game = self._game(charter.game)
+        table = Table.opened(charter, game)
+        for entry in entries:
+            after = table.extended(entry)
+            if isinstance(after, Refusal):
+                raise ValueError(
+                    f"entry {entry.n} is {entry.move.to_json()}; expected a move of rules {charter.rules}"
+                )
+            table = after
+        return table
+
+    def _game(self, name: str) -> Game[Any]:
+        try:
+            return self.games[name]
+        except KeyError:
+            raise HouseError("unknown_game", game=name[:32]) from None
+
+    # Tables
+
+    def tables(self) -> tuple[Table, ...]:
+        """Return every table, the newest first."""
+        return tuple(sorted(self._tables.values(), key=lambda table: table.charter.opened_at, reverse=True))
+
+    def table(self, table_id: str) -> Table:
+        """Return a table by its id; raises `HouseError` ``unknown_table``."""
+        try:
+            return self._tables[table_id]
+        except KeyError:
+            raise HouseError("unknown_table") from None
+
+    def table_by_code(self, code: str) -> Table:
+        """Return a table by its join code, however it was typed; raises `HouseError` ``wrong_code``.
+
+        Every table's code is compared, each in constant time.
+        """
+        wanted = normal_code(code)
+        found = [
+            table for table in self._tables.values() if hmac.compare_digest(table.code.encode(), wanted.encode())
+        ]
+        if not found:
+            raise HouseError("wrong_code")
+        return found[0]
+
+    def open_table(
+        self,
+        game: str,
+        title: str,
+        players: int,
+        preset: str,
+        options: Mapping[str, Value] = MappingProxyType({}),
+        temple: str | None = None,
+    ) -> Table:
+        """Open the lobby of a new table; `options` are what differs from the preset.
+
+        Raises `HouseError` with what was wrong: ``unknown_game``, ``unknown_preset``, ``unknown_option``,
+        ``bad_option``, ``bad_players``, ``bad_name``, ``unknown_temple``.
+        """
+        rules = self._game(game)
+        if players not in rules.seatings:
+            raise HouseError("bad_players", players=players, fewest=min(rules.seatings), most=max(rules.seatings))
+        chosen = complete_options(rules, preset, options)
+        title = clean_name(title)
+        with self._lock:
+            now = self._clock()
+            charter = Charter(
+                id=self._entropy(16).hex(),
+                code=new_code(self._entropy, {table.code for table in self._tables.values()}),
+                title=title,
+                game=game,
+                rules=rules.rules_version,
+                preset=preset,
+                options=chosen,
+                seats=rules.seatings[players],
+                opened_at=now,
+            )
+            table = Table.opened(charter, rules)
+            with self._store.transaction() as change:
+                change.add_table(charter)
+            self._tables[table.id] = table
+            self._on_change("tables")
+            return self.serve(table.id, temple) if temple else table
+
+    # Seats
+
+    def sit(self, table_id: str, code: str, seat: Seat, name: str, token: str = "") -> str:
+        """Give a free chair to a phone; returns the token that proves it, the same one where it held a chair already.
+
+        Raises `HouseError` ``wrong_code``, ``unknown_seat``, ``seat_taken``, ``bad_name``.
+        """
+        return self._seat(table_id, code, {seat: name}, token)
+
+    def share(self, table_id: str, code: str, names: Mapping[Seat, str], token: str = "") -> str:
+        """Give every free chair to one phone that is passed round; returns its token."""
+        with self._lock:
+            free = [chair.seat for chair in self.table(table_id).chairs if not chair.taken]
+            if not free:
+                raise HouseError("table_full")
+            return self._seat(table_id, code, {seat: names.get(seat, "") for seat in free}, token)
+
+    def _seat(self, table_id: str, code: str, names: Mapping[Seat, str], token: str) -> str:
+        with self._lock:
+            table = self.table(table_id)
+            if not hmac.compare_digest(table.code.encode(), normal_code(code).encode()):
+                raise HouseError("wrong_code")
+            if not token or not self.seats_held(table_id, token):
+                token = self._entropy(16).hex()
+            entries = []
+            for seat, name in names.items():
+                if table.chair(seat).taken:
+                    raise HouseError("seat_taken", seat=seat)
+                entries.append((seat, Move(SIT, (seat, clean_name(name) if name.strip() else ""))))
+            keys = {**table.keys, **dict.fromkeys(names, digest(token))}
+            self._change(table, entries, keys=keys)
+            return token
+
+    def seats_held(self, table_id: str, token: str) -> tuple[Seat, ...]:
+        """Return the seats that a phone's token holds, in turn order; none for a token that is not the table's."""
+        table = self.table(table_id)
+        mine = digest(token).encode()
+        return tuple(
+            seat for seat in table.charter.seats if hmac.compare_digest(table.keys.get(seat, "").encode(), mine)
+        )
+
+    def free(self, table_id: str, proof: str, seat: Seat) -> Table:
+        """Hand a lost seat over: its phone loses it, anybody with the code may take it.
+
+        `proof` is the token of any phone at the table, or the join code.
+        """
+        with self._lock:
+            table = self.table(table_id)
+            by = self._proved(table, proof)
+            table.chair(seat)
+            keys = {held: key for held, key in table.keys.items() if held != seat}
+            return self._change(table, [(by, Move(FREE, (seat,)))], keys=keys)
+
+    def _proved(self, table: Table, proof: str) -> Seat:
+        held = self.seats_held(table.id, proof)
+        if held:
+            return held[0]
+        if not hmac.compare_digest(table.code.encode(), normal_code(proof).encode()):
+            raise HouseError("not_seated")
+        return HOUSE
+
+    def begin(self, table_id: str, proof: str) -> Table:
+        """Begin the game; chairs still empty can be taken later.
+
+        `proof` is the token of any phone at the table, or the join code, which the table screen shows.
+        """
+        with self._lock:
+            table = self.table(table_id)
+            by = self._proved(table, proof)
+            if table.phase != "lobby":
+                raise HouseError("begun_already")
+            return self._change(table, [(by, Move(BEGIN))])
+
+    def _held(self, table: Table, token: str) -> tuple[Seat, ...]:
+        held = self.seats_held(table.id, token)
+        if not held:
+            raise HouseError("not_seated")
+        return held
+
+    # Play
+
+    def play(self, table_id: str, token: str, seat: Seat, move: Move, version: int, request: str) -> Played:
+        """Make a seat's move, made against a version of the table, once for each request id.
+
+        A post older than the last thing a person did is stale and changes nothing; tokens that fell since do
+        not make it so. Raises `HouseError` ``unknown_table``, ``not_seated``.
+        """
+        if move.name.startswith("@"):
+            return Played(self.table(table_id), False, Refusal("unknown_move", {"move": move.name[:24]}))
+        return self._played(table_id, token, seat, move, version, request)
+
+    def undo(self, table_id: str, token: str, seat: Seat, version: int, request: str) -> Played:
+        """Take back a seat's last move, where nothing has happened since."""
+        return self._played(table_id, token, seat, Move(UNDO), version, request)
+
+    def _played(self, table_id: str, token: str, seat: Seat, move: Move, version: int, request: str) -> Played:
+        with self._lock:
+            table = self.table(table_id)
+            if seat not in self._held(table, token):
+                raise HouseError("not_your_seat", seat=seat[:24])
+            if request and request in table.requests:
+                return Played(table, True)
+            if version < table.basis:
+                return Played(table, False, stale=True)
+            entry = table.entry(self._clock(), seat, move, request)
+            after = table.extended(entry)
+            if isinstance(after, Refusal):
+                return Played(table, False, after)
+            with self._store.transaction() as change:
+                change.append(table.id, entry)
+            self._swap(after)
+            return Played(after, True)
+
+    def _change(
+        self, table: Table, moves: Sequence[tuple[Seat, Move]], *, keys: Mapping[Seat, str] | None = None
+    ) -> Table:
+        with self._store.transaction() as change:
+            table = self._extended(change, table, moves)
+            if keys is not None:
+                change.set_keys(table.id, keys)
+                table = table.with_keys(keys)
+        self._swap(table)
+        return table
+
+    def _extended(self, change: Transaction, table: Table, moves: Iterable[tuple[Seat, Move]]) -> Table:
+        now = self._clock()
+        for by, move in moves:
+            entry = table.entry(now, by, move)
+            after = table.extended(entry)
+            if isinstance(after, Refusal):
+                raise HouseError(after.code, **after.facts)
+            change.append(table.id, entry)
+            table = after
+        return table
+
+    def _swap(self, *tables: Table) -> None:
+        for table in tables:
+            phase = self._tables[table.id].phase
+            self._tables[table.id] = table
+            self._on_change(f"table:{table.id}")
+            if table.phase != phase:
+                self._on_change("tables")
+
+    # Temples
+
+    def temples(self) -> tuple[Temple, ...]:
+        """Return every temple that was ever heard of, by name."""
+        return tuple(sorted(self._temples.values(), key=lambda temple: temple.name))
+
+    def temple(self, name: str) -> Temple:
+        """Return a temple; raises `HouseError` ``unknown_temple``."""
+        try:
+            return self._temples[name]
+        except KeyError:
+            raise HouseError("unknown_temple", temple=name[:32]) from None
+
+    def attach(self, table_id: str, token: str, temple: str | None) -> Table:
+        """Let a temple serve this table, or with none let its temple go; anyone seated may.
+
+        A temple serves one table at a time: it leaves the table that it served.
+        """
+        with self._lock:
+            self._held(self.table(table_id), token)
+            return self.serve(table_id, temple)
+
+    def expect(self, name: str) -> Temple:
+        """Return a temple by its name, entering it where it was never heard of."""
+        with self._lock:
+            if name not in self._temples:
+                temple = Temple(wire.temple_name(name))
+                with self._store.transaction() as change:
+                    change.set_temple(temple.stored())
+                self._put(temple)
+            return self._temples[name]
+
+    def serve(self, table_id: str, temple: str | None) -> Table:
+        """Let a temple serve a table without asking who wants it."""
+        with self._lock:
+            table = self.table(table_id)
+            if table.temple == temple:
+                return table
+            moves = [(table, temple or "")]
+            temples = []
+            if table.temple:
+                temples.append(replace(self.temple(table.temple), table_id=None))
+            if temple:
+                arriving = self.temple(temple)
+                temples.append(replace(arriving, table_id=table.id))
+                if arriving.table_id in self._tables:
+                    moves.insert(0, (self._tables[arriving.table_id], ""))
+            with self._store.transaction() as change:
+                tables = [self._extended(change, each, [(HOUSE, Move(SERVED, (name,)))]) for each, name in moves]
+                for each in temples:
+                    change.set_temple(each.stored())
+            self._swap(*tables)
+            self._put(*temples)
+            return tables[-1]
+
+    def heard(self, name: str, status: wire.Status) -> None:
+        """Take in a temple's status."""
+        with self._lock:
+            before = self._temples.get(name)
+            after = (before or Temple(name)).heard(status)
+            if after.conflict and (before is None or after.conflict != before.conflict):
+                log.warning("two counters call themselves %r: %s and %s", name, after.source, after.conflict)
+            if before is None or after.stored() != before.stored():
+                with self._store.transaction() as change:
+                    change.set_temple(after.stored())
+            self._put(after)
+
+    def reach(self, reachable: bool) -> None:
+        """Take in whether the broker that carries the temples' messages can be reached."""
+        with self._lock:
+            self._put(*(replace(temple, reachable=reachable) for temple in self._temples.values()))
+
+    def _put(self, *temples: Temple) -> None:
+        for temple in temples:
+            before = self._temples.get(temple.name)
+            self._temples[temple.name] = temple
+            if temple != before:
+                self._on_change(f"temple:{temple.name}")
+                if temple.table_id in self._tables:
+                    self._on_change(f"table:{temple.table_id}")
+
+    def receive(self, arrivals: Sequence[tuple[str, wire.Token]]) -> list[Receipt]:
+        """Keep tokens with everything they cause, in one change; returns what each source may be told afterwards.
+
+        A token already kept changes nothing; one whose number another token has taken is held apart. When the
+        store fails, its error is raised and nothing at all has happened.
+        """
+        with self._lock:
+            batch = Batch(self._clock(), dict(self._tables), dict(self._temples))
+            with self._store.transaction() as change:
+                known: dict[str, dict[int, str]] = {}
+                for source in {token.source for _, token in arrivals}:
+                    seqs = sorted({token.seq for _, token in arrivals if token.source == source})
+                    known[source] = change.token_ids(source, seqs)
+                for name, token in arrivals:
+                    ids = known[token.source]
+                    if token.seq not in ids:
+                        ids[token.seq] = token.token
+                        batch.take(change, name, token)
+                    elif ids[token.seq] != token.token:
+                        batch.clash(name, token)
+                change.keep(batch.kept)
+                apart = {name: change.quarantine(clashing) for name, clashing in batch.clashing.items()}
+                marks, receipts = self._receipts(arrivals, known)
+                for receipt in receipts:
+                    change.set_mark(receipt.source, receipt.temple, receipt.seq)
+                for name, temple in batch.temples.items():
+                    if name not in self._temples or temple.stored() != self._temples[name].stored():
+                        change.set_temple(temple.stored())
+            self._marks.update(marks)
+            for name, held_apart in apart.items():
+                if held_apart:
+                    log.warning("temple %r: %d tokens held apart, their numbers were taken", name, held_apart)
+            self._swap(*(batch.tables[table_id] for table_id in sorted(batch.changed)))
+            for name, temple in batch.temples.items():
+                kept = [each for each in batch.kept if each.temple == name]
+                self._put(temple.counted(kept, apart.get(name, 0)))
+            return receipts
+
+    def _receipts(
+        self, arrivals: Iterable[tuple[str, wire.Token]], known: Mapping[str, Mapping[int, str]]
+    ) -> tuple[dict[str, Mark], list[Receipt]]:
+        marks = {source: self._marks.get(source, Mark()).with_kept(ids) for source, ids in known.items()}
+        temples = {token.source: name for name, token in arrivals}
+        receipts = [Receipt(temples[source], source, mark.seq, bool(mark.ahead)) for source, mark in marks.items()]
+        return marks, receipts

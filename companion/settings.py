@@ -1,0 +1,126 @@
+"""The companion's settings: one TOML file, then the environment, then flags, each checked before anything starts."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+ENVIRONMENT = "TEMPLO_"
+"""``TEMPLO_BROKER_PORT=1884`` sets ``port`` under ``[broker]``."""
+
+Port = Annotated[int, Meta(ge=1, le=65535)]
+Text = Annotated[str, Meta(max_length=255)]
+
+
+class SettingsError(Exception):
+    """A setting that cannot be used; the message holds where it stands, its value and what was expected."""
+
+
+class BrokerSettings(Struct, forbid_unknown_fields=True, frozen=True):
+    """The MQTT broker that the temples speak through."""
+
+    host: Annotated[str, Meta(min_length=1, max_length=255)] = "localhost"
+    port: Port = 1883
+    user: Text = ""
+    password: Text = ""
+
+
+class WebSettings(Struct, forbid_unknown_fields=True, frozen=True):
+    """Where phones reach the companion."""
+
+    host: Annotated[str, Meta(min_length=1, max_length=255)] = "0.0.0.0"  # noqa: S104 phones must reach it
+    port: Port = 8000
+    allowed_hosts: tuple[Text, ...] = ()
+    address: Text = ""
+    streams: Annotated[int, Meta(ge=1, le=1000)] = 64
+
+
+class Settings(Struct, forbid_unknown_fields=True, frozen=True):
+    """Everything that can be set. `store` is a database URL, by default SQLite in the `state` directory."""
+
+    broker: BrokerSettings = BrokerSettings()
+    web: WebSettings = WebSettings()
+    state: str = ""
+    store: str = ""
+    games: tuple[str, ...] = ()
+
+    @property
+    def state_directory(self) -> Path:
+        """The directory that holds what must last."""
+        if self.state:
+            return Path(self.state).expanduser().absolute()
+        home = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+        return Path(home).expanduser() / "templo-mayor"
+
+    @property
+    def store_url(self) -> str:
+        """The URL of the database."""
+        return self.store or f"sqlite:///{self.state_directory / 'companion.sqlite'}"
+
+
+def load(file: Path | None, environment: Mapping[str, str], flags: Mapping[str, Any]) -> Settings:
+    """Return the settings; `flags` maps ``"web.port"`` to a value, absent where a flag was not given.
+
+    Raises `SettingsError`.
+    """
+    values: dict[str, Any] = {}
+    if file is not None:
+        try:
+            values = tomllib.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise SettingsError(f"settings file is {str(file)!r}; expected a readable TOML file ({error})") from None
+        _checked(values, f"settings file {file}", strict=True)
+    if directory := environment.get("STATE_DIRECTORY"):
+        values.setdefault("state", directory)
+    for path, value in _from_environment(environment):
+        _set(values, path, value)
+        _checked(values, f"environment variable {ENVIRONMENT}{path.replace('.', '_').upper()}")
+    for path, value in flags.items():
+        _set(values, path, value)
+        _checked(values, f"flag for {path}")
+    return _checked(values, "settings")
+
+
+def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
+    for section, struct in (("broker", BrokerSettings), ("web", WebSettings)):
+        for name in struct.__struct_fields__:
+            value = environment.get(f"{ENVIRONMENT}{section}_{name}".upper())
+            if value is not None:
+                yield f"{section}.{name}", value.split(",") if name == "allowed_hosts" else value
+    for name in ("store", "games"):
+        value = environment.get(f"{ENVIRONMENT}{name}".upper())
+        if value is not None:
+            yield name, value.split(os.pathsep) if name == "games" else value
+
+
+def _set(values: dict[str, Any], path: str, value: Any) -> None:
+    *sections, name = path.split(".")
+    for section in sections:
+        values = values.setdefault(section, {})
+    values[name] = value
+
+
+def _checked(values: dict[str, Any], where: str, *, strict: bool = False) -> Settings:
+    """Return the values as settings; only TOML knows types, the environment and flags hold their words."""
+    try:
+        return msgspec.convert(values, Settings, strict=strict)
+    except msgspec.ValidationError as error:
+        message, _, path = str(error).partition(" - at `$.")
+        found = "hidden" if "password" in path else repr(_value_at(values, path.rstrip("`")))
+        raise SettingsError(f"{where}: {path.rstrip('`') or 'settings'} is {found}; {_lowered(message)}") from None
+
+
+def _value_at(values: Any, path: str) -> Any:
+    for name in filter(None, path.split(".")):
+        values = values.get(name) if isinstance(values, dict) else values
+    return values
+
+
+def _lowered(message: str) -> str:
+    return message[:1].lower() + message[1:]

@@ -1,0 +1,343 @@
+"""The store: tables, temples and tokens in SQLite, or in any database that SQLAlchemy names by a URL.
+
+It implements the port that `table` declares and knows no rule of any game. A change is durable when its
+transaction has ended: SQLite runs in WAL mode with ``synchronous=FULL``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from companion.games.kernel import Move, Seat
+from companion.table import Charter, Entry, HouseError, KeptToken, TableRecord, TempleRecord
+from controller import wire
+
+SCHEMA = 1
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class StoreError(Exception):
+    """The store cannot be opened; the message says which, and what is wrong with it."""
+
+
+class _Instant(sa.TypeDecorator[datetime]):
+    """A moment in UTC, kept as whole microseconds since 1970: exact, sortable, the same in every database."""
+
+    impl = sa.BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: sa.Dialect) -> Any:
+        return None if value is None else (value - _EPOCH) // timedelta(microseconds=1)
+
+    def process_result_value(self, value: Any, dialect: sa.Dialect) -> datetime | None:
+        return None if value is None else _EPOCH + timedelta(microseconds=value)
+
+
+_metadata = sa.MetaData()
+
+_about = sa.Table("about", _metadata, sa.Column("key", sa.String, primary_key=True), sa.Column("value", sa.String))
+
+_tables = sa.Table(
+    "game_table",
+    _metadata,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("code", sa.String(8), nullable=False, unique=True),
+    sa.Column("title", sa.String, nullable=False),
+    sa.Column("game", sa.String, nullable=False),
+    sa.Column("rules", sa.Integer, nullable=False),
+    sa.Column("preset", sa.String, nullable=False),
+    sa.Column("options", sa.JSON, nullable=False),
+    sa.Column("seats", sa.JSON, nullable=False),
+    sa.Column("opened_at", _Instant, nullable=False),
+)
+
+_entries = sa.Table(
+    "entry",
+    _metadata,
+    sa.Column("table_id", sa.ForeignKey("game_table.id"), primary_key=True),
+    sa.Column("n", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("at", _Instant, nullable=False),
+    sa.Column("by", sa.String, nullable=False),
+    sa.Column("move", sa.JSON, nullable=False),
+    sa.Column("request", sa.String, nullable=False),
+)
+
+_keys = sa.Table(
+    "chair_key",
+    _metadata,
+    sa.Column("table_id", sa.ForeignKey("game_table.id"), primary_key=True),
+    sa.Column("seat", sa.String, primary_key=True),
+    sa.Column("sha256", sa.String(64), nullable=False),
+)
+
+_temples = sa.Table(
+    "temple",
+    _metadata,
+    sa.Column("name", sa.String(32), primary_key=True),
+    sa.Column("source", sa.String(32)),
+    sa.Column("table_id", sa.ForeignKey("game_table.id")),
+)
+
+_sources = sa.Table(
+    "source",
+    _metadata,
+    sa.Column("source", sa.String(32), primary_key=True),
+    sa.Column("temple", sa.String(32), nullable=False),
+    sa.Column("mark", sa.BigInteger, nullable=False),
+)
+
+_token_columns: tuple[tuple[str, Any], ...] = (
+    ("temple", sa.String(32)),
+    ("god", sa.String(16)),
+    ("at", _Instant),
+    ("width_ms", sa.Float),
+    ("flags", sa.String),
+    ("replayed", sa.Boolean),
+    ("received_at", _Instant),
+)
+
+_tokens = sa.Table(
+    "token",
+    _metadata,
+    sa.Column("source", sa.String(32), primary_key=True),
+    sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("token", sa.String(32), nullable=False),
+    *(sa.Column(name, kind, nullable=False) for name, kind in _token_columns),
+    sa.Column("table_id", sa.String(32)),
+    sqlite_with_rowid=False,
+)
+
+_quarantine = sa.Table(
+    "quarantine",
+    _metadata,
+    sa.Column("source", sa.String(32), primary_key=True),
+    sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("token", sa.String(32), primary_key=True),
+    *(sa.Column(name, kind, nullable=False) for name, kind in _token_columns),
+)
+
+_by_arrival = sa.Index("token_by_arrival", _tokens.c.temple, _tokens.c.received_at)
+
+
+class SqlStore:
+    """The port of `table.Store` over one database."""
+
+    def __init__(self, url: str) -> None:
+        """Open the database and make what is missing; raises `StoreError`."""
+        try:
+            self._engine = sa.create_engine(url)
+            if self._engine.dialect.name == "sqlite":
+                sa.event.listen(self._engine, "connect", _make_sqlite_durable)
+            self._check_schema()
+        except (sa.exc.SQLAlchemyError, ImportError) as error:
+            raise StoreError(
+                f"store is {url!r}; expected a database that can be opened ({_reason(error)})"
+            ) from error
+
+    def _check_schema(self) -> None:
+        with self._engine.begin() as connection:
+            _metadata.create_all(connection)
+            found = connection.execute(sa.select(_about.c.value).where(_about.c.key == "schema")).scalar()
+            if found is None:
+                connection.execute(sa.insert(_about), {"key": "schema", "value": str(SCHEMA)})
+            elif found != str(SCHEMA):
+                raise StoreError(f"store has schema {found!r}; expected {SCHEMA}, the one that this software knows")
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._engine.dispose()
+
+    @contextmanager
+    def transaction(self) -> Iterator[SqlTransaction]:
+        """Begin a change; leaving the block commits it, an exception rolls it back.
+
+        Raises `HouseError` ``store_failing`` where the database refused.
+        """
+        try:
+            with self._engine.begin() as connection:
+                yield SqlTransaction(connection)
+        except sa.exc.DBAPIError as error:
+            raise HouseError("store_failing", reason=_reason(error)) from error
+
+    def tables(self) -> list[TableRecord]:
+        """Return every table, oldest first."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(sa.select(_tables).order_by(_tables.c.opened_at, _tables.c.id)).all()
+            return [self._table(connection, row) for row in rows]
+
+    def _table(self, connection: sa.Connection, row: sa.Row[Any]) -> TableRecord:
+        fields = dict(row._mapping)
+        fields["seats"] = tuple(fields["seats"])
+        entries = connection.execute(sa.select(_entries).where(_entries.c.table_id == row.id).order_by(_entries.c.n))
+        keys = connection.execute(sa.select(_keys).where(_keys.c.table_id == row.id))
+        return TableRecord(
+            Charter(**fields),
+            tuple(Entry(each.n, each.at, each.by, Move.from_json(each.move), each.request) for each in entries),
+            {each.seat: each.sha256 for each in keys},
+        )
+
+    def temples(self) -> list[TempleRecord]:
+        """Return every temple that was ever heard of, by name."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(sa.select(_temples).order_by(_temples.c.name))
+            return [TempleRecord(**row._mapping) for row in rows]
+
+    def marks(self) -> dict[str, tuple[int, frozenset[int]]]:
+        """Return for each source the number kept without a gap and the numbers kept above it."""
+        above = sa.select(_tokens.c.seq).where(
+            _tokens.c.source == sa.bindparam("s"), _tokens.c.seq > sa.bindparam("m")
+        )
+        with self._engine.connect() as connection:
+            sources = connection.execute(sa.select(_sources)).all()
+            return {
+                row.source: (
+                    row.mark,
+                    frozenset(connection.execute(above, {"s": row.source, "m": row.mark}).scalars()),
+                )
+                for row in sources
+            }
+
+    def recent(self, temple: str, limit: int) -> tuple[KeptToken, ...]:
+        """Return a temple's last tokens, newest first."""
+        newest = sa.select(_tokens).where(_tokens.c.temple == temple)
+        newest = newest.order_by(_tokens.c.received_at.desc(), _tokens.c.seq.desc()).limit(limit)
+        with self._engine.connect() as connection:
+            return tuple(_kept(row) for row in connection.execute(newest))
+
+    def totals(self, temple: str) -> dict[wire.God, int]:
+        """Return how many tokens of each god were kept from a temple, tests left out."""
+        totals = dict.fromkeys(wire.God, 0)
+        query = sa.select(_tokens.c.god, _tokens.c.flags, sa.func.count()).where(_tokens.c.temple == temple)
+        with self._engine.connect() as connection:
+            for god, flags, count in connection.execute(query.group_by(_tokens.c.god, _tokens.c.flags)):
+                if wire.Flag.TEST not in flags.split():
+                    totals[wire.God(god)] += count
+        return totals
+
+    def quarantined(self, temple: str) -> int:
+        """Return how many of a temple's tokens are held apart."""
+        query = sa.select(sa.func.count()).select_from(_quarantine).where(_quarantine.c.temple == temple)
+        with self._engine.connect() as connection:
+            return connection.execute(query).scalar_one()
+
+
+class SqlTransaction:
+    """The port of `table.Transaction` over one connection that has begun."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
+
+    def add_table(self, charter: Charter) -> None:
+        """Enter a new table."""
+        fields = {name: getattr(charter, name) for name in Charter.__slots__}
+        fields |= {"seats": list(charter.seats), "options": dict(charter.options)}
+        self._connection.execute(sa.insert(_tables), fields)
+
+    def append(self, table_id: str, entry: Entry) -> None:
+        """Enter the next line of a table's log."""
+        self._connection.execute(
+            sa.insert(_entries),
+            {
+                "table_id": table_id,
+                "n": entry.n,
+                "at": entry.at,
+                "by": entry.by,
+                "move": entry.move.to_json(),
+                "request": entry.request,
+            },
+        )
+
+    def set_keys(self, table_id: str, keys: Mapping[Seat, str]) -> None:
+        """Replace who holds the chairs of a table."""
+        self._connection.execute(sa.delete(_keys).where(_keys.c.table_id == table_id))
+        if keys:
+            rows = [{"table_id": table_id, "seat": seat, "sha256": digest} for seat, digest in keys.items()]
+            self._connection.execute(sa.insert(_keys), rows)
+
+    def set_temple(self, temple: TempleRecord) -> None:
+        """Enter a temple, or what changed about it."""
+        fields = {"source": temple.source, "table_id": temple.table_id}
+        changed = self._connection.execute(sa.update(_temples).where(_temples.c.name == temple.name), fields)
+        if not changed.rowcount:
+            self._connection.execute(sa.insert(_temples), {"name": temple.name, **fields})
+
+    def token_ids(self, source: str, seqs: Sequence[int]) -> dict[int, str]:
+        """Return the token ids already kept under these numbers of a source."""
+        query = sa.select(_tokens.c.seq, _tokens.c.token)
+        query = query.where(_tokens.c.source == source, _tokens.c.seq.in_(seqs))
+        return {row.seq: row.token for row in self._connection.execute(query)}
+
+    def keep(self, tokens: Sequence[KeptToken]) -> None:
+        """Keep tokens whose numbers are new."""
+        if tokens:
+            rows = [{**_fields(kept), "table_id": kept.table_id} for kept in tokens]
+            self._connection.execute(sa.insert(_tokens), rows)
+
+    def quarantine(self, tokens: Sequence[KeptToken]) -> int:
+        """Hold apart tokens whose numbers are taken by others; returns how many were not held apart before."""
+        known = sa.select(sa.literal(1)).where(
+            _quarantine.c.source == sa.bindparam("s"),
+            _quarantine.c.seq == sa.bindparam("n"),
+            _quarantine.c.token == sa.bindparam("t"),
+        )
+        new = 0
+        for kept in tokens:
+            key = {"s": kept.token.source, "n": kept.token.seq, "t": kept.token.token}
+            if self._connection.execute(known, key).scalar() is None:
+                self._connection.execute(sa.insert(_quarantine), _fields(kept))
+                new += 1
+        return new
+
+    def set_mark(self, source: str, temple: str, seq: int) -> None:
+        """Raise the number up to which a source's tokens are kept without a gap."""
+        raised = sa.update(_sources).where(_sources.c.source == source)
+        if not self._connection.execute(raised, {"mark": seq}).rowcount:
+            self._connection.execute(sa.insert(_sources), {"source": source, "temple": temple, "mark": seq})
+
+
+def _fields(kept: KeptToken) -> dict[str, Any]:
+    token = kept.token
+    return {
+        "source": token.source,
+        "seq": token.seq,
+        "token": token.token,
+        "temple": kept.temple,
+        "god": str(token.god),
+        "at": token.at,
+        "width_ms": token.width_ms,
+        "flags": " ".join(sorted(token.flags)),
+        "replayed": token.replayed,
+        "received_at": kept.received_at,
+    }
+
+
+def _kept(row: sa.Row[Any]) -> KeptToken:
+    token = wire.Token(
+        source=row.source,
+        seq=row.seq,
+        token=row.token,
+        god=wire.God(row.god),
+        at=row.at,
+        width_ms=row.width_ms,
+        flags=frozenset(row.flags.split()),
+        replayed=row.replayed,
+    )
+    return KeptToken(row.temple, token, row.received_at, row.table_id)
+
+
+def _make_sqlite_durable(connection: Any, record: object) -> None:
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=FULL")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.execute("PRAGMA busy_timeout=5000")
+    cursor.close()
+
+
+def _reason(error: BaseException) -> str:
+    return str(getattr(error, "orig", None) or error).splitlines()[0]

@@ -1,0 +1,399 @@
+"""A table: its options, its chairs and its ordered log, and the state that they fold to; the only door to the rules.
+
+A `Table` is a frozen value: every change gives a new one, and what is shared between threads is never written.
+No IO, no clock, no randomness. The port that keeps tables durable is declared here and implemented in `store`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from typing import Any, Protocol
+
+from companion.games.kernel import TEMPLE, Choice, Fall, Game, Json, Line, Move, Refusal, Seat, Value
+from controller import wire
+
+BEGIN = "@begin"
+SIT = "@sit"
+FREE = "@free"
+SERVED = "@served"
+UNDO = "@undo"
+"""What a table's log holds beside the moves of its game. No game's move begins with ``@``."""
+
+HOUSE: Seat = "house"
+"""Who enters what no seat did: the opening of the lobby, a temple that was moved away."""
+
+
+class HouseError(Exception):
+    """Something asked of the house that cannot be done: a code with words in the texts, and the facts they need."""
+
+    def __init__(self, code: str, **facts: str | int) -> None:
+        super().__init__(f"{code} {facts}" if facts else code)
+        self.code = code
+        self.facts = facts
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a table's log: `n` counts from 1 without a gap, `request` is the id of the post that asked."""
+
+    n: int
+    at: datetime
+    by: Seat
+    move: Move
+    request: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chair:
+    """A seat as the lobby shows it. `shared` says that one phone holds this seat and another."""
+
+    seat: Seat
+    name: str | None = None
+    taken: bool = False
+    shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What one entry of the log did, in the lines that every seat may read."""
+
+    n: int
+    at: datetime
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One move that stands, the state it gave, and when the turn running in that state began."""
+
+    by: Seat
+    move: Move
+    state: Any
+    turn_began: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Charter:
+    """What a table was opened with; it never changes. `rules` is the version of the rules that its log follows."""
+
+    id: str
+    code: str
+    title: str
+    game: str
+    rules: int
+    preset: str
+    options: Mapping[str, Value]
+    seats: tuple[Seat, ...]
+    opened_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table at one moment. Made by `Table.opened`, changed by `extended`, asked by everybody else."""
+
+    charter: Charter
+    game: Game[Any]
+    chairs: tuple[Chair, ...]
+    keys: Mapping[Seat, str] = field(repr=False, default_factory=dict)
+    """For each taken chair the SHA-256 of the token that its phone holds."""
+    version: int = 0
+    """The number of the last log entry; a phone's post names the version it was made against."""
+    basis: int = 0
+    """The last version at which anything but a token happened: what a post may not be older than."""
+    temple: str | None = None
+    served_since: datetime | None = None
+    began_at: datetime | None = None
+    opening: Any = None
+    steps: tuple[Step, ...] = ()
+    told: tuple[Told, ...] = ()
+    requests: frozenset[str] = frozenset()
+
+    @classmethod
+    def opened(cls, charter: Charter, game: Game[Any]) -> Table:
+        """Return the empty lobby of a new table."""
+        return cls(charter, game, tuple(Chair(seat) for seat in charter.seats))
+
+    @property
+    def id(self) -> str:
+        """The table's opaque id."""
+        return self.charter.id
+
+    @property
+    def code(self) -> str:
+        """The join code, six letters."""
+        return self.charter.code
+
+    @property
+    def title(self) -> str:
+        """What its players call it."""
+        return self.charter.title
+
+    @property
+    def options(self) -> Mapping[str, Value]:
+        """The rules that were chosen for it, every option of the game with its value."""
+        return self.charter.options
+
+    @property
+    def preset(self) -> str:
+        """The name of the preset that its options started from."""
+        return self.charter.preset
+
+    @property
+    def state(self) -> Any:
+        """The state of its game, or none in the lobby."""
+        return self.steps[-1].state if self.steps else self.opening
+
+    @property
+    def phase(self) -> str:
+        """``lobby``, ``running`` or ``over``."""
+        if self.began_at is None:
+            return "lobby"
+        return "running" if self.game.on_turn(self.state) else "over"
+
+    @property
+    def on_turn(self) -> Seat | None:
+        """The seat whose turn it is, while the game runs."""
+        return self.game.on_turn(self.state) if self.began_at else None
+
+    @property
+    def turn_began(self) -> datetime | None:
+        """When the turn now running began."""
+        return self.steps[-1].turn_began if self.steps else self.began_at
+
+    def chair(self, seat: Seat) -> Chair:
+        """Return a seat's chair; raises `HouseError` where the table has no such seat."""
+        for chair in self.chairs:
+            if chair.seat == seat:
+                return chair
+        raise HouseError("unknown_seat", seat=seat[:24])
+
+    def log(self, limit: int = 50) -> tuple[Told, ...]:
+        """Return what happened, newest first, entries that say nothing left out."""
+        return self.told[: -limit - 1 : -1]
+
+    def entry(self, at: datetime, by: Seat, move: Move, request: str = "") -> Entry:
+        """Return the entry that would come next."""
+        return Entry(self.version + 1, at, by, move, request)
+
+    def extended(self, entry: Entry) -> Table | Refusal:
+        """Return the table with one more entry in its log, or why the entry cannot stand.
+
+        The same call serves a tap, a fallen token and the replay of a stored log.
+        """
+        name, args = entry.move
+        match name:
+            case "@begin" | "@sit" | "@free" | "@served":
+                return self._noted(entry, *args)
+            case "@undo":
+                return self._undone(entry)
+        if self.began_at is None:
+            return Refusal("not_begun")
+        before = self.state
+        after = self.game.play(before, entry.by, entry.move)
+        if isinstance(after, Refusal):
+            return after
+        began = self.turn_began
+        if began is None or self.game.turn(after) != self.game.turn(before):
+            began = entry.at
+        step = Step(entry.by, entry.move, after, began)
+        lines = self.game.story(before, entry.by, entry.move, after)
+        return self._told(entry, lines, steps=(*self.steps, step))
+
+    def undo_refused(self, seat: Seat) -> Refusal | None:
+        """Return why a seat cannot take its last move back, or none where it can."""
+        if not self.steps:
+            return Refusal("nothing_to_undo")
+        last = self.steps[-1]
+        before = self.steps[-2].state if len(self.steps) > 1 else self.opening
+        if last.by != seat or not self.game.undoable(before, seat, last.move):
+            return Refusal("undo_barred")
+        return None
+
+    def fall(self, token: wire.Token, *, stranger: bool) -> Move:
+        """Return the move by which a token enters this table's game, with what makes it doubtful.
+
+        `stranger` says that a second counter under the temple's name sent it.
+        """
+        doubt = ""
+        if stranger:
+            doubt = "stranger"
+        elif wire.Flag.JAM in token.flags:
+            doubt = "jam"
+        elif token.replayed:
+            since = [at for at in (self.served_since, self.began_at) if at]
+            if since and token.at < max(since):
+                doubt = "elsewhere"
+            elif self.turn_began and token.at < self.turn_began:
+                doubt = "earlier"
+        return self.game.fall(self.state, Fall(token.token, token.god, doubt))
+
+    def page(self, held: Sequence[Seat]) -> dict[str, Json]:
+        """Return what a phone that holds these seats may see of the game, with what each of them may choose.
+
+        A phone that is passed round acts for the seat on turn, or for its first.
+        """
+        acting = "" if not held else self.on_turn if self.on_turn in held else held[0]
+        page: dict[str, Json] = dict(self.game.view(self.state, acting or None))
+        page["acting"] = acting or ""
+        page["temple"] = self.temple or ""
+        page["choices"] = self._choices(acting) if acting else []
+        page["also"] = {seat: self._choices(seat) for seat in held if seat != acting}
+        return page
+
+    def _choices(self, seat: Seat) -> list[Json]:
+        return [_choice_json(choice) for choice in self.game.choices(self.state, seat)]
+
+    def _noted(self, entry: Entry, *args: str | int) -> Table | Refusal:
+        match entry.move.name, args:
+            case "@begin", ():
+                if self.began_at is not None:
+                    return Refusal("begun_already")
+                opening = self.game.setup(self.options, self.charter.seats)
+                return self._told(entry, [Line("begun")], began_at=entry.at, opening=opening)
+            case "@sit", (str(seat), str(name)):
+                line = Line("sat", {"seat": seat, "name": name})
+                return self._told(entry, [line], chairs=self._renamed(seat, name))
+            case "@free", (str(seat),):
+                self.chair(seat)
+                return self._told(entry, [Line("freed", {"seat": seat})])
+            case "@served", (str(temple),):
+                line = Line("served", {"temple": temple}) if temple else Line("unserved")
+                return self._told(entry, [line], temple=temple or None, served_since=entry.at if temple else None)
+        return Refusal("unknown_move", {"move": entry.move.name})
+
+    def _undone(self, entry: Entry) -> Table | Refusal:
+        if refusal := self.undo_refused(entry.by):
+            return refusal
+        return self._told(entry, [Line("undone", {"by": entry.by})], steps=self.steps[:-1])
+
+    def _renamed(self, seat: Seat, name: str) -> tuple[Chair, ...]:
+        chair = self.chair(seat)
+        return tuple(replace(each, name=name) if each is chair else each for each in self.chairs)
+
+    def _told(self, entry: Entry, lines: Iterable[Line], **changes: Any) -> Table:
+        told = Told(entry.n, entry.at, tuple(lines))
+        return replace(
+            self,
+            version=entry.n,
+            basis=self.basis if entry.by == TEMPLE else entry.n,
+            requests=self.requests | {entry.request} if entry.request else self.requests,
+            told=(*self.told, told) if told.lines else self.told,
+            **changes,
+        )
+
+    def with_keys(self, keys: Mapping[Seat, str]) -> Table:
+        """Return the table with other phones on its chairs."""
+        held = list(keys.values())
+        chairs = tuple(
+            replace(chair, taken=chair.seat in keys, shared=held.count(keys.get(chair.seat, "")) > 1)
+            for chair in self.chairs
+        )
+        return replace(self, keys=dict(keys), chairs=chairs)
+
+
+def _choice_json(choice: Choice) -> Json:
+    fields: dict[str, Json] = asdict(choice)
+    fields["move"] = choice.move.to_json() if choice.move else None
+    return fields
+
+
+@dataclass(frozen=True, slots=True)
+class TableRecord:
+    """A table as it is stored: its charter, its whole log, and who holds its chairs."""
+
+    charter: Charter
+    entries: tuple[Entry, ...]
+    keys: Mapping[Seat, str]
+
+
+@dataclass(frozen=True, slots=True)
+class TempleRecord:
+    """A temple as it is stored: the ledger it speaks from and the table it serves."""
+
+    name: str
+    source: str | None = None
+    table_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptToken:
+    """A token as it is stored, with the table it went to, if any."""
+
+    temple: str
+    token: wire.Token
+    received_at: datetime
+    table_id: str | None = None
+
+
+class Transaction(Protocol):
+    """One change of the store: all of it is durable when it ends, or none."""
+
+    def add_table(self, charter: Charter) -> None:
+        """Enter a new table."""
+        ...
+
+    def append(self, table_id: str, entry: Entry) -> None:
+        """Enter the next line of a table's log; the number is the safety net against a second writer."""
+        ...
+
+    def set_keys(self, table_id: str, keys: Mapping[Seat, str]) -> None:
+        """Replace who holds the chairs of a table."""
+        ...
+
+    def set_temple(self, temple: TempleRecord) -> None:
+        """Enter a temple, or what changed about it."""
+        ...
+
+    def token_ids(self, source: str, seqs: Sequence[int]) -> dict[int, str]:
+        """Return the token ids already kept under these numbers of a source."""
+        ...
+
+    def keep(self, tokens: Sequence[KeptToken]) -> None:
+        """Keep tokens whose numbers are new."""
+        ...
+
+    def quarantine(self, tokens: Sequence[KeptToken]) -> int:
+        """Hold apart tokens whose numbers are taken by others; returns how many were not held apart before."""
+        ...
+
+    def set_mark(self, source: str, temple: str, seq: int) -> None:
+        """Raise the number up to which a source's tokens are kept without a gap."""
+        ...
+
+
+class Store(Protocol):
+    """Where a companion keeps what it knows. Only one change is under way at a time."""
+
+    def transaction(self) -> AbstractContextManager[Transaction]:
+        """Begin a change; leaving the block commits it, an exception rolls it back.
+
+        Raises `HouseError` ``store_failing`` where the change could not be made durable.
+        """
+        ...
+
+    def tables(self) -> Iterable[TableRecord]:
+        """Return every table, oldest first."""
+        ...
+
+    def temples(self) -> Iterable[TempleRecord]:
+        """Return every temple that was ever heard of."""
+        ...
+
+    def marks(self) -> Mapping[str, tuple[int, frozenset[int]]]:
+        """Return for each source the number kept without a gap and the numbers kept above it."""
+        ...
+
+    def recent(self, temple: str, limit: int) -> tuple[KeptToken, ...]:
+        """Return a temple's last tokens, newest first."""
+        ...
+
+    def totals(self, temple: str) -> Mapping[wire.God, int]:
+        """Return how many tokens of each god were kept from a temple, tests left out."""
+        ...
+
+    def quarantined(self, temple: str) -> int:
+        """Return how many of a temple's tokens are held apart."""
+        ...

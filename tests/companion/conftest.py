@@ -1,0 +1,99 @@
+"""What the companion's tests share: a house on a real SQLite file, with a clock and an entropy of their own."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from companion.games import registry
+from companion.games.kernel import Move
+from companion.house import House, Played
+from companion.store import SqlStore
+from companion.table import Table
+from controller import wire
+
+SOURCE = "a" * 32
+OTHER = "b" * 32
+EVENING = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
+
+
+class Clock:
+    """A clock that moves when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = EVENING
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def pass_(self, **span: float) -> datetime:
+        self.now += timedelta(**span)
+        return self.now
+
+
+class Entropy:
+    """Bytes that never repeat and are the same in every run."""
+
+    def __init__(self) -> None:
+        self._count = itertools.count(1)
+
+    def __call__(self, size: int) -> bytes:
+        return next(self._count).to_bytes(size, "little")
+
+
+@dataclass
+class Home:
+    """A house with all it was made of, and short ways to use it."""
+
+    url: str
+    clock: Clock = field(default_factory=Clock)
+    entropy: Entropy = field(default_factory=Entropy)
+    changes: list[str] = field(default_factory=list)
+    requests: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def __post_init__(self) -> None:
+        self.restart()
+
+    def restart(self) -> None:
+        """Throw the house away and open another on the same store."""
+        if hasattr(self, "store"):
+            self.store.close()
+        self.store = SqlStore(self.url)
+        self.house = House(self.store, registry.load(()), self.clock, self.entropy, self.changes.append)
+
+    def table(self, players: int = 4, temple: str | None = None, **options: str | int) -> Table:
+        """Open and begin a table."""
+        if temple:
+            self.house.expect(temple)
+        table = self.house.open_table("mexica", "Sunday", players, "temple_only", options, temple)
+        return self.house.begin(table.id, table.code)
+
+    def seated(self, table: Table, seat: str = "east", name: str = "Ana") -> str:
+        """Seat a phone; returns its token."""
+        return self.house.sit(table.id, table.code, seat, name)
+
+    def play(self, table: Table, token: str, seat: str, *move: str | int, version: int | None = None) -> Played:
+        """Post a move against the table as it is now."""
+        now = self.house.table(table.id).version if version is None else version
+        request = f"request-{next(self.requests)}"
+        return self.house.play(table.id, token, seat, Move(str(move[0]), move[1:]), now, request)
+
+    def token(self, seq: int, god: str = "tlaloc", *flags: str, source: str = SOURCE, **fields: object) -> wire.Token:
+        """Return a token that fell now."""
+        at = fields.pop("at", self.clock.now)
+        token = str(fields.pop("token", f"{seq:032x}"))
+        replayed = bool(fields.pop("replayed", False))
+        assert isinstance(at, datetime)
+        return wire.Token(source, seq, token, wire.God(god), at, 14.0, frozenset(flags), replayed)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    home = Home(f"sqlite:///{tmp_path / 'companion.sqlite'}")
+    yield home
+    home.store.close()

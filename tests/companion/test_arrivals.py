@@ -1,0 +1,253 @@
+"""Tokens arriving: each is kept once with what it causes, and what is doubtful waits for a person."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from companion.table import HouseError
+from companion.temples import Mark
+from controller import wire
+from tests.companion.conftest import OTHER, SOURCE, Home
+
+BEAMS = dict.fromkeys(wire.God, wire.Beam.CLEAR)
+
+
+def status(state: str = "ready", source: str = SOURCE, **beams: str) -> wire.Status:
+    return wire.Status(
+        state=wire.State(state),
+        session="c" * 32,
+        kind=wire.Kind.SIMULATOR,
+        software="0",
+        timing=wire.Timing.SIMULATED,
+        beams={**BEAMS, **{wire.God(god): wire.Beam(beam) for god, beam in beams.items()}},
+        source=source,
+    )
+
+
+def view(home: Home, table_id: str) -> dict[str, object]:
+    table = home.house.table(table_id)
+    return dict(table.game.view(table.state, None))
+
+
+def unclaimed(home: Home, table_id: str) -> list[tuple[str, str]]:
+    waiting = view(home, table_id)["unclaimed"]
+    assert isinstance(waiting, list)
+    return [(each["doubt"], each["suggested"]) for each in waiting]
+
+
+def test_a_token_is_credited_to_the_seat_whose_turn_it_is(home: Home) -> None:
+    table = home.table(temple="templo")
+    home.house.receive([("templo", home.token(1, "tlaloc")), ("templo", home.token(2, "huitzilopochtli"))])
+    assert view(home, table.id)["given"]["east"] == {"huitzilopochtli": 1, "tlaloc": 1}  # type: ignore[index]
+
+
+def test_the_same_token_twice_counts_once_whether_together_or_apart_or_after_a_restart(home: Home) -> None:
+    table = home.table(temple="templo")
+    token = home.token(1)
+    home.house.receive([("templo", token), ("templo", token)])
+    home.house.receive([("templo", token)])
+    home.restart()
+    receipt = home.house.receive([("templo", token)])[0]
+    assert view(home, table.id)["total"] == 1
+    assert (receipt.seq, receipt.gap) == (1, False)
+
+
+def test_only_what_has_nothing_missing_below_it_is_acknowledged(home: Home) -> None:
+    home.table(temple="templo")
+    receipt = home.house.receive([("templo", home.token(1)), ("templo", home.token(3)), ("templo", home.token(4))])[0]
+    assert (receipt.seq, receipt.gap) == (1, True)
+    home.restart()
+    receipt = home.house.receive([("templo", home.token(2))])[0]
+    assert (receipt.seq, receipt.gap) == (4, False)
+
+
+@given(st.permutations(range(1, 12)), st.integers(1, 5))
+def test_law_the_mark_is_the_highest_number_with_nothing_missing_below_it(order: list[int], size: int) -> None:
+    mark, kept = Mark(), set[int]()
+    for start in range(0, len(order), size):
+        kept.update(order[start : start + size])
+        mark = mark.with_kept(order[start : start + size])
+        assert mark.seq == max(n for n in range(12) if set(range(1, n + 1)) <= kept)
+        assert mark.ahead == {n for n in kept if n > mark.seq}
+
+
+def test_a_restored_ledger_is_held_apart_and_never_merged(home: Home, caplog: pytest.LogCaptureFixture) -> None:
+    table = home.table(temple="templo")
+    home.house.receive([("templo", home.token(1)), ("templo", home.token(2))])
+    again = home.token(2, "huitzilopochtli", token="f" * 32)
+    for _ in range(2):
+        home.house.receive([("templo", again)])
+    assert view(home, table.id)["gods"] == {"huitzilopochtli": 0, "tlaloc": 2}
+    assert home.house.temple("templo").quarantined == 1
+    assert "held apart" in caplog.text
+    caplog.clear()
+    home.restart()
+    assert home.house.temple("templo").quarantined == 1
+
+
+def test_a_test_token_is_kept_and_never_scored(home: Home) -> None:
+    table = home.table(temple="templo")
+    receipt = home.house.receive([("templo", home.token(1, "tlaloc", "test"))])[0]
+    assert receipt.seq == 1
+    assert view(home, table.id)["total"] == 0
+    assert home.house.temple("templo").totals[wire.God.TLALOC] == 0
+    assert home.house.temple("templo").recent[0].table_id is None
+
+
+def test_a_token_that_may_be_none_waits_for_a_tap(home: Home) -> None:
+    table = home.table(temple="templo")
+    home.house.receive([("templo", home.token(1, "tlaloc", "jam"))])
+    assert unclaimed(home, table.id) == [("jam", "east")]
+    assert view(home, table.id)["total"] == 0
+
+
+def test_a_late_token_of_an_earlier_turn_waits_with_a_suggestion(home: Home) -> None:
+    table = home.table(temple="templo")
+    token = home.seated(table)
+    fell = home.clock.pass_(seconds=5)
+    home.clock.pass_(seconds=5)
+    home.play(table, token, "east", "end_turn")
+    home.house.receive([("templo", home.token(1, at=fell, replayed=True))])
+    assert unclaimed(home, table.id) == [("earlier", "east")]
+
+
+def test_a_late_token_of_the_turn_now_running_is_credited(home: Home) -> None:
+    table = home.table(temple="templo")
+    fell = home.clock.pass_(seconds=5)
+    home.clock.pass_(seconds=5)
+    home.house.receive([("templo", home.token(1, at=fell, replayed=True))])
+    assert unclaimed(home, table.id) == []
+    assert view(home, table.id)["total"] == 1
+
+
+def test_a_token_from_before_this_temple_served_this_table_waits(home: Home) -> None:
+    table = home.table()
+    fell = home.clock.pass_(seconds=5)
+    home.clock.pass_(seconds=5)
+    home.house.expect("templo")
+    home.house.serve(table.id, "templo")
+    home.house.receive([("templo", home.token(1, at=fell, replayed=True))])
+    assert unclaimed(home, table.id)[0][0] == "elsewhere"
+
+
+def test_a_token_after_the_end_waits(home: Home) -> None:
+    table = home.table(temple="templo")
+    home.play(table, home.seated(table), "east", "settle", "east")
+    assert home.house.table(table.id).phase == "over"
+    home.house.receive([("templo", home.token(1))])
+    assert unclaimed(home, table.id)[0][0] == "over"
+
+
+def test_a_temple_that_serves_no_table_keeps_its_tokens_on_its_own_page(home: Home) -> None:
+    table = home.table()
+    home.house.receive([("templo", home.token(1))])
+    assert view(home, table.id)["total"] == 0
+    assert home.house.temple("templo").recent[0].token.seq == 1
+
+
+def test_a_token_in_the_lobby_proves_the_slot_and_scores_nothing(home: Home) -> None:
+    home.house.expect("templo")
+    table = home.house.open_table("mexica", "Sunday", 2, "temple_only", temple="templo")
+    home.house.receive([("templo", home.token(1))])
+    table = home.house.begin(table.id, table.code)
+    assert view(home, table.id)["total"] == 0
+
+
+def test_a_temple_serves_one_table_at_a_time_and_can_be_moved(home: Home) -> None:
+    first, second = home.table(temple="templo"), home.table()
+    home.house.receive([("templo", home.token(1))])
+    home.house.attach(second.id, home.seated(second), "templo")
+    home.house.receive([("templo", home.token(2))])
+    home.restart()
+    home.house.receive([("templo", home.token(3))])
+    assert view(home, first.id)["total"] == 1
+    assert view(home, second.id)["total"] == 2
+    assert home.house.table(first.id).temple is None
+
+
+def test_two_temples_feed_two_tables(home: Home) -> None:
+    first, second = home.table(temple="north-house"), home.table(temple="south-house")
+    home.house.receive([("north-house", home.token(1)), ("south-house", home.token(1, source=OTHER))])
+    home.house.receive([("south-house", home.token(2, source=OTHER))])
+    assert (view(home, first.id)["total"], view(home, second.id)["total"]) == (1, 2)
+
+
+def test_a_second_counter_under_one_name_is_told_and_its_tokens_wait(
+    home: Home, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = home.table(temple="templo")
+    home.house.heard("templo", status())
+    home.house.heard("templo", status(source=OTHER))
+    assert "two counters" in caplog.text
+    caplog.clear()
+    home.house.receive([("templo", home.token(1)), ("templo", home.token(1, source=OTHER, token="d" * 32))])
+    assert unclaimed(home, table.id)[0][0] == "stranger"
+    assert view(home, table.id)["total"] == 1
+    assert home.house.temple("templo").health().code == "conflict"
+
+
+def test_a_new_ledger_takes_over_when_the_old_one_was_lost(home: Home) -> None:
+    home.house.heard("templo", status())
+    home.house.heard("templo", status("lost"))
+    home.house.heard("templo", status(source=OTHER))
+    assert home.house.temple("templo").source == OTHER
+    assert home.house.temple("templo").health().code == "ready"
+    home.restart()
+    assert home.house.temple("templo").source == OTHER
+
+
+def test_the_second_counter_takes_over_when_the_first_is_lost_after_it_came(
+    home: Home, caplog: pytest.LogCaptureFixture
+) -> None:
+    home.house.heard("templo", status())
+    home.house.heard("templo", status(source=OTHER))
+    caplog.clear()
+    home.house.heard("templo", status("lost"))
+    assert home.house.temple("templo").source == OTHER
+
+
+@pytest.mark.parametrize(
+    ("heard", "code", "god"),
+    [
+        (status(), "ready", ""),
+        (status("alert", tlaloc="jammed"), "jammed", "tlaloc"),
+        (status("alert", huitzilopochtli="dark"), "dark", "huitzilopochtli"),
+        (status(tlaloc="unproved"), "unproved", "tlaloc"),
+        (status("lost"), "lost", ""),
+        (status("stopped"), "stopped", ""),
+    ],
+)
+def test_a_temple_says_what_most_needs_a_hand(home: Home, heard: wire.Status, code: str, god: str) -> None:
+    home.house.heard("templo", heard)
+    assert home.house.temple("templo").health() == (code, god)
+
+
+def test_a_broker_that_cannot_be_reached_comes_before_everything_else(home: Home) -> None:
+    home.house.heard("templo", status())
+    home.house.reach(False)
+    assert home.house.temple("templo").health().code == "no_broker"
+
+
+def test_when_the_store_fails_nothing_has_happened_and_the_next_try_counts(home: Home) -> None:
+    table = home.table(temple="templo")
+    other = sqlite3.connect(home.url.removeprefix("sqlite:///"), isolation_level=None)
+    other.execute("CREATE TRIGGER full BEFORE INSERT ON token BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
+    with pytest.raises(HouseError, match="store_failing"):
+        home.house.receive([("templo", home.token(1))])
+    assert view(home, table.id)["total"] == 0
+    other.execute("DROP TRIGGER full")
+    other.close()
+    assert home.house.receive([("templo", home.token(1))])[0].seq == 1
+    home.restart()
+    assert view(home, table.id)["total"] == 1
+
+
+def test_a_burst_is_one_change_and_keeps_its_order(home: Home) -> None:
+    table = home.table(temple="templo")
+    gods = ["tlaloc", "huitzilopochtli"] * 250
+    home.house.receive([("templo", home.token(n, god)) for n, god in enumerate(gods, 1)])
+    assert view(home, table.id)["lake"] == "th" * 250

@@ -1,0 +1,203 @@
+"""The house: tables are opened, taken and played once for each post, and survive whatever ends the process."""
+
+from __future__ import annotations
+
+import pytest
+
+from companion.lobby import clean_name, normal_code
+from companion.table import HouseError
+from tests.companion.conftest import Home
+
+
+def test_a_table_survives_a_restart_to_the_last_move(home: Home) -> None:
+    table = home.table()
+    token = home.seated(table)
+    home.play(table, token, "east", "sacrifice", "tlaloc", 3)
+    home.play(table, token, "east", "end_turn")
+    before = home.house.table(table.id)
+    home.restart()
+    after = home.house.table(table.id)
+    assert after == before
+    assert home.house.seats_held(table.id, token) == ("east",)
+
+
+def test_the_same_post_twice_is_one_move(home: Home) -> None:
+    table = home.table()
+    token = home.seated(table)
+    version = home.house.table(table.id).version
+    from companion.games.kernel import Move
+
+    for _ in range(2):
+        played = home.house.play(table.id, token, "east", Move("sacrifice", ("tlaloc", 1)), version, "tap-1")
+        assert played.accepted
+    assert len(home.house.table(table.id).steps) == 1
+
+
+def test_the_same_post_after_a_restart_is_still_one_move(home: Home) -> None:
+    table = home.table()
+    token = home.seated(table)
+    version = home.house.table(table.id).version
+    from companion.games.kernel import Move
+
+    home.house.play(table.id, token, "east", Move("end_turn"), version, "tap-1")
+    home.restart()
+    assert home.house.play(table.id, token, "east", Move("end_turn"), version, "tap-1").accepted
+    assert home.house.table(table.id).on_turn == "north"
+
+
+def test_two_phones_that_end_the_same_turn_end_it_once(home: Home) -> None:
+    table = home.table()
+    east, north = home.seated(table), home.seated(table, "north", "Beto")
+    version = home.house.table(table.id).version
+    assert home.play(table, east, "east", "end_turn", version=version).accepted
+    late = home.play(table, north, "north", "end_turn", version=version)
+    assert late.stale
+    assert late.table.on_turn == "north"
+
+
+def test_a_token_that_falls_meanwhile_does_not_make_a_post_stale(home: Home) -> None:
+    table = home.table(temple="templo")
+    token = home.seated(table)
+    version = home.house.table(table.id).version
+    home.house.receive([("templo", home.token(1))])
+    assert home.play(table, token, "east", "end_turn", version=version).accepted
+
+
+def test_a_phone_moves_only_for_the_seats_it_holds(home: Home) -> None:
+    table = home.table()
+    east = home.seated(table)
+    with pytest.raises(HouseError, match="not_your_seat"):
+        home.play(table, east, "north", "end_turn")
+    with pytest.raises(HouseError, match="not_seated"):
+        home.play(table, "0" * 32, "east", "end_turn")
+
+
+def test_a_refused_move_changes_nothing(home: Home) -> None:
+    table = home.table()
+    token = home.seated(table)
+    before = home.house.table(table.id)
+    played = home.play(table, token, "east", "sacrifice", "quetzalcoatl", 1)
+    assert not played.accepted
+    assert played.refusal is not None
+    assert home.house.table(table.id) == before
+
+
+@pytest.mark.parametrize("name", ["@begin", "@sit", "@served", "@undo"])
+def test_no_phone_can_post_what_only_the_house_may_write(home: Home, name: str) -> None:
+    table = home.table()
+    token = home.seated(table)
+    assert not home.play(table, token, "east", name).accepted
+
+
+def test_a_tap_can_be_taken_back_until_something_else_happens(home: Home) -> None:
+    table = home.table(temple="templo")
+    token = home.seated(table)
+    home.play(table, token, "east", "sacrifice", "tlaloc", 2)
+    version = home.house.table(table.id).version
+    assert home.house.undo(table.id, token, "east", version, "u1").accepted
+    assert home.house.table(table.id).state == home.house.table(table.id).opening
+    home.play(table, token, "east", "sacrifice", "tlaloc", 2)
+    home.house.receive([("templo", home.token(1))])
+    refused = home.house.undo(table.id, token, "east", home.house.table(table.id).version, "u2")
+    assert refused.refusal is not None
+    assert refused.refusal.code == "undo_barred"
+
+
+def test_what_was_taken_back_stays_taken_back_after_a_restart(home: Home) -> None:
+    table = home.table()
+    token = home.seated(table)
+    home.play(table, token, "east", "sacrifice", "tlaloc", 2)
+    home.house.undo(table.id, token, "east", home.house.table(table.id).version, "u1")
+    before = home.house.table(table.id)
+    home.restart()
+    assert home.house.table(table.id) == before
+
+
+def test_a_taken_chair_cannot_be_taken_again_until_it_is_handed_over(home: Home) -> None:
+    table = home.table()
+    first = home.seated(table)
+    with pytest.raises(HouseError, match="seat_taken"):
+        home.seated(table, "east", "Thief")
+    home.house.free(table.id, table.code, "east")
+    assert home.house.seats_held(table.id, first) == ()
+    second = home.seated(table, "east", "Ana again")
+    assert home.house.seats_held(table.id, second) == ("east",)
+
+
+def test_one_phone_that_is_passed_round_holds_every_free_chair(home: Home) -> None:
+    table = home.table()
+    home.seated(table, "north", "Beto")
+    token = home.house.share(table.id, table.code, {"east": "Ana", "west": "Caro", "south": "Dani"})
+    assert home.house.seats_held(table.id, token) == ("east", "west", "south")
+    shared = [chair.seat for chair in home.house.table(table.id).chairs if chair.shared]
+    assert shared == ["east", "west", "south"]
+
+
+def test_a_phone_passed_round_acts_for_the_seat_on_turn(home: Home) -> None:
+    table = home.table()
+    token = home.house.share(table.id, table.code, {})
+    assert home.house.table(table.id).page(home.house.seats_held(table.id, token))["acting"] == "east"
+    home.play(table, token, "east", "end_turn")
+    assert home.house.table(table.id).page(home.house.seats_held(table.id, token))["acting"] == "north"
+
+
+def test_a_wrong_code_opens_nothing(home: Home) -> None:
+    table = home.table()
+    with pytest.raises(HouseError, match="wrong_code"):
+        home.house.sit(table.id, "AAAAAA", "east", "Eve")
+    with pytest.raises(HouseError, match="wrong_code"):
+        home.house.table_by_code("AAAAAA")
+
+
+@pytest.mark.parametrize("typed", ["{}", " {} ", "{}-", "{}\n"])
+def test_a_code_may_be_typed_as_people_type(home: Home, typed: str) -> None:
+    table = home.table()
+    code = typed.format(f"{table.code[:3]}-{table.code[3:]}".lower())
+    assert home.house.table_by_code(code).id == table.id
+
+
+def test_a_code_of_odd_signs_is_only_a_wrong_one() -> None:
+    assert normal_code("áß☃\0" * 100) == "ÁSS" * 10 + "ÁS"
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("  Ana  María ", "Ana María"),
+        ("<b>Ana</b>", "<b>Ana</b>"),
+        ("\u202eanA\u0000", "anA"),
+        ("👩\u200d👧", "👩\u200d👧"),
+    ],
+)
+def test_a_name_loses_only_what_nobody_can_see(typed: str, shown: str) -> None:
+    assert clean_name(typed) == shown
+
+
+@pytest.mark.parametrize("typed", ["", "   ", "\u202e\u0000", "x" * 25])
+def test_a_name_of_nothing_or_too_much_is_refused(typed: str) -> None:
+    with pytest.raises(HouseError, match="bad_name"):
+        clean_name(typed)
+
+
+def test_a_table_needs_options_that_its_game_knows(home: Home) -> None:
+    with pytest.raises(HouseError, match="bad_option"):
+        home.table(countdown="rounds14")
+    with pytest.raises(HouseError, match="unknown_option"):
+        home.table(cheat="on")
+    with pytest.raises(HouseError, match="bad_players"):
+        home.table(players=5)
+
+
+def test_a_stored_table_that_cannot_be_replayed_stays_closed_and_stays(
+    home: Home, caplog: pytest.LogCaptureFixture
+) -> None:
+    good, bad = home.table(), home.table()
+    from companion.games.kernel import Move
+
+    with home.store.transaction() as change:
+        change.append(bad.id, home.house.table(bad.id).entry(home.clock(), "east", Move("fly", ())))
+    home.restart()
+    assert [table.id for table in home.house.tables()] == [good.id]
+    assert home.house.unreadable[0][0] == "Sunday"
+    assert "stays closed" in caplog.text
+    caplog.clear()

@@ -1,0 +1,174 @@
+"""The intake against real brokers: stored, then acknowledged; junk is named and changes nothing."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import paho.mqtt.client as mqtt
+import pytest
+from paho.mqtt.enums import CallbackAPIVersion
+
+from companion.intake import Broker, Intake
+from controller import wire
+from tests.brokers import mosquitto, nats
+from tests.companion.conftest import SOURCE, Home
+
+
+def eventually(true: Callable[[], Any], seconds: float = 15.0) -> None:
+    """Wait until something is true, or fail."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "it never became true"
+        time.sleep(0.02)
+
+
+class Temple:
+    """A temple that says what it is told to, and hears what it is told."""
+
+    def __init__(self, host: str, port: int, name: str = "templo") -> None:
+        self.name = name
+        self.heard: list[wire.Message] = []
+        self.client = mqtt.Client(CallbackAPIVersion.VERSION2, protocol=mqtt.MQTTv311)
+        self.client.on_message = self._on_message
+        self.client.on_connect = self._on_connect
+        self.ready = False
+        self.client.on_subscribe = self._on_subscribe
+        self.client.connect(host, port)
+        self.client.loop_start()
+        eventually(lambda: self.ready)
+
+    def _on_connect(self, client: mqtt.Client, *_: Any) -> None:
+        client.subscribe([(wire.topic(self.name, "ack"), 1), (wire.topic(self.name, "command"), 1)])
+
+    def _on_subscribe(self, *_: Any) -> None:
+        self.ready = True
+
+    def _on_message(self, client: mqtt.Client, data: Any, message: mqtt.MQTTMessage) -> None:
+        self.heard.append(wire.decode(wire.parse_topic(message.topic)[1], bytes(message.payload)))
+
+    def says(self, message: wire.Message, *, retain: bool = False) -> None:
+        self.raw(message.leaf, wire.encode(message), retain=retain)
+
+    def raw(self, leaf: str, payload: bytes, *, retain: bool = False) -> None:
+        self.client.publish(f"templo/{self.name}/{leaf}", payload, qos=1, retain=retain).wait_for_publish(10)
+
+    def acked(self) -> int:
+        return max((each.seq for each in self.heard if isinstance(each, wire.Ack)), default=0)
+
+    def close(self) -> None:
+        self.client.disconnect()
+        self.client.loop_stop()
+
+
+@contextmanager
+def listening(home: Home, host: str, port: int) -> Iterator[Intake]:
+    intake = Intake(home.house, Broker(host, port), "0" * 32, home.clock, home.entropy)
+    intake.start()
+    try:
+        yield intake
+    finally:
+        intake.stop()
+
+
+def total(home: Home, table_id: str) -> object:
+    table = home.house.table(table_id)
+    return table.game.view(table.state, None)["total"]
+
+
+def status(source: str = SOURCE) -> wire.Status:
+    clear = dict.fromkeys(wire.God, wire.Beam.CLEAR)
+    return wire.Status(wire.State.READY, "c" * 32, wire.Kind.PI, "1", wire.Timing.KERNEL, clear, source)
+
+
+@pytest.mark.parametrize("broker", [mosquitto, nats])
+def test_tokens_are_kept_and_then_acknowledged(home: Home, tmp_path: Path, broker: Any) -> None:
+    table = home.table(temple="templo")
+    with broker(tmp_path) as running, listening(home, running.host, running.port):
+        temple = Temple(running.host, running.port)
+        temple.says(status(), retain=True)
+        eventually(lambda: home.house.temple("templo").alive)
+        for seq in range(1, 31):
+            temple.says(home.token(seq))
+        eventually(lambda: temple.acked() == 30)
+        assert total(home, table.id) == 30
+        temple.close()
+
+
+def test_a_gap_is_asked_for(home: Home, tmp_path: Path) -> None:
+    home.table(temple="templo")
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
+        temple = Temple(broker.host, broker.port)
+        eventually(lambda: home.house.temple("templo").reachable)
+        time.sleep(0.2)
+        temple.says(home.token(5))
+        eventually(lambda: any(isinstance(each, wire.Command) for each in temple.heard))
+        command = next(each for each in temple.heard if isinstance(each, wire.Command))
+        assert (command.name, command.seq) == (wire.CommandName.RESEND, 1)
+        assert temple.acked() == 0
+        temple.close()
+
+
+def test_junk_is_named_in_the_log_and_disturbs_nothing(
+    home: Home, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = home.table(temple="templo")
+    good = wire.encode(home.token(1))
+    junk = [
+        b"",
+        b"\xff\xfe",
+        b"[" * 9000,
+        b"x" * 200_000,
+        good.replace(b'"v":1', b'"v":2'),
+        good.replace(b'"seq":1', b'"seq":-1'),
+        good.replace(b'"seq":1', b'"seq":' + b"9" * 5000),
+        good.replace(b"tlaloc", b"quetzalcoatl"),
+        good.replace(b"2026", b"99999"),
+    ]
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
+        temple = Temple(broker.host, broker.port)
+        for payload in junk:
+            temple.raw("token", payload)
+        temple.raw("status", b'{"v":1,"state":"happy"}', retain=True)
+        temple.raw("token", good, retain=True)
+        temple.says(home.token(2, token="e" * 32))
+        temple.says(home.token(1))
+        eventually(lambda: temple.acked() == 2)
+        temple.close()
+    assert total(home, table.id) == 2
+    assert all(record.name == "companion.intake" for record in caplog.records if record.levelno >= logging.WARNING)
+    assert "token.seq is -1; expected a whole number" in caplog.text
+    assert "token.v is 2; expected 1" in caplog.text
+    assert "200000 bytes" in caplog.text
+    caplog.clear()
+
+
+def test_a_retained_token_is_no_news(home: Home, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    table = home.table(temple="templo")
+    with mosquitto(tmp_path) as broker:
+        temple = Temple(broker.host, broker.port)
+        temple.raw("token", wire.encode(home.token(1)), retain=True)
+        with listening(home, broker.host, broker.port):
+            eventually(lambda: "token is retained; expected a live message" in caplog.text)
+            assert total(home, table.id) == 0
+        temple.close()
+    caplog.clear()
+
+
+def test_a_broker_that_comes_late_goes_and_comes_back_loses_nothing(home: Home, tmp_path: Path) -> None:
+    table = home.table(temple="templo")
+    with mosquitto(tmp_path) as broker:
+        broker.kill()
+        with listening(home, broker.host, broker.port):
+            eventually(lambda: not home.house.temple("templo").reachable)
+            broker.start()
+            eventually(lambda: home.house.temple("templo").reachable)
+            temple = Temple(broker.host, broker.port)
+            temple.says(home.token(1))
+            eventually(lambda: temple.acked() == 1)
+            temple.close()
+    assert total(home, table.id) == 1
