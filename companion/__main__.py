@@ -54,13 +54,12 @@ def _parser() -> argparse.ArgumentParser:
     for path, meaning in (
         ("web.host", "address to listen on"),
         ("web.port", "port to listen on"),
-        ("broker.host", "the MQTT broker"),
-        ("broker.port", "its port"),
         ("state", "directory that holds what must last"),
         ("store", "database URL, where it is not SQLite in the state directory"),
     ):
         flag = path.removeprefix("web.").replace(".", "-")
         run_command.add_argument(f"--{flag}", dest=path, metavar=path.rpartition(".")[2].upper(), help=meaning)
+    run_command.add_argument("--broker", metavar="HOST[:PORT]", help="the MQTT broker's address")
     run_command.add_argument("--instance", help="what /healthz answers, so that its starter knows it")
     run_command.add_argument(
         "--demo-table", metavar="TEMPLE", help="open and begin a table for four, served by this temple"
@@ -70,8 +69,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _flags(arguments: argparse.Namespace) -> dict[str, Any]:
-    names = ("web.host", "web.port", "broker.host", "broker.port", "state", "store")
-    return {name: value for name in names if (value := getattr(arguments, name)) is not None}
+    names = ("web.host", "web.port", "state", "store")
+    flags = {name: value for name in names if (value := getattr(arguments, name)) is not None}
+    if arguments.broker is not None:
+        host, colon, port = arguments.broker.rpartition(":")
+        flags |= {"broker.host": host, "broker.port": port} if colon else {"broker.host": arguments.broker}
+    return flags
 
 
 def run(settings: Settings, instance: str, demo_temple: str | None) -> int:

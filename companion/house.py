@@ -81,6 +81,7 @@ class House:
                 self.unreadable.append((record.charter.title, str(error)))
             else:
                 self._tables[table.id] = table.with_keys(record.keys)
+        self._reachable = True
         self._temples = {
             record.name: Temple(
                 record.name,
@@ -346,7 +347,7 @@ class House:
         """Return a temple by its name, entering it where it was never heard of."""
         with self._lock:
             if name not in self._temples:
-                temple = Temple(wire.temple_name(name))
+                temple = Temple(wire.temple_name(name), reachable=self._reachable)
                 with self._store.transaction() as change:
                     change.set_temple(temple.stored())
                 self._put(temple)
@@ -379,7 +380,7 @@ class House:
         """Take in a temple's status."""
         with self._lock:
             before = self._temples.get(name)
-            after = (before or Temple(name)).heard(status)
+            after = (before or Temple(name, reachable=self._reachable)).heard(status)
             if after.conflict and (before is None or after.conflict != before.conflict):
                 log.warning("two counters call themselves %r: %s and %s", name, after.source, after.conflict)
             if before is None or after.stored() != before.stored():
@@ -390,6 +391,7 @@ class House:
     def reach(self, reachable: bool) -> None:
         """Take in whether the broker that carries the temples' messages can be reached."""
         with self._lock:
+            self._reachable = reachable
             self._put(*(replace(temple, reachable=reachable) for temple in self._temples.values()))
 
     def _put(self, *temples: Temple) -> None:

@@ -81,7 +81,8 @@ class Intake:
         self._client = self._made(MQTTProtocolVersion.MQTTv5)
 
     def start(self) -> None:
-        """Begin to connect and to listen."""
+        """Begin to connect and to listen; until it succeeds, no temple can be heard."""
+        self._enqueue(False)
         self._thread.start()
         self._connect()
 

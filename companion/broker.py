@@ -1,0 +1,62 @@
+"""The bundled broker: writes nats-server's configuration and names its command. It starts nothing.
+
+Its MQTT listener is on loopback and asks for a name and a password made for one run. It is not the store: a
+token rests in the controller's ledger until the companion has it, so nothing here needs to outlive a run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+HOST = "127.0.0.1"
+USER = "templo"
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """A broker to be: where its files are, the port it takes, and the password that lets one in."""
+
+    program: Path
+    configuration: Path
+    port: int
+    password: str
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The command line that runs it in the foreground."""
+        return (str(self.program), "-c", str(self.configuration))
+
+
+def bundled_program() -> Path | None:
+    """Return the nats-server that pip put beside this Python, or none."""
+    program = Path(sysconfig.get_path("scripts")) / "nats-server"
+    return program if program.is_file() else None
+
+
+def prepare(program: Path, folder: Path, port: int, password: str) -> Broker:
+    """Write the configuration, readable by its owner alone, into a folder that is made where it is missing."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    configuration = folder / "nats-server.conf"
+    configuration.unlink(missing_ok=True)
+    with os.fdopen(os.open(configuration, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(_configuration(folder / "store", port, password))
+    return Broker(program, configuration, port, password)
+
+
+def _configuration(store: Path, port: int, password: str) -> str:
+    """Return the configuration; a JSON string is a string of nats-server's own language too."""
+    return f"""\
+# Written anew at every start.
+server_name: templo
+# nats-server always listens for its own protocol as well: on loopback, wherever the system likes.
+listen: {json.dumps(f"{HOST}:-1")}
+max_payload: 64KB
+# MQTT's sessions and retained messages need a store, and a bound, or a long evening could fill a small card.
+jetstream {{ store_dir: {json.dumps(str(store))}, max_memory_store: 16MB, max_file_store: 256MB }}
+mqtt {{ listen: {json.dumps(f"{HOST}:{port}")} }}
+authorization {{ users: [ {{ user: {USER}, password: {json.dumps(password)} }} ] }}
+"""

@@ -1,0 +1,161 @@
+"""Programs that must not outlive this one: started, watched and ended, without a thread. It prints nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Self
+
+GRACE = 5.0
+"""Seconds that a program has between being told to end and being killed."""
+
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+def end_with_parent(number: int, parent: int) -> None:
+    """Have the kernel send this process a signal when its parent, whose id is given, is gone; Linux alone can.
+
+    The signal is tied to the thread that forked: programs are started from the main thread.
+    """
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, number)
+        if os.getppid() != parent:  # it was gone before the kernel was asked
+            os.kill(os.getpid(), number)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What to run: `name` as a person would call it, and the file that its words go to.
+
+    One with the `terminal` shares it, standard output included, and hears its Ctrl-C; any other is out of its reach.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    log: Path
+    terminal: bool = False
+
+
+class Child:
+    """One program that runs. Were this process killed outright, the kernel would end it too."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        # One with the terminal is told to end, so that it can give the terminal back; for any other there is nothing
+        # to tidy that it must not survive losing anyway, so the kernel's word for it is final.
+        number, parent = signal.SIGTERM if program.terminal else signal.SIGKILL, os.getpid()
+        with os.fdopen(os.open(program.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as log:
+            self._process = subprocess.Popen(  # noqa: S603 - the command is this launcher's own
+                program.command,
+                stdin=None if program.terminal else subprocess.DEVNULL,
+                stdout=None if program.terminal else log,
+                stderr=log,
+                env=dict(program.environment),
+                start_new_session=not program.terminal,
+                preexec_fn=lambda: end_with_parent(number, parent),
+            )
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
+    def ended(self) -> int | None:
+        """The exit status, negative for a signal; none while it runs."""
+        return self._process.poll()
+
+    def told(self, *words: str) -> list[str]:
+        """Return the words that follow these on the newest line of the log that begins with them, or none."""
+        for line in reversed(self._lines()):
+            found = line.split()
+            if tuple(found[: len(words)]) == words:
+                return found[len(words) :]
+        return []
+
+    def last_lines(self, count: int = 12) -> list[str]:
+        """Return the last lines of the log."""
+        return self._lines()[-count:]
+
+    def tell_to_end(self) -> None:
+        """Ask it to end."""
+        if self.ended is None:
+            self._process.terminate()
+
+    def kill(self) -> None:
+        """End it now; it is gone when this returns."""
+        if self.ended is None:
+            self._process.kill()
+        self._process.wait()
+
+    def _lines(self) -> list[str]:
+        return self.program.log.read_text(encoding="utf-8", errors="replace").splitlines()
+
+
+class Signals:
+    """The signals that end a launch and the ends of its children, waited for where it is convenient."""
+
+    ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+
+    def __init__(self) -> None:
+        self._here, self._there = socket.socketpair()
+        self._kept: dict[signal.Signals, Callable[[int, FrameType | None], object] | int | None] = {}
+        self.asked_to_end = False
+
+    def __enter__(self) -> Self:
+        self._here.setblocking(False)
+        self._there.setblocking(False)
+        self._wakeup = signal.set_wakeup_fd(self._there.fileno(), warn_on_full_buffer=False)
+        for number in (*self.ENDING, signal.SIGCHLD):
+            # Started by nohup, a closed terminal is meant not to matter.
+            if number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN:
+                continue
+            self._kept[number] = signal.signal(number, lambda *_: None)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._kept.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(self._wakeup)
+        self._here.close()
+        self._there.close()
+
+    def wait(self, seconds: float | None) -> bool:
+        """Wait until a signal comes, or so long at most; return whether one of them asked to end."""
+        select.select([self._here], [], [], seconds)
+        with contextlib.suppress(BlockingIOError):
+            came = set(self._here.recv(4096))
+            if came & {int(number) for number in self.ENDING}:
+                self.asked_to_end = True
+                return True
+        return False
+
+
+def end(children: list[Child], signals: Signals) -> None:
+    """End the programs one after another, the youngest first: each may still need those before it to say goodbye.
+
+    One that does not end within `GRACE` is killed; to be asked a second time means to kill them all at once.
+    """
+    impatient = False
+    while children:
+        child = children.pop()
+        child.tell_to_end()
+        deadline = time.monotonic() + GRACE
+        while child.ended is None and not impatient and (left := deadline - time.monotonic()) > 0:
+            impatient = signals.wait(left)
+        child.kill()

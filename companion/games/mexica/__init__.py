@@ -1,0 +1,83 @@
+"""Mexica: the game that the temple was built for. `GAME` gives its rules the shape that every game has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from companion.games.kernel import Arg, Choice, Fall, Game, Json, Line, Move, Option, Refusal, Seat, Value
+from companion.games.mexica.options import OPTIONS, PRESETS, SEATINGS, HouseRules
+from companion.games.mexica.regions import regions
+from companion.games.mexica.rules import legal, notation, play
+from companion.games.mexica.rules.state import State, setup
+from companion.games.mexica.story import story
+from companion.games.mexica.view import view
+
+
+class Mexica:
+    """The rules of Mexica over its `State`."""
+
+    name: str = "mexica"
+    rules_version: int = 1
+    options: tuple[Option, ...] = OPTIONS
+    presets: Mapping[str, Mapping[str, Value]] = PRESETS
+    seatings: Mapping[int, tuple[Seat, ...]] = SEATINGS
+    uses_temple: bool = True
+
+    def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
+        """Return the first state; raises `ValueError` for options that are incomplete or that none accepts."""
+        return setup(HouseRules.of(options), seats)
+
+    def to_act(self, state: State) -> tuple[Seat, ...]:
+        """Return all seats while the game runs, and after it while tokens wait to be claimed."""
+        return play.to_act(state)
+
+    def on_turn(self, state: State) -> Seat | None:
+        """Return the tribe whose turn it is, or none when the game is over."""
+        return None if state.over else state.seat
+
+    def turn(self, state: State) -> int:
+        """Return the number of the turn now running; at the end, of the last one."""
+        return state.turn
+
+    def moves(self, state: State, seat: Seat) -> list[Move]:
+        """Return exactly the legal moves of a seat, sorted."""
+        return legal.moves(state, seat)
+
+    def choices(self, state: State, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
+        """Return the legal moves of a seat one level at a time."""
+        return legal.choices(state, seat, picked)
+
+    def play(self, state: State, seat: Seat, move: Move) -> State | Refusal:
+        """Return the state after a seat's move, or why it cannot be made."""
+        return play.play(state, seat, move)
+
+    def fall(self, state: State, fall: Fall) -> Move:
+        """Return the move that enters a fallen token; only a token that is known already will be refused."""
+        return play.entering(state, fall)
+
+    def undoable(self, before: State, seat: Seat, move: Move) -> bool:
+        """Return whether a seat may take back its own move while nobody has acted since."""
+        return play.undoable(before, seat, move)
+
+    def view(self, state: State, seat: Seat | None) -> Mapping[str, Json]:
+        """Return what a seat or a spectator may know: in the temple's scope, all of it."""
+        return view(state, seat)
+
+    def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
+        """Return the view cut into the regions of the page."""
+        return regions(view)
+
+    def story(self, before: State, seat: Seat, move: Move, after: State) -> list[Line]:
+        """Return what a move did, line by line."""
+        return story(before, seat, move, after)
+
+    def notation(self, state: State) -> str:
+        """Return the state in one line."""
+        return notation.notation(state)
+
+    def parse(self, text: str) -> State:
+        """Read a state that `notation` wrote; raises `ValueError`."""
+        return notation.parse(text)
+
+
+GAME: Game[State] = Mexica()

@@ -1,0 +1,46 @@
+"""Corrections: a tally changed by two seats, one that proposes and another that confirms. Nothing is rewritten."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from companion.games.kernel import Refusal, Seat
+from companion.games.mexica.rules import apocalypse
+from companion.games.mexica.rules.refusals import shown
+from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
+from companion.games.mexica.rules.state import Proposal, State
+from companion.games.mexica.rules.tallies import God
+
+
+def propose(state: State, by: Seat, seat: Seat, god: God, delta: object) -> State | Refusal:
+    """Return the state with a correction proposed; one at a time, and no tally below nothing."""
+    if state.proposal:
+        return Refusal("correction_open", {"by": state.proposal.by})
+    if type(delta) is not int or delta == 0 or abs(delta) > MOST_AT_ONCE:
+        return Refusal("bad_delta", {"delta": shown(delta), "most": MOST_AT_ONCE})
+    if (given := given_by(state, seat, god)) + delta < 0:
+        return Refusal("below_nothing", {"seat": seat, "god": god, "given": given})
+    return replace(state, proposal=Proposal(by, seat, god, delta))
+
+
+def confirm(state: State, by: Seat) -> State | Refusal:
+    """Return the state with the open correction made. Since it was proposed its tally can only have grown."""
+    proposal = state.proposal
+    if proposal is None:
+        return Refusal("no_correction")
+    if proposal.by == by:
+        return Refusal("own_correction", {"by": by})
+    tallies = state.tallies.correct(state.seats.index(proposal.seat), proposal.god, proposal.delta)
+    return apocalypse.reckon(replace(state, tallies=tallies, proposal=None))
+
+
+def withdraw(state: State) -> State | Refusal:
+    """Return the state without the open correction; whoever sees that it is wrong may take it away."""
+    if state.proposal is None:
+        return Refusal("no_correction")
+    return replace(state, proposal=None)
+
+
+def given_by(state: State, seat: Seat, god: God) -> int:
+    """Return what counts of one seat's sacrifices to one god."""
+    return state.tallies.tribes[state.seats.index(seat)].given(god)

@@ -1,0 +1,137 @@
+"""What a seat may do now: the exact list of legal moves, and the same moves a level at a time. It plays none."""
+
+from __future__ import annotations
+
+from companion.games.kernel import Arg, Choice, Move, Seat
+from companion.games.mexica.rules import apocalypse
+from companion.games.mexica.rules.apocalypse import WEEK_CARDS
+from companion.games.mexica.rules.corrections import given_by
+from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
+from companion.games.mexica.rules.state import State, Unclaimed
+from companion.games.mexica.rules.tallies import GODS, God
+
+_TAPS = [Move("sacrifice", (god, n)) for god in GODS for n in range(1, MOST_AT_ONCE + 1)]
+
+
+def moves(state: State, seat: Seat) -> list[Move]:
+    """Return exactly the legal moves of a seat, sorted.
+
+    The temple's own are not listed: a token brings its id with it, and is legal in every state.
+    """
+    if seat not in state.seats:
+        return []
+    legal = [Move("dismiss", (token.id,)) for token in state.unclaimed]
+    legal += [Move("claim", (token.id, each)) for token in state.unclaimed for each in state.seats]
+    if not state.over:
+        legal += _TAPS
+        legal.append(Move("end_turn"))
+        legal += [Move("settle", (each,)) for each in state.seats]
+        legal += _corrections(state, seat)
+        if state.week_cards < WEEK_CARDS:
+            legal.append(Move("issue"))
+        if _may_be_bare(state):
+            legal.append(Move("bare"))
+    return sorted(legal)
+
+
+def choices(state: State, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
+    """Return the legal moves of a seat one level at a time.
+
+    What is picked is the beginning of a move, its name first; a choice that leads deeper holds what it adds to
+    that in its fact ``pick``. Corrections of one token are at hand on the first level, larger ones behind
+    ``propose_other``.
+    """
+    if seat not in state.seats:
+        return []
+    if picked:
+        return _proposals(state, seat, picked)
+    level: list[Choice] = []
+    if not state.over:
+        level.append(Choice("end_turn", {"seat": state.seat}, "turn", Move("end_turn"), "turn"))
+        level += [
+            Choice("sacrifice", {"god": god, "n": n, "seat": state.seat}, god, Move("sacrifice", (god, n)), "tap")
+            for god in GODS
+            for n in range(1, MOST_AT_ONCE + 1)
+        ]
+    for token in state.unclaimed:
+        level += _unclaimed(state, token)
+    if not state.over:
+        level += _first_corrections(state, seat)
+        if state.week_cards < WEEK_CARDS:
+            level.append(Choice("issue", {"n": state.week_cards + 1}, "week", Move("issue"), "week"))
+        if _may_be_bare(state):
+            level.append(Choice("bare", {}, "clock", Move("bare"), "week", confirm=True))
+        level += [
+            Choice("settle", {"seat": each}, f"seat:{each}", Move("settle", (each,)), "end", confirm=True)
+            for each in state.seats
+        ]
+    return level
+
+
+def _may_be_bare(state: State) -> bool:
+    return state.rules.forestall == "bare" and apocalypse.forestalled(state)
+
+
+def _deltas(state: State, seat: Seat, god: God) -> list[int]:
+    lowest = -min(MOST_AT_ONCE, given_by(state, seat, god))
+    return [delta for delta in range(lowest, MOST_AT_ONCE + 1) if delta]
+
+
+def _corrections(state: State, seat: Seat) -> list[Move]:
+    if state.proposal:
+        own = state.proposal.by == seat
+        return [Move("withdraw")] if own else [Move("confirm"), Move("withdraw")]
+    return [
+        Move("propose", (each, god, delta))
+        for each in state.seats
+        for god in GODS
+        for delta in _deltas(state, each, god)
+    ]
+
+
+def _unclaimed(state: State, token: Unclaimed) -> list[Choice]:
+    facts: dict[str, Arg] = {"token": token.id, "god": token.god, "doubt": token.doubt}
+    element = f"token:{token.id}"
+    claims = [
+        Choice("claim", {**facts, "seat": each}, element, Move("claim", (token.id, each)), "unclaimed")
+        for each in sorted(state.seats, key=lambda each: each != token.suggested)
+    ]
+    return [*claims, Choice("dismiss", facts, element, Move("dismiss", (token.id,)), "unclaimed", confirm=True)]
+
+
+def _first_corrections(state: State, seat: Seat) -> list[Choice]:
+    if (open_ := state.proposal) is not None:
+        facts: dict[str, Arg] = {"by": open_.by, "seat": open_.seat, "god": open_.god, "delta": open_.delta}
+        return [Choice(move.name, facts, "correction", move, "correction") for move in _corrections(state, seat)]
+    by_one = [
+        _proposal(each, god, delta)
+        for each in state.seats
+        for god in GODS
+        for delta in (-1, 1)
+        if delta in _deltas(state, each, god)
+    ]
+    return [*by_one, Choice("propose_other", {"pick": "propose"}, "correction", group="correction")]
+
+
+def _proposals(state: State, seat: Seat, picked: tuple[Arg, ...]) -> list[Choice]:
+    if state.over or state.proposal:
+        return []
+    match picked:
+        case ("propose",):
+            return [
+                Choice("propose_seat", {"seat": each, "pick": each}, f"seat:{each}", group="correction")
+                for each in state.seats
+            ]
+        case ("propose", each) if each in state.seats:
+            return [
+                Choice("propose_god", {"seat": each, "god": god, "pick": god}, god, group="correction")
+                for god in GODS
+            ]
+        case ("propose", str(each), str(god)) if each in state.seats and god in GODS:
+            return [_proposal(each, god, delta) for delta in _deltas(state, each, god)]
+    return []
+
+
+def _proposal(seat: Seat, god: God, delta: int) -> Choice:
+    facts: dict[str, Arg] = {"seat": seat, "god": god, "delta": delta}
+    return Choice("propose", facts, f"seat:{seat}", Move("propose", (seat, god, delta)), "correction")

@@ -1,0 +1,126 @@
+"""One door to the rules: who may act, and each move by its name. Illegal is a value, for arguments of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeAlias
+
+from companion.games.kernel import TEMPLE, Arg, Fall, Move, Refusal, Seat
+from companion.games.mexica.rules import corrections, sacrifice, turn
+from companion.games.mexica.rules.refusals import a_god, a_number, a_seat, shown, wrong_length
+from companion.games.mexica.rules.state import State
+
+Result: TypeAlias = State | Refusal
+
+AFTER_THE_END = frozenset({"claim", "dismiss"})
+"""What may still be made straight when the game is over: it changes tallies, never the outcome."""
+
+TAKEN_BACK = frozenset({"sacrifice", "issue", "bare", "settle", "end_turn"})
+"""Own taps that a slip makes wrong and that nobody else had a part in.
+
+A token and what becomes of it is a fact; a proposal is withdrawn, in sight of all; a confirmation is two seats'.
+"""
+
+
+def to_act(state: State) -> tuple[Seat, ...]:
+    """Return the seats that have a move: all of them, since anyone acts for an absent tribe; at last none."""
+    return state.seats if not state.over or state.unclaimed else ()
+
+
+def play(state: State, seat: Seat, move: Move) -> Result:
+    """Return the state after a seat's move, or why it cannot be made."""
+    name = move.name
+    if not isinstance(seat, str) or seat not in (*state.seats, TEMPLE):
+        return Refusal("not_seated", {"seat": shown(seat)})
+    rule = _MOVES.get(name) if isinstance(name, str) else None
+    if rule is None:
+        return Refusal("unknown_move", {"move": shown(name)})
+    if rule.by_temple != (seat == TEMPLE):
+        return Refusal("temple_only" if rule.by_temple else "players_only", {"move": name})
+    if state.over and not rule.by_temple and name not in AFTER_THE_END:
+        return Refusal("over")
+    return wrong_length(name, move.args, rule.length) or rule.carry_out(state, seat, move.args)
+
+
+def entering(state: State, fall: Fall) -> Move:
+    """Return the move by which the temple enters a token that fell."""
+    return Move("token", (fall.id, fall.god, fall.doubt or (sacrifice.OVER if state.over else "")))
+
+
+def undoable(before: State, seat: Seat, move: Move) -> bool:
+    """Return whether a seat may take back its own move while nobody has acted since."""
+    return seat in before.seats and move.name in TAKEN_BACK
+
+
+def _end_turn(state: State, _by: Seat, _args: tuple[Arg, ...]) -> Result:
+    return turn.end_turn(state)
+
+
+def _sacrifice(state: State, _by: Seat, args: tuple[Arg, ...]) -> Result:
+    if isinstance(god := a_god(args[0]), Refusal):
+        return god
+    n = a_number(args[1], 1, sacrifice.MOST_AT_ONCE)
+    return n if isinstance(n, Refusal) else sacrifice.tap(state, god, n)
+
+
+def _token(state: State, _by: Seat, args: tuple[Arg, ...]) -> Result:
+    god = a_god(args[1])
+    return god if isinstance(god, Refusal) else sacrifice.fallen(state, args[0], god, args[2])
+
+
+def _claim(state: State, _by: Seat, args: tuple[Arg, ...]) -> Result:
+    seat = a_seat(state, args[1])
+    return seat if isinstance(seat, Refusal) else sacrifice.claim(state, args[0], seat)
+
+
+def _dismiss(state: State, _by: Seat, args: tuple[Arg, ...]) -> Result:
+    return sacrifice.dismiss(state, args[0])
+
+
+def _propose(state: State, by: Seat, args: tuple[Arg, ...]) -> Result:
+    if isinstance(seat := a_seat(state, args[0]), Refusal):
+        return seat
+    god = a_god(args[1])
+    return god if isinstance(god, Refusal) else corrections.propose(state, by, seat, god, args[2])
+
+
+def _confirm(state: State, by: Seat, _args: tuple[Arg, ...]) -> Result:
+    return corrections.confirm(state, by)
+
+
+def _withdraw(state: State, _by: Seat, _args: tuple[Arg, ...]) -> Result:
+    return corrections.withdraw(state)
+
+
+def _issue(state: State, _by: Seat, _args: tuple[Arg, ...]) -> Result:
+    return turn.issue(state)
+
+
+def _bare(state: State, _by: Seat, _args: tuple[Arg, ...]) -> Result:
+    return turn.bare(state)
+
+
+def _settle(state: State, _by: Seat, args: tuple[Arg, ...]) -> Result:
+    seat = a_seat(state, args[0])
+    return seat if isinstance(seat, Refusal) else turn.settle(state, seat)
+
+
+class _Rule(NamedTuple):
+    length: int
+    carry_out: Callable[[State, Seat, tuple[Arg, ...]], Result]
+    by_temple: bool = False
+
+
+_MOVES: Mapping[str, _Rule] = {
+    "bare": _Rule(0, _bare),
+    "claim": _Rule(2, _claim),
+    "confirm": _Rule(0, _confirm),
+    "dismiss": _Rule(1, _dismiss),
+    "end_turn": _Rule(0, _end_turn),
+    "issue": _Rule(0, _issue),
+    "propose": _Rule(3, _propose),
+    "sacrifice": _Rule(2, _sacrifice),
+    "settle": _Rule(1, _settle),
+    "token": _Rule(3, _token, by_temple=True),
+    "withdraw": _Rule(0, _withdraw),
+}

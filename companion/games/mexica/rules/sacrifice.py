@@ -1,0 +1,93 @@
+"""Tokens for the gods: tapped, fallen through the temple, claimed or dismissed. A token is a fact, never undone.
+
+It counts and waits; what the counts bring about is `apocalypse`'s.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from companion.games.kernel import Refusal, Seat
+from companion.games.mexica.rules import apocalypse
+from companion.games.mexica.rules.refusals import shown
+from companion.games.mexica.rules.state import State, Unclaimed
+from companion.games.mexica.rules.tallies import God
+
+MOST_AT_ONCE = 13
+"""Tokens in one tap or one correction: a full week."""
+
+OVER = "over"
+"""The doubt of a token that fell after the end."""
+
+_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,63}", re.ASCII)
+_DOUBT = re.compile(r"([a-z][a-z_]{0,31})?", re.ASCII)
+
+
+def tap(state: State, god: God, n: int) -> State:
+    """Return the state after the tribe on turn gave `n` tokens that no temple counted."""
+    return _credit(state, state.seat, god, n)
+
+
+def fallen(state: State, token: object, god: God, doubt: object) -> State | Refusal:
+    """Return the state after a token fell: credited to the seat on turn, or unclaimed where there is doubt (M33).
+
+    No state refuses a token; only one that is here already is turned away, so that it never counts twice.
+    """
+    if not isinstance(token, str) or not _ID.fullmatch(token):
+        return Refusal("bad_token", {"token": shown(token)})
+    if not isinstance(doubt, str) or not _DOUBT.fullmatch(doubt):
+        return Refusal("bad_doubt", {"doubt": shown(doubt)})
+    if token in state.counted or token in state.dismissed or any(token == each.id for each in state.unclaimed):
+        return Refusal("known_token", {"token": token})
+    if not doubt and state.over:
+        doubt = OVER
+    if doubt:
+        waiting = Unclaimed(token, god, doubt, _suggested(state, doubt))
+        return replace(state, unclaimed=(*state.unclaimed, waiting))
+    return _credit(replace(state, counted=(*state.counted, token)), state.seat, god, 1)
+
+
+def claim(state: State, token: object, seat: Seat) -> State | Refusal:
+    """Return the state after an unclaimed token was counted for a seat. After the end it changes tallies only."""
+    waiting = _waiting(state, token)
+    if isinstance(waiting, Refusal):
+        return waiting
+    return _credit(
+        replace(state, unclaimed=_without(state, waiting), counted=(*state.counted, waiting.id)), seat, waiting.god, 1
+    )
+
+
+def dismiss(state: State, token: object) -> State | Refusal:
+    """Return the state after an unclaimed token was found to be no sacrifice. It stays known, as dismissed."""
+    waiting = _waiting(state, token)
+    if isinstance(waiting, Refusal):
+        return waiting
+    return replace(state, unclaimed=_without(state, waiting), dismissed=(*state.dismissed, waiting.id))
+
+
+def _credit(state: State, seat: Seat, god: God, n: int) -> State:
+    tallies = state.tallies.credit(state.seats.index(seat), god, n)
+    return apocalypse.reckon(replace(state, tallies=tallies))
+
+
+def _waiting(state: State, token: object) -> Unclaimed | Refusal:
+    for each in state.unclaimed:
+        if isinstance(token, str) and each.id == token:
+            return each
+    return Refusal("unknown_token", {"token": shown(token)})
+
+
+def _without(state: State, token: Unclaimed) -> tuple[Unclaimed, ...]:
+    return tuple(each for each in state.unclaimed if each is not token)
+
+
+def _suggested(state: State, doubt: str) -> Seat | None:
+    """Return whose token it may be: one from before this turn the last tribe's, a jam the tribe's on turn."""
+    if state.over:
+        return None
+    if doubt == "jam":
+        return state.seat
+    if doubt == "earlier" and state.turn > 1:
+        return state.seat_at(state.turn - 1)
+    return None

@@ -1,0 +1,96 @@
+"""The whole state of a game of Mexica as one frozen value. It holds what is so, and no rule of what may follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from companion.games.kernel import Seat
+from companion.games.mexica.options import HouseRules
+from companion.games.mexica.rules.tallies import God, Tallies, Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Unclaimed:
+    """A token that fell and was credited to nobody: why it waits, and whose it may be, judged when it came."""
+
+    id: str
+    god: God
+    doubt: str
+    suggested: Seat | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A correction that one seat proposed and no other has confirmed."""
+
+    by: Seat
+    seat: Seat
+    god: God
+    delta: int
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The apocalypse clock, from the moment it was triggered.
+
+    `left` counts turns or rounds; `turn` is the turn that triggered it, by `cause`. `locked` is the doom that was
+    fixed, or empty while it follows the balance (ruling M26). `bare` says that no space holds a token (M35).
+    """
+
+    left: int
+    turn: int
+    cause: str
+    locked: str = ""
+    bare: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How the game ended: by ``flood``, ``war`` or ``stillness`` with no winner, or ``settled`` by one tribe."""
+
+    kind: str
+    seat: Seat | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A game of Mexica between two moves.
+
+    Law: each token that fell is, by its id, exactly one of counted, dismissed and unclaimed.
+    """
+
+    rules: HouseRules
+    seats: tuple[Seat, ...]
+    tallies: Tallies
+    turn: int = 1
+    week_cards: int = 0
+    counted: tuple[str, ...] = ()
+    dismissed: tuple[str, ...] = ()
+    unclaimed: tuple[Unclaimed, ...] = ()
+    proposal: Proposal | None = None
+    clock: Clock | None = None
+    outcome: Outcome | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return self.outcome is not None
+
+    @property
+    def seat(self) -> Seat:
+        """The seat of the turn now running; at the end, of the last one."""
+        return self.seat_at(self.turn)
+
+    @property
+    def round(self) -> int:
+        """How often the turn has gone round, counted from 1."""
+        return (self.turn - 1) // len(self.seats) + 1
+
+    def seat_at(self, turn: int) -> Seat:
+        """Return whose turn a turn is or was."""
+        return self.seats[(turn - 1) % len(self.seats)]
+
+
+def setup(rules: HouseRules, seats: tuple[Seat, ...]) -> State:
+    """Return the state before the first turn: an empty lake, East to begin."""
+    return State(rules, seats, Tallies(tuple(Tally() for _ in seats)))

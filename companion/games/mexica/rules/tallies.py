@@ -1,0 +1,97 @@
+"""Who gave how much to which god, and in what order it fell into the lake. It knows no turns and no apocalypse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
+
+God: TypeAlias = str
+
+HUITZILOPOCHTLI: God = "huitzilopochtli"
+TLALOC: God = "tlaloc"
+GODS: tuple[God, God] = (HUITZILOPOCHTLI, TLALOC)
+
+EVEN = "even"
+"""What stands for a god where both were given the same."""
+
+LETTERS = {HUITZILOPOCHTLI: "h", TLALOC: "t"}
+"""How the lake writes a token of each god."""
+
+
+class Gifts(NamedTuple):
+    """One number for each god."""
+
+    huitzilopochtli: int = 0
+    tlaloc: int = 0
+
+    def to(self, god: God) -> int:
+        """Return the number of one god."""
+        return self.huitzilopochtli if god == HUITZILOPOCHTLI else self.tlaloc
+
+    def plus(self, god: God, n: int) -> Gifts:
+        """Return these gifts with `n` more to one god."""
+        if god == HUITZILOPOCHTLI:
+            return Gifts(self.huitzilopochtli + n, self.tlaloc)
+        return Gifts(self.huitzilopochtli, self.tlaloc + n)
+
+
+NOTHING = Gifts()
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """One tribe's sacrifices: what was credited to it, by token or tap, and the sum of its corrections."""
+
+    credited: Gifts = NOTHING
+    corrected: Gifts = NOTHING
+
+    def given(self, god: God) -> int:
+        """Return what counts: credited and corrected together."""
+        return self.credited.to(god) + self.corrected.to(god)
+
+
+@dataclass(frozen=True, slots=True)
+class Tallies:
+    """The tallies of all tribes, in turn order, and the lake.
+
+    Laws: the lake holds, of each god, as many letters as all tribes gave to it; no tribe gave less than nothing.
+    """
+
+    tribes: tuple[Tally, ...]
+    lake: str = ""
+
+    def __iter__(self) -> Iterator[Tally]:
+        return iter(self.tribes)
+
+    @property
+    def total(self) -> int:
+        """All that counts, to both gods."""
+        return len(self.lake)
+
+    def of(self, god: God) -> int:
+        """Return all that counts to one god."""
+        return self.lake.count(LETTERS[god])
+
+    @property
+    def leader(self) -> God:
+        """The god that was given the most, or `EVEN`."""
+        balance = self.of(HUITZILOPOCHTLI) - self.of(TLALOC)
+        return EVEN if balance == 0 else HUITZILOPOCHTLI if balance > 0 else TLALOC
+
+    def credit(self, tribe: int, god: God, n: int) -> Tallies:
+        """Return the tallies after `n` tokens of one tribe fell into the lake."""
+        tally = self.tribes[tribe]
+        return self._with(tribe, replace(tally, credited=tally.credited.plus(god, n)), self.lake + LETTERS[god] * n)
+
+    def correct(self, tribe: int, god: God, delta: int) -> Tallies:
+        """Return the tallies after a correction, which puts tokens on top of the lake or takes the latest out."""
+        tally = self.tribes[tribe]
+        lake = self.lake + LETTERS[god] * delta
+        for _ in range(-delta):
+            latest = lake.rindex(LETTERS[god])
+            lake = lake[:latest] + lake[latest + 1 :]
+        return self._with(tribe, replace(tally, corrected=tally.corrected.plus(god, delta)), lake)
+
+    def _with(self, tribe: int, tally: Tally, lake: str) -> Tallies:
+        return Tallies((*self.tribes[:tribe], tally, *self.tribes[tribe + 1 :]), lake)

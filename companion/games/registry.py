@@ -1,0 +1,151 @@
+"""Finds the game folders, ours and those that a setting names, and checks each before a table can open it.
+
+It imports what it finds and reads nothing else; no game's name appears here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+from companion.games.kernel import CHANCE, TEMPLE, Game, Option
+
+PACKAGE = "companion.games"
+"""Every game is imported as a package of this one, wherever its folder lies."""
+
+_HERE = Path(__file__).resolve().parent
+
+_METHODS = (
+    "setup", "to_act", "on_turn", "turn", "moves", "choices", "play", "fall",
+    "undoable", "view", "regions", "story", "notation", "parse",
+)  # fmt: skip
+
+
+class RegistryError(Exception):
+    """A folder that is no game: the message names the folder, what was found and what was expected."""
+
+
+def load(paths: Iterable[str | Path] = ()) -> Mapping[str, Game[Any]]:
+    """Return the games of this tree and of further game folders, each under its folder's name.
+
+    Raises `RegistryError` for a folder that cannot be imported, breaks the protocol, or has a name that is taken.
+    """
+    games: dict[str, Game[Any]] = {}
+    for folder in (*_ours(), *(Path(path).expanduser().resolve() for path in paths)):
+        name = folder.name
+        if name in games:
+            raise RegistryError(f"game folder {folder}: the name {name!r} is taken; expected one of its own")
+        games[name] = _checked(folder, getattr(_imported(folder), "GAME", None))
+    return MappingProxyType(games)
+
+
+def folder(game: Game[Any]) -> Path:
+    """Return the folder of a game that `load` returned; its texts and templates lie there."""
+    module = sys.modules.get(f"{PACKAGE}.{game.name}")
+    if module is None or module.__file__ is None or getattr(module, "GAME", None) is not game:
+        raise RegistryError(f"game {game.name!r} was not loaded from a folder; expected one that load() returned")
+    return Path(module.__file__).parent
+
+
+def _ours() -> list[Path]:
+    return sorted(path.parent for path in _HERE.glob("*/__init__.py"))
+
+
+def _imported(folder: Path) -> ModuleType:
+    name, first = f"{PACKAGE}.{folder.name}", folder / "__init__.py"
+    if not folder.name.isidentifier():
+        raise RegistryError(f"game folder {folder}: its name is {folder.name!r}; expected a Python name")
+    if not first.is_file():
+        raise RegistryError(f"game folder {folder}: expected a folder with an __init__.py that defines GAME")
+    try:
+        if folder.parent == _HERE:
+            return importlib.import_module(name)
+        return _imported_from_afar(name, first)
+    except Exception as error:  # a stranger's code may raise anything; whatever it was, the message says so
+        raise RegistryError(f"game folder {folder} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def _imported_from_afar(name: str, first: Path) -> ModuleType:
+    known = sys.modules.get(name)
+    if known is not None and known.__file__ == str(first):
+        return known
+    _forget(name)
+    spec = importlib.util.spec_from_file_location(name, first, submodule_search_locations=[str(first.parent)])
+    assert spec is not None  # a path that ends in .py always has a loader
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        _forget(name)
+        raise
+    return module
+
+
+def _forget(name: str) -> None:
+    for each in [each for each in sys.modules if each == name or each.startswith(f"{name}.")]:
+        del sys.modules[each]
+
+
+def _checked(folder: Path, game: Any) -> Game[Any]:
+    """Return the game, or raise with the first fault found: a table would meet it only in the middle of play."""
+    if game is None:
+        raise RegistryError(f"game folder {folder}: it has no GAME; expected a kernel.Game under that name")
+    try:
+        fault = next(_faults(folder, game), None)
+    except (AttributeError, TypeError, ValueError) as error:
+        fault = f"GAME is no kernel.Game ({error})"
+    if fault:
+        raise RegistryError(f"game folder {folder}: {fault}")
+    checked: Game[Any] = game
+    return checked
+
+
+def _faults(folder: Path, game: Any) -> Iterator[str]:
+    for method in _METHODS:
+        if not callable(getattr(game, method, None)):
+            yield f"GAME has no method {method}; expected all of kernel.Game"
+    if game.name != folder.name:
+        yield f"GAME.name is {game.name!r}; expected {folder.name!r}, the folder's name"
+    if type(game.rules_version) is not int or game.rules_version < 1:
+        yield f"GAME.rules_version is {game.rules_version!r}; expected a whole number from 1"
+    if type(game.uses_temple) is not bool:
+        yield f"GAME.uses_temple is {game.uses_temple!r}; expected True or False"
+    yield from _option_faults(game)
+    yield from _seating_faults(game)
+
+
+def _option_faults(game: Any) -> Iterator[str]:
+    options: dict[str, Option] = {}
+    for option in game.options:
+        if not isinstance(option, Option):
+            yield f"GAME.options holds {option!r}; expected only kernel.Option"
+        if option.key in options:
+            yield f"GAME.options holds {option.key!r} twice; expected each key once"
+        if not option.accepts(option.default):
+            yield f"option {option.key!r} has the default {option.default!r}; expected one that it accepts"
+        options[option.key] = option
+    if not game.presets:
+        yield "GAME.presets is empty; expected at least one preset"
+    for preset, chosen in game.presets.items():
+        for key, value in chosen.items():
+            if key not in options:
+                yield f"preset {preset!r} sets {key!r}; expected only options of the game"
+            if not options[key].accepts(value):
+                yield f"preset {preset!r} sets {key!r} to {value!r}; expected a value that the option accepts"
+
+
+def _seating_faults(game: Any) -> Iterator[str]:
+    if not game.seatings:
+        yield "GAME.seatings is empty; expected the seats for at least one number of players"
+    for players, seats in game.seatings.items():
+        if type(players) is not int or len(seats) != players or len(set(seats)) != players:
+            yield f"GAME.seatings[{players!r}] is {seats!r}; expected that many different seats"
+        if not all(isinstance(seat, str) and seat for seat in seats) or {TEMPLE, CHANCE} & set(seats):
+            yield f"GAME.seatings[{players!r}] is {seats!r}; expected names other than {TEMPLE!r} and {CHANCE!r}"

@@ -1,0 +1,85 @@
+"""What this machine's own tables say of its network: which ports are free, who holds one, the way out.
+
+It sends no packet and listens on nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from pathlib import Path
+
+PROC = Path("/proc")
+
+_LISTENING = "0A"
+_NOWHERE = ("198.51.100.1", 9)
+"""An address that no machine has (RFC 5737): asking the kernel how it would get there sends nothing."""
+
+
+def free(port: int, host: str = "0.0.0.0") -> bool:  # noqa: S104 - the phones come in on every interface
+    """Return whether a server could listen on a TCP port now; raises `PermissionError` where only root may."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        # What the servers set as well: a port is not taken because its last connection is still being forgotten.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except PermissionError:
+            raise
+        except OSError:
+            return False
+    return True
+
+
+def any_free_port() -> int:
+    """Return a port that was free on loopback a moment ago."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def next_free(port: int) -> int:
+    """Return the first free port above this one."""
+    return next(n for n in range(port + 1, 65536) if free(n))
+
+
+def holder(port: int) -> str | None:
+    """Return who listens on a TCP port ("mosquitto, process 712"), or none where this user may not know."""
+    sockets = {f"socket:[{inode}]" for inode in _listeners(port)}
+    if not sockets:
+        return None
+    for process in PROC.glob("[0-9]*"):
+        # Processes of other users do not show what they hold, and any may end while one looks.
+        with contextlib.suppress(OSError):
+            for handle in (process / "fd").iterdir():
+                with contextlib.suppress(OSError):
+                    if str(handle.readlink()) in sockets:
+                        return f"{(process / 'comm').read_text().strip()}, process {process.name}"
+    return None
+
+
+def towards_the_world() -> str | None:
+    """Return the address that packets to elsewhere would leave from, or none without a route.
+
+    It is the address that phones come to where a machine has several: those of containers and of virtual
+    machines lead nowhere else.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(_NOWHERE)
+        except OSError:
+            return None
+        address: str = probe.getsockname()[0]
+    return None if address.startswith("127.") else address
+
+
+def _listeners(port: int) -> list[str]:
+    """Return the inodes of the sockets that listen on a port."""
+    inodes = []
+    for table in ("tcp", "tcp6"):
+        with contextlib.suppress(OSError):
+            for row in (PROC / "net" / table).read_text().splitlines()[1:]:
+                fields = row.split()
+                if fields[3] == _LISTENING and int(fields[1].rpartition(":")[2], 16) == port:
+                    inodes.append(fields[9])
+    return inodes

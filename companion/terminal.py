@@ -1,0 +1,76 @@
+"""What a launch shows a person, and the terminal it must leave as it found it. It starts nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from typing import TextIO
+
+import segno
+
+if sys.platform != "win32":
+    import termios
+
+_INK = "\033[38;5;16;48;5;231m"
+"""Black on white, whatever the terminal's own colours are: some cameras read no code that is light on dark."""
+_PLAIN = "\033[0m"
+_HALVES = {(0, 0): " ", (1, 0): "▀", (0, 1): "▄", (1, 1): "█"}
+_QUIET_ZONE = 2
+
+
+class Terminal:
+    """Where lines go that a person reads. When the reader is gone, they go nowhere: the game goes on."""
+
+    def __init__(self, out: TextIO, *, keys: bool, pictures: bool) -> None:
+        self._out = out
+        self.keys = keys
+        self.pictures = pictures
+
+    def say(self, *lines: str) -> None:
+        """Write lines and let them be seen at once."""
+        try:
+            for line in lines:
+                print(line, file=self._out)
+            self._out.flush()
+        except OSError:
+            # Whatever is still to be written, at the interpreter's end at the latest, must find somebody to take it.
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._out.fileno())
+            os.close(nowhere)
+
+    def code(self, text: str) -> list[str]:
+        """Return a QR code in half blocks, or nothing where it cannot be drawn or does not fit."""
+        if not self.pictures:
+            return []
+        rows = [
+            bytes(row)
+            for row in segno.make(text, error="l", boost_error=False, micro=False).matrix_iter(border=_QUIET_ZONE)
+        ]
+        if len(rows[0]) > shutil.get_terminal_size().columns:
+            return []
+        rows.append(bytes(len(rows[0])))
+        pairs = zip(rows[0::2], rows[1::2], strict=False)
+        return [_INK + "".join(_HALVES[pair] for pair in zip(*two, strict=True)) + _PLAIN for two in pairs]
+
+
+@contextlib.contextmanager
+def kept(file: TextIO) -> Iterator[None]:
+    """Give the terminal back as it was found, whatever a program that shared it left behind."""
+    try:
+        handle = file.fileno()
+        found = termios.tcgetattr(handle)
+    except (OSError, ValueError, termios.error):  # no terminal, or none any more
+        yield
+        return
+    try:
+        yield
+    finally:
+        # To set a terminal from the background stops the one who does, unless it will not hear of it.
+        stopping = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        with contextlib.suppress(termios.error):
+            termios.tcsetattr(handle, termios.TCSANOW, found)
+        signal.signal(signal.SIGTTOU, stopping)

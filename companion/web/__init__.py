@@ -1,0 +1,51 @@
+"""The web face: pages, forms and streams over a house. It decides nothing about a game and names none."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Flask, request
+
+from companion.addresses import own_addresses
+from companion.house import House
+from companion.live import Hub
+from companion.web import errors, guard, pages, play, streams, temples
+from companion.web.site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class WebConfig:
+    """What the web face is told by whoever starts it.
+
+    `address` is where phones reach it ("http://192.168.1.7:8000"), `instance` what ``/healthz`` answers,
+    `allowed_hosts` the names it answers to beside this machine's own addresses.
+    """
+
+    allowed_hosts: tuple[str, ...]
+    address: str
+    instance: str
+    stream_cap: int = 64
+    own_addresses: Callable[[], Collection[str]] = own_addresses
+
+
+class App(Flask):
+    """Flask whose log names the route that failed, never the path: a path may hold a join code."""
+
+    def log_exception(self, exc_info: Any) -> None:
+        """Log what went wrong in a view."""
+        self.logger.error("%s %s failed", request.method, request.endpoint, exc_info=exc_info)
+
+
+def create_app(house: House, hub: Hub, config: WebConfig, clock: Callable[[], float] = time.monotonic) -> Flask:
+    """Return the companion's web application. `clock` gives seconds that never run backwards."""
+    app = App("companion.web", static_folder="static", template_folder=None)
+    hub.cap = config.stream_cap
+    guard.install(app, config.allowed_hosts, config.own_addresses, clock)
+    for blueprint in (pages.blueprint, play.blueprint, temples.blueprint, streams.blueprint):
+        app.register_blueprint(blueprint)
+    errors.install(app)
+    app.extensions["site"] = Site(app, house, hub, config.address, config.instance, guard.Lockout(clock))
+    return app

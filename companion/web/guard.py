@@ -1,0 +1,163 @@
+"""Who may ask at all: hosts, origins, headers, sizes and wrong codes. It knows no page and no game."""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable
+from urllib.parse import urlsplit
+
+from flask import Flask, Response, request
+
+MAX_BODY = 16_384
+"""Bytes. A longer body is refused with 413."""
+
+WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+
+CONTENT_POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
+
+
+class Refused(Exception):
+    """A request that is turned away at the door: its status and the key of its words."""
+
+    def __init__(self, status: int, code: str, retry_after: int = 0, **facts: str | int) -> None:
+        super().__init__(f"{status} {code}")
+        self.status = status
+        self.code = code
+        self.facts = facts
+        self.retry_after = retry_after
+
+
+def host_name(host: str) -> str:
+    """Return the name in a Host header without its port: ``"[::1]:8000"`` is ``"::1"``; empty where it is none."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").rstrip(".") if host.isprintable() else ""
+    except ValueError:
+        return ""
+
+
+class Hosts:
+    """The names and addresses that this companion answers to: a name that leads here from elsewhere is none.
+
+    A machine's addresses change while it runs, so they are asked again, at most every few seconds.
+    """
+
+    def __init__(
+        self, names: Iterable[str], addresses: Callable[[], Iterable[str]], clock: Callable[[], float]
+    ) -> None:
+        self._names = frozenset(name.lower().strip("[]").rstrip(".") for name in names)
+        self._addresses = addresses
+        self._clock = clock
+        self._asked: tuple[float, frozenset[str]] | None = None
+
+    def known(self, host: str) -> bool:
+        """Return whether a Host header names this companion."""
+        name = host_name(host)
+        if name in self._names:
+            return bool(name)
+        return _is_address(name) and name in self._own()
+
+    def _own(self) -> frozenset[str]:
+        if self._asked is None or self._clock() - self._asked[0] > 5:
+            self._asked = (self._clock(), frozenset(self._addresses()))
+        return self._asked[1]
+
+
+def install(
+    app: Flask, names: Iterable[str], addresses: Callable[[], Iterable[str]], clock: Callable[[], float]
+) -> None:
+    """Guard every route of the app: known hosts, writes of its own pages only, headers on every answer."""
+    hosts = Hosts(names, addresses, clock)
+    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
+    app.config["MAX_FORM_MEMORY_SIZE"] = MAX_BODY
+    app.config["MAX_FORM_PARTS"] = 200
+
+    @app.before_request
+    def check() -> None:
+        asked = request.environ.get("HTTP_HOST", "")
+        if not hosts.known(asked):
+            raise Refused(400, "foreign_host", host=asked[:80] or "-")
+        if request.method in WRITES:
+            if request.headers.get("Origin", "") != f"{request.scheme}://{asked}":
+                raise Refused(403, "foreign_origin")
+            if (request.content_length or 0) > MAX_BODY:
+                raise Refused(413, "too_large", most=MAX_BODY)
+
+    @app.after_request
+    def seal(response: Response) -> Response:
+        headers = response.headers
+        headers["Content-Security-Policy"] = CONTENT_POLICY
+        headers["X-Content-Type-Options"] = "nosniff"
+        # Not "no-referrer": with it a browser sends "Origin: null" from our own forms.
+        headers["Referrer-Policy"] = "same-origin"
+        headers["X-Frame-Options"] = "DENY"
+        headers["Cross-Origin-Opener-Policy"] = "same-origin"
+        headers["Cross-Origin-Resource-Policy"] = "same-origin"
+        headers.setdefault("Cache-Control", "no-store")
+        return response
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def client(address: str | None) -> str:
+    """Return who is counted for an address: itself, or for IPv6 its network, which is one household."""
+    try:
+        ip = ipaddress.ip_address((address or "").partition("%")[0])
+    except ValueError:
+        return address or ""
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip.ipv4_mapped:
+            return str(ip.ipv4_mapped)
+        return str(ipaddress.ip_network((ip, 64), strict=False)) if not ip.is_link_local else str(ip)
+    return str(ip)
+
+
+class Lockout:
+    """Counts wrong codes for each address; too many within a while, and it hears nothing more about codes.
+
+    `clock` gives seconds that never run backwards.
+    """
+
+    def __init__(
+        self, clock: Callable[[], float], most: int = 10, within: float = 300.0, addresses: int = 4096
+    ) -> None:
+        self._clock = clock
+        self._most = most
+        self._within = within
+        self._addresses = addresses
+        self._lock = threading.Lock()
+        self._wrong: OrderedDict[str, deque[float]] = OrderedDict()
+
+    def check(self, address: str | None) -> None:
+        """Raise `Refused` 429 while the address is locked out."""
+        who = client(address)
+        with self._lock:
+            times = self._recent(who)
+            if len(times) >= self._most:
+                wait = math.ceil(times[0] + self._within - self._clock())
+                raise Refused(429, "locked_out", retry_after=wait, n=-(-wait // 60))
+
+    def wrong(self, address: str | None) -> None:
+        """Count one wrong code."""
+        who = client(address)
+        with self._lock:
+            times = self._recent(who)
+            times.append(self._clock())
+            self._wrong[who] = times
+            self._wrong.move_to_end(who)
+            while len(self._wrong) > self._addresses:
+                self._wrong.popitem(last=False)
+
+    def _recent(self, who: str) -> deque[float]:
+        times = self._wrong.get(who, deque(maxlen=self._most))
+        while times and times[0] <= self._clock() - self._within:
+            times.popleft()
+        return times

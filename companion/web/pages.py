@@ -1,0 +1,210 @@
+"""The pages before a seat is taken: the first page, the tables, a new table, joining, the language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint, Response, jsonify, request, send_from_directory
+
+from companion.games.kernel import Game, Value
+from companion.table import HouseError
+from companion.web.site import (
+    free_seats,
+    keep_code,
+    keep_token,
+    local_path,
+    seat_token,
+    see,
+    site,
+    whole_number,
+)
+from companion.web.texts import LANGUAGES
+
+blueprint = Blueprint("pages", __name__)
+
+YEAR = 365 * 24 * 3600
+BAD_FORM = 422
+
+
+@blueprint.get("/")
+def first() -> Response:
+    """Say what this is, and lead to a table."""
+    return site().page("first.html", tables=[table for table in site().house.tables() if table.phase != "over"][:6])
+
+
+@blueprint.get("/healthz")
+def healthz() -> Response:
+    """Say that this companion is up, and which one it is."""
+    return jsonify(instance=site().instance)
+
+
+@blueprint.get("/icon.svg")
+def icon() -> Response:
+    """Return the sign of this site."""
+    return send_from_directory("static", "icon.svg")
+
+
+@blueprint.get("/games/<game>/static/<path:filename>")
+def game_static(game: str, filename: str) -> Response:
+    """Return a file that a game's pages use."""
+    folder = site().folders.get(game)
+    if folder is None:
+        raise HouseError("unknown_game", game=game[:32])
+    return send_from_directory(folder / "static", filename)
+
+
+@blueprint.post("/language")
+def language() -> Response:
+    """Keep the language that was chosen."""
+    chosen = request.form.get("language", "")
+    response = see(local_path(request.form.get("next", ""), site().url("first")))
+    if chosen in LANGUAGES:
+        response.set_cookie("language", chosen, max_age=YEAR, httponly=True, samesite="Lax")
+    return response
+
+
+@blueprint.get("/tables")
+def tables() -> Response:
+    """Show every table."""
+    everything = site().house.tables()
+    return site().page(
+        "tables.html",
+        running=[table for table in everything if table.phase != "over"],
+        over=[table for table in everything if table.phase == "over"][:20],
+    )
+
+
+@blueprint.get("/tables/new")
+def new_table() -> Response:
+    """Ask what a new table shall be."""
+    return _new_table(request.args, "")
+
+
+@blueprint.post("/tables")
+def open_table() -> Response:
+    """Open a table and lead whoever opened it to a chair."""
+    form = request.form
+    game = _game(form.get("game", ""))
+    try:
+        table = site().house.open_table(
+            game.name,
+            form.get("title", ""),
+            whole_number(form.get("players", ""), 99) or 0,
+            form.get("preset", ""),
+            _chosen(game, form),
+            form.get("temple") or None,
+        )
+    except HouseError as error:
+        return _new_table(form, site().refusal(error), BAD_FORM)
+    return keep_code(see(site().url("invited", code=table.code)), table)
+
+
+def _game(name: str) -> Game[Any]:
+    try:
+        return site().house.games[name]
+    except KeyError:
+        raise HouseError("unknown_game", game=name[:32]) from None
+
+
+def _chosen(game: Game[Any], form: Mapping[str, str]) -> dict[str, Value]:
+    """Return the options that a form sets; what it leaves empty stays as the preset has it."""
+    chosen: dict[str, Value] = {}
+    for option in game.options:
+        if text := form.get(f"option.{option.key}", "").strip():
+            number = whole_number(text, 10**9)
+            by_name = {str(value): value for value in option.values}
+            chosen[option.key] = by_name.get(text, text if number is None else number)
+    return chosen
+
+
+def _new_table(form: Mapping[str, str], problem: str, status: int = 200) -> Response:
+    games = site().house.games
+    game = games.get(form.get("game", "")) or next(iter(games.values()))
+    players = whole_number(form.get("players", ""), 99)
+    temples = site().house.temples()
+    idle = [temple.name for temple in temples if temple.alive and not temple.table_id]
+    preset = form.get("preset", "")
+    return site().page(
+        "new_table.html",
+        status,
+        game=game,
+        gt=site().painter.library.words(site().words().language, game.name),
+        offers=list(games.values()),
+        form=form,
+        problem=problem,
+        temples=temples,
+        chosen_players=players if players in game.seatings else max(game.seatings),
+        chosen_preset=preset if preset in game.presets else next(iter(game.presets)),
+        chosen_temple=form.get("temple", idle[0] if idle else ""),
+    )
+
+
+@blueprint.get("/join")
+def join() -> Response:
+    """Ask for a join code."""
+    return site().page("join.html", problem="")
+
+
+@blueprint.post("/join")
+def join_with_code() -> Response:
+    """Lead whoever typed a right code to its table."""
+    typed = request.form.get("code", "")
+    try:
+        table = site().by_code(typed)
+    except HouseError as error:
+        return site().page("join.html", 403, problem=site().refusal(error), typed=typed[:12])
+    return see(site().url("invited", code=table.code))
+
+
+@blueprint.get("/j/<code>")
+def invited(code: str) -> Response:
+    """Offer the chairs of the table whose QR code was read. It changes nothing."""
+    try:
+        table = site().by_code(code)
+    except HouseError as error:
+        return site().page("join.html", 403, problem=site().refusal(error), typed="")
+    return _chairs(table.id, {}, "")
+
+
+@blueprint.post("/t/<table_id>/sit")
+def sit(table_id: str) -> Response:
+    """Take a chair."""
+    table = site().house.table(table_id)
+    form = request.form
+    code = form.get("code", "")
+    site().check_code(table, code)
+    try:
+        token = site().house.sit(table_id, code, form.get("seat", ""), form.get("name", ""), seat_token(table_id))
+    except HouseError as error:
+        return _chairs(table_id, form, site().refusal(error, table), BAD_FORM)
+    return keep_token(see(site().url("table", table_id=table_id)), table_id, token)
+
+
+@blueprint.post("/t/<table_id>/share")
+def share(table_id: str) -> Response:
+    """Take every free chair with one phone that is passed round."""
+    table = site().house.table(table_id)
+    code = request.form.get("code", "")
+    site().check_code(table, code)
+    names = {seat: request.form.get(f"name.{seat}", "") for seat in free_seats(table)}
+    try:
+        token = site().house.share(table_id, code, names, seat_token(table_id))
+    except HouseError as error:
+        return _chairs(table_id, request.form, site().refusal(error, table), BAD_FORM)
+    return keep_token(see(site().url("table", table_id=table_id)), table_id, token)
+
+
+def _chairs(table_id: str, form: Mapping[str, str], problem: str, status: int = 200) -> Response:
+    table = site().house.table(table_id)
+    return site().page(
+        "sit.html",
+        status,
+        table=table,
+        gt=site().words(table),
+        code=table.code,
+        form=form,
+        problem=problem,
+        held=site().held(table),
+        sharing=any(name.startswith("name.") for name in form),
+    )

@@ -1,0 +1,249 @@
+"""Turns slices into HTML: the shell's templates, each game's own, and the words both use. It reads no request.
+
+A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen.html``, which place regions with
+``{{ region("lake") }}``, and ``templates/play/<region>.html`` for each region of its own. There a template finds:
+
+- ``slice`` what the region may show, and nothing else of the game
+- ``t(key, **facts)`` words, the game's before the shell's; ``words.number(n)``, ``words.has(key)``
+- ``url(endpoint, **values)``, ``clock(iso)`` a time of day that the browser puts in its own zone
+- ``at`` the page: ``table`` (its id), ``layout``, ``seats`` (held by this phone), ``language``
+- ``form(choice, seat="", words="", css="")`` a button that makes a choice's move; used with ``{% call %}``
+  what stands inside is what stands on the button
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import jinja2
+from markupsafe import Markup
+
+from companion.games.kernel import Arg, Json, Seat
+from companion.live import REQUEST_MARK, VERSION_MARK, Audience, Paint, Picture
+from companion.table import Table
+from companion.temples import Temple
+from companion.web.texts import Library, Words
+
+ART = Path(__file__).parent.parent / "art"
+SHELL = Path(__file__).parent
+SHELL_REGIONS = frozenset({"log", "health", "seats", "lobby", "undo"})
+TEMPLE_REGIONS = ("health", "beams", "serving", "recent", "source")
+
+
+Url: TypeAlias = Callable[..., str]
+"""Builds the path of a route from its name and its values."""
+
+
+class FolderEnvironment(jinja2.Environment):
+    """Jinja in which a game's template names its neighbours as ``./name.html``."""
+
+    def join_path(self, template: str, parent: str) -> str:
+        """Return the full name of a template that another one names."""
+        if template.startswith("./"):
+            return f"{parent.rpartition('/')[0]}/{template[2:]}"
+        return template
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """The page that a region stands on."""
+
+    table: str
+    layout: str
+    seats: tuple[Seat, ...]
+    language: str
+
+
+class Painter:
+    """Paints pages, layouts and regions with the templates of the shell and of the games."""
+
+    def __init__(self, library: Library, games: Mapping[str, Path], url: Url) -> None:
+        self.library = library
+        self._url = url
+        folders: dict[str, jinja2.BaseLoader] = {"art": jinja2.FileSystemLoader(ART)}
+        folders |= {f"game-{name}": jinja2.FileSystemLoader(path / "templates") for name, path in games.items()}
+        self._templates = FolderEnvironment(
+            loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(SHELL / "templates"), jinja2.PrefixLoader(folders)]),
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+            cache_size=-1,
+        )
+
+    def page(self, name: str, language: str, context: Mapping[str, Any]) -> str:
+        """Return a whole page of the shell."""
+        words = self.words(language)
+        base = self._context(words, At("", "page", (), language))
+        return self._template(name).render({**base, **context})
+
+    def words(self, language: str, table: Table | None = None) -> Words:
+        """Return the words of a page; for a table those of its game, with its people's names."""
+        if table is None:
+            return self.library.words(language)
+        people = {chair.seat: chair.name for chair in table.chairs if chair.name}
+        return self.library.words(language, table.charter.game, people)
+
+    def house_words(self, language: str, table: Table | None) -> Words:
+        """Return the words for what the house says; its codes are not a game's, spelled alike or not."""
+        words = self.words(language, table)
+        return replace(words, layers=words.layers[::-1])
+
+    def of_table(self, table: Table, audience: Audience) -> Paint:
+        """Return what paints one region of a table for an audience."""
+        words = self.words(audience.language, table)
+        at = At(table.id, audience.layout, audience.seats, audience.language)
+        context = self._context(words, at)
+        folder = f"game-{table.charter.game}/play"
+
+        def paint(region: str, slice_: Mapping[str, Json]) -> str:
+            name = f"regions/{region}.html" if region in SHELL_REGIONS else f"{folder}/{region}.html"
+            return self._template(name).render(context, slice=slice_)
+
+        return paint
+
+    def of_temple(self, language: str) -> Paint:
+        """Return what paints one region of a temple's page."""
+        context = self._context(self.words(language), At("", "page", (), language))
+
+        def paint(region: str, slice_: Mapping[str, Json]) -> str:
+            return self._template(f"regions/{region}.html").render(context, slice=slice_)
+
+        return paint
+
+    def layout(
+        self,
+        table: Table,
+        audience: Audience,
+        picture: Picture,
+        request_id: Callable[[], str],
+        invitation: Mapping[str, Json],
+    ) -> Markup:
+        """Return all regions of a table in their places: the lobby's, or where the game wants them."""
+        words = self.words(audience.language, table)
+        at = At(table.id, audience.layout, audience.seats, audience.language)
+        context = self._context(words, at)
+        lobby = table.phase == "lobby"
+        name = "lobby.html" if lobby else f"game-{table.charter.game}/play/{audience.layout}.html"
+        return Markup(  # noqa: S704  # every part comes out of a template that escapes
+            self._template(name).render(
+                context,
+                region=placer(words, picture, request_id),
+                table=table,
+                seats=audience.seats,
+                layout=audience.layout,
+                invitation=invitation,
+            )
+        )
+
+    def forms(self, table: Table, audience: Audience) -> Forms:
+        """Return what writes the forms of an audience's choices."""
+        at = At(table.id, audience.layout, audience.seats, audience.language)
+        return Forms(self._template("macros.html"), self.words(audience.language, table), at, self._url)
+
+    def _template(self, name: str) -> jinja2.Template:
+        return self._templates.get_template(name)
+
+    def _context(self, words: Words, at: At) -> dict[str, Any]:
+        return {
+            "t": words,
+            "words": words,
+            "at": at,
+            "url": self._url,
+            "clock": lambda iso: clock(words, iso),
+            "health_words": lambda code, god="": health_words(words, code, god),
+            "form": Forms(self._template("macros.html"), words, at, self._url),
+            "spelled": spelled,
+            "version_mark": VERSION_MARK,
+            "request_mark": REQUEST_MARK,
+        }
+
+
+def filled(html: str, version: int, request_id: Callable[[], str]) -> str:
+    """Return painted HTML with the version it was made against and a fresh id in each form that posts."""
+    html = html.replace(VERSION_MARK, str(version))
+    while REQUEST_MARK in html:
+        html = html.replace(REQUEST_MARK, request_id(), 1)
+    return html
+
+
+def placer(words: Words, picture: Picture, request_id: Callable[[], str]) -> Callable[..., Markup]:
+    """Return what puts a named region into a page, ready for a browser without script."""
+
+    def region(name: str, css: str = "") -> Markup:
+        html = filled(picture.regions[name].html, picture.version, request_id)
+        label = f"region.{name}"
+        return Markup('<section class="region region-{}{}" id="region-{}" data-region="{}"{}>{}</section>').format(
+            name,
+            f" {css}" if css else "",
+            name,
+            name,
+            Markup(' aria-label="{}"').format(words(label)) if words.has(label) else "",
+            Markup(html),  # noqa: S704  # painted by a template that escapes
+        )
+
+    return region
+
+
+class Forms:
+    """Writes the form that makes a choice's move, or that asks what lies a level deeper."""
+
+    def __init__(self, macros: jinja2.Template, words: Words, at: At, url: Url) -> None:
+        self._macros: Any = macros.module
+        self._words = words
+        self._at = at
+        self._url = url
+
+    def __call__(
+        self,
+        choice: Mapping[str, Any],
+        seat: Seat = "",
+        words: str = "",
+        css: str = "",
+        picked: Sequence[Arg] = (),
+        caller: Callable[[], Markup] | None = None,
+    ) -> Markup:
+        """Return the form for a choice: `seat` makes it, its first seat where none is named."""
+        by = seat or (self._at.seats[0] if self._at.seats else "")
+        inside: str = caller() if caller else words or self._words(f"choice.{choice['key']}", **choice["facts"])
+        if choice["move"] is None:
+            path = json.dumps([*picked, choice["facts"]["pick"]])
+            page = self._url("picks", table_id=self._at.table, seat=by, picked=path)
+            return Markup(self._macros.deeper(page, inside, css, choice["element"]))  # noqa: S704  # escaped there
+        fields = {
+            "seat": by,
+            "move": json.dumps(choice["move"], separators=(",", ":")),
+            "version": VERSION_MARK,
+            "request": REQUEST_MARK,
+        }
+        action = self._url("play", table_id=self._at.table)
+        form = self._macros.move(action, fields, inside, css, choice["element"], choice["confirm"])
+        return Markup(form)  # noqa: S704  # escaped there
+
+
+def spelled(code: str) -> str:
+    """Return a join code as it is read out: ``ABC-DEF``."""
+    return f"{code[:3]}-{code[3:]}"
+
+
+def clock(words: Words, iso: str) -> Markup:
+    """Return a moment as a time of day; the browser puts it into its own zone."""
+    at = datetime.fromisoformat(iso)
+    return Markup('<time class="clock" datetime="{}">{}</time>').format(iso, words.time(at))
+
+
+def health_words(words: Words, code: str, god: str = "") -> str:
+    """Return a health code in plain words: what is wrong with which slot, and what to do."""
+    return words(f"health.{code}", god=god) if god else words(f"health.{code}")
+
+
+def temple_words(words: Words, temple: Temple) -> str:
+    """Return how a temple is in plain words."""
+    now = temple.health()
+    return health_words(words, now.code, now.god)

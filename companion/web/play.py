@@ -1,0 +1,230 @@
+"""A table's pages and posts: phone and screen, begin, moves, undo, handing a seat over, which temple serves."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import asdict
+from typing import Any
+from urllib.parse import urlsplit
+
+import segno
+from flask import Blueprint, Response, jsonify, make_response, request
+from markupsafe import Markup
+
+from companion.games.kernel import Arg, Choice, Json, Move, Refusal, Seat
+from companion.house import Played
+from companion.live import Audience
+from companion.table import HouseError, Table
+from companion.web.painting import filled, spelled
+from companion.web.site import (
+    keep_code,
+    language,
+    new_request,
+    scripted,
+    seat_token,
+    see,
+    site,
+    whole_number,
+)
+
+blueprint = Blueprint("play", __name__, url_prefix="/t/<table_id>")
+
+NOTICES = frozenset({"stale", "again"})
+"""What a page may be asked to say when it is shown after a post."""
+
+CONFLICT = 409
+
+
+@blueprint.get("")
+def table(table_id: str) -> Response:
+    """Show a table on a phone: the lobby, a seat, one shared phone, or a spectator's view."""
+    return _show(table_id, "phone")
+
+
+@blueprint.get("/screen")
+def screen(table_id: str) -> Response:
+    """Show a table on a screen that everybody sees; while the lobby is open it invites with its code."""
+    return _show(table_id, "screen")
+
+
+def _show(table_id: str, layout: str) -> Response:
+    here = site()
+    table = here.house.table(table_id)
+    audience = here.audience(table, layout)
+    picture = here.picture(table, audience)
+    table = here.house.table(table_id)
+    notice = request.args.get("notice", "")
+    invitation: dict[str, Json] = {
+        "code": spelled(table.code),
+        "join_address": f"{here.address}{here.url('join')}",
+        "shown": audience.trusted,
+    }
+    return here.page(
+        "table.html",
+        table=table,
+        layout=layout,
+        seats=audience.seats,
+        picture=picture,
+        notice=here.words()(f"notice.{notice}") if notice in NOTICES else "",
+        stream_url=here.url("stream", table_id=table_id, **{"as": layout}),
+        layout_html=here.painter.layout(table, audience, picture, new_request, invitation),
+        game_stylesheets=here.game_stylesheets(table.charter.game),
+    )
+
+
+@blueprint.post("/screen")
+def prove_screen(table_id: str) -> Response:
+    """Let a table screen that was given the code invite with it and hand seats over."""
+    here = site()
+    table = here.house.table(table_id)
+    here.check_code(table, request.form.get("code", ""))
+    return keep_code(see(here.url("screen", table_id=table_id)), table)
+
+
+@blueprint.get("/qr.svg")
+def qr(table_id: str) -> Response:
+    """Return the QR code that leads a phone to this table's chairs, for those who may invite."""
+    here = site()
+    table = here.house.table(table_id)
+    if not here.trusted(table):
+        raise HouseError("not_seated")
+    out = io.BytesIO()
+    code = segno.make(f"{here.address}{here.url('invited', code=table.code)}", error="m", micro=False)
+    code.save(out, kind="svg", border=3, omitsize=True, dark="#231815", light="#fff", svgclass=None, lineclass=None)
+    response = make_response(out.getvalue())
+    response.mimetype = "image/svg+xml"
+    return response
+
+
+@blueprint.post("/begin")
+def begin(table_id: str) -> Response:
+    """Begin the game."""
+    site().house.begin(table_id, seat_token(table_id))
+    return _done(table_id)
+
+
+@blueprint.post("/play")
+def play(table_id: str) -> Response:
+    """Make a move, once for each request id and against the version it was meant for."""
+    try:
+        move = Move.from_json(json.loads(request.form.get("move", "")))
+    except (ValueError, RecursionError):
+        raise HouseError("bad_move") from None
+    seat, version, asked = _post()
+    return _played(table_id, site().house.play(table_id, seat_token(table_id), seat, move, version, asked))
+
+
+@blueprint.post("/undo")
+def undo(table_id: str) -> Response:
+    """Take a seat's last move back."""
+    seat, version, asked = _post()
+    return _played(table_id, site().house.undo(table_id, seat_token(table_id), seat, version, asked))
+
+
+def _post() -> tuple[Seat, int, str]:
+    asked = request.form.get("request", "")
+    version = whole_number(request.form.get("version", ""), 10**9)
+    if version is None or not 1 <= len(asked) <= 64 or not asked.isalnum():
+        raise HouseError("bad_move")
+    return request.form.get("seat", "")[:24], version, asked
+
+
+@blueprint.post("/free")
+def free(table_id: str) -> Response:
+    """Hand a lost seat over: by a phone at the table, or by the table screen, which was given the code."""
+    here = site()
+    table = here.house.table(table_id)
+    if not here.trusted(table):
+        raise HouseError("not_seated")
+    proof = seat_token(table_id) if here.held(table) else table.code
+    here.house.free(table_id, proof, request.form.get("seat", "")[:24])
+    return _done(table_id)
+
+
+@blueprint.post("/temple")
+def serve(table_id: str) -> Response:
+    """Let a temple serve this table, or none."""
+    site().house.attach(table_id, seat_token(table_id), request.form.get("temple", "")[:32] or None)
+    return _done(table_id)
+
+
+@blueprint.get("/picks")
+def picks(table_id: str) -> Response:
+    """Show what lies a level deeper in the choices of a seat."""
+    here = site()
+    table = here.house.table(table_id)
+    seat = request.args.get("seat", "")[:24]
+    if seat not in here.held(table):
+        raise HouseError("not_your_seat", seat=seat)
+    if table.phase == "lobby":
+        raise HouseError("not_begun")
+    try:
+        picked = Move.from_json(json.loads(request.args.get("picked", "")))
+    except (ValueError, RecursionError):
+        raise HouseError("bad_move") from None
+    path: tuple[Arg, ...] = (picked.name, *picked.args)
+    choices = table.game.choices(table.state, seat, path)
+    audience = Audience(language(), "phone", (seat,))
+    form = here.painter.forms(table, audience)
+    return here.page(
+        "picks.html",
+        table=table,
+        gt=here.words(table),
+        seat=seat,
+        forms=[Markup(filled(form(_fields(choice), picked=path), table.version, new_request)) for choice in choices],  # noqa: S704
+    )
+
+
+def _fields(choice: Choice) -> dict[str, Any]:
+    return {**asdict(choice), "move": choice.move.to_json() if choice.move else None}
+
+
+def _played(table_id: str, played: Played) -> Response:
+    if played.accepted:
+        return _done(table_id)
+    if played.stale:
+        return _told(played.table, "stale", site().words()("notice.stale"))
+    assert played.refusal is not None  # what is neither accepted nor stale was refused
+    return _told(played.table, "refused", _refusal_words(played.table, played.refusal))
+
+
+def _refusal_words(table: Table, refusal: Refusal) -> str:
+    return site().words(table)(f"refusal.{refusal.code}", **refusal.facts)
+
+
+def _done(table_id: str) -> Response:
+    if scripted():
+        return jsonify(ok=True, **_news(table_id))
+    return see(_back(table_id))
+
+
+def _told(table: Table, kind: str, words: str) -> Response:
+    if scripted():
+        response = jsonify(ok=False, kind=kind, words=words, **_news(table.id))
+        response.status_code = CONFLICT
+        return response
+    return site().page(
+        "error.html", CONFLICT, title=site().words()("error.not_done"), words=words, back=_back(table.id)
+    )
+
+
+def _news(table_id: str) -> dict[str, Any]:
+    """Return what the phone that posted has not seen yet, so that it need not wait for its stream."""
+    here = site()
+    table = here.house.table(table_id)
+    layout = "screen" if request.form.get("as") == "screen" else "phone"
+    picture = here.picture(table, here.audience(table, layout))
+    return {
+        "id": picture.id,
+        "version": picture.version,
+        "mark": picture.mark,
+        "regions": picture.since(request.form.get("seen", "")),
+    }
+
+
+def _back(table_id: str) -> str:
+    """Return the table's page that the post came from: a screen's stays a screen."""
+    here = urlsplit(request.headers.get("Referer", "")).path
+    screen = site().url("screen", table_id=table_id)
+    return screen if here == screen else site().url("table", table_id=table_id)

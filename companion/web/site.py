@@ -1,0 +1,233 @@
+"""What every view works with: the house, the pictures of it, the words, the language and the cookies of a request."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+from flask import Flask, Response, current_app, make_response, redirect, request
+from markupsafe import Markup
+
+from companion.games import registry
+from companion.games.kernel import Seat
+from companion.house import House
+from companion.live import Audience, Gallery, Hub, Picture, cut_table, cut_temple, table_topics, temple_topic, tone
+from companion.table import HouseError, Table
+from companion.temples import Temple
+from companion.web.guard import Lockout
+from companion.web.painting import Painter, placer, temple_words
+from companion.web.texts import LANGUAGES, Library, Words
+
+HERE = Path(__file__).parent
+MONTH = 30 * 24 * 3600
+TOKEN_LENGTH = 32
+
+
+class Site:
+    """One companion's web face, shared by all requests."""
+
+    def __init__(self, app: Flask, house: House, hub: Hub, address: str, instance: str, lockout: Lockout) -> None:
+        self.house = house
+        self.hub = hub
+        self.address = address.rstrip("/")
+        self.instance = instance
+        self.lockout = lockout
+        self.gallery = Gallery(hub)
+        self.folders: Mapping[str, Path] = {name: registry.folder(game) for name, game in house.games.items()}
+        library = Library(HERE / "texts", {name: folder / "texts" for name, folder in self.folders.items()})
+        self.painter = Painter(library, self.folders, self.url)
+        self._routes = {rule.endpoint.rpartition(".")[2]: rule.endpoint for rule in app.url_map.iter_rules()}
+        self._adapter = app.url_map.bind("localhost")
+        self.stylesheets = [
+            self.url("static", filename=path.name) for path in sorted((HERE / "static").glob("*.css"))
+        ]
+
+    def url(self, route: str, **values: Any) -> str:
+        """Return the path of a route by its plain name; needs no request, so a stream's thread can paint."""
+        return self._adapter.build(self._routes[route], {key: value for key, value in values.items() if value != ""})
+
+    def game_stylesheets(self, game: str) -> list[str]:
+        """Return the paths of a game's own style sheets."""
+        sheets = sorted((self.folders[game] / "static").glob("*.css"))
+        return [self.url("game_static", game=game, filename=path.name) for path in sheets]
+
+    # Words
+
+    def words(self, table: Table | None = None) -> Words:
+        """Return the words in the language of this request."""
+        return self.painter.words(language(), table)
+
+    def refusal(self, error: HouseError, table: Table | None = None) -> str:
+        """Return the words for what the house refused."""
+        return self.painter.house_words(language(), table)(f"refusal.{error.code}", **error.facts)
+
+    # Pages
+
+    def page(self, template: str, status: int = 200, **context: Any) -> Response:
+        """Return a page of the shell in the language of this request."""
+        words = self.words()
+        html = self.painter.page(
+            template,
+            words.language,
+            {
+                "language": words.language,
+                "stylesheets": self.stylesheets,
+                "script": lambda name: self.url("static", filename=name),
+                "language_form": lambda: self._language_form(words),
+                "game_t": lambda table: self.painter.words(words.language, table),
+                "words_of": lambda game: self.painter.library.words(words.language, game),
+                "health": lambda temple: temple_words(words, temple),
+                "tone": lambda temple: tone(temple.health()),
+                **context,
+            },
+        )
+        return make_response(html, status)
+
+    def _language_form(self, words: Words) -> Markup:
+        here = request.full_path.rstrip("?") if request.method == "GET" else self.url("first")
+        others = [each for each in LANGUAGES if each != words.language]
+        html = self.painter.page("language_form.html", words.language, {"languages": others, "here": here})
+        return Markup(html)  # noqa: S704  # a template that escapes
+
+    # Pictures
+
+    def picture(self, table: Table, audience: Audience) -> Picture:
+        """Return the picture of a table for an audience as of now."""
+        paint = cache(lambda: self.painter.of_table(self.house.table(table.id), audience))
+        return self.gallery.picture(
+            (table.id, audience),
+            table_topics(table),
+            lambda: cut_table(self.house, table.id, audience),
+            lambda region, slice_: paint()(region, slice_),
+        )
+
+    def temple_picture(self, temple: Temple, of_language: str) -> Picture:
+        """Return the picture of a temple's page as of now."""
+        return self.gallery.picture(
+            (temple.name, of_language),
+            (temple_topic(temple.name), "tables"),
+            lambda: cut_temple(self.house, temple.name),
+            self.painter.of_temple(of_language),
+        )
+
+    def audience(self, table: Table, layout: str) -> Audience:
+        """Return who this request looks as: a table screen never holds a seat."""
+        held = self.held(table)
+        return Audience(language(), layout, held if layout == "phone" else (), self.trusted(table))
+
+    def temple_region(self, picture: Picture) -> Any:
+        """Return what places a region of a temple's page."""
+        return placer(self.words(), picture, new_request)
+
+    # Seats
+
+    def held(self, table: Table) -> tuple[Seat, ...]:
+        """Return the seats that this request's phone holds at a table."""
+        token = seat_token(table.id)
+        return self.house.seats_held(table.id, token) if token else ()
+
+    def trusted(self, table: Table) -> bool:
+        """Return whether this request may invite and hand seats over: it holds a seat, or was given the code."""
+        if self.held(table):
+            return True
+        code = request.cookies.get(_code_cookie(table.id), "")
+        if not code:
+            return False
+        self.lockout.check(request.remote_addr)
+        if hmac.compare_digest(code.encode(), table.code.encode()):
+            return True
+        self.lockout.wrong(request.remote_addr)
+        return False
+
+    def by_code(self, code: str) -> Table:
+        """Return the table of a join code; wrong ones are counted, too many lock the address out."""
+        self.lockout.check(request.remote_addr)
+        try:
+            return self.house.table_by_code(code)
+        except HouseError:
+            self.lockout.wrong(request.remote_addr)
+            raise
+
+    def check_code(self, table: Table, code: str) -> None:
+        """Raise `HouseError` ``wrong_code``, counted, where a code is not this table's."""
+        if self.by_code(code).id != table.id:
+            self.lockout.wrong(request.remote_addr)
+            raise HouseError("wrong_code")
+
+
+def site() -> Site:
+    """Return the site that serves this request."""
+    return cast(Site, current_app.extensions["site"])
+
+
+def language() -> str:
+    """Return the language of this request: the one that was chosen, else the first that the browser names."""
+    chosen = request.cookies.get("language", "")
+    if chosen in LANGUAGES:
+        return chosen
+    return request.accept_languages.best_match(LANGUAGES, LANGUAGES[0])
+
+
+def seat_token(table_id: str) -> str:
+    """Return the token that this phone holds for a table, or nothing."""
+    token = request.cookies.get(_cookie(table_id), "")
+    return token if len(token) == TOKEN_LENGTH and token.isalnum() else ""
+
+
+def keep_token(response: Response, table_id: str, token: str) -> Response:
+    """Let the phone keep its token for a table, out of reach of any script."""
+    path = site().url("table", table_id=table_id)
+    response.set_cookie(_cookie(table_id), token, max_age=MONTH, path=path, httponly=True, samesite="Lax")
+    return response
+
+
+def keep_code(response: Response, table: Table) -> Response:
+    """Let a browser that was given a table's code keep it: a table screen invites with it and hands seats over."""
+    path = site().url("table", table_id=table.id)
+    response.set_cookie(_code_cookie(table.id), table.code, max_age=MONTH, path=path, httponly=True, samesite="Lax")
+    return response
+
+
+def _code_cookie(table_id: str) -> str:
+    return f"code-{table_id}"
+
+
+def _cookie(table_id: str) -> str:
+    return f"seat-{table_id}"
+
+
+def new_request() -> str:
+    """Return a fresh id for a post that a form will make."""
+    return secrets.token_hex(8)
+
+
+def local_path(text: str, otherwise: str) -> str:
+    """Return a path of ours, and never an address that leads elsewhere."""
+    fine = text.startswith("/") and text[1:2] not in ("/", "\\") and text.isprintable() and len(text) <= 300
+    return text if fine else otherwise
+
+
+def see(path: str) -> Response:
+    """Lead the browser to a page after a post."""
+    response = redirect(path, 303)
+    assert isinstance(response, Response)  # Flask's own class, as the app makes no other
+    return response
+
+
+def scripted() -> bool:
+    """Return whether our own script asks, and wants an answer to read instead of a page."""
+    return request.accept_mimetypes.best == "application/json"
+
+
+def whole_number(text: str, high: int) -> int | None:
+    """Return the whole number from 0 to `high` that a form holds, or none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 and int(text) <= high else None
+
+
+def free_seats(table: Table) -> Sequence[Seat]:
+    """Return the seats that nobody holds."""
+    return [chair.seat for chair in table.chairs if not chair.taken]

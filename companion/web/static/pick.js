@@ -1,0 +1,135 @@
+// Turns taps on a table's forms into posts: one move for a tap, whatever a nervous finger or a bad network adds.
+//
+// A post carries the version of the table that the reader saw and an id that stays the same until it is answered.
+
+import { purpose } from "./swap.js";
+
+const ARMED = 4_000; // ms in which a second tap confirms
+const SLIP = 600; // ms in which a second tap was meant for what stood there before
+const AGAIN = 700; // ms before a post that got lost is sent once more
+const PATIENCE = 8_000;
+
+export class Picker {
+  /**
+   * @param {HTMLElement} root what holds the version and the words
+   * @param {{news: (news: object) => void, say: (words: string) => void, leave: (path: string) => void}} tell
+   */
+  constructor(root, tell) {
+    this.root = root;
+    this.tell = tell;
+    this.armed = null;
+    this.last = null;
+    this.busy = new Set();
+    document.addEventListener("submit", (event) => {
+      const form = event.target.closest("form[data-post]");
+      if (!form || !root.contains(form)) return;
+      event.preventDefault();
+      this.tap(form, event.submitter ?? form.querySelector("button"));
+    });
+  }
+
+  async tap(form, button) {
+    const aim = purpose(form);
+    if (this.busy.has(aim) || this.slipped(form, button) || !this.sure(form, button, aim)) return;
+    this.busy.add(aim);
+    this.show(form, button, true);
+    try {
+      this.heed(await this.post(form));
+    } catch {
+      this.tell.say(this.root.dataset.wordsFailed);
+    } finally {
+      this.busy.delete(aim);
+      this.show(form, button, false);
+    }
+  }
+
+  // The button under the finger has got another meaning since the last tap: this tap was not for it.
+  slipped(form, button) {
+    const region = form.closest("[data-region]")?.id ?? "";
+    const words = button?.textContent.trim() ?? "";
+    const before = this.last;
+    const now = performance.now();
+    if (before && before.region === region && before.words !== words && before.aim.split(" ")[0] === form.getAttribute("action") && now - before.at < SLIP) return true;
+    this.last = { region, words, aim: purpose(form), at: now };
+    return false;
+  }
+
+  sure(form, button, aim) {
+    if (!("confirm" in form.dataset) && !(button && "confirm" in button.dataset)) return true;
+    const now = performance.now();
+    if (this.armed?.aim === aim && now < this.armed.until) {
+      this.disarm();
+      return true;
+    }
+    this.disarm();
+    this.armed = { aim, until: now + ARMED, timer: setTimeout(() => this.disarm(), ARMED) };
+    this.rearm();
+    this.tell.say(this.root.dataset.wordsConfirm);
+    return false;
+  }
+
+  disarm() {
+    clearTimeout(this.armed?.timer);
+    this.armed = null;
+    for (const button of this.root.querySelectorAll("[data-armed]")) {
+      button.removeAttribute("data-armed");
+      button.removeAttribute("data-hint");
+    }
+  }
+
+  /** Mark what waits for its second tap, again after a swap. */
+  rearm() {
+    if (!this.armed) return;
+    for (const form of this.root.querySelectorAll("form[data-post]")) {
+      if (purpose(form) !== this.armed.aim) continue;
+      const button = form.querySelector("button");
+      button?.setAttribute("data-armed", "");
+      button?.setAttribute("data-hint", this.root.dataset.wordsConfirm);
+    }
+  }
+
+  show(form, button, busy) {
+    form.toggleAttribute("data-busy", busy);
+    if (busy) button?.setAttribute("aria-disabled", "true");
+    else button?.removeAttribute("aria-disabled");
+  }
+
+  async post(form) {
+    const fields = new URLSearchParams(new FormData(form));
+    fields.set("version", this.root.dataset.version);
+    fields.set("request", form.dataset.request ?? id());
+    fields.set("seen", this.root.dataset.seen);
+    fields.set("as", this.root.dataset.layout ?? "phone");
+    form.dataset.request = fields.get("request");
+    let answer;
+    try {
+      answer = await send(form.action, fields);
+    } catch {
+      await new Promise((wake) => setTimeout(wake, AGAIN));
+      answer = await send(form.action, fields);
+    }
+    delete form.dataset.request;
+    return answer;
+  }
+
+  heed(answer) {
+    if (answer.regions) this.tell.news(answer);
+    this.tell.say(answer.ok ? "" : answer.words);
+  }
+}
+
+async function send(action, fields) {
+  const answer = await fetch(action, {
+    method: "POST",
+    body: fields,
+    headers: { Accept: "application/json" },
+    signal: AbortSignal.timeout?.(PATIENCE),
+  });
+  return answer.json();
+}
+
+// crypto.randomUUID is for secure pages only; this page is plain http.
+function id() {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,142 @@
+// Puts painted regions into the page: what a reader had opened, typed or focused stays as it was. It asks nobody.
+//
+// Only pieces that name themselves with data-piece move, by a view transition; the root is left out by the style
+// sheet, so taps are not swallowed. While one runs, later changes are shown at once instead of being queued.
+
+const QUIET = 300; // ms without a change before another one is worth a transition
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+let running = null;
+let changed = 0;
+let count = 0;
+const shown = new Map(); // section -> the count of the swap that it shows
+
+/** Swap regions by name into their sections, then call `done` in the same breath. */
+export function swap(regions, done) {
+  const sections = Object.entries(regions)
+    .map(([name, html]) => [document.getElementById(`region-${name}`), html])
+    .filter(([section]) => section);
+  const mine = ++count;
+  const put = () => {
+    for (const [section, html] of sections) {
+      if ((shown.get(section) ?? 0) > mine) continue; // a transition that was skipped puts its change in late
+      shown.set(section, mine);
+      replace(section, html);
+    }
+    done();
+  };
+  const hurried = performance.now() - changed < QUIET;
+  changed = performance.now();
+  if (running) running.skipTransition();
+  if (running || hurried || !moves(sections)) put();
+  else transit(sections, put);
+}
+
+function moves(sections) {
+  if (!document.startViewTransition || document.hidden || calm.matches) return false;
+  return sections.some(([section, html]) => section.querySelector("[data-piece]") && html.includes("data-piece"));
+}
+
+function transit(sections, put) {
+  name(sections);
+  const transition = document.startViewTransition(() => {
+    put();
+    name(sections);
+  });
+  running = transition;
+  const over = () => {
+    if (running !== transition) return;
+    running = null;
+    for (const piece of document.querySelectorAll("[data-piece]")) piece.style.viewTransitionName = "";
+  };
+  transition.ready.catch(() => {}); // skipped, or the page was hidden: the change itself stands
+  transition.updateCallbackDone.catch((error) => console.error(error));
+  transition.finished.then(over, over);
+}
+
+// A name that is used twice would abort the whole transition.
+function name(sections) {
+  const used = new Set();
+  for (const [section] of sections) {
+    for (const piece of section.querySelectorAll("[data-piece]")) {
+      const own = piece.dataset.piece.replace(/[^a-z0-9-]/gi, "-");
+      piece.style.viewTransitionName = used.has(own) ? "" : `piece-${own}`;
+      used.add(own);
+    }
+  }
+}
+
+function replace(section, html) {
+  const focused = section.contains(document.activeElement) ? document.activeElement : null;
+  const found = focused && handle(focused, section);
+  const selection = focused && "selectionStart" in focused ? [focused.selectionStart, focused.selectionEnd] : null;
+  const typed = remembered(section);
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  section.replaceChildren(template.content);
+  restore(section, typed);
+  if (!focused) return;
+  const again = find(section, found) ?? section;
+  if (again === section) section.tabIndex = -1;
+  again.focus({ preventScroll: true });
+  if (selection && selection[0] !== null && again.setSelectionRange) again.setSelectionRange(...selection);
+}
+
+// What an element is called across two paintings of its region: its id, or what its form would do, or its place.
+function handle(element, section) {
+  const form = element.closest("form");
+  const same = [...section.querySelectorAll(element.tagName)];
+  return {
+    tag: element.tagName,
+    id: element.id,
+    name: element.getAttribute("name") ?? "",
+    does: form ? purpose(form) : "",
+    href: element.getAttribute("href") ?? "",
+    place: same.indexOf(element),
+  };
+}
+
+function find(section, wanted) {
+  const same = [...section.querySelectorAll(wanted.tag)];
+  const twin = (element) => {
+    const form = element.closest("form");
+    return (
+      element.id === wanted.id &&
+      (element.getAttribute("name") ?? "") === wanted.name &&
+      (element.getAttribute("href") ?? "") === wanted.href &&
+      (form ? purpose(form) : "") === wanted.does
+    );
+  };
+  return same.find(twin) ?? same[Math.min(wanted.place, same.length - 1)];
+}
+
+/** What a form would do, the same for two paintings of it. */
+export function purpose(form) {
+  const fields = ["seat", "move", "temple"].map((field) => form.querySelector(`input[name="${field}"]`)?.value ?? "");
+  return [form.getAttribute("action"), ...fields].join(" ");
+}
+
+const FIELDS = "input:not([type=hidden]), select, textarea";
+
+function remembered(section) {
+  const fields = [...section.querySelectorAll(FIELDS)].filter((field) => field.dataset.touched);
+  return {
+    open: [...section.querySelectorAll("details")].map((details) => details.open),
+    values: fields.map((field) => [handle(field, section), field.value, field.checked]),
+  };
+}
+
+function restore(section, { open, values }) {
+  section.querySelectorAll("details").forEach((details, place) => (details.open = open[place] ?? details.open));
+  for (const [wanted, value, checked] of values) {
+    const field = find(section, wanted);
+    if (!field) continue;
+    field.value = value;
+    field.checked = checked;
+    field.dataset.touched = "1";
+  }
+}
+
+document.addEventListener("input", (event) => {
+  if (event.target.matches(FIELDS)) event.target.dataset.touched = "1";
+});

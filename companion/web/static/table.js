@@ -1,0 +1,53 @@
+// The composition root of a live page: joins the stream, the swapping and the taps. The page is whole without it.
+
+import { localise } from "./clock.js";
+import { Live } from "./live.js";
+import { Picker } from "./pick.js";
+import { swap } from "./swap.js";
+
+const root = document.getElementById("live");
+const notice = document.getElementById("notice");
+
+function say(words) {
+  if (notice.textContent !== words) notice.textContent = words;
+}
+
+function reload() {
+  location.replace(location.pathname); // without the notice of an earlier post
+}
+
+function address() {
+  const url = new URL(root.dataset.stream, location.href);
+  url.searchParams.set("seen", root.dataset.seen);
+  url.searchParams.set("mark", root.dataset.mark);
+  return url;
+}
+
+// What this process of the companion sent earlier may arrive later: by the answer to a post, or by the stream.
+function stale(id) {
+  const [boot, serial] = root.dataset.seen.split(".");
+  const [newBoot, newSerial] = id.split(".");
+  return boot === newBoot && Number(newSerial) < Number(serial);
+}
+
+function news({ id, version, mark, regions }) {
+  if (mark !== root.dataset.mark) return reload();
+  if (stale(id)) return;
+  root.dataset.seen = id;
+  root.dataset.version = version;
+  swap(regions, () => {
+    localise(root);
+    picker.rearm();
+  });
+}
+
+const picker = new Picker(root, { news, say });
+const live = new Live(address, {
+  regions: news,
+  reload,
+  state: (state) => say(state === "again" ? root.dataset.wordsAgain : root.dataset[state === "full" ? "wordsFull" : "wordsOffline"]),
+});
+
+localise(root);
+if (!document.hidden) live.open();
+document.documentElement.dataset.scripted = "";

@@ -1,0 +1,166 @@
+"""The words that people read, in their language; it knows texts and how to fill them in, never what a page shows.
+
+A folder of texts holds one TOML file a language. Tables nest into dotted keys: ``[log]`` ``gave = "..."`` is
+``log.gave``. A text may hold facts:
+
+- ``{name}`` as it is; a whole number as the language writes it
+- ``{god:god}`` the words under ``god.<value>``, so that facts are codes and never words
+- ``{seat:who}`` the name of the player who sits there, else the words under ``seat.<value>``
+
+A text that counts is a table of the language's plural categories (``one``, ``other``), chosen by the fact ``n``.
+A game's texts are asked first, then the shell's.
+"""
+
+from __future__ import annotations
+
+import string
+import tomllib
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from babel import Locale
+from babel.dates import format_date, format_time
+from babel.numbers import format_decimal
+
+LANGUAGES = ("en", "es")
+
+Text: TypeAlias = str | Mapping[str, str]
+
+_PLURALS = frozenset({"zero", "one", "two", "few", "many", "other"})
+_ISOLATE, _POP = "\u2068", "\u2069"
+
+
+class MissingText(LookupError):
+    """A text, or a fact that a text needs, is not there; the message names the language and the key."""
+
+
+class TextError(ValueError):
+    """A file of texts cannot be read; the message names it."""
+
+
+def load(folder: Path) -> dict[str, dict[str, Text]]:
+    """Return the texts of a folder by language and dotted key; raises `TextError`."""
+    texts = {}
+    for language in LANGUAGES:
+        path = folder / f"{language}.toml"
+        try:
+            texts[language] = _flat(tomllib.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            raise TextError(f"texts {path} are {error}; expected a TOML file of words") from error
+    return texts
+
+
+def _flat(tree: Mapping[str, Any], stem: str = "") -> dict[str, Text]:
+    flat: dict[str, Text] = {}
+    for name, value in tree.items():
+        key = f"{stem}{name}"
+        if isinstance(value, str):
+            flat[key] = value
+        elif isinstance(value, dict) and "other" in value and value.keys() <= _PLURALS:
+            flat[key] = {category: str(text) for category, text in value.items()}
+        elif isinstance(value, dict):
+            flat |= _flat(value, f"{key}.")
+        else:
+            raise ValueError(f"no words but {value!r} under {key!r}")
+    return flat
+
+
+def facts_of(text: Text) -> frozenset[str]:
+    """Return the facts that a text needs, with their kinds: ``{"n", "seat:who"}``."""
+    parts = [text] if isinstance(text, str) else list(text.values())
+    found = set() if isinstance(text, str) else {"n"}
+    for part in parts:
+        for _, name, kind, _ in string.Formatter().parse(part):
+            if name is not None:
+                found.add(f"{name}:{kind}" if kind else name)
+    return frozenset(found)
+
+
+@dataclass(frozen=True)
+class Words:
+    """The texts of one language, a game's before the shell's, and the names of the people at the table."""
+
+    language: str
+    layers: tuple[Mapping[str, Text], ...]
+    people: Mapping[str, str] = field(default_factory=dict)
+
+    def __call__(self, key: str, /, **facts: Any) -> str:
+        """Return a text filled in with its facts; raises `MissingText`."""
+        text = self._find(key)
+        if not isinstance(text, str):
+            text = text[self._category(key, facts)]
+        try:
+            return "".join(self._parts(text, facts))
+        except KeyError as error:
+            raise MissingText(f"{self.language} {key!r} needs the fact {error}; got {sorted(facts)}") from None
+
+    def has(self, key: str) -> bool:
+        """Return whether there are words under a key."""
+        return any(key in layer for layer in self.layers)
+
+    def number(self, value: int | float) -> str:
+        """Return a number as the language writes it."""
+        return format_decimal(value, locale=self.language)
+
+    def time(self, at: datetime) -> str:
+        """Return the time of day of an aware time, by this machine's zone."""
+        return format_time(at.astimezone(), "short", locale=self.language)
+
+    def day(self, at: datetime) -> str:
+        """Return the day of an aware time, by this machine's zone."""
+        return format_date(at.astimezone(), "medium", locale=self.language)
+
+    def _find(self, key: str) -> Text:
+        for layer in self.layers:
+            if key in layer:
+                return layer[key]
+        raise MissingText(f"no words for {key!r} in {self.language!r}")
+
+    def _category(self, key: str, facts: Mapping[str, Any]) -> str:
+        if type(facts.get("n")) is not int:
+            raise MissingText(f"{self.language} {key!r} counts the fact 'n'; got {facts.get('n')!r}")
+        text = self._find(key)
+        category = Locale.parse(self.language).plural_form(facts["n"])
+        return category if category in text else "other"
+
+    def _parts(self, text: str, facts: Mapping[str, Any]) -> list[str]:
+        parts = []
+        for literal, name, kind, _ in string.Formatter().parse(text):
+            parts.append(literal)
+            if name is not None:
+                parts.append(self._fact(facts[name], kind or ""))
+        return parts
+
+    def _fact(self, value: Any, kind: str) -> str:
+        if kind == "who":
+            return isolated(self.people[value]) if self.people.get(value) else self(f"seat.{value}")
+        if kind:
+            return self(f"{kind}.{value}")
+        if isinstance(value, str):
+            return isolated(value)
+        return self.number(value) if type(value) in (int, float) else str(value)
+
+
+def isolated(name: str) -> str:
+    """Return what a person typed so that letters read from the right do not turn the sentence round."""
+    if any(unicodedata.bidirectional(sign) in ("R", "AL") for sign in name):
+        return f"{_ISOLATE}{name}{_POP}"
+    return name
+
+
+class Library:
+    """All texts of the shell and of every game."""
+
+    def __init__(self, shell: Path, games: Mapping[str, Path]) -> None:
+        """Read them; raises `TextError`. `games` gives each game's folder of texts."""
+        self._shell = load(shell)
+        self._games = {name: load(folder) for name, folder in games.items()}
+
+    def words(self, language: str, game: str = "", people: Mapping[str, str] | None = None) -> Words:
+        """Return the words of a language, with those of a game where one is named."""
+        layers = [self._games[game][language]] if game else []
+        return Words(language, (*layers, self._shell[language]), people or {})

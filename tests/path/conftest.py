@@ -1,0 +1,146 @@
+"""The whole path as programs of their own: a broker, the companion, a simulated temple, and what each kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from controller.control import ControlError, ask
+from tests.brokers import HOST, Broker, free_port
+
+ROOT = Path(__file__).parents[2]
+READY_S = 20.0
+
+
+def eventually(true: Callable[[], Any], seconds: float = 45.0, what: str = "it") -> None:
+    """Wait until something is true, or fail."""
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until, f"{what} never became true"
+        time.sleep(0.05)
+
+
+class Program:
+    """One of our programs, killed and frozen at will; `log` holds what it said."""
+
+    def __init__(self, arguments: list[str], ready: str, log: Path) -> None:
+        self._command = [sys.executable, "-m", *arguments]
+        self._ready = ready
+        self.log = log
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        before = self.log.read_text().count(self._ready) if self.log.exists() else 0
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self._command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment
+            )
+        until = time.monotonic() + READY_S
+        while self.log.read_text().count(self._ready) == before:
+            assert self.process.poll() is None, self.log.read_text()[-2000:]
+            assert time.monotonic() < until, self.log.read_text()[-2000:]
+            time.sleep(0.05)
+
+    def kill(self) -> None:
+        """End it as a power cut does."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def freeze(self, seconds: float) -> None:
+        """Stop it from running for a while, its connections open."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        self.process.send_signal(signal.SIGCONT)
+
+    def stop(self) -> int:
+        """End it as its supervisor does; returns its exit code."""
+        assert self.process is not None
+        self.process.terminate()
+        return self.process.wait(timeout=15)
+
+
+class Way:
+    """Broker, companion and one simulated temple; the books of both ends can be compared at any time."""
+
+    def __init__(self, folder: Path, broker: Broker) -> None:
+        self.broker = broker
+        self.web_port = free_port()
+        self.temple_state, self.companion_state = folder / "temple", folder / "companion"
+        link = ["--broker", f"{HOST}:{broker.port}"]
+        self.companion = Program(
+            ["companion", "run", "--host", HOST, "--port", str(self.web_port), *link,
+             "--state", str(self.companion_state), "--demo-table", "templo"],
+            "table ", folder / "companion.log",
+        )  # fmt: skip
+        self.temple = Program(
+            ["controller", "run", "--simulate", *link, "--state", str(self.temple_state)],
+            "templo-controller ready", folder / "temple.log",
+        )  # fmt: skip
+        self._droppers: list[threading.Thread] = []
+
+    def start(self) -> None:
+        self.companion.start()
+        self.temple.start()
+
+    def end(self) -> None:
+        for program in (self.temple, self.companion):
+            if program.process is not None:
+                with suppress(ProcessLookupError):
+                    program.process.send_signal(signal.SIGCONT)
+                program.kill()
+
+    def drop(self, god: str, count: int, every_ms: float = 30.0) -> None:
+        """Let tokens fall through one slot while the test goes on; a temple that dies meanwhile drops no more."""
+
+        def dropping() -> None:
+            with suppress(ControlError):
+                ask(self.temple_state, {"do": "drop", "god": god, "count": count, "every_ms": every_ms}, 120)
+
+        thread = threading.Thread(target=dropping, name=f"drop-{god}")
+        thread.start()
+        self._droppers.append(thread)
+
+    def dropped(self) -> None:
+        """Wait until every token asked for has fallen."""
+        for thread in self._droppers:
+            thread.join()
+        self._droppers.clear()
+
+    def ledger(self) -> list[str]:
+        """Return the ids in the temple's ledger, in their order."""
+        export = subprocess.run(
+            [sys.executable, "-m", "controller", "export", "--state", str(self.temple_state)],
+            cwd=ROOT, capture_output=True, check=True, text=True,
+        )  # fmt: skip
+        return [json.loads(line)["token"] for line in export.stdout.splitlines()]
+
+    def _companion(self, query: str) -> list[Any]:
+        with closing(sqlite3.connect(self.companion_state / "companion.sqlite", timeout=10)) as store:
+            return [row[0] for row in store.execute(query)]
+
+    def kept(self) -> list[str]:
+        """Return the ids that the companion kept, in the ledger's order."""
+        return self._companion("SELECT token FROM token ORDER BY seq")
+
+    def scored(self) -> list[str]:
+        """Return the ids that entered the table's game, as often as they did."""
+        moves = self._companion("SELECT move FROM entry WHERE \"by\" = 'temple' ORDER BY n")
+        return [json.loads(move)[1] for move in moves]
+
+    def settled(self) -> None:
+        """Wait until the companion keeps all that the ledger holds."""
+        self.dropped()
+        eventually(lambda: len(self.kept()) == len(self.ledger()), what="the companion keeps every token")
