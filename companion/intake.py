@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import queue
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -101,6 +102,7 @@ class Intake:
         if self._broker.user:
             client.username_pw_set(self._broker.user, self._broker.password)
         client.reconnect_delay_set(min_delay=1, max_delay=10)
+        client.on_socket_open = _no_delay
         client.on_connect = self._on_connect
         client.on_disconnect = self._on_disconnect
         client.on_message = self._on_message
@@ -213,3 +215,8 @@ class Intake:
 
     def _publish(self, temple: str, message: wire.Ack | wire.Command) -> None:
         self._client.publish(wire.topic(temple, message.leaf), wire.encode(message), qos=1)
+
+
+def _no_delay(client: mqtt.Client, data: Any, connection: Any) -> None:
+    """Let no acknowledgement wait for an answer to the one before: it is one small packet, and tokens wait for it."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

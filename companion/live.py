@@ -341,6 +341,7 @@ def _table_health(house: House, table: Table, temple: Temple | None, audience: A
     may_choose = bool(audience.seats) and table.game.uses_temple and table.phase != "over"
     return {
         **slice_,
+        "hosting": audience.trusted and audience.layout == "screen" and table.phase != "lobby",
         "temples": [other.name for other in house.temples()] if may_choose else [],
         "busy": [other.name for other in house.temples() if other.table_id not in (None, table.id)]
         if may_choose
@@ -407,7 +408,7 @@ def cut_temple(house: House, name: str) -> Cut:
     status = temple.status
     serves = next((table for table in house.tables() if table.id == temple.table_id), None)
     slices: dict[str, Mapping[str, Json]] = {
-        "health": {**health(temple), "temple": "", "temples": [], "busy": []},
+        "health": {**health(temple), "temple": "", "hosting": False, "temples": [], "busy": []},
         "beams": {
             "slots": [
                 {

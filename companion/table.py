@@ -171,8 +171,21 @@ class Table:
         raise HouseError("unknown_seat", seat=seat[:24])
 
     def log(self, limit: int = 50) -> tuple[Told, ...]:
-        """Return what happened, newest first, entries that say nothing left out."""
-        return self.told[: -limit - 1 : -1]
+        """Return what happened, newest first, lines that add up told as one under the time of the last."""
+        log: list[Told] = []
+        for told in reversed(self.told):
+            later = log[-1] if log else None
+            if (
+                later
+                and len(told.lines) == len(later.lines) == 1
+                and (one := told.lines[0].with_next(later.lines[0]))
+            ):
+                log[-1] = replace(later, lines=(one,))
+            elif len(log) == limit:
+                break
+            else:
+                log.append(told)
+        return tuple(log)
 
     def entry(self, at: datetime, by: Seat, move: Move, request: str = "") -> Entry:
         """Return the entry that would come next."""

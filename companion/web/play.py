@@ -16,7 +16,7 @@ from companion.games.kernel import Arg, Choice, Json, Move, Refusal, Seat
 from companion.house import Played
 from companion.live import Audience
 from companion.table import HouseError, Table
-from companion.web.painting import filled, spelled
+from companion.web.painting import filled, placer, spelled
 from companion.web.site import (
     keep_code,
     language,
@@ -55,11 +55,6 @@ def _show(table_id: str, layout: str) -> Response:
     picture = here.picture(table, audience)
     table = here.house.table(table_id)
     notice = request.args.get("notice", "")
-    invitation: dict[str, Json] = {
-        "code": spelled(table.code),
-        "join_address": f"{here.address}{here.url('join')}",
-        "shown": audience.trusted,
-    }
     return here.page(
         "table.html",
         table=table,
@@ -68,9 +63,32 @@ def _show(table_id: str, layout: str) -> Response:
         picture=picture,
         notice=here.words()(f"notice.{notice}") if notice in NOTICES else "",
         stream_url=here.url("stream", table_id=table_id, **{"as": layout}),
-        layout_html=here.painter.layout(table, audience, picture, new_request, invitation),
+        layout_html=here.painter.layout(table, audience, picture, new_request, _invitation(table, audience)),
         game_stylesheets=here.game_stylesheets(table.charter.game),
     )
+
+
+@blueprint.get("/seats")
+def seats(table_id: str) -> Response:
+    """Show who sits where, how others come to the table, and for who may the way to hand a seat over."""
+    here = site()
+    table = here.house.table(table_id)
+    audience = here.audience(table, "screen")
+    picture = here.picture(table, audience)
+    return here.page(
+        "seats.html",
+        table=table,
+        gt=here.words(table),
+        layout="screen",
+        invitation=_invitation(table, audience),
+        region=placer(here.words(table), picture, new_request),
+    )
+
+
+def _invitation(table: Table, audience: Audience) -> dict[str, Json]:
+    here = site()
+    code = spelled(table.code) if audience.trusted else ""
+    return {"code": code, "join_address": f"{here.address}{here.url('join')}", "shown": audience.trusted}
 
 
 @blueprint.post("/screen")
@@ -79,7 +97,7 @@ def prove_screen(table_id: str) -> Response:
     here = site()
     table = here.house.table(table_id)
     here.check_code(table, request.form.get("code", ""))
-    return keep_code(see(here.url("screen", table_id=table_id)), table)
+    return keep_code(see(_back(table_id, "screen")), table)
 
 
 @blueprint.get("/qr.svg")
@@ -223,8 +241,8 @@ def _news(table_id: str) -> dict[str, Any]:
     }
 
 
-def _back(table_id: str) -> str:
+def _back(table_id: str, otherwise: str = "table") -> str:
     """Return the table's page that the post came from: a screen's stays a screen."""
-    here = urlsplit(request.headers.get("Referer", "")).path
-    screen = site().url("screen", table_id=table_id)
-    return screen if here == screen else site().url("table", table_id=table_id)
+    came_from = urlsplit(request.headers.get("Referer", "")).path
+    pages = [site().url(page, table_id=table_id) for page in ("table", "screen", "seats")]
+    return came_from if came_from in pages else site().url(otherwise, table_id=table_id)

@@ -6,6 +6,7 @@ be more connections still. waitress sends each chunk from the thread that yields
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import socket
 import time
@@ -68,7 +69,8 @@ class Server:
     def stop(self) -> None:
         """Make `serve` return; from any thread, or from a signal's handler."""
         self._stopping = True
-        self._server.pull_trigger()
+        with contextlib.suppress(OSError):  # it may have noticed by itself, and have closed what would wake it
+            self._server.pull_trigger()
 
     def _finish(self) -> None:
         self._server.accepting = False

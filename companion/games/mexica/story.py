@@ -17,9 +17,10 @@ def _done(before: State, by: Seat, move: Move, after: State) -> Line:
     args = move.args
     match move.name:
         case "end_turn":
-            return Line("turn_ended", {"seat": before.seat, "by": by}, f"seat:{before.seat}")
+            code = "turn_ended" if by == before.seat else "turn_ended_for"
+            return Line(code, {"seat": before.seat, "by": by}, f"seat:{before.seat}")
         case "sacrifice":
-            return Line("gave", {"seat": before.seat, "god": args[0], "n": args[1], "by": by}, str(args[0]))
+            return Line("gave", {"seat": before.seat, "god": args[0], "n": args[1], "by": by}, str(args[0]), adds="n")
         case "token":
             return _fallen(before, by, after)
         case "claim":
@@ -46,7 +47,7 @@ def _fallen(before: State, by: Seat, after: State) -> Line:
         waiting = after.unclaimed[-1]
         return Line("unclaimed", {"god": waiting.god, "doubt": waiting.doubt}, waiting.god)
     god = next(god for god in apocalypse.DOOM_OF if after.tallies.of(god) > before.tallies.of(god))
-    return Line("gave", {"seat": before.seat, "god": god, "n": 1, "by": by}, god)
+    return Line("gave", {"seat": before.seat, "god": god, "n": 1, "by": by}, god, adds="n")
 
 
 def _followed(before: State, after: State) -> list[Line]:

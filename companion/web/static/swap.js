@@ -1,9 +1,11 @@
 // Puts painted regions into the page: what a reader had opened, typed or focused stays as it was. It asks nobody.
 //
 // Only pieces that name themselves with data-piece move, by a view transition; the root is left out by the style
-// sheet, so taps are not swallowed. While one runs, later changes are shown at once instead of being queued.
+// sheet, so taps are not swallowed. While one runs, later changes are shown at once instead of being queued. A number
+// in a <data> does not move, it changes: capturing a page for it would hold every token back by a frame or two.
 
 const QUIET = 300; // ms without a change before another one is worth a transition
+const PIECES = "[data-piece]:not(data)";
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 let running = null;
@@ -14,14 +16,14 @@ const shown = new Map(); // section -> the count of the swap that it shows
 /** Swap regions by name into their sections, then call `done` in the same breath. */
 export function swap(regions, done) {
   const sections = Object.entries(regions)
-    .map(([name, html]) => [document.getElementById(`region-${name}`), html])
+    .map(([name, html]) => [document.getElementById(`region-${name}`), parsed(html)])
     .filter(([section]) => section);
   const mine = ++count;
   const put = () => {
-    for (const [section, html] of sections) {
+    for (const [section, fresh] of sections) {
       if ((shown.get(section) ?? 0) > mine) continue; // a transition that was skipped puts its change in late
       shown.set(section, mine);
-      replace(section, html);
+      replace(section, fresh);
     }
     done();
   };
@@ -34,7 +36,19 @@ export function swap(regions, done) {
 
 function moves(sections) {
   if (!document.startViewTransition || document.hidden || calm.matches) return false;
-  return sections.some(([section, html]) => section.querySelector("[data-piece]") && html.includes("data-piece"));
+  return sections.some(([section, fresh]) => {
+    const before = new Map([...section.querySelectorAll(PIECES)].map((piece) => [piece.dataset.piece, piece]));
+    return [...fresh.querySelectorAll(PIECES)].some((piece) => {
+      const old = before.get(piece.dataset.piece);
+      return old && (old.textContent !== piece.textContent || old.dataset.place !== piece.dataset.place);
+    });
+  });
+}
+
+function parsed(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  return template.content;
 }
 
 function transit(sections, put) {
@@ -47,7 +61,7 @@ function transit(sections, put) {
   const over = () => {
     if (running !== transition) return;
     running = null;
-    for (const piece of document.querySelectorAll("[data-piece]")) piece.style.viewTransitionName = "";
+    for (const piece of document.querySelectorAll(PIECES)) piece.style.viewTransitionName = "";
   };
   transition.ready.catch(() => {}); // skipped, or the page was hidden: the change itself stands
   transition.updateCallbackDone.catch((error) => console.error(error));
@@ -58,7 +72,7 @@ function transit(sections, put) {
 function name(sections) {
   const used = new Set();
   for (const [section] of sections) {
-    for (const piece of section.querySelectorAll("[data-piece]")) {
+    for (const piece of section.querySelectorAll(PIECES)) {
       const own = piece.dataset.piece.replace(/[^a-z0-9-]/gi, "-");
       piece.style.viewTransitionName = used.has(own) ? "" : `piece-${own}`;
       used.add(own);
@@ -66,14 +80,12 @@ function name(sections) {
   }
 }
 
-function replace(section, html) {
+function replace(section, fresh) {
   const focused = section.contains(document.activeElement) ? document.activeElement : null;
   const found = focused && handle(focused, section);
   const selection = focused && "selectionStart" in focused ? [focused.selectionStart, focused.selectionEnd] : null;
   const typed = remembered(section);
-  const template = document.createElement("template");
-  template.innerHTML = html;
-  section.replaceChildren(template.content);
+  section.replaceChildren(fresh);
   restore(section, typed);
   if (!focused) return;
   const again = find(section, found) ?? section;

@@ -23,16 +23,16 @@ function address() {
   return url;
 }
 
-// What this process of the companion sent earlier may arrive later: by the answer to a post, or by the stream.
-function stale(id) {
+// The same news come twice, by the answer to a post and by the stream, and the older may come last.
+function known(id) {
   const [boot, serial] = root.dataset.seen.split(".");
   const [newBoot, newSerial] = id.split(".");
-  return boot === newBoot && Number(newSerial) < Number(serial);
+  return boot === newBoot && Number(newSerial) <= Number(serial);
 }
 
 function news({ id, version, mark, regions }) {
   if (mark !== root.dataset.mark) return reload();
-  if (stale(id)) return;
+  if (known(id)) return;
   root.dataset.seen = id;
   root.dataset.version = version;
   swap(regions, () => {

@@ -1,0 +1,52 @@
+# From nothing to a running temple. `make help` says what there is to make.
+#
+# ARGS goes to the program that a target runs:  make demo ARGS="--ports 8080 11884"
+# PYTHON names the interpreter to build with:   make demo PYTHON=python3.12
+
+PYTHON ?=
+ARGS ?=
+
+PLAY := controller,companion,broker
+WORK := $(PLAY),dev
+export PYTHON
+
+.DEFAULT_GOAL := help
+.PHONY: help demo temple test check bench pictures clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
+		printf '  make %-9s %s\n' "$$name" "$$words"; done
+
+demo: ## play with a simulated temple: keys drop tokens, phones show the score
+	@tools/environment $(PLAY)
+	@exec .venv/bin/python -m companion launch --with-parent --simulate $(ARGS)
+
+temple: ## run the real temple on a Raspberry Pi, with its beams
+	@tools/environment --system-lgpio $(PLAY)
+	@exec .venv/bin/python -m companion launch --with-parent $(ARGS)
+
+test: ## install what the tests need and run them
+	@tests/system-packages
+	@tools/environment $(WORK)
+	@.venv/bin/python -m pytest $(ARGS)
+
+check: ## style, types and the direction of the imports
+	@tools/environment $(WORK)
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+
+bench: ## measure the temple beside its peers
+	@tests/system-packages
+	@tools/environment $(WORK),bench
+	@.venv/bin/python -m bench $(ARGS)
+
+pictures: ## draw the README's pictures from the running demo
+	@tests/system-packages
+	@tools/environment $(WORK)
+	@.venv/bin/python -m tests.pictures $(ARGS)
+
+clean: ## remove the environment and everything that was built
+	@rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

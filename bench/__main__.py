@@ -1,0 +1,78 @@
+"""The bench's command line: takes the measurements one after another and shows them in one table."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench import footprint, latency, pixels, throughput
+from bench.figures import Chapter, written
+from bench.programs import BenchError, Programs
+
+PARTS = ("latency", "throughput", "pixels", "rest")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns 1 where a target is missed, 2 where a measurement could not be taken."""
+    arguments = _parser().parse_args(argv)
+    measures: dict[str, Callable[[Programs], Chapter]] = {
+        "latency": lambda programs: latency.measure(programs, arguments.rounds, arguments.tokens),
+        "throughput": lambda programs: throughput.measure(programs, arguments.burst, arguments.sustained),
+        "pixels": lambda programs: pixels.measure(programs, arguments.changes, arguments.phones),
+        "rest": lambda programs: footprint.measure(programs, arguments.rest, arguments.phones),
+    }
+    chapters = []
+    began = time.monotonic()
+    try:
+        for part in arguments.parts or PARTS:
+            print(f"{part} ...", flush=True)
+            with tempfile.TemporaryDirectory(prefix="bench-") as folder, Programs(Path(folder)) as programs:
+                chapters.append(measures[part](programs))
+    except BenchError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    print(f"\n{_machine()}; {time.monotonic() - began:.0f} s\n")
+    print(written(chapters))
+    return int(any(row.verdict == "MISSED" for chapter in chapters for row in chapter.rows))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="make bench", description="Measures the temple beside its peers.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"which parts, by default all: {', '.join(PARTS)}")
+    parser.add_argument("--rounds", type=int, default=10, help="latency: rounds of turns (%(default)s)")
+    parser.add_argument("--tokens", type=int, default=50, help="latency: tokens a side and round (%(default)s)")
+    parser.add_argument("--burst", type=int, default=5000, help="throughput: tokens at once (%(default)s)")
+    parser.add_argument("--sustained", type=float, default=20, help="throughput: steady seconds (%(default)s)")
+    parser.add_argument("--changes", type=int, default=200, help="pixels: tokens (%(default)s)")
+    parser.add_argument("--phones", type=int, default=40, help="pixels, rest: phones (%(default)s)")
+    parser.add_argument("--rest", type=float, default=30, help="rest: seconds of standing still (%(default)s)")
+    return parser
+
+
+def _machine() -> str:
+    model = next(
+        (
+            line.partition(":")[2].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if line.startswith(("model name", "Model"))
+        ),
+        platform.machine(),
+    )
+    load = os.getloadavg()[0]
+    return (
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC; {os.cpu_count()} cores of {model}, Linux {platform.release()},"
+        f" Python {platform.python_version()}, load {load:.1f}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""Figures and the table that shows them: pure, it measures nothing."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """What many samples come to; all in the unit of the samples."""
+
+    count: int
+    median: float
+    p99: float
+    worst: float
+
+
+def spread(samples: Iterable[float]) -> Spread:
+    """Return median, 99th percentile (nearest rank) and worst of the samples; raises ValueError without any."""
+    ordered = sorted(samples)
+    if not ordered:
+        raise ValueError("there are 0 samples; expected at least one")
+    return Spread(len(ordered), _rank(ordered, 0.5), _rank(ordered, 0.99), ordered[-1])
+
+
+def _rank(ordered: Sequence[float], share: float) -> float:
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table: a figure of ours, the same of a peer where there is one, and what was aimed at.
+
+    `target` is the most that ours may be, or the least where `more` is better.
+    """
+
+    what: str
+    unit: str
+    ours: float
+    peer: float | None = None
+    target: float | None = None
+    more: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """Whether the target is met; empty where there is none."""
+        if self.target is None:
+            return ""
+        return "met" if (self.ours >= self.target if self.more else self.ours <= self.target) else "MISSED"
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One part of the bench: its title, its lines, and what must be known to read them fairly."""
+
+    title: str
+    rows: tuple[Row, ...]
+    note: str
+
+
+HEAD = ("figure", "unit", "ours", "peer", "ours/peer", "target", "")
+
+
+def written(chapters: Sequence[Chapter]) -> str:
+    """Return all chapters as one Markdown table with its notes below."""
+    lines: list[tuple[str, ...]] = []
+    for chapter in chapters:
+        lines.append((f"**{chapter.title}**", "", "", "", "", "", ""))
+        lines.extend(_cells(row) for row in chapter.rows)
+    widths = [max(len(line[n]) for line in [HEAD, *lines]) for n in range(len(HEAD))]
+    rule = tuple("-" * width if n < 2 or n == 6 else "-" * (width - 1) + ":" for n, width in enumerate(widths))
+    text = [_line(line, widths) for line in (HEAD, rule, *lines)]
+    for chapter in chapters:
+        text += ["", *textwrap.wrap(f"**{chapter.title}.** {chapter.note}", 118)]
+    return "\n".join(text)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    ratio = "" if not row.peer else f"{row.ours / row.peer:.2f}"
+    bound = "" if row.target is None else f"{'>=' if row.more else '<='} {number(row.target)}"
+    return (
+        row.what,
+        row.unit,
+        number(row.ours),
+        "" if row.peer is None else number(row.peer),
+        ratio,
+        bound,
+        row.verdict,
+    )
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = [
+        cell.ljust(width) if n < 2 or n == 6 else cell.rjust(width)
+        for n, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    ]
+    return f"| {' | '.join(padded)} |"
+
+
+def number(value: float) -> str:
+    """Return a figure with the digits that mean something."""
+    if value == int(value) and abs(value) < 1e7:
+        return f"{int(value):,}"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -1,0 +1,72 @@
+"""mqtt-io, as it comes from the package index, in an environment of its own: it drags pinned versions along."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import venv
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.programs import HOST, ROOT, BenchError, Programs, Running
+from bench.stopwatch import Beams
+
+PACKAGES = ("mqtt-io==2.7.0", "gpiozero==2.0.1")
+INPUT = "slot"
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """One mqtt-io that runs: where it publishes, and its beam."""
+
+    topic: str
+    beams: Beams
+    running: Running
+
+
+def interpreter() -> Path:
+    """Return the Python of the peer's environment, made at its first use; raises `BenchError`."""
+    folder = ROOT / "build" / "bench" / "mqtt-io"
+    python = folder / "bin" / "python"
+    mark = folder / "installed"
+    wanted = "\n".join(PACKAGES)
+    if not mark.exists() or mark.read_text() != wanted:
+        print(f"making an environment with {PACKAGES[0]} ...", flush=True)
+        venv.create(folder, clear=True, with_pip=True)
+        pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet", *PACKAGES]
+        done = subprocess.run(pip, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise BenchError(f"{wanted} could not be installed: {done.stderr[-800:]}")
+        mark.write_text(wanted)
+    return python
+
+
+def start(programs: Programs, name: str, port: int, pin: int, **how: object) -> Peer:
+    """Start an mqtt-io whose one digital input is `pin`; `how` is what its configuration says of the input.
+
+    Its beam is gpiozero's own button, active while dark: ``ON`` and ``OFF`` at QoS 0, as it always publishes inputs.
+    """
+    configuration = programs.folder / f"{name}.json"  # JSON is YAML
+    settings = {
+        "mqtt": {"host": HOST, "port": port, "topic_prefix": name},
+        "gpio_modules": [{"name": "beams", "module": "gpiozero"}],
+        "digital_inputs": [{"name": INPUT, "module": "beams", "pin": pin, **how}],
+        "options": {"install_requirements": False},
+        "logging": {
+            "version": 1,
+            "handlers": {"console": {"class": "logging.StreamHandler"}},
+            "root": {"handlers": ["console"], "level": "WARNING"},
+        },
+    }
+    configuration.write_text(json.dumps(settings))
+    path = programs.folder / f"{name}.beam"
+    running = programs.python(
+        name,
+        str(ROOT / "bench" / "beam.py"),
+        str(path),
+        "mqtt_io",
+        str(configuration),
+        interpreter=interpreter(),
+        GPIOZERO_PIN_FACTORY="mock",
+    )
+    return Peer(f"{name}/input/{INPUT}", Beams(path), running)

@@ -1,0 +1,161 @@
+"""Programs that a measurement starts: on free ports, with their words in files, and ended by their own ids alone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+ROOT = Path(__file__).resolve().parent.parent
+HOST = "127.0.0.1"
+GRACE_S = 10.0
+
+
+class BenchError(Exception):
+    """A measurement that cannot be taken; the message says what was missing or what a program said last."""
+
+
+def free_port() -> int:
+    """Return a port of the loopback that is free now."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until(true: Callable[[], bool], seconds: float, what: str) -> None:
+    """Wait until something is so; raises `BenchError` when it is not in time."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > deadline:
+            raise BenchError(f"waited {seconds:g} s for {what}; expected it by then")
+        time.sleep(0.02)
+
+
+def system_program(*names: str) -> str:
+    """Return the path of a program of the system under one of its names; raises `BenchError`."""
+    # Debian keeps daemons where an ordinary user's PATH does not look.
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin"])
+    for name in names:
+        if found := shutil.which(name, path=path):
+            return found
+    raise BenchError(f"{' or '.join(names)} is not installed; expected it from the system's packages")
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """One program that runs, and the file with what it said."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self.process.pid
+
+    def said(self) -> str:
+        """Return everything that it said so far."""
+        return self.log.read_text(encoding="utf-8", errors="replace")
+
+    def wait_for(self, word: str, seconds: float = 30) -> str:
+        """Wait for a line that begins with a word and return the rest of it; raises `BenchError`."""
+        deadline = time.monotonic() + seconds
+        while True:
+            for line in self.said().splitlines():
+                if line.startswith(f"{word} "):
+                    return line.removeprefix(word).strip()
+            self.check()
+            if time.monotonic() > deadline:
+                raise BenchError(
+                    f"{self.name} did not say {word!r} within {seconds:g} s; it said: {self.said()[-1500:]}"
+                )
+            time.sleep(0.02)
+
+    def check(self) -> None:
+        """Raise `BenchError` if it has ended."""
+        if self.process.poll() is not None:
+            raise BenchError(f"{self.name} ended with {self.process.returncode}; it said: {self.said()[-1500:]}")
+
+    def end(self) -> None:
+        """Ask it to end and wait; after a while end it for good."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(GRACE_S)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+
+class Programs:
+    """Everything that one measurement started, in a folder of its own; leaving it ends them, the youngest first."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._running: list[Running] = []
+
+    def __enter__(self) -> Self:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        while self._running:
+            self._running.pop().end()
+
+    def start(self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None) -> Running:
+        """Start a program out of the project's folder, its words going to ``<name>.log``."""
+        log = self.folder / f"{name}.log"
+        # What a developer has set for daemons of their own must not reach the ones that are measured.
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith(("TEMPLO_", "MQTT_IO_"))}
+        with log.open("wb") as words:
+            process = subprocess.Popen(
+                list(command),
+                cwd=ROOT,
+                env={**inherited, "PYTHONUNBUFFERED": "1", **(environment or {})},
+                stdin=subprocess.DEVNULL,
+                stdout=words,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        running = Running(name, process, log)
+        self._running.append(running)
+        return running
+
+    def mosquitto(self) -> int:
+        """Start a broker on the loopback as the temple's own configuration has it; return its port.
+
+        Without ``set_tcp_nodelay`` mosquitto holds small packets back for the answer to the one before: 40 ms.
+        """
+        port = free_port()
+        configuration = self.folder / "mosquitto.conf"
+        configuration.write_text(
+            f"listener {port} {HOST}\nallow_anonymous true\npersistence false\n"
+            "set_tcp_nodelay true\nmax_queued_messages 100000\n"
+        )
+        broker = self.start("mosquitto", [system_program("mosquitto"), "-c", str(configuration)])
+        wait_until(lambda: _listens(port), 10, f"mosquitto on port {port}")
+        broker.check()
+        return port
+
+    def python(
+        self, name: str, *arguments: str, interpreter: Path | str = sys.executable, **environment: str
+    ) -> Running:
+        """Start a Python program."""
+        return self.start(name, [str(interpreter), *arguments], environment)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((HOST, port)) == 0

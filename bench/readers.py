@@ -1,0 +1,69 @@
+"""Phones as light as they can be: event streams of a table's page, read by one thread and counted."""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import threading
+import time
+from types import TracebackType
+from typing import Self
+
+from bench.programs import HOST, BenchError, wait_until
+
+
+class Readers:
+    """So many open streams of one table, each on a connection of its own, as 40 phones have them."""
+
+    def __init__(self, port: int, table: str, count: int) -> None:
+        self._port = port
+        self._table = table
+        self._selector = selectors.DefaultSelector()
+        self._sockets: list[socket.socket] = []
+        self._over = threading.Event()
+        self.events: list[int] = [0] * count
+        self.arrivals: list[tuple[int, int]] = []
+        """When, in monotonic nanoseconds, and by which reader an event was read."""
+        self.closed = 0
+        self._thread = threading.Thread(target=self._run, name="readers", daemon=True)
+
+    def __enter__(self) -> Self:
+        for n in range(len(self.events)):
+            connection = socket.create_connection((HOST, self._port))
+            connection.sendall(
+                f"GET {self._table}/stream?as=phone HTTP/1.1\r\nHost: {HOST}:{self._port}\r\n"
+                "Accept: text/event-stream\r\nAccept-Language: en\r\n\r\n".encode()
+            )
+            connection.setblocking(False)
+            self._selector.register(connection, selectors.EVENT_READ, n)
+            self._sockets.append(connection)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+        for connection in self._sockets:
+            connection.close()
+        self._selector.close()
+
+    def wait_for_first(self) -> None:
+        """Wait until every stream has brought its first event; raises `BenchError`."""
+        wait_until(lambda: self.closed > 0 or all(self.events), 30, "the first event on every stream")
+        if self.closed:
+            raise BenchError(f"{self.closed} of {len(self.events)} streams were closed; expected all to stay open")
+
+    def _run(self) -> None:
+        while not self._over.is_set():
+            for key, _ in self._selector.select(0.2):
+                connection = key.fileobj
+                assert isinstance(connection, socket.socket)
+                data = connection.recv(1 << 16)
+                if not data:
+                    self._selector.unregister(connection)
+                    self.closed += 1
+                elif events := data.count(b"event: regions"):
+                    self.events[key.data] += events
+                    self.arrivals.append((time.monotonic_ns(), key.data))

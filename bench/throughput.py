@@ -1,0 +1,115 @@
+"""How many tokens a second come through the whole way, and whether 5,000 at once all do, each exactly once."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import closing
+from dataclasses import dataclass
+
+import paho.mqtt.client as paho
+
+from bench import house
+from bench.figures import Chapter, Row
+from bench.programs import BenchError, Programs, wait_until
+from bench.stopwatch import Driven, Heard, Listener
+from controller import wire
+from controller.ledger import FILE_NAME
+
+DARK_MS = CLEAR_MS = 0.2
+"""Far faster than beads fall: the beams must not be what is measured."""
+
+LIMITS = {"COUNTING_MIN_BREAK_MS": "0.1", "COUNTING_MIN_CLEAR_MS": "0.1", "COUNTING_FLICKER_PER_S": "10000"}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What the companion's store and the controller's ledger hold after a run."""
+
+    fallen: int
+    recorded: int
+    kept: int
+    events: int
+    """Tokens that the table has in its log."""
+    twice: int
+
+
+def _audit(controller: house.Controller, companion: house.Companion, fallen: int) -> Kept:
+    """Count on both disks; the store is asked for the same token under two numbers, its key forbids the other way."""
+    ledger = controller.state / FILE_NAME
+    with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as connection:
+        recorded = connection.execute("SELECT count(*) FROM token").fetchone()[0]
+    with closing(sqlite3.connect(f"file:{companion.database}?mode=ro", uri=True)) as connection:
+        kept, different = connection.execute("SELECT count(*), count(DISTINCT token) FROM token").fetchone()
+        events = connection.execute("SELECT count(*) FROM entry WHERE \"by\" = 'temple'").fetchone()[0]
+    return Kept(fallen, recorded, kept, events, kept - different)
+
+
+class Through:
+    """Watches what the companion acknowledges."""
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self.at_ns = 0
+
+    def __call__(self, client: paho.Client, heard: Heard) -> None:
+        """Take note of one acknowledgement."""
+        ack = wire.decode(wire.Ack.leaf, heard.payload)
+        assert isinstance(ack, wire.Ack)
+        self.seq, self.at_ns = max(self.seq, ack.seq), heard.at_ns
+
+
+def measure(programs: Programs, burst: int, seconds: float) -> Chapter:
+    """Break both beams as fast as they go: once `burst` times, then for a while; raises `BenchError`."""
+    port = programs.mosquitto()
+    companion = house.start_companion(programs, port)
+    controller = house.start_controller(programs, port, LIMITS)
+    through = Through()
+    with Listener(port, (wire.topic(house.TEMPLE, wire.Ack.leaf),), through):
+        time.sleep(1)
+        driven = _fall(controller, burst)
+        fallen = burst
+        offered = burst / ((driven.clear_ns - driven.dark_ns) / 1e9)
+        _acknowledged(controller, companion, through, fallen)
+        drained = (through.at_ns - driven.dark_ns) / 1e9
+        after_burst = _audit(controller, companion, fallen)
+        steady = max(200, int(seconds * 0.9 * fallen / drained))
+        began = time.monotonic_ns()
+        _fall(controller, steady)
+        fallen += steady
+        _acknowledged(controller, companion, through, fallen)
+        rate = steady / ((through.at_ns - began) / 1e9)
+        after = _audit(controller, companion, fallen)
+    return Chapter(
+        "Whole way: beam, ledger, mosquitto, store with table, acknowledgement",
+        (
+            Row(f"a burst of {burst:,}: lost", "tokens", burst - after_burst.kept, target=0),
+            Row(f"a burst of {burst:,}: doubled", "tokens", after_burst.twice, target=0),
+            Row(f"a burst of {burst:,}: not in the table's log", "tokens", burst - after_burst.events, target=0),
+            Row(f"a burst of {burst:,}: first beam dark to all acknowledged", "s", drained),
+            Row("sustained", "tokens/s", rate),
+            Row("sustained: lost or doubled", "tokens", fallen - after.kept + after.twice, target=0),
+        ),
+        f"Both beams in turn, {DARK_MS:g} ms dark and clear, with the limits of counting lowered for this part alone."
+        f" The burst fell at {offered:,.0f} tokens/s; sustained means {steady:,} more, from the first edge until the"
+        " last is acknowledged. A token is acknowledged once the companion's SQLite (WAL, synchronous=FULL) holds it"
+        " together with its event at a table; lost and doubled are counted on both disks.",
+    )
+
+
+def _fall(controller: house.Controller, times: int) -> Driven:
+    one, other = house.PINS
+    return controller.breaks().burst((one, other), times, DARK_MS, CLEAR_MS)
+
+
+def _acknowledged(controller: house.Controller, companion: house.Companion, through: Through, fallen: int) -> None:
+    def done() -> bool:
+        controller.running.check()
+        companion.running.check()
+        return through.seq >= fallen
+
+    try:
+        wait_until(done, 120, f"token {fallen} to be acknowledged")
+    except BenchError as error:
+        held = _audit(controller, companion, fallen)
+        raise BenchError(f"{error}; acknowledged up to {through.seq}, and on disk: {held}") from error

@@ -1,0 +1,250 @@
+"""The command line of the controller: run the daemon, drop a token, say how it is, hand out the ledger."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from controller import __version__
+from controller.beams import BeamsError
+from controller.control import ControlError, InUseError, ask, held, prepare
+from controller.ledger import LedgerError, LedgerTrouble
+from controller.scenario import MOST_DROPS
+from controller.settings import Settings, SettingsError, load
+from controller.wire import God
+
+EXIT_REFUSED = 1
+EXIT_USAGE = 2
+
+_NAMES = {**{god.value: god for god in God}, **{god.value[0]: god for god in God}}
+_WORDS = {
+    "unproved": "clear, and not yet proved by a token",
+    "clear": "clear",
+    "jammed": "blocked: clear the chute",
+    "dark": "dark from the start: is its sensor plugged in, and nothing before it?",
+    "flicker": "flickering: look for sunlight or a loose plug",
+    "unknown": "unknown",
+}
+_TROUBLES = {
+    "ledger_full": "the disk is full: tokens wait in memory",
+    "ledger_read_only": "the ledger may only be read: tokens wait in memory",
+    "ledger_failing": "the ledger fails: tokens wait in memory",
+    "ledger_restored": "the companion knows later tokens: the ledger came from a backup",
+    "deaf": "a thread has died",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    try:
+        settings = load(file=given.config, environ=os.environ, flags=_flags(given), home=Path.home())
+        logging.basicConfig(
+            stream=sys.stderr,
+            level=settings.log.upper(),
+            format="templo-controller: %(levelname)s: %(message)s",
+        )
+        code: int = given.command(settings, given)
+    except SettingsError as error:
+        return _complain(str(error), EXIT_USAGE)
+    except (BeamsError, ControlError, InUseError, LedgerError, LedgerTrouble, FileNotFoundError) as error:
+        return _complain(str(error), EXIT_REFUSED)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; nothing more may be written, not even at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--config", type=Path, metavar="FILE", help="the settings file, in TOML")
+    common.add_argument("--state", metavar="DIR", help="where the ledger is kept")
+    common.add_argument("--temple", metavar="NAME", help="the temple's name at the broker (templo)")
+    common.add_argument("--broker", metavar="HOST[:PORT]", help="the broker's address (127.0.0.1:1883)")
+    common.add_argument("--simulate", action="store_true", help="beams of a simulation instead of real ones")
+    common.add_argument("--log", metavar="LEVEL", help="debug, info, warning or error (info)")
+    common.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="any other setting: counting.min_break_ms=4"
+    )
+    parser = argparse.ArgumentParser(
+        prog="templo-controller",
+        description="Counts the tokens that fall into the temple, each exactly once, and tells the table.",
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    run = commands.add_parser("run", parents=[common], help="count tokens until stopped")
+    run.add_argument("--keys", action="store_true", help="read keys that drop tokens from the terminal or a pipe")
+    run.set_defaults(command=_run)
+
+    drop = commands.add_parser(
+        "drop", parents=[common], help="drop simulated tokens; real temples take them as tests"
+    )
+    drop.add_argument("god", nargs="?", type=_god, default=God.HUITZILOPOCHTLI, help=" or ".join(_NAMES))
+    drop.add_argument("--count", type=_count, default=1, metavar="N", help="how many (1)")
+    drop.add_argument("--every", type=_every, metavar="MS", help="milliseconds from one to the next (20)")
+    drop.set_defaults(command=_drop)
+
+    status = commands.add_parser("status", parents=[common], help="say how the temple is")
+    status.add_argument("--json", action="store_true", help="as a JSON object")
+    status.set_defaults(command=_status)
+
+    export = commands.add_parser("export", parents=[common], help="write out the ledger")
+    export.add_argument("--format", choices=("jsonl", "csv"), default="jsonl", help="JSON lines, or CSV (jsonl)")
+    export.add_argument("--output", type=Path, metavar="FILE", help="a file instead of the terminal")
+    export.set_defaults(command=_export)
+    return parser
+
+
+def _flags(given: argparse.Namespace) -> dict[str, tuple[str, str]]:
+    """Return the settings that flags give, each with its flag."""
+    flags = {}
+    for pair in given.set:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise SettingsError(f"--set is {pair!r}; expected KEY=VALUE, such as broker.port=1883")
+        flags[key] = (value, "--set")
+    for key in ("state", "temple", "log"):
+        if (value := getattr(given, key)) is not None:
+            flags[key] = (value, f"--{key}")
+    if given.broker is not None:
+        host, colon, port = given.broker.rpartition(":")
+        if not colon or (":" in host and not host.startswith("[")):  # a bare name, or a bare IPv6 address
+            host, port = given.broker, ""
+        flags["broker.host"] = (host.strip("[]"), "--broker")
+        if port:
+            flags["broker.port"] = (port, "--broker")
+    if given.simulate:
+        flags["beams.source"] = ("simulated", "--simulate")
+    return flags
+
+
+def _god(text: str) -> God:
+    if text.lower() not in _NAMES:
+        raise argparse.ArgumentTypeError(f"{text!r} is no god of this temple; expected {' or '.join(_NAMES)}")
+    return _NAMES[text.lower()]
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MOST_DROPS):
+        raise argparse.ArgumentTypeError(f"{text!r} is no such number; expected 1 to {MOST_DROPS}")
+    return int(text)
+
+
+def _every(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if not 1 <= value <= 60_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is no such time; expected milliseconds from 1 to 60000")
+    return value
+
+
+def _run(settings: Settings, given: argparse.Namespace) -> int:
+    from controller.daemon import run
+
+    return run(settings, given.keys)
+
+
+def _drop(settings: Settings, given: argparse.Namespace) -> int:
+    request = {"do": "drop", "god": given.god, "count": given.count}
+    if given.every is not None:
+        request["every_ms"] = given.every
+    patience_s = 120 + given.count * (given.every or 20) / 1000
+    result = ask(settings.state, request, patience_s)
+    if result is not None:
+        print(_recorded(given, result["seq"], bool(result["test"]), "the running daemon has them"))
+        return 0
+    from controller.offline import drop
+
+    prepare(settings.state)
+    with held(settings.state):
+        seq = drop(settings, given.god, given.count)
+    print(_recorded(given, seq, not settings.simulated, "no daemon runs: they are sent when one does"))
+    return 0
+
+
+def _recorded(given: argparse.Namespace, seq: object, test: bool, where: str) -> str:
+    tokens = "1 token" if given.count == 1 else f"{given.count} tokens"
+    kind = " as tests, which are never scored" if test else ""
+    return f"{tokens} for {given.god} recorded{kind}, up to number {seq} ({where})"
+
+
+def _status(settings: Settings, given: argparse.Namespace) -> int:
+    report = ask(settings.state, {"do": "status"}, 10)
+    if report is not None:
+        report = {"running": True, **report}
+    else:
+        from controller.offline import status
+
+        report = {"running": False, **status(settings)}
+    print(json.dumps(report, indent=2) if given.json else _described(report))
+    return 0
+
+
+def _export(settings: Settings, given: argparse.Namespace) -> int:
+    from controller.offline import export
+
+    try:
+        number = export(settings, given.format, given.output)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError | FileNotFoundError) and given.output is None:
+            raise
+        return _complain(f"{given.output} cannot be written: {error.strerror}", EXIT_REFUSED)
+    if given.output is not None:
+        print(f"{number} tokens written to {given.output}")
+    return 0
+
+
+def _described(report: Mapping[str, object]) -> str:
+    """Return a report in plain words."""
+
+    def each(name: str) -> Mapping[str, object]:
+        value = report.get(name)
+        return value if isinstance(value, dict) else {}
+
+    lines = [f"Temple {report['temple']}: {report['state'] if report['running'] else 'no daemon runs'}"]
+    if trouble := report.get("trouble"):
+        lines.append(f"  Attention        {_TROUBLES.get(str(trouble), trouble)}")
+    for god in God:
+        facts = [f"{each('totals').get(god, 'unknown')} tokens"]
+        if beam := each("beams").get(god):
+            facts.append(f"beam {_WORDS.get(str(beam), beam)}")
+        for key, words in (("glitches", "glitches"), ("missed_edges", "missed edges")):
+            if number := each(key).get(god):
+                facts.append(f"{number} {words}")
+        lines.append(f"  {god.capitalize():<16} {', '.join(facts)}")
+    lines.append(
+        f"  Ledger           {report['last_seq']} tokens, {report['waiting']} not yet delivered to a companion"
+        if report["last_seq"] is not None
+        else "  Ledger           it cannot be opened"
+    )
+    if unrecorded := report.get("unrecorded"):
+        lines.append(f"  Unrecorded       {unrecorded} tokens wait for the disk")
+    if report["running"]:
+        protocol = each("broker").get("protocol")
+        lines.append(
+            f"  Broker           {each('broker').get('address')}, "
+            + (f"connected in MQTT {protocol}" if protocol else "not connected")
+        )
+        lines.append(f"  Controller       {report['kind']} {report['software']}, time stamps: {report['timing']}")
+    return "\n".join(lines)
+
+
+def _complain(message: str, code: int) -> int:
+    print(f"templo-controller: {message}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""What a companion may ask of a temple, and that each request is carried out once and answered.
+
+It knows requests and answers; what a request does is given to it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import TypeAlias
+
+from controller.wire import Command, CommandName, Reply, format_utc
+
+Result: TypeAlias = Mapping[str, object]
+Handler: TypeAlias = Callable[[Command, Callable[[Result], None]], None]
+"""Carries a command out and calls back with the result, now or later; raises `RefusedError`."""
+
+_REMEMBERED = 64
+
+
+class RefusedError(Exception):
+    """A command that is not carried out; the message says why, in plain words."""
+
+
+class Commands:
+    """Answers commands. A command that comes twice, as QoS 1 allows, gets the answer it had, and does nothing."""
+
+    def __init__(self, handlers: Mapping[CommandName, Handler], answer: Callable[[Reply], object]) -> None:
+        """Begin with nothing remembered."""
+        self._handlers = handlers
+        self._answer = answer
+        self._seen: OrderedDict[str, Reply | None] = OrderedDict()
+
+    def take(self, command: Command, now: datetime) -> None:
+        """Carry a command out, or say why not."""
+        if command.id in self._seen:
+            if (reply := self._seen[command.id]) is not None:
+                self._answer(reply)
+            return
+        self._seen[command.id] = None
+        while len(self._seen) > _REMEMBERED:
+            self._seen.popitem(last=False)
+        try:
+            if now > command.expires:
+                raise RefusedError(
+                    f"{command.name} expired at {format_utc(command.expires)}, and here it is {format_utc(now)}"
+                )
+            handler = self._handlers.get(command.name)
+            if handler is None:
+                raise RefusedError(f"this temple cannot {command.name}; expected {', '.join(sorted(self._handlers))}")
+            handler(command, lambda result: self._reply(Reply(command.id, True, result)))
+        except RefusedError as error:
+            self._reply(Reply(command.id, False, error=str(error)))
+
+    def _reply(self, reply: Reply) -> None:
+        if reply.ok and reply.result is not None and "error" in reply.result:
+            reply = Reply(reply.id, False, error=str(reply.result["error"]))
+        if reply.id in self._seen:
+            self._seen[reply.id] = reply
+        self._answer(reply)

@@ -1,0 +1,174 @@
+"""The door into a running daemon, for the command line on the same machine: a socket in the state directory.
+
+One JSON object a line, one answer each. It passes requests on and knows nothing of what they do. The socket's file is
+open to its owner alone, and whoever holds the state directory's lock is the one daemon behind it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeAlias
+
+Answerer: TypeAlias = Callable[[Mapping[str, object]], Mapping[str, object]]
+"""Carries a request out and returns its result; raises `ControlError`."""
+
+_LONGEST_PATH = 107
+_LONGEST_LINE = 65_536
+_IDLE_S = 30.0
+_VISITORS = 8
+
+log = logging.getLogger(__name__)
+
+
+class ControlError(Exception):
+    """A request that was refused, or a door that cannot be made; the message says why."""
+
+
+class InUseError(Exception):
+    """Another process holds the state directory."""
+
+
+def socket_path(state: Path) -> Path:
+    """Return where a state directory's socket is; raises `ControlError` where no socket can be."""
+    path = state / "control.sock"
+    if (length := len(os.fsencode(path))) > _LONGEST_PATH:
+        raise ControlError(
+            f"the state directory {state} makes a socket's path of {length} bytes; expected at most {_LONGEST_PATH}: "
+            "choose a shorter one"
+        )
+    return path
+
+
+def prepare(state: Path) -> None:
+    """Make a state directory, private to its owner; raises `ControlError`."""
+    try:
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ControlError(f"the state directory {state} cannot be made: {error.strerror}") from error
+
+
+@contextmanager
+def held(state: Path) -> Iterator[None]:
+    """Hold a state directory; raises `InUseError`, and `ControlError` where it cannot be written."""
+    path = state / "controller.lock"
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise ControlError(f"the lock {path} cannot be opened: {error.strerror}") from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
+            raise InUseError(f"another controller (process {holder}) already keeps {state}") from None
+        with suppress(OSError):  # on a full disk the lock holds, and only its holder's number is missing
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+class Door:
+    """Answers whoever comes to the socket, each in a thread of its own, a handful at a time."""
+
+    def __init__(self, path: Path, answer: Answerer) -> None:
+        """Bind the socket; the caller holds the state directory, so one left by a daemon that died is removed."""
+        self._path = path
+        self._answer = answer
+        self._visitors = threading.BoundedSemaphore(_VISITORS)
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        path.unlink(missing_ok=True)
+        mask = os.umask(0o177)
+        try:
+            self._socket.bind(os.fspath(path))
+        except OSError as error:
+            raise ControlError(f"the socket {path} cannot be made: {error.strerror}") from error
+        finally:
+            os.umask(mask)
+        self._socket.listen(_VISITORS)
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="door", daemon=True)
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._thread.start()
+
+    def alive(self) -> bool:
+        """Say whether somebody still answers."""
+        return self._thread.is_alive()
+
+    def close(self) -> None:
+        """Take the socket away."""
+        self._closing = True
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        self._path.unlink(missing_ok=True)
+
+    def _run(self) -> None:
+        while not self._closing:
+            try:
+                visitor, _ = self._socket.accept()
+            except OSError as error:
+                if self._closing:
+                    return
+                log.warning("a visitor to %s was lost: %s", self._path, error)
+                continue
+            self._visitors.acquire()
+            threading.Thread(target=self._serve, args=(visitor,), name="visitor", daemon=True).start()
+
+    def _serve(self, visitor: socket.socket) -> None:
+        try:
+            with visitor, visitor.makefile("rwb") as lines:
+                visitor.settimeout(_IDLE_S)
+                while line := lines.readline(_LONGEST_LINE):
+                    lines.write(json.dumps(self._reply(line)).encode() + b"\n")
+                    lines.flush()
+        except OSError as error:
+            log.debug("a visitor to %s left: %s", self._path, error)
+        finally:
+            self._visitors.release()
+
+    def _reply(self, line: bytes) -> dict[str, object]:
+        try:
+            request = json.loads(line)
+            if not isinstance(request, dict):
+                raise ControlError(f"the request is {line[:80]!r}; expected a JSON object")
+            return {"ok": True, "result": dict(self._answer(request))}
+        except (ValueError, RecursionError):
+            return {"ok": False, "error": f"the request is {line[:80]!r}; expected a JSON object"}
+        except ControlError as error:
+            return {"ok": False, "error": str(error)}
+
+
+def ask(state: Path, request: Mapping[str, object], timeout_s: float) -> Mapping[str, object] | None:
+    """Ask the daemon that keeps a state directory; None if there is none. Raises `ControlError`."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
+        door.settimeout(timeout_s)
+        try:
+            door.connect(os.fspath(socket_path(state)))
+        except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise ControlError(f"the daemon behind {socket_path(state)} cannot be reached: {error}") from error
+        try:
+            with door.makefile("rwb") as lines:
+                lines.write(json.dumps(request).encode() + b"\n")
+                lines.flush()
+                answer = json.loads(lines.readline())
+        except (OSError, ValueError) as error:
+            raise ControlError(f"the daemon behind {socket_path(state)} did not answer ({error})") from error
+    if not answer["ok"]:
+        raise ControlError(str(answer["error"]))
+    result = answer["result"]
+    assert isinstance(result, dict)
+    return result

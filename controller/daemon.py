@@ -1,0 +1,252 @@
+"""The composition root of the daemon: it opens everything, joins it together, watches over it, and ends it.
+
+The only place where clocks, randomness, signals and threads are chosen. Whatever dies here is noticed: the temple
+says that it is deaf, and the process ends so that its supervisor starts it anew.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import secrets
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
+from datetime import UTC, datetime
+
+from controller import __version__
+from controller.beams import Beams, HeaderBeams
+from controller.commands import Result
+from controller.control import ControlError, Door, held, prepare, socket_path
+from controller.counting import MS
+from controller.herald import Identity
+from controller.keys import Keyboard
+from controller.ledger import FILE_NAME, Ledger, LedgerTrouble
+from controller.link import Link
+from controller.pipeline import Clock, Drop, Heard, Item, Look, Pipeline, Read, Stop
+from controller.scenario import MOST_DROPS, SPACING_NS, SimulatedBeams
+from controller.settings import Settings
+from controller.wire import God, Kind, State, Trouble
+
+EXIT_DEAD = 70
+"""A thread died; a supervisor should start the daemon anew."""
+
+WATCH_S = 2.0
+_ANSWER_S = 5.0
+_DROPS_S = 60.0
+_LAST_S = 10.0
+
+log = logging.getLogger(__name__)
+
+
+def run(settings: Settings, keys: bool) -> int:
+    """Run a temple until a signal comes; return the exit code.
+
+    Raises `BeamsError`, `ControlError`, `InUseError` and `LedgerError` for what keeps it from starting.
+    """
+    prepare(settings.state)
+    socket_path(settings.state)
+    with held(settings.state):
+        return _Daemon(settings).run(keys)
+
+
+class _Daemon:
+    """One run of the daemon. It is also the hands of the keys, and the one who answers at the door."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._ended = threading.Event()
+        self._simulated = SimulatedBeams(time.monotonic_ns) if settings.simulated else None
+        self._beams: Beams = self._simulated or HeaderBeams(settings.beams, settings.state / "lgpio")
+        self._identity = Identity(
+            temple=settings.temple,
+            session=secrets.token_hex(16),
+            kind=Kind.SIMULATOR if self._simulated else Kind.PI,
+            software=__version__,
+            timing=self._beams.timing,
+        )
+        items: queue.SimpleQueue[Item] = queue.SimpleQueue()
+        self._items = items
+        ledger = self._open_first()
+        source = ledger.source if ledger else None
+        self._link = Link(
+            settings.broker,
+            settings.temple,
+            f"templo-{(source or self._identity.session)[:16]}",
+            self._identity.gone(State.LOST, source),
+            items.put,
+        )
+        self._pipeline = Pipeline(
+            identity=self._identity,
+            limits=settings.counting,
+            levels=self._beams.open(lambda god, at_ns, dark: items.put(Heard(god, at_ns, dark))),
+            ledger=ledger,
+            reopen=self._open,
+            outlet=self._link,
+            clock=Clock(time.monotonic_ns, lambda: datetime.now(UTC)),
+            new_id=lambda: secrets.token_hex(16),
+            break_beam=self._simulated.drop if self._simulated else None,
+            items=items,
+        )
+        self._thread = threading.Thread(target=self._work, name="pipeline", daemon=True)
+        self._doubts: dict[God, int] = {}
+
+    def run(self, keys: bool) -> int:
+        """Start every thread, wait for the end, and leave in order."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda _number, _frame: self._ended.set())
+        with ExitStack() as stack:
+            door = Door(socket_path(self._settings.state), self._answer)
+            stack.callback(door.close)
+            self._thread.start()
+            self._link.start()
+            door.start()
+            _say(
+                f"templo-controller ready: temple={self._settings.temple} state={self._settings.state} "
+                f"broker={self._link.address} beams={self._settings.beams.source}"
+            )
+            if keys:
+                keyboard = Keyboard(sys.stdin.fileno(), self, _say)
+                stack.callback(keyboard.stop)
+                keyboard.start()
+            watched = {
+                "beams": self._beams.alive,
+                "pipeline": self._thread.is_alive,
+                "link": self._link.alive,
+                "door": door.alive,
+            }
+            while not self._ended.wait(WATCH_S):
+                if dead := [name for name, alive in watched.items() if not alive()]:
+                    return self._give_up(dead[0])
+                if self._simulated is None:
+                    self._check_levels()
+        self._beams.close()
+        self._items.put(Stop())
+        self._thread.join(_LAST_S)
+        self._link.stop(self._identity.gone(State.STOPPED, self._pipeline.source))
+        return 0
+
+    def drop(self, god: God) -> str:
+        """Drop a token for a key; a temple with real beams gets a test."""
+        self._items.put(Drop(god, 1, SPACING_NS, False, lambda result: _say(_dropped(result))))
+        return f"a token falls for {god}"
+
+    def hold(self, god: God) -> str:
+        """Hold a simulated beam dark, or let go of it."""
+        if self._simulated is None:
+            return f"the beam of {god} is real: hold it dark by hand"
+        dark = not self._simulated.held(god)
+        self._simulated.hold(god, dark)
+        return f"the beam of {god} is {'held dark' if dark else 'let go'}"
+
+    def plug(self) -> str:
+        """Pull the plug of the broker's connection, or put it back."""
+        pulled = not self._link.unplugged
+        self._link.pull_plug(pulled)
+        return f"the plug to {self._link.address} is {'pulled' if pulled else 'back in'}"
+
+    def status(self) -> str:
+        """Say how the temple is, in one line."""
+        report = self._report()
+        beams, totals = report["beams"], report["totals"] or {}
+        assert isinstance(beams, Mapping)
+        assert isinstance(totals, Mapping)
+        slots = ", ".join(f"{god} {beams[god]} with {totals.get(god, 'unknown')} tokens" for god in God)
+        broker = "connected" if self._link.protocol else "not connected"
+        return f"{report['state']}: {slots}; {report['waiting']} waiting for the companion, {broker}"
+
+    def quit(self) -> str:
+        """Stop the daemon."""
+        self._ended.set()
+        return "closing the temple"
+
+    def _work(self) -> None:
+        try:
+            self._pipeline.run()
+        except Exception:
+            log.critical("the pipeline died", exc_info=True)
+
+    def _open(self) -> Ledger:
+        return Ledger.open(self._settings.state / FILE_NAME, lambda: secrets.token_hex(16))
+
+    def _open_first(self) -> Ledger | None:
+        """Open the ledger, or begin without it where the disk refuses for now: the status says so."""
+        try:
+            return self._open()
+        except LedgerTrouble as error:
+            log.error("%s", error)
+            return None
+
+    def _check_levels(self) -> None:
+        """Hold the beams' levels against what their edges lead to: edges can be lost, or never arrive at all.
+
+        An edge on its way is no doubt: only a level that differs twice, with no edge between, is one.
+        """
+        for god, counter in self._pipeline.counters.items():
+            dark = self._beams.dark(god)
+            last_ns = counter.last_ns
+            if dark == counter.dark:
+                self._doubts.pop(god, None)
+            elif self._doubts.pop(god, None) == last_ns:
+                self._items.put(Read(god, time.monotonic_ns(), dark))
+            else:
+                self._doubts[god] = last_ns
+
+    def _give_up(self, dead: str) -> int:
+        log.critical("the thread of the %s is dead; ending, to be started anew", dead)
+        self._link.publish(self._identity.gone(State.ALERT, self._pipeline.source, Trouble.DEAF), retain=True)
+        until = time.monotonic() + 1
+        while self._link.congested() and time.monotonic() < until:
+            time.sleep(0.02)
+        return EXIT_DEAD
+
+    def _report(self) -> Mapping[str, object]:
+        result = self._ask(Look, _ANSWER_S)
+        return {**result, "broker": {"address": self._link.address, "protocol": self._link.protocol}}
+
+    def _ask(self, item: Callable[[Callable[[Mapping[str, object]], None]], Item], patience_s: float) -> Result:
+        """Put a question to the pipeline and wait for its answer."""
+        answers: queue.SimpleQueue[Result] = queue.SimpleQueue()
+        self._items.put(item(answers.put))
+        try:
+            return answers.get(timeout=patience_s)
+        except queue.Empty:
+            raise ControlError(f"no answer within {patience_s:g} s") from None
+
+    def _answer(self, request: Mapping[str, object]) -> Mapping[str, object]:
+        """Carry out what comes to the door: ``{"do": "status"}`` or ``{"do": "drop", "god": ..., ...}``."""
+        match request.get("do"):
+            case "status":
+                return self._report()
+            case "drop":
+                return self._drop_many(request)
+            case other:
+                raise ControlError(f"the request is to {other!r}; expected drop or status")
+
+    def _drop_many(self, request: Mapping[str, object]) -> Mapping[str, object]:
+        try:
+            god = God(str(request.get("god")))
+        except ValueError:
+            raise ControlError(f"god is {request.get('god')!r}; expected {' or '.join(God)}") from None
+        count, every = request.get("count", 1), request.get("every_ms", SPACING_NS / MS)
+        if type(count) is not int or not 1 <= count <= MOST_DROPS:
+            raise ControlError(f"count is {count!r}; expected a whole number from 1 to {MOST_DROPS}")
+        if not isinstance(every, int | float) or not 1 <= every <= 60_000:
+            raise ControlError(f"every_ms is {every!r}; expected milliseconds from 1 to 60000")
+        patience_s = _DROPS_S + count * every / 1000
+        result = self._ask(lambda told: Drop(god, count, round(every * MS), False, told), patience_s)
+        if "error" in result:
+            raise ControlError(str(result["error"]))
+        return {**result, "test": self._simulated is None}
+
+
+def _dropped(result: Result) -> str:
+    return str(result.get("error") or f"token {result['seq']} is recorded for {result['god']}")
+
+
+def _say(line: str) -> None:
+    with suppress(OSError):  # whoever read our words may have gone
+        print(line, flush=True)

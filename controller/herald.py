@@ -1,0 +1,162 @@
+"""What a temple says of itself, and when: its health, its tokens, its totals.
+
+It decides and hands over; it never connects, counts or records. Times are integer nanoseconds of one monotonic clock.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from controller import wire
+from controller.counting import SECOND
+from controller.ledger import Ledger
+from controller.window import Answer, Window
+from controller.wire import Beam, God, State, Trouble
+
+COUNT_NS = SECOND // 4
+"""The retained totals are for screens: at most four times a second."""
+
+log = logging.getLogger(__name__)
+
+
+class Outlet(Protocol):
+    """Where messages go: the link."""
+
+    def publish(self, message: wire.Message, *, retain: bool = False) -> bool:
+        """Hand over a message; False if there is no connection."""
+
+    def congested(self) -> bool:
+        """Say whether the broker has yet to take something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who this temple is, for as long as the process lives."""
+
+    temple: str
+    session: str
+    kind: wire.Kind
+    software: str
+    timing: wire.Timing
+
+    def status(
+        self, state: State, beams: Mapping[God, Beam], source: str | None, trouble: Trouble | None = None
+    ) -> wire.Status:
+        """Return the status message that says so."""
+        return wire.Status(state, self.session, self.kind, self.software, self.timing, beams, source, trouble)
+
+    def gone(self, state: State, source: str | None, trouble: Trouble | None = None) -> wire.Status:
+        """Return the status of a temple whose beams nobody watches any more."""
+        return self.status(state, dict.fromkeys(God, Beam.UNKNOWN), source, trouble)
+
+
+class Herald:
+    """Tells the broker what it should know, in step with a window of tokens."""
+
+    def __init__(self, outlet: Outlet, window: Window) -> None:
+        """Begin disconnected."""
+        self._outlet = outlet
+        self._window = window
+        self._up = False
+        self._status: wire.Status | None = None
+        self._counted: int | None = None
+        self._count_ns = 0
+        self._stale = False
+        self.restored = False
+
+    @property
+    def delivered(self) -> int:
+        """Up to where the companion has the tokens."""
+        return self._window.delivered
+
+    def connected(self) -> None:
+        """Say everything anew: a broker may have forgotten what it retained."""
+        self._up = True
+        self._status = None
+        self._counted = None
+        self._window.connected()
+
+    def disconnected(self) -> None:
+        """Say nothing until connected."""
+        self._up = False
+        self._window.disconnected()
+
+    def begin(self, window: Window) -> None:
+        """Take the window of a ledger that could only be opened now."""
+        self._window = window
+        if self._up:
+            window.connected()
+
+    def recorded(self, seq: int, fell_ns: int) -> None:
+        """Take note of a token that is durable."""
+        self._window.recorded(seq, fell_ns)
+
+    def acknowledged(self, seq: int, now_ns: int) -> bool:
+        """Take the companion's word; return whether it was news."""
+        answer = self._window.acknowledged(seq, now_ns)
+        if answer is Answer.BEYOND and not self.restored:
+            self.restored = True
+            log.error(
+                "the companion holds token %d and the last here is %d: this ledger came from a backup",
+                seq,
+                self._window.last,
+            )
+        return answer is Answer.NEWS
+
+    def nudged(self) -> None:
+        """Send at once what a companion that has just been heard may have missed."""
+        self._window.nudged()
+
+    def resend_from(self, seq: int) -> None:
+        """Count what begins at `seq` as not delivered."""
+        self._window.resend_from(seq)
+
+    def tell_status(self, status: wire.Status) -> None:
+        """Publish a status that is not the one last published."""
+        if status != self._status and self._outlet.publish(status, retain=True):
+            self._status = status
+
+    def tell_ledger(self, ledger: Ledger, now_ns: int) -> None:
+        """Publish the tokens that are due, and the totals; raises what reading the ledger raises."""
+        if self._up:
+            self._tell_tokens(ledger, now_ns)
+            self._tell_count(ledger, now_ns)
+
+    def deadline(self) -> int | None:
+        """Return when `tell_ledger` will have something to say by time alone."""
+        if not self._up:
+            return None
+        due = self._window.deadline()
+        if self._stale:
+            return self._count_ns if due is None else min(due, self._count_ns)
+        return due
+
+    def _tell_tokens(self, ledger: Ledger, now_ns: int) -> None:
+        if self._window.silent(now_ns):
+            # What the broker has not even taken is still on its way; the keepalive watches over that.
+            if self._outlet.congested():
+                self._window.wait_on(now_ns)
+                return
+            self._window.send_again()
+        due = self._window.due()
+        if not due:
+            return
+        for token in ledger.after(due.start - 1, len(due)):
+            replayed = self._window.sent(token.seq, now_ns)
+            if not self._outlet.publish(replace(token, replayed=replayed)):
+                self.disconnected()
+                return
+
+    def _tell_count(self, ledger: Ledger, now_ns: int) -> None:
+        self._stale = ledger.last_seq != self._counted
+        if not self._stale or now_ns < self._count_ns:
+            return
+        self._count_ns = now_ns + COUNT_NS
+        if self._counted is not None and self._outlet.congested():
+            return
+        if self._outlet.publish(wire.Count(ledger.source, ledger.last_seq, ledger.totals), retain=True):
+            self._counted = ledger.last_seq
+            self._stale = False

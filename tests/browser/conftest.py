@@ -1,0 +1,165 @@
+"""What the browser tests share: the real companion behind a socket, and Chromium as Debian packages it."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, sync_playwright
+
+from companion.table import Table
+from companion.web.serving import Server
+from controller import wire
+from tests.web.conftest import WebHome
+
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PHONE: ViewportSize = {"width": 360, "height": 780}
+SCREEN: ViewportSize = {"width": 1920, "height": 1080}
+STREAMS = 16
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    path = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    assert path, "Chromium is missing; tests/system-packages installs it"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Companion:
+    """The companion as phones reach it: pages, streams and a temple that a test lets tokens fall through."""
+
+    home: WebHome
+    server: Server
+    thread: threading.Thread
+    seq: int = 0
+
+    @property
+    def address(self) -> str:
+        return f"http://localhost:{self.server.port}"
+
+    @classmethod
+    def started(cls, home: WebHome, port: int = 0) -> Companion:
+        home.hub.cap = STREAMS
+        server = Server(home.app, "127.0.0.1", port, STREAMS)
+        thread = threading.Thread(target=server.serve)
+        thread.start()
+        return cls(home, server, thread)
+
+    def stop(self) -> None:
+        self.home.hub.close()
+        self.server.stop()
+        self.thread.join(10)
+        assert not self.thread.is_alive()
+
+    def table(self, players: int = 4, temple: str | None = "table", **options: str | int) -> Table:
+        """Open and begin a table with a temple whose beams are clear."""
+        if temple:
+            self.home.beams(temple, wire.Beam.CLEAR, wire.Beam.CLEAR)
+        return self.home.table(players, temple, **options)
+
+    def drop(self, god: str = "tlaloc", n: int = 1, temple: str = "table") -> None:
+        """Let tokens fall, one at a time."""
+        for _ in range(n):
+            self.seq += 1
+            self.home.house.receive([(temple, self.home.token(self.seq, god))])
+
+
+@pytest.fixture
+def companion(tmp_path: Path) -> Iterator[Companion]:
+    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}")
+    companion = Companion.started(home)
+    yield companion
+    companion.stop()
+    home.store.close()
+
+
+@dataclass
+class Device:
+    """One phone or screen. Whatever its console complains of fails the test, but for what the test expects."""
+
+    context: BrowserContext
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+
+    def hear(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def join(self, companion: Companion, table: Table, seat: str, name: str) -> None:
+        """Scan the code and take a seat."""
+        self.page.goto(f"{companion.address}/j/{table.code}")
+        self.page.locator(f'.sit-form input[name="seat"][value="{seat}"]').check(force=True)
+        self.page.fill('.sit-form input[name="name"]', name)
+        self.page.click(".sit-form button")
+        self.page.wait_for_url(f"**/t/{table.id}")
+        self.listening()
+
+    def share(self, companion: Companion, table: Table) -> None:
+        """Take every seat with this one phone."""
+        self.page.goto(f"{companion.address}/j/{table.code}")
+        self.page.click(".share summary")
+        self.page.click(".share-form button")
+        self.page.wait_for_url(f"**/t/{table.id}")
+        self.listening()
+
+    def watch(self, companion: Companion, table: Table, layout: str = "") -> None:
+        """Open a table without a seat, or its screen."""
+        self.page.goto(f"{companion.address}/t/{table.id}{layout}")
+        self.listening()
+
+    def listening(self) -> None:
+        """Wait until the page's script runs."""
+        self.page.wait_for_selector("html[data-scripted]", state="attached")
+
+    def count(self, god: str) -> int:
+        """Return the number that stands beside a god."""
+        return int(self.page.locator(f'[data-piece="count-{god}"]').first.get_attribute("value") or -1)
+
+
+@pytest.fixture
+def device(chromium: Browser) -> Iterator[Callable[..., Device]]:
+    made: list[Device] = []
+
+    def make(
+        viewport: ViewportSize = PHONE,
+        language: str = "en",
+        scheme: Literal["light", "dark"] = "light",
+        motion: Literal["reduce", "no-preference"] = "reduce",
+        **more: Any,
+    ) -> Device:
+        context = chromium.new_context(
+            viewport=viewport,
+            locale=language,
+            color_scheme=scheme,
+            reduced_motion=motion,
+            **more,
+        )
+        context.set_default_timeout(10_000)
+        made.append(Device(context, context.new_page()))
+        made[-1].page.on("console", made[-1].hear)
+        made[-1].page.on("pageerror", lambda error: made[-1].complaints.append(str(error)))
+        return made[-1]
+
+    yield make
+    complaints = [complaint for each in made for complaint in each.complaints]
+    for each in made:
+        each.context.close()
+    assert complaints == []

@@ -1,0 +1,89 @@
+"""Nobody is left out: axe finds nothing to complain of, in both languages, by day and by night, at any size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]  # it ships no types
+from playwright.sync_api import ViewportSize
+
+from tests.browser.conftest import PHONE, SCREEN, Companion, Device
+
+Make = Callable[..., Device]
+
+
+def violations(device: Device) -> list[str]:
+    found: list[dict[str, Any]] = Axe().run(device.page).response["violations"]
+    return [f"{each['id']}: {node['html'][:160]}" for each in found for node in each["nodes"]]
+
+
+@pytest.mark.parametrize(("viewport", "scheme", "language"), [(PHONE, "light", "en"), (SCREEN, "dark", "es")])
+def test_axe_finds_nothing(
+    companion: Companion, device: Make, viewport: ViewportSize, scheme: str, language: str
+) -> None:
+    table = companion.table(apocalypse_tokens=13)
+    lobby = companion.home.lobby()
+    reader = device(viewport, language, scheme)
+    reader.join(companion, lobby, "east", "Ana")
+    reader.join(companion, table, "east", "Ana")
+    companion.drop("tlaloc", 8)
+    companion.drop("huitzilopochtli", 3)
+    paths = ["/", "/tables", "/tables/new", "/join", f"/j/{lobby.code}", f"/t/{lobby.id}", f"/t/{lobby.id}/screen",
+             f"/t/{table.id}", f"/t/{table.id}/screen", "/temples", "/temples/table"]  # fmt: skip
+    found = {}
+    for path in paths:
+        reader.page.goto(companion.address + path)
+        for details in reader.page.locator("details").all():
+            details.evaluate("details => details.open = true")
+        if problems := violations(reader):
+            found[path] = problems
+    companion.drop("tlaloc", 4)
+    reader.page.goto(f"{companion.address}/t/{table.id}")
+    if problems := violations(reader):
+        found["countdown"] = problems
+    assert found == {}
+
+
+def test_every_button_on_a_phone_is_large_enough_for_a_thumb(companion: Companion, device: Make) -> None:
+    table = companion.table()
+    phone = device()
+    phone.join(companion, table, "east", "Ana")
+    phone.page.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
+    small = phone.page.evaluate(
+        """[...document.querySelectorAll('button, summary, a.button, input:not([type=hidden])')]
+        .map(e => [e.getBoundingClientRect(), e.textContent.trim().slice(0, 40)])
+        .filter(([box]) => box.width > 0 && (box.width < 43.5 || box.height < 43.5))
+        .map(([box, words]) => `${words}: ${box.width} x ${box.height}`)"""
+    )
+    assert small == []
+
+
+def test_no_page_is_wider_than_a_phone(companion: Companion, device: Make) -> None:
+    table = companion.table()
+    phone = device()
+    phone.join(companion, table, "east", "Nezahualcoyotl de Texcoco")
+    companion.drop("tlaloc", 20)
+    for path in (
+        "/",
+        "/tables",
+        "/tables/new",
+        "/temples",
+        "/temples/table",
+        f"/t/{table.id}",
+        f"/t/{table.id}/screen",
+    ):
+        phone.page.goto(companion.address + path)
+        assert phone.page.evaluate("document.documentElement.scrollWidth") <= 360, path
+
+
+def test_a_keyboard_reaches_the_page_and_ends_the_turn(companion: Companion, device: Make) -> None:
+    table = companion.table()
+    phone = device()
+    phone.join(companion, table, "east", "Ana")
+    phone.page.keyboard.press("Tab")
+    assert phone.page.evaluate("document.activeElement.className") == "skip-link"
+    phone.page.locator(".end-turn button").focus()
+    phone.page.keyboard.press("Enter")
+    phone.page.wait_for_selector("text=Ana ended the turn")

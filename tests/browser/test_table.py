@@ -1,0 +1,279 @@
+"""A table as its players meet it: a real browser, a real companion, tokens that fall while somebody looks."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import SCREEN, Companion, Device
+
+Make = Callable[..., Device]
+
+
+def test_a_token_that_falls_is_seen_by_everybody(companion: Companion, device: Make) -> None:
+    table = companion.table()
+    phone, watcher, screen = device(), device(language="es"), device(SCREEN)
+    phone.join(companion, table, "east", "Ana")
+    watcher.watch(companion, table)
+    screen.watch(companion, table, "/screen")
+    companion.drop("tlaloc")
+    companion.drop("huitzilopochtli", 2)
+    for each in (phone, watcher, screen):
+        expect(each.page.locator('[data-piece="count-tlaloc"]').first).to_have_text("1")
+        expect(each.page.locator('[data-piece="count-huitzilopochtli"]').first).to_have_text("2")
+    expect(phone.page.locator(".log")).to_contain_text("Ana gave 1 to Tlaloc")
+    expect(watcher.page.locator(".log")).to_contain_text("Ana entregó 1 a Tláloc")
+
+
+def test_a_family_sets_a_table_joins_and_begins(companion: Companion, device: Make) -> None:
+    host, guest = device(), device()
+    host.page.goto(companion.address)
+    host.page.click("text=Set a table")
+    host.page.fill('input[name="title"]', "Sunday")
+    host.page.click(".new-form button[type=submit]")
+    host.page.fill('.sit-form input[name="name"]', "Ana")
+    host.page.click(".sit-form button")
+    host.listening()
+    code = host.page.locator(".invite .code").inner_text()
+    guest.page.goto(companion.address)
+    guest.page.fill('.join-form input[name="code"]', code)
+    guest.page.click(".join-form button")
+    guest.page.fill('.sit-form input[name="name"]', "Ben")
+    guest.page.click(".sit-form button")
+    guest.listening()
+    expect(host.page.locator(".chairs")).to_contain_text("Ben")
+    host.page.click(".begin-form button")
+    for each in (host, guest):
+        expect(each.page.locator("body")).to_have_class(re.compile("phase-running"))
+        expect(each.page.locator(".turn-whose")).to_be_visible()
+
+
+@pytest.mark.parametrize(("god", "end"), [("tlaloc", "flood"), ("huitzilopochtli", "war")])
+def test_a_whole_game_is_played_to_its_end_with_a_reload_in_the_middle(
+    companion: Companion, device: Make, god: str, end: str
+) -> None:
+    table = companion.table(2, apocalypse_tokens=13)
+    phone, screen = device(), device(SCREEN)
+    phone.share(companion, table)
+    screen.watch(companion, table, "/screen")
+    companion.drop(god, 13)
+    expect(phone.page.locator(f'[data-piece="count-{god}"]').first).to_have_text("13")
+    for turn in range(14):
+        if turn == 7:
+            phone.page.reload()
+            phone.listening()
+        # Each tap is for the button as it reads now: a second one in a hurry would be taken for a slip.
+        words = phone.page.locator(".end-turn button").inner_text()
+        phone.page.click(".end-turn button")
+        if turn < 13:
+            expect(phone.page.locator(".end-turn button")).not_to_have_text(words)
+            phone.page.wait_for_timeout(620)
+    for each in (phone, screen):
+        expect(each.page.locator(f".ending-{end}")).to_be_visible()
+    outcome = companion.home.house.table(table.id).state.outcome
+    assert outcome.kind == end
+
+
+def test_a_reload_in_the_middle_shows_what_is(companion: Companion, device: Make) -> None:
+    table = companion.table()
+    phone = device()
+    phone.join(companion, table, "east", "Ana")
+    companion.drop("tlaloc", 3)
+    phone.page.reload()
+    assert phone.count("tlaloc") == 3
+    expect(phone.page.locator(".chair.mine")).to_contain_text("Ana")
+
+
+def test_a_double_tap_is_one_move(companion: Companion, device: Make) -> None:
+    table = companion.table()
+    phone = device()
+    phone.share(companion, table)
+    before = companion.home.house.table(table.id).version
+    phone.page.dblclick(".end-turn button")
+    phone.page.wait_for_timeout(300)
+    assert companion.home.house.table(table.id).version == before + 1
+
+
+WATCHED = """() => {
+  for (const part of ["group", "old", "new"])
+    document.styleSheets[0].insertRule(`::view-transition-${part}(*) { animation-duration: 1s !important }`);
+  const start = document.startViewTransition.bind(document);
+  window.transitions = [];
+  document.startViewTransition = (put) => {
+    const transition = start(put);
+    transitions.push("started");
+    transition.finished.then(() => transitions.push("finished"), () => transitions.push("rejected"));
+    return transition;
+  };
+}"""
+
+
+def test_taps_during_an_animation_are_not_lost(companion: Companion, device: Make) -> None:
+    table = companion.table(2, apocalypse_tokens=13)
+    companion.drop("tlaloc", 13)
+    phone = device(motion="no-preference")
+    phone.share(companion, table)
+    phone.page.evaluate(WATCHED)
+    phone.page.click(".end-turn button")
+    expect(phone.page.locator(".turn-note")).to_contain_text("West")
+    phone.page.wait_for_timeout(620)
+    phone.page.click(".end-turn button")
+    expect(phone.page.locator('[data-piece="countdown"]')).to_have_text("12")
+    phone.page.locator("#drawer > summary").click(force=True)
+    assert phone.page.locator("#drawer").get_attribute("open") is not None
+    assert phone.page.evaluate("transitions") == ["started"]
+    phone.page.wait_for_timeout(1500)
+    assert phone.page.evaluate("transitions") == ["started", "finished"]
+    assert phone.page.evaluate("document.querySelectorAll('[style*=view-transition-name]').length") == 0
+
+
+def test_a_burst_during_an_animation_ends_with_the_last_state(companion: Companion, device: Make) -> None:
+    table = companion.table(2, apocalypse_tokens=13)
+    companion.drop("tlaloc", 13)
+    phone = device(motion="no-preference")
+    token = companion.home.seated(table)
+    phone.watch(companion, table)
+    phone.page.evaluate(WATCHED)
+    for seat in ("east", "west", "east"):
+        if seat == "east":
+            companion.home.play(table, token, seat, "end_turn")
+        else:
+            companion.home.play(table, companion.home.seated(table, "west", "Walt"), seat, "end_turn")
+    companion.drop("huitzilopochtli", 5)
+    expect(phone.page.locator('[data-piece="count-huitzilopochtli"]').first).to_have_text("5")
+    phone.page.wait_for_timeout(400)
+    assert phone.count("huitzilopochtli") == 5
+    expect(phone.page.locator('[data-piece="countdown"]')).to_have_text("11")
+
+
+def test_nothing_is_animated_for_who_wants_it_calm(companion: Companion, device: Make) -> None:
+    table = companion.table(2, apocalypse_tokens=13)
+    companion.drop("tlaloc", 13)
+    phone = device(motion="reduce")
+    phone.share(companion, table)
+    phone.page.evaluate(WATCHED)
+    for seat in ("West", "East"):
+        phone.page.click(".end-turn button")
+        expect(phone.page.locator(".turn-note")).to_contain_text(seat)
+        phone.page.wait_for_timeout(620)
+    expect(phone.page.locator('[data-piece="countdown"]')).to_have_text("12")
+    assert phone.page.evaluate("transitions") == []
+
+
+def test_what_would_hurt_asks_for_a_second_tap(companion: Companion, device: Make) -> None:
+    table = companion.table()
+    phone = device()
+    phone.join(companion, table, "east", "Ana")
+    phone.page.click("#drawer > summary")
+    settle = phone.page.locator(".settle button").first
+    settle.click()
+    expect(phone.page.locator("#notice")).to_have_text("Tap again to confirm")
+    assert companion.home.house.table(table.id).phase == "running"
+    companion.drop("tlaloc")
+    expect(phone.page.locator('[data-piece="count-tlaloc"]').first).to_have_text("1")
+    expect(settle).to_have_attribute("data-armed", "")
+    settle.click()
+    expect(phone.page.locator(".ending-settled")).to_be_visible()
+
+
+def test_what_is_open_and_focused_stays_so_when_a_token_falls(companion: Companion, device: Make) -> None:
+    table = companion.table()
+    phone = device()
+    phone.join(companion, table, "east", "Ana")
+    phone.page.click("#drawer > summary")
+    button = phone.page.locator('.tap-small button:has-text("gives 5 tokens to Tlaloc")')
+    button.focus()
+    companion.drop("tlaloc")
+    expect(phone.page.locator('[data-piece="count-tlaloc"]').first).to_have_text("1")
+    expect(button).to_be_focused()
+    expect(phone.page.locator("#drawer")).to_have_attribute("open", "")
+
+
+def test_a_page_without_a_script_plays_as_well(companion: Companion, device: Make) -> None:
+    table = companion.table()
+    phone = device(java_script_enabled=False)
+    phone.page.goto(f"{companion.address}/j/{table.code}")
+    phone.page.fill('.sit-form input[name="name"]', "Ana")
+    phone.page.click(".sit-form button")
+    phone.page.click(".end-turn button")
+    expect(phone.page.locator(".log")).to_contain_text("Ana ended the turn")
+
+
+def test_a_cut_connection_is_mended_and_nothing_is_missed(companion: Companion, device: Make) -> None:
+    table = companion.table()
+    phone = device()
+    phone.join(companion, table, "east", "Ana")
+    port = companion.server.port
+    companion.stop()
+    companion.drop("tlaloc", 2)
+    expect(phone.page.locator("#notice")).to_have_text("Connection lost. Trying again…")
+    companion.home.hub = type(companion.home.hub)(boot="another")
+    companion.home.restart()
+    again = Companion.started(companion.home, port)
+    companion.server, companion.thread = again.server, again.thread
+    expect(phone.page.locator('[data-piece="count-tlaloc"]').first).to_have_text("2")
+    phone.complaints.clear()  # the browser itself complains of each refused connection
+
+
+def test_a_stale_tap_says_so_and_shows_how_it_stands(companion: Companion, device: Make) -> None:
+    table = companion.table()
+    phone, other = device(), device()
+    phone.join(companion, table, "east", "Ana")
+    other.join(companion, table, "west", "Walt")
+    phone.page.evaluate("document.getElementById('live').dataset.version = 1")
+    phone.page.click(".end-turn button")
+    expect(phone.page.locator("#notice")).to_contain_text("The table moved on")
+    assert companion.home.house.table(table.id).on_turn == "east"
+    phone.complaints.clear()  # the browser reports every 409
+
+
+def test_a_hidden_page_gives_its_stream_back(companion: Companion, device: Make) -> None:
+    table = companion.table()
+    phone = device()
+    phone.watch(companion, table)
+    hidden = "Object.defineProperty(document, 'hidden', {configurable: true, get: () => %s});"
+    phone.page.evaluate(hidden % "true" + "document.dispatchEvent(new Event('visibilitychange'))")
+    companion.drop("tlaloc")
+    phone.page.wait_for_timeout(200)
+    assert phone.count("tlaloc") == 0
+    phone.page.evaluate(hidden % "false" + "document.dispatchEvent(new Event('visibilitychange'))")
+    expect(phone.page.locator('[data-piece="count-tlaloc"]').first).to_have_text("1")
+
+
+def test_a_name_with_markup_is_only_text_for_a_browser(companion: Companion, device: Make) -> None:
+    table = companion.table()
+    phone, watcher = device(), device()
+    watcher.watch(companion, table)
+    phone.join(companion, table, "east", "<img src=x onerror=a()>")
+    expect(watcher.page.locator(".log")).to_contain_text("<img src=x onerror=a()>")
+    assert watcher.page.locator("main img").count() == 0
+
+
+def test_two_tables_with_two_temples_do_not_mix(companion: Companion, device: Make) -> None:
+    one, other = companion.table(temple="one"), companion.table(temple="other")
+    first, second = device(), device()
+    first.watch(companion, one)
+    second.watch(companion, other)
+    companion.drop("tlaloc", 2, temple="one")
+    companion.drop("huitzilopochtli", 3, temple="other")
+    expect(first.page.locator('[data-piece="count-tlaloc"]').first).to_have_text("2")
+    expect(second.page.locator('[data-piece="count-huitzilopochtli"]').first).to_have_text("3")
+    assert (first.count("huitzilopochtli"), second.count("tlaloc")) == (0, 0)
+
+
+def test_no_page_breaks_its_own_content_policy(companion: Companion, device: Make) -> None:
+    table = companion.table()
+    phone = device(motion="no-preference")
+    phone.page.add_init_script(
+        "window.broken = [];"
+        "addEventListener('securitypolicyviolation', e => broken.push(e.violatedDirective + e.blockedURI))"
+    )
+    for path in ("/", "/tables/new", "/temples", "/temples/table", f"/t/{table.id}", f"/t/{table.id}/screen"):
+        phone.page.goto(companion.address + path)
+        companion.drop("tlaloc")
+        phone.page.wait_for_timeout(150)
+        assert json.loads(phone.page.evaluate("JSON.stringify(broken)")) == [], path

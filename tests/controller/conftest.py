@@ -1,0 +1,34 @@
+"""What the controller's tests share: an unexpected warning fails a test, and temples that run as programs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.controller.program import Temple
+
+
+@pytest.fixture(autouse=True)
+def _no_unexpected_warnings(caplog: pytest.LogCaptureFixture, request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test whose code under test logged a warning, unless the test is marked as expecting some."""
+    yield
+    if "expects_warnings" not in request.fixturenames:
+        told = [record.getMessage() for record in caplog.get_records("call") if record.levelno >= logging.WARNING]
+        assert not told
+
+
+@pytest.fixture
+def expects_warnings() -> None:
+    """Say that the test provokes warnings."""
+
+
+@pytest.fixture
+def temples(tmp_path: Path) -> Iterator[list[Temple]]:
+    """Temples to be: whatever is put in is ended with the test."""
+    running: list[Temple] = []
+    yield running
+    for temple in running:
+        temple.kill()

@@ -1,0 +1,288 @@
+"""The beams through gpiozero: on its mock pins, and through lgpio's own thread, fed by its own pipe."""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller import beams as beams_module
+from controller.beams import BeamsError, HeaderBeams
+from controller.counting import MS, Counted, Counter, Edge, Limits
+from controller.settings import BeamSettings
+from controller.wire import God, Timing
+from tests.controller.program import eventually
+
+MOCK = BeamSettings(
+    source="gpio",
+    factory="mock",
+    chip=None,
+    pins={God.HUITZILOPOCHTLI: 17, God.TLALOC: 27},
+    emitters=None,
+    broken="low",
+    pull="up",
+)
+LGPIO = replace(MOCK, factory="lgpio")
+
+
+class Ear:
+    """A listener that remembers."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[God, int, bool]] = []
+
+    def __call__(self, god: God, at_ns: int, dark: bool) -> None:
+        self.heard.append((god, at_ns, dark))
+
+
+@pytest.fixture
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., HeaderBeams]]:
+    """Open beams that are closed with the test, while what it patched still stands."""
+    made: list[HeaderBeams] = []
+
+    def make(settings: BeamSettings, sleep: Callable[[float], None] = lambda _: None) -> HeaderBeams:
+        made.append(HeaderBeams(settings, tmp_path / "lgpio", sleep))
+        return made[-1]
+
+    yield make
+    for beams in made:
+        beams.close()
+
+
+def mock_pin(beams: HeaderBeams, number: int) -> Any:
+    return beams._factory.pin(f"GPIO{number}")
+
+
+# -- mock pins ---------------------------------------------------------------------------------------------------------
+
+
+def test_each_edge_is_heard_with_its_slot_its_level_and_a_monotonic_stamp(
+    opened: Callable[..., HeaderBeams],
+) -> None:
+    beams, ear = opened(MOCK), Ear()
+    levels = beams.open(ear)
+    assert not any(level.dark or level.proved for level in levels.values())
+    before = time.monotonic_ns()
+    mock_pin(beams, 27).drive_low()
+    mock_pin(beams, 17).drive_low()
+    mock_pin(beams, 27).drive_high()
+    assert [(god, dark) for god, _, dark in ear.heard] == [
+        (God.TLALOC, True),
+        (God.HUITZILOPOCHTLI, True),
+        (God.TLALOC, False),
+    ]
+    assert all(before - MS <= at_ns <= time.monotonic_ns() + MS for _, at_ns, _ in ear.heard)
+    assert beams.dark(God.HUITZILOPOCHTLI)
+    assert not beams.dark(God.TLALOC)
+    assert beams.timing is Timing.CALLBACK
+    assert beams.alive()
+
+
+@pytest.mark.parametrize("broken", ["low", "high"])
+@pytest.mark.parametrize("pull", ["up", "down", "none"])
+def test_every_polarity_reads_broken_as_dark(opened: Callable[..., HeaderBeams], broken: str, pull: str) -> None:
+    beams, ear = opened(replace(MOCK, broken=broken, pull=pull)), Ear()
+    beams.open(ear)
+    pin = mock_pin(beams, 17)
+    (pin.drive_low if broken == "high" else pin.drive_high)()
+    ear.heard.clear()
+    (pin.drive_low if broken == "low" else pin.drive_high)()
+    assert [(god, dark) for god, _, dark in ear.heard] == [(God.HUITZILOPOCHTLI, True)]
+    assert beams.dark(God.HUITZILOPOCHTLI)
+
+
+def test_a_listener_that_fails_is_noticed_and_the_pins_go_on(opened: Callable[..., HeaderBeams]) -> None:
+    beams = opened(MOCK)
+    heard = []
+
+    def listener(god: God, at_ns: int, dark: bool) -> None:
+        heard.append(dark)
+        raise RuntimeError("no room")
+
+    beams.open(listener)
+    mock_pin(beams, 17).drive_low()
+    mock_pin(beams, 17).drive_high()
+    assert heard == [True, False]
+    assert not beams.alive()
+
+
+def test_a_switched_emitter_proves_each_beam_that_answers_it(opened: Callable[..., HeaderBeams]) -> None:
+    """The receiver of Tlaloc sees its emitter; the other is unplugged."""
+    beams, ear = opened(replace(MOCK, emitters=22), lambda _: follow()), Ear()
+
+    def follow() -> None:
+        if beams._emitters is not None:
+            receiver = mock_pin(beams, 27)
+            (receiver.drive_high if beams._emitters.value else receiver.drive_low)()
+
+    levels = beams.open(ear)
+    assert levels[God.TLALOC].proved
+    assert not levels[God.HUITZILOPOCHTLI].proved
+    assert not any(level.dark for level in levels.values())
+    assert all(at_ns < levels[god].at_ns for god, at_ns, _ in ear.heard)
+
+
+def test_a_missing_lgpio_is_one_sentence_that_names_the_package(
+    opened: Callable[..., HeaderBeams], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "lgpio", None)
+    with pytest.raises(BeamsError, match="sudo apt install python3-lgpio"):
+        opened(LGPIO).open(Ear())
+
+
+def test_a_factory_that_cannot_start_is_an_error_and_no_other_takes_its_place(
+    opened: Callable[..., HeaderBeams], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GPIOZERO_PIN_FACTORY", "mock")
+    with pytest.raises(BeamsError, match="rpigpio"):
+        opened(replace(MOCK, factory="rpigpio")).open(Ear())
+
+
+# -- lgpio's own thread ------------------------------------------------------------------------------------------------
+
+
+class Chips:
+    """The calls of lgpio's C library that need a chip, as a Pi 5 answers them; its thread and its pipe are real."""
+
+    labels = {0: "raspberrypi-exp-gpio", 4: "pinctrl-rp1", 10: "brcmvirt-gpio"}  # noqa: RUF012
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, lgpio: Any) -> None:
+        self.lgpio = lgpio
+        self.calls: list[tuple[str, int]] = []
+        self.open_chips: list[int] = []
+        answers: dict[str, Callable[..., Any]] = {
+            "_gpiochip_open": self._open,
+            "_gpiochip_close": lambda handle: 0,
+            "_gpio_get_chip_info": lambda handle: [0, 54, "gpiochip", self.labels[handle]],
+            "_gpio_get_mode": lambda handle, gpio: 0,
+            "_gpio_free": lambda handle, gpio: 0,
+            "_gpio_read": lambda handle, gpio: 1,
+            "_gpio_set_debounce_micros": lambda handle, gpio, micros: 0,
+            "_gpio_claim_input": lambda handle, flags, gpio: self._claim("input", gpio),
+            "_gpio_claim_alert": lambda handle, flags, edges, gpio, notify: self._claim("alert", gpio),
+        }
+        for name, answer in answers.items():
+            monkeypatch.setattr(lgpio._lgpio, name, answer)
+        monkeypatch.setattr(beams_module, "_chip_numbers", lambda: list(self.labels))
+        monkeypatch.setattr("gpiozero.pins.local.get_pi_revision", lambda: 0xC04170)
+
+    def _open(self, number: int) -> int:
+        self.open_chips.append(number)
+        return number
+
+    def _claim(self, how: str, gpio: int) -> int:
+        self.calls.append((how, gpio))
+        return 0
+
+    def report(self, edges: list[tuple[int, int, int]], chip: int = 4) -> None:
+        """Write reports as the C library does, each edge a stamp, a line and a level."""
+        pipe = Path(self.lgpio._notify_thread._file.name)
+        folder = Path(beams_module.os.environ["LG_WD"])
+        with (folder / pipe).open("wb") as file:
+            for at_ns, line, level in edges:
+                file.write(struct.pack("QBBBBI", at_ns, chip, line, level, 0, 0))
+
+
+@pytest.fixture(scope="session")
+def lgpio(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Import lgpio as the beams do; once, because its thread and its pipe are the process's own."""
+    here = Path.cwd()
+    module = beams_module._import_lgpio(tmp_path_factory.mktemp("lgpio"))
+    assert Path.cwd() == here
+    return module
+
+
+@pytest.fixture
+def chips(monkeypatch: pytest.MonkeyPatch, lgpio: Any) -> Chips:
+    folder = beams_module.os.environ["LG_WD"]
+    monkeypatch.setattr(beams_module, "_import_lgpio", lambda _: lgpio)
+    monkeypatch.setenv("LG_WD", folder)
+    return Chips(monkeypatch, lgpio)
+
+
+def test_the_header_of_a_pi_5_is_found_by_its_label(opened: Callable[..., HeaderBeams], chips: Chips) -> None:
+    beams = opened(LGPIO)
+    beams.open(Ear())
+    assert chips.open_chips == [0, 4, 10, 4]
+    assert beams.timing is Timing.KERNEL
+    assert beams.alive()
+
+
+def test_a_machine_without_a_header_is_named_with_what_it_has(
+    opened: Callable[..., HeaderBeams], chips: Chips, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chips, "labels", {0: "INT34C6:00"})
+    monkeypatch.setattr(beams_module, "_chip_numbers", lambda: [0])
+    with pytest.raises(BeamsError, match="INT34C6:00; expected a chip labelled pinctrl-rp1"):
+        opened(LGPIO).open(Ear())
+
+
+def test_the_beams_are_claimed_a_while_after_the_chip_and_one_unused_line_after_them(
+    opened: Callable[..., HeaderBeams], chips: Chips
+) -> None:
+    waits: list[tuple[float, int]] = []
+    opened(LGPIO, lambda seconds: waits.append((seconds, len(chips.calls)))).open(Ear())
+    assert waits == [(0.05, 0)]
+    alerts = [number for number, (how, _) in enumerate(chips.calls) if how == "alert"]
+    assert [chips.calls[number][1] for number in alerts] == [17, 27]
+    spare = chips.calls[-1]
+    assert spare[0] == "input"
+    assert spare[1] not in (17, 27)
+    assert alerts[-1] < len(chips.calls) - 1
+
+
+def test_twelve_thousand_edges_through_lgpios_thread_are_all_counted_with_the_kernels_stamps(
+    opened: Callable[..., HeaderBeams], chips: Chips
+) -> None:
+    """A minute of 50 tokens a second in each slot, as fast as the pipe takes it."""
+    beams, ear = opened(LGPIO), Ear()
+    levels = beams.open(ear)
+    start = max(level.at_ns for level in levels.values()) + MS
+    edges = sorted(
+        (start + shift + number * 20 * MS + (12 * MS if level else 0), line, level)
+        for line, shift in ((17, 0), (27, 7 * MS))
+        for number in range(3000)
+        for level in (0, 1)
+    )
+    assert len(edges) == 12_000
+    chips.report(edges)
+    eventually(lambda: len(ear.heard) == 12_000)
+
+    slots = {17: God.HUITZILOPOCHTLI, 27: God.TLALOC}
+    stamps = [(at_ns, god, dark) for god, at_ns, dark in ear.heard]
+    expected = [(at_ns, slots[line], level == 0) for at_ns, line, level in edges]
+    # gpiozero carries the stamp as seconds in a float: exact to well under a microsecond.
+    assert [each[1:] for each in stamps] == [each[1:] for each in expected]
+    assert max(abs(heard[0] - told[0]) for heard, told in zip(stamps, expected, strict=True)) < 1000
+
+    counters = {god: Counter(Limits(), levels[god].dark, levels[god].at_ns) for god in God}
+    counted = dict.fromkeys(God, 0)
+    for god, at_ns, dark in ear.heard:
+        counted[god] += sum(isinstance(event, Counted) for event in counters[god].feed(Edge(at_ns, dark)))
+    for god, counter in counters.items():
+        counted[god] += sum(isinstance(event, Counted) for event in counter.advance(edges[-1][0] + 10**9))
+    assert counted == dict.fromkeys(God, 3000)
+
+
+def test_a_listener_that_fails_kills_neither_lgpios_thread_nor_the_other_beam(
+    opened: Callable[..., HeaderBeams], chips: Chips
+) -> None:
+    beams = opened(LGPIO)
+    heard: list[God] = []
+
+    def listener(god: God, at_ns: int, dark: bool) -> None:
+        heard.append(god)
+        if god is God.TLALOC:
+            raise ValueError("a fault of ours")
+
+    beams.open(listener)
+    now = time.monotonic_ns()
+    chips.report([(now, 27, 0), (now + MS, 17, 0), (now + 2 * MS, 27, 1), (now + 3 * MS, 17, 1)])
+    eventually(lambda: len(heard) == 4)
+    assert chips.lgpio._notify_thread.is_alive()
+    assert not beams.alive()

@@ -1,0 +1,253 @@
+"""The record: durable before it is told, once, in order, and honest about a disk that refuses."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from controller.ledger import Fallen, Ledger, LedgerError, LedgerTrouble
+from controller.wire import Flag, God, Trouble
+
+ROOT = Path(__file__).parents[2]
+numbers = itertools.count(1)
+NOW = datetime(2026, 11, 21, 18, 42, 7, 123_000, tzinfo=UTC)
+
+
+def fallen(god: God = God.TLALOC, *flags: Flag) -> Fallen:
+    return Fallen(f"{next(numbers):032x}", god, NOW, 12_345_678, frozenset(flags))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.sqlite3"
+
+
+def opened(path: Path) -> Ledger:
+    return Ledger.open(path, lambda: "5" * 32)
+
+
+def test_tokens_come_back_as_they_were_recorded(path: Path) -> None:
+    with closing(opened(path)) as ledger:
+        recorded = ledger.append([fallen(), fallen(God.HUITZILOPOCHTLI, Flag.JAM, Flag.TEST)])
+    with closing(opened(path)) as ledger:
+        assert list(ledger.tokens()) == recorded
+        first, second = recorded
+        assert (first.seq, second.seq, first.source) == (1, 2, "5" * 32)
+        assert (first.at, first.width_ms) == (NOW, 12.346)
+        assert second.flags == {Flag.JAM, Flag.TEST}
+        assert ledger.totals == {God.TLALOC: 1, God.HUITZILOPOCHTLI: 1}
+        assert ledger.last_seq == 2
+
+
+def test_the_source_is_made_with_the_file_and_stays(path: Path) -> None:
+    opened(path).close()
+    with closing(Ledger.open(path, lambda: "9" * 32)) as ledger:
+        assert ledger.source == "5" * 32
+
+
+def test_the_times_of_a_clock_that_jumps_ten_years_are_kept_and_the_order_is_the_numbers(path: Path) -> None:
+    ten_years = timedelta(days=3652)
+    with closing(opened(path)) as ledger:
+        for at in (NOW, NOW - ten_years, NOW + ten_years, datetime(1969, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC)):
+            ledger.append([Fallen(f"{next(numbers):032x}", God.TLALOC, at, 1)])
+        assert [token.at.year for token in ledger.tokens()] == [2026, 2016, 2036, 1969]
+
+
+def test_a_replay_reads_in_batches_down_the_primary_key(path: Path) -> None:
+    with closing(opened(path)) as ledger:
+        ledger.append([fallen() for _ in range(50)])
+        assert [token.seq for token in ledger.after(17, 20)] == list(range(18, 38))
+        assert ledger.after(50, 20) == []
+    with closing(sqlite3.connect(path)) as raw:
+        plan = raw.execute("EXPLAIN QUERY PLAN SELECT seq FROM token WHERE seq > 17 ORDER BY seq LIMIT 20").fetchall()
+        assert "SEARCH token USING INTEGER PRIMARY KEY" in plan[0][3]
+        assert raw.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'index'").fetchone() == (0,)
+
+
+def test_the_delivered_mark_rides_with_the_next_token_and_is_written_at_the_end(path: Path) -> None:
+    ledger = opened(path)
+    ledger.append([fallen(), fallen(), fallen()])
+    ledger.deliver(2)
+    ledger.abandon()
+    with closing(opened(path)) as again:
+        assert again.delivered == 0
+        again.deliver(2)
+        again.append([fallen()])
+        again.abandon()
+    with closing(opened(path)) as again:
+        assert again.delivered == 2
+        again.deliver(4)
+    with closing(opened(path)) as again:
+        assert again.delivered == 4
+        again.deliver(99)
+        assert again.delivered == 4
+
+
+def test_what_is_to_be_delivered_again_survives_a_kill(path: Path) -> None:
+    ledger = opened(path)
+    ledger.append([fallen() for _ in range(5)])
+    ledger.deliver(5)
+    ledger.deliver_again(3)
+    ledger.abandon()
+    with closing(opened(path)) as again:
+        assert again.delivered == 2
+        again.append([fallen()])
+        again.abandon()
+    with closing(opened(path)) as again:
+        assert again.delivered == 2
+
+
+def test_a_token_whose_commit_seemed_to_fail_is_recorded_once(path: Path) -> None:
+    tokens = [fallen(), fallen(), fallen()]
+    ledger = opened(path)
+    ledger.append(tokens[:2])
+    ledger.abandon()
+    with closing(opened(path)) as again:
+        recorded = again.append(tokens)
+        assert [(token.seq, token.token) for token in recorded] == [
+            (seq, token.token) for seq, token in enumerate(tokens, 1)
+        ]
+        assert again.totals[God.TLALOC] == 3
+
+
+def test_a_lone_token_costs_one_page_of_the_disk_and_a_burst_shares_it(path: Path) -> None:
+    log = Path(f"{path}-wal")
+    frame = 4096 + 24
+    with closing(opened(path)) as ledger:
+        ledger.append([fallen()])
+        for burst in (1, 1, 10):
+            size = log.stat().st_size
+            ledger.deliver(ledger.last_seq)
+            ledger.append([fallen() for _ in range(burst)])
+            assert log.stat().st_size - size == frame
+
+
+def test_a_hundred_thousand_tokens_make_opening_and_reading_no_slower(path: Path) -> None:
+    with closing(opened(path)) as ledger:
+        for _ in range(20):
+            ledger.append([fallen() for _ in range(5000)])
+        began = time.process_time()
+        for seq in range(0, 100_000, 500):
+            assert ledger.after(seq, 20)[0].seq == seq + 1
+        assert time.process_time() - began < 1
+    with closing(opened(path)) as ledger:
+        assert ledger.totals[God.TLALOC] == 100_000
+
+
+# -- files that are not a ledger, and disks that refuse ----------------------------------------------------------------
+
+
+def test_a_foreign_file_is_left_alone_and_named(path: Path) -> None:
+    path.write_text("a shopping list, and long enough for SQLite to look at it " * 40)
+    with pytest.raises(LedgerError, match=f"{path} is not a temple's ledger"):
+        opened(path)
+    path.unlink()
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("CREATE TABLE recipes (soup)")
+        raw.commit()
+    with pytest.raises(LedgerError, match="is not a temple's ledger"):
+        opened(path)
+
+
+def test_a_damaged_ledger_is_named_and_not_written_to(path: Path) -> None:
+    with closing(opened(path)) as ledger:
+        ledger.append([fallen() for _ in range(400)])
+    damaged = bytearray(path.read_bytes())
+    damaged[3 * 4096 : 3 * 4096 + 2000] = os.urandom(2000)
+    path.write_bytes(damaged)
+    with pytest.raises(LedgerError, match="is damaged"):
+        opened(path)
+    assert path.read_bytes() == damaged
+
+
+def test_a_ledger_of_a_later_release_is_refused(path: Path) -> None:
+    opened(path).close()
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("UPDATE meta SET schema = 7")
+        raw.commit()
+    with pytest.raises(LedgerError, match="has schema 7; expected 1"):
+        opened(path)
+
+
+def test_a_ledger_is_read_without_being_made_or_changed(path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="there is no ledger"):
+        Ledger.open(path, str, read_only=True)
+    writer = opened(path)
+    writer.append([fallen()])
+    with closing(Ledger.open(path, str, read_only=True)) as reader:
+        assert reader.last_seq == 1
+        writer.append([fallen()])
+        assert len(list(reader.tokens())) == 2
+        with pytest.raises(LedgerTrouble) as caught:
+            reader.append([fallen()])
+        assert caught.value.trouble is Trouble.LEDGER_READ_ONLY
+    writer.abandon()
+
+
+def test_a_ledger_left_by_a_kill_is_read_with_all_its_tokens(path: Path) -> None:
+    script = (
+        "import sys, os; from tests.controller.test_ledger import opened, fallen; from pathlib import Path\n"
+        "ledger = opened(Path(sys.argv[1])); ledger.append([fallen()]); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", script, str(path)], cwd=ROOT, check=False)
+    assert Path(f"{path}-wal").exists()
+    with closing(Ledger.open(path, str, read_only=True)) as reader:
+        assert reader.last_seq == 1
+
+
+def test_a_full_disk_is_trouble_until_there_is_room_again(path: Path) -> None:
+    """The limit on the size of files that a process may write stands for the disk: a write past it fails for real."""
+    script = """
+import resource, signal, sys
+from pathlib import Path
+from controller.ledger import LedgerTrouble
+from tests.controller.test_ledger import fallen, opened
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+path = Path(sys.argv[1])
+ledger = opened(path)
+ledger.append([fallen()])
+size = Path(f"{path}-wal").stat().st_size
+resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, resource.RLIM_INFINITY))
+lost = fallen()
+try:
+    ledger.append([lost])
+except LedgerTrouble as error:
+    print(error.trouble)
+ledger.abandon()
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+ledger = opened(path)
+print(ledger.append([lost, fallen()])[-1].seq)
+"""
+    run = [sys.executable, "-c", script, str(path)]
+    done = subprocess.run(run, capture_output=True, text=True, cwd=ROOT, check=True)
+    trouble, last = done.stdout.split()
+    assert trouble in ("ledger_full", "ledger_failing")
+    assert last == "3"
+
+
+def test_sqlite_says_which_trouble_it_is(path: Path) -> None:
+    with closing(opened(path)) as ledger:
+        ledger.append([fallen()])
+        pages = ledger._connection.execute("PRAGMA page_count").fetchone()[0]
+        ledger._connection.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(LedgerTrouble, match="full") as caught:
+            ledger.append([fallen() for _ in range(200)])
+        assert caught.value.trouble is Trouble.LEDGER_FULL
+        assert ledger.last_seq == 1
+        ledger._connection.execute("PRAGMA max_page_count = 1000000")
+        assert ledger.append([fallen()])[0].seq == 2
+
+
+def test_a_folder_that_is_not_there_is_trouble(tmp_path: Path) -> None:
+    with pytest.raises(LedgerTrouble) as caught:
+        opened(tmp_path / "absent" / "ledger.sqlite3")
+    assert caught.value.trouble is Trouble.LEDGER_READ_ONLY

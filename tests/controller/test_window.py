@@ -1,0 +1,168 @@
+"""What is on its way: in order, never more than twenty, again after a silence, and news only once."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.window import SECOND, Answer, Window
+
+
+def up(delivered: int = 0, last: int = 0) -> Window:
+    window = Window(delivered, last)
+    window.connected()
+    return window
+
+
+def send(window: Window, now_ns: int) -> list[tuple[int, bool]]:
+    """Send what is due and return each number with whether it was a replay."""
+    return [(seq, window.sent(seq, now_ns)) for seq in window.due()]
+
+
+@given(
+    st.integers(0, 60),
+    st.lists(
+        st.sampled_from(["fall", "carry", "carry", "lose", "cut", "wait", "ack late"]) | st.integers(1, 80), max_size=120
+    ),
+)
+def test_every_token_arrives_in_order_whatever_is_lost_between(before: int, story: list[str | int]) -> None:
+    """A line that loses, cuts and delays; at its end a good line: the companion has everything, once, in order."""
+    window = Window(0, before)
+    window.connected()
+    now, last = 0, before
+    kept: list[int] = []
+    fresh: set[int] = set()
+    acknowledgement = 0
+
+    def deliver(lost: bool) -> None:
+        for seq, replayed in send(window, now):
+            if not replayed:
+                assert seq not in fresh
+                assert seq > before
+                fresh.add(seq)
+            if not lost and seq == len(kept) + 1:
+                kept.append(seq)
+        assert 0 <= window.in_flight <= 20
+        assert window.delivered <= len(kept)
+
+    for step in [*story, *["carry"] * (before // 10 + len(story) + 2)]:
+        now += SECOND // 4
+        match step:
+            case "fall":
+                last += 1
+                window.recorded(last, now)
+            case "carry":
+                now += 3 * SECOND
+                if window.silent(now):
+                    window.send_again()
+                    now += 30 * SECOND
+                deliver(lost=False)
+                acknowledgement = len(kept)
+                if acknowledgement:
+                    window.acknowledged(acknowledgement, now)
+            case "lose":
+                deliver(lost=True)
+            case "cut":
+                window.disconnected()
+                assert not window.due()
+                assert window.deadline() is None
+                window.connected()
+            case "wait":
+                now += 40 * SECOND
+                if window.silent(now):
+                    window.send_again()
+            case "ack late":
+                if acknowledgement:
+                    assert window.acknowledged(acknowledgement, now) in (Answer.OLD, Answer.NEWS)
+            case int(seq):
+                answer = window.acknowledged(seq, now) if seq > last else None
+                assert answer in (Answer.BEYOND, None)
+    now += 100 * SECOND
+    for _ in range(last // 20 + 2):
+        if window.silent(now):
+            window.send_again()
+        deliver(lost=False)
+        if kept:
+            window.acknowledged(len(kept), now)
+        now += 100 * SECOND
+    assert kept == list(range(1, last + 1))
+    assert window.delivered == last
+    assert window.deadline() is None
+
+
+def test_no_more_than_twenty_are_in_flight() -> None:
+    window = up(last=100)
+    assert send(window, 0) == [(seq, True) for seq in range(1, 21)]
+    assert not window.due()
+    assert window.acknowledged(5, 1) is Answer.NEWS
+    assert window.due() == range(21, 26)
+
+
+def test_a_token_is_news_once_and_only_when_it_is_sent_within_two_seconds() -> None:
+    window = up()
+    window.recorded(1, 0)
+    window.recorded(2, SECOND)
+    assert send(window, 2 * SECOND + 1) == [(1, True), (2, False)]
+    window.connected()
+    assert send(window, 2 * SECOND + 2) == [(1, True), (2, True)]
+
+
+def test_what_fell_before_the_daemon_started_is_no_news() -> None:
+    assert send(up(delivered=3, last=4), 0) == [(4, True)]
+
+
+def test_a_silence_sends_everything_again_at_growing_intervals() -> None:
+    window = up(last=2)
+    send(window, 0)
+    now, waits = 0, []
+    for _ in range(6):
+        deadline = window.deadline()
+        assert deadline is not None
+        assert not window.silent(deadline - 1)
+        assert window.silent(deadline)
+        waits.append((deadline - now) // SECOND)
+        now = deadline
+        window.send_again()
+        assert [seq for seq, _ in send(window, now)] == [1, 2]
+    assert waits == [2, 4, 8, 16, 30, 30]
+    window.acknowledged(1, now)
+    assert window.deadline() == now + 2 * SECOND
+
+
+def test_an_acknowledgement_beyond_the_last_token_moves_nothing() -> None:
+    window = up(last=3)
+    assert window.acknowledged(4, 0) is Answer.BEYOND
+    assert window.delivered == 0
+
+
+def test_a_companion_that_already_has_what_was_never_sent_is_believed() -> None:
+    window = up(last=30)
+    assert window.acknowledged(25, 0) is Answer.NEWS
+    assert send(window, 0) == [(seq, True) for seq in range(26, 31)]
+
+
+def test_a_companion_that_lost_everything_gets_it_again() -> None:
+    window = up(delivered=30, last=30)
+    window.resend_from(12)
+    assert window.due() == range(12, 31)
+
+
+def test_a_companion_that_is_heard_gets_what_is_in_flight_at_once() -> None:
+    window = up(last=2)
+    send(window, 0)
+    window.nudged()
+    assert window.due() == range(1, 3)
+
+
+def test_what_the_broker_has_not_taken_is_not_sent_twice() -> None:
+    window = up(last=2)
+    send(window, 0)
+    window.wait_on(2 * SECOND)
+    assert not window.due()
+    assert window.deadline() == 4 * SECOND
+
+
+def test_sending_out_of_order_is_an_error() -> None:
+    with pytest.raises(ValueError, match="expected 1, the first one due"):
+        up(last=2).sent(2, 0)

@@ -1,0 +1,168 @@
+"""What the games' tests share: every game in every seating and preset, and random play through any of them.
+
+It knows the protocol of `kernel` and no game; a game joins by its folder's existence.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from companion.games import registry
+from companion.games.kernel import TEMPLE, Arg, Fall, Game, Move, Refusal, Seat, Value
+
+STATES = int(os.environ.get("TEMPLO_STATES", "2400"))
+"""States that the conformance suite visits, over all games together; three whole games each are played anyhow."""
+
+GAMES = registry.load()
+
+DOUBTS = ("", "", "", "earlier", "elsewhere", "jam", "stranger")
+
+PLAYED_OUT = 150
+"""Moves after which random play no longer keeps away from the end."""
+
+LONGEST = 5_000
+"""Moves in which random play must have come to an end."""
+
+
+@dataclass(frozen=True)
+class Combination:
+    """One game, one preset, one number of players."""
+
+    game: Game[Any]
+    preset: str
+    seats: tuple[Seat, ...]
+
+    def __str__(self) -> str:
+        return f"{self.game.name}-{self.preset}-{len(self.seats)}"
+
+    def options(self, **chosen: Value) -> dict[str, Value]:
+        """Return all options with their values: defaults, the preset's, what was chosen."""
+        defaults = {option.key: option.default for option in self.game.options}
+        return {**defaults, **self.game.presets[self.preset], **chosen}
+
+    def any_options(self, random: Random) -> dict[str, Value]:
+        """Return options of which about half were changed to any value they accept, the preset's own left alone."""
+        chosen: dict[str, Value] = {}
+        for option in self.game.options:
+            if option.key not in self.game.presets[self.preset] and random.random() < 0.5:
+                ends = (option.low, option.low, option.high) if option.high else ()
+                chosen[option.key] = random.choice((*option.values, *ends))
+        return self.options(**chosen)
+
+
+COMBINATIONS = [
+    Combination(game, preset, seats)
+    for game in GAMES.values()
+    for preset in game.presets
+    for seats in game.seatings.values()
+]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One move of a playout and the states around it."""
+
+    before: Any
+    seat: Seat
+    move: Move
+    after: Any
+
+
+def playout(game: Game[Any], opening: Any, random: Random, longest: int = LONGEST) -> Iterator[Step]:
+    """Play at random until the game is over, or for `longest` moves.
+
+    Half the moves are drawn by name first, or the many of one kind would drown the rare ones; for a while a move
+    that ends the game is drawn again, or few games would see their later rules.
+    """
+    state, fallen = opening, 0
+    for n in range(longest):
+        if game.on_turn(state) is None:
+            return
+        if game.uses_temple and random.random() < 0.15:
+            fallen += 1
+            god = random.choice(("huitzilopochtli", "tlaloc"))
+            seat, move = TEMPLE, game.fall(state, Fall(f"{fallen:032x}", god, random.choice(DOUBTS)))
+            after = accepted(game.play(state, seat, move), move)
+        else:
+            for _ in range(6):
+                seat = random.choice(game.to_act(state))
+                move = drawn(game.moves(state, seat), random)
+                after = accepted(game.play(state, seat, move), move)
+                if game.on_turn(after) is not None or n > PLAYED_OUT:
+                    break
+        yield Step(state, seat, move, after)
+        state = after
+    assert longest < LONGEST, f"{game.name} is not over after {LONGEST} random moves: {game.notation(state)}"
+
+
+def drawn(moves: list[Move], random: Random) -> Move:
+    """Return one of the moves, in half the cases by its name first."""
+    if random.random() < 0.5:
+        return random.choice(moves)
+    name = random.choice(sorted({move.name for move in moves}))
+    return random.choice([move for move in moves if move.name == name])
+
+
+def accepted(result: Any, move: Move) -> Any:
+    """Return the state that a legal move gave."""
+    assert not isinstance(result, Refusal), f"{move} was listed, but is refused: {result}"
+    return result
+
+
+def replay(game: Game[Any], options: Mapping[str, Value], seats: tuple[Seat, ...], steps: list[Step]) -> Any:
+    """Return the fold of a log."""
+    state = game.setup(options, seats)
+    for step in steps:
+        state = accepted(game.play(state, step.seat, step.move), step.move)
+    return state
+
+
+def junk(random: Random) -> Any:
+    """Return an argument that no move should stumble over."""
+    return random.choice(
+        [
+            0, -1, 1, 14, 10**30, -(10**5000), True, None, 1.5, float("nan"), "", "x", "east", "tlaloc", "é\u202e\0",
+            "a" * 100_000, b"bytes", [], ["east"], {}, (), ("a", 1), object(), "-1", "\ud800", "a,b", "a b=c",
+        ]
+    )  # fmt: skip
+
+
+def fuzzed(moves: list[Move], random: Random) -> Move:
+    """Return a move that is most likely not legal: a legal one distorted, or nonsense."""
+    names = [*{move.name for move in moves}, "token", "no_such_move", "", "@undo"]
+    move = random.choice(moves) if moves and random.random() < 0.8 else Move(random.choice(names))
+    args: list[Any] = list(move.args)
+    match random.randrange(5):
+        case 0:
+            return Move(random.choice(names), tuple(args))
+        case 1:
+            args.append(junk(random))
+        case 2 if args:
+            args.pop(random.randrange(len(args)))
+        case 3 if args:
+            spot = random.randrange(len(args))
+            args[spot] = args[spot] + random.randint(-30, 30) if type(args[spot]) is int else junk(random)
+        case _:
+            args = [junk(random) for _ in range(random.randrange(5))]
+    return Move(move.name, tuple(args))
+
+
+def is_arg(value: object) -> bool:
+    """Return whether a value may stand among facts or a move's arguments."""
+    return type(value) in (int, str)
+
+
+def leaves(game: Game[Any], state: Any, seat: Seat, picked: tuple[Arg, ...] = ()) -> Iterator[Move]:
+    """Walk all levels of a seat's choices, and yield the moves at their ends."""
+    level = game.choices(state, seat, picked)
+    assert level or not picked, f"{picked} was offered, but leads nowhere"
+    for choice in level:
+        if choice.move is None:
+            yield from leaves(game, state, seat, (*picked, choice.facts["pick"]))
+        else:
+            assert tuple(choice.move.to_json()[: len(picked)]) == picked
+            yield choice.move

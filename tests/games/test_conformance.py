@@ -1,0 +1,154 @@
+"""The conformance suite: what holds for every game, in every seating and preset, in every state of random play."""
+
+from __future__ import annotations
+
+import json
+from itertools import chain
+from random import Random
+from typing import Any
+
+import pytest
+
+from companion.games.kernel import TEMPLE, Game, Move, Refusal
+from tests.games.playouts import (
+    COMBINATIONS,
+    STATES,
+    Combination,
+    Step,
+    accepted,
+    fuzzed,
+    is_arg,
+    leaves,
+    playout,
+    replay,
+)
+
+WHOLE_GAMES = 3
+
+everywhere = pytest.mark.parametrize("here", COMBINATIONS, ids=str)
+
+
+@everywhere
+def test_random_play_keeps_every_law_of_a_game(here: Combination) -> None:
+    random, game = Random(str(here)), here.game
+    states, games = 0, 0
+    while games < WHOLE_GAMES or states < STATES // len(COMBINATIONS):
+        options = here.options() if games == 0 else here.any_options(random)
+        opening = game.setup(options, here.seats)
+        steps: list[Step] = []
+        seen: list[tuple[Any, int]] = [(opening, hash(opening))]
+        _check_state(here, opening, random)
+        for step in playout(game, opening, random):
+            steps.append(step)
+            _check_step(game, step)
+            _check_state(here, step.after, random)
+            seen.append((step.after, hash(step.after)))
+            for earlier, hashed in [seen[-2], *random.sample(seen, min(10, len(seen)))]:
+                assert hash(earlier) == hashed, "a state that was given out has changed"
+        _check_replays(here, options, steps, random)
+        states, games = states + len(seen), games + 1
+
+
+@everywhere
+def test_nobody_but_the_seats_and_the_temple_ever_has_a_move(here: Combination) -> None:
+    game = here.game
+    opening = game.setup(here.options(), here.seats)
+    for stranger in ("", "nobody", TEMPLE):
+        assert game.moves(opening, stranger) == []
+        assert game.choices(opening, stranger) == []
+    for stranger in ("", "nobody"):
+        for move in game.moves(opening, here.seats[0]):
+            assert isinstance(game.play(opening, stranger, move), Refusal)
+
+
+@everywhere
+def test_setup_is_the_same_every_time(here: Combination) -> None:
+    assert here.game.setup(here.options(), here.seats) == here.game.setup(here.options(), here.seats)
+
+
+@everywhere
+@pytest.mark.parametrize("text", ["", " ", "-", "x", "a=b", "é\0\ud800", "9" * 10_000, "=" * 5_000])
+def test_text_that_is_no_notation_is_a_value_error(here: Combination, text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        here.game.parse(text)
+
+
+@everywhere
+def test_notation_with_a_distortion_is_a_value_error_or_another_state(here: Combination) -> None:
+    random, game = Random(f"distort {here}"), here.game
+    opening = game.setup(here.options(), here.seats)
+    texts = [game.notation(step.after) for step in playout(game, opening, random, longest=40)]
+    for text in texts:
+        for _ in range(10):
+            spot = random.randrange(len(text))
+            other = text[:spot] + random.choice("-:,= 0a9h+\n") + text[spot + random.randrange(3) :]
+            try:
+                state = game.parse(other)
+            except ValueError:
+                continue
+            assert game.notation(state) == other
+
+
+def _check_state(here: Combination, state: Any, random: Random) -> None:
+    game = here.game
+    acting = game.to_act(state)
+    assert set(acting) <= set(here.seats)
+    assert game.on_turn(state) in (*here.seats, None)
+    if game.on_turn(state) is not None:
+        assert acting, "somebody is on turn, but nobody may act"
+    for seat in here.seats:
+        moves = game.moves(state, seat)
+        assert moves == sorted(set(moves)), "the legal list is not sorted, or not unique"
+        assert bool(moves) == (seat in acting)
+        assert set(leaves(game, state, seat)) == set(moves), "choices and moves do not agree"
+    seat = random.choice(here.seats)
+    _check_moves(game, state, seat, random)
+    assert game.parse(game.notation(state)) == state
+    assert "\n" not in game.notation(state)
+    for viewer in (*here.seats, None):
+        view = game.view(state, viewer)
+        assert json.loads(json.dumps(view)) == view, "a view is not plain JSON"
+        regions = game.regions(view)
+        assert regions
+        assert json.dumps(json.loads(json.dumps(regions))) == json.dumps(regions), "a region is not plain JSON"
+
+
+def _check_moves(game: Game[Any], state: Any, seat: str, random: Random) -> None:
+    before = game.notation(state)
+    moves = game.moves(state, seat)
+    for move in moves:
+        assert Move.from_json(json.loads(json.dumps(move.to_json()))) == move
+        accepted(game.play(state, seat, move), move)
+    for _ in range(12):
+        move = fuzzed(moves, random)
+        for by in (seat, TEMPLE):
+            if (by == seat and _listed(move, moves)) or (by == TEMPLE and move.name == "token"):
+                continue
+            refusal = game.play(state, by, move)
+            assert isinstance(refusal, Refusal), f"{move} by {by} is not listed, but legal"
+            assert refusal.code.isidentifier()
+            assert all(is_arg(value) and len(str(value)) <= 100 for value in refusal.facts.values())
+    assert game.notation(state) == before
+
+
+def _listed(move: Move, moves: list[Move]) -> bool:
+    """Tell 1 from True and 1.0, which compare alike but are not the same argument."""
+    return all(is_arg(arg) for arg in move.args) and move in moves
+
+
+def _check_step(game: Game[Any], step: Step) -> None:
+    assert game.turn(step.after) >= game.turn(step.before)
+    undoable = game.undoable(step.before, step.seat, step.move)
+    assert type(undoable) is bool
+    assert not (undoable and step.seat == TEMPLE), "a token is a fact and never undone"
+    for line in game.story(step.before, step.seat, step.move, step.after):
+        assert line.code.isidentifier()
+        assert all(is_arg(value) for value in line.facts.values())
+        assert not line.adds or type(line.facts[line.adds]) is int
+
+
+def _check_replays(here: Combination, options: Any, steps: list[Step], random: Random) -> None:
+    plies = sorted(random.sample(range(len(steps)), min(20, len(steps))))
+    for ply in chain(plies, [len(steps) - 1]):
+        if steps:
+            assert replay(here.game, options, here.seats, steps[: ply + 1]) == steps[ply].after

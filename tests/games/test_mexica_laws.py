@@ -1,0 +1,260 @@
+"""What is always so in Mexica, whatever is played: the invariants of its rulings, checked after every move."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+
+from companion.games.kernel import TEMPLE, Fall, Move
+from companion.games.mexica import GAME
+from companion.games.mexica.rules import apocalypse
+from companion.games.mexica.rules.state import Outcome, State
+from companion.games.mexica.rules.tallies import EVEN, GODS, HUITZILOPOCHTLI, LETTERS, TLALOC, Gifts, Tallies, Tally
+from tests.games.playouts import DOUBTS, Combination, Step, accepted
+from tests.games.sitting import Sitting, all_options, even, triggered
+
+EVENINGS = 60
+
+
+def evening(seed: int) -> tuple[dict[str, Any], tuple[str, ...], list[Step]]:
+    """Play a sitting as people do: mostly small gifts and turns, a slip now and then, and hardly ever a settler."""
+    random = Random(seed)
+    seats = GAME.seatings[random.choice((2, 3, 4))]
+    here = Combination(GAME, "temple_only", seats)
+    options = here.any_options(random) | {"apocalypse_tokens": random.choice((13, 20, 52))}
+    state, steps = GAME.setup(options, seats), []
+    weights = {"sacrifice": 6, "end_turn": 8, "settle": 0.02, "issue": 1.0, "propose": 1, "bare": 2}
+    for fallen in range(400):
+        seat = random.choice(seats)
+        moves = GAME.moves(state, seat)
+        if random.random() < 0.3 or not moves:
+            if state.over and fallen % 5 == 0:
+                break
+            fall = Fall(f"{fallen:032x}", random.choice(GODS), random.choice(DOUBTS))
+            seat, move = TEMPLE, GAME.fall(state, fall)
+        else:
+            names = sorted({move.name for move in moves})
+            name = random.choices(names, [weights.get(each, 1) for each in names])[0]
+            move = random.choice([each for each in moves if each.name == name])
+            if name == "sacrifice":
+                move = Move(name, (_balancing(state, random), random.choice((1, 1, 2))))
+        after = accepted(GAME.play(state, seat, move), move)
+        steps.append(Step(state, seat, move, after))
+        state = after
+    return options, seats, steps
+
+
+def _balancing(state: State, random: Random) -> str:
+    """Give mostly to the god who has less, so that the gods are often even."""
+    leader = state.tallies.leader
+    if leader == EVEN or random.random() < 0.3:
+        return random.choice(GODS)
+    return TLALOC if leader == HUITZILOPOCHTLI else HUITZILOPOCHTLI
+
+
+@pytest.fixture(scope="module")
+def evenings() -> list[tuple[dict[str, Any], tuple[str, ...], list[Step]]]:
+    return [evening(seed) for seed in range(EVENINGS)]
+
+
+def test_the_evenings_show_every_move_every_end_and_every_line(evenings: Any) -> None:
+    """Or the laws below would be checked against less than they claim."""
+    steps = [step for _, _, steps in evenings for step in steps]
+    lines = Counter(line.code for step in steps for line in GAME.story(step.before, step.seat, step.move, step.after))
+    ends = {step.after.outcome.kind for step in steps if step.after.outcome}
+    assert ends == {"flood", "war", "stillness", "settled"}
+    assert set(lines) == {
+        "turn_ended", "turn_ended_for", "gave", "unclaimed", "claimed", "dismissed", "proposed", "confirmed",
+        "withdrawn", "issued", "bare", "triggered", "tick", "forestalled", "settled", "ended",
+    }  # fmt: skip
+
+
+def test_what_counts_for_a_god_is_what_was_credited_and_corrected(evenings: Any) -> None:
+    for _, _, steps in evenings:
+        for step in steps:
+            tallies, view = step.after.tallies, GAME.view(step.after, None)
+            for god in GODS:
+                credited = sum(tally.credited.to(god) for tally in tallies)
+                corrected = sum(tally.corrected.to(god) for tally in tallies)
+                assert view["gods"][god] == credited + corrected  # type: ignore[index,call-overload]
+                assert all(tally.given(god) >= 0 for tally in tallies)
+
+
+def test_the_lake_holds_exactly_what_counts(evenings: Any) -> None:
+    for _, _, steps in evenings:
+        for step in steps:
+            tallies, lake = step.after.tallies, Counter(step.after.tallies.lake)
+            assert len(tallies.lake) == tallies.total
+            assert lake == Counter(
+                {LETTERS[god]: n for god in GODS if (n := sum(each.given(god) for each in tallies))}
+            )
+
+
+def test_each_token_that_fell_is_counted_dismissed_or_waiting_and_only_one_of_them(evenings: Any) -> None:
+    for _, _, steps in evenings:
+        fell: list[str] = []
+        for step in steps:
+            fell += [str(step.move.args[0])] if step.seat == TEMPLE else []
+            state = step.after
+            known = [*state.counted, *state.dismissed, *(each.id for each in state.unclaimed)]
+            assert sorted(known) == sorted(fell)
+
+
+def test_what_was_credited_is_what_was_tapped_and_what_was_counted_of_the_temple(evenings: Any) -> None:
+    for _, _, steps in evenings:
+        tapped = 0
+        for step in steps:
+            tapped += int(step.move.args[1]) if step.move.name == "sacrifice" else 0
+            credited = sum(sum(tally.credited) for tally in step.after.tallies)
+            assert credited == tapped + len(step.after.counted)
+
+
+def test_the_countdown_never_increases_and_never_stops_once_triggered(evenings: Any) -> None:
+    for _, _, steps in evenings:
+        for step in steps:
+            before, after = step.before.clock, step.after.clock
+            if before is not None:
+                assert after is not None
+                assert before.left - 1 <= after.left <= before.left
+                assert (after.turn, after.cause) == (before.turn, before.cause)
+                assert after.locked == before.locked or not before.locked
+                assert step.move.name == "end_turn" or after.left == before.left
+
+
+def test_the_clock_is_forestalled_exactly_while_both_gods_are_even_and_some_space_holds_a_token(
+    evenings: Any,
+) -> None:
+    for _, _, steps in evenings:
+        for step in steps:
+            state = step.after
+            if state.clock and not state.over:
+                is_even = state.tallies.of(TLALOC) == state.tallies.of(HUITZILOPOCHTLI)
+                assert apocalypse.forestalled(state) == (is_even and not state.clock.bare)
+            else:
+                assert not apocalypse.forestalled(state)
+
+
+def test_the_end_comes_with_a_settler_or_with_a_clock_at_zero_and_never_changes(evenings: Any) -> None:
+    for _, _, steps in evenings:
+        for step in steps:
+            before, after = step.before.outcome, step.after.outcome
+            assert before is None or after == before
+            if after and after.kind != "settled":
+                assert step.after.clock.left == 0
+            elif step.after.clock:
+                assert step.after.clock.left > 0
+
+
+def test_a_correction_is_only_ever_confirmed_by_another_seat_than_its_proposer(evenings: Any) -> None:
+    for _, _, steps in evenings:
+        for step in steps:
+            if step.move.name == "confirm":
+                assert step.before.proposal.by != step.seat
+
+
+def test_every_state_is_written_in_one_line_that_reads_back(evenings: Any) -> None:
+    for _, _, steps in evenings:
+        for step in steps:
+            text = GAME.notation(step.after)
+            assert GAME.parse(text) == step.after
+            assert text.isprintable()
+
+
+def test_renaming_the_players_renames_everything_and_changes_nothing(evenings: Any) -> None:
+    for options, seats, steps in evenings[:20]:
+        names = {seat: f"tribe{n}" for n, seat in enumerate(seats)}
+        state = GAME.setup(options, tuple(names.values()))
+        for step in steps:
+            by = names.get(step.seat, step.seat)
+            before, move = state, Move(step.move.name, tuple(_renamed(step.move.args, names)))
+            state = accepted(GAME.play(state, by, move), move)
+            assert GAME.view(state, by) == _renamed(GAME.view(step.after, step.seat), names)
+            story = GAME.story(before, by, move, state)
+            assert [(line.code, line.facts) for line in story] == [
+                (line.code, _renamed(line.facts, names))
+                for line in GAME.story(step.before, step.seat, step.move, step.after)
+            ]
+            if step.seat in seats:
+                renamed = {_renamed(each, names) for each in GAME.moves(step.after, step.seat)}
+                assert {*GAME.moves(state, by)} == renamed
+
+
+def _renamed(value: Any, names: dict[str, str]) -> Any:
+    if isinstance(value, Move):
+        return Move(value.name, _renamed(value.args, names))
+    if isinstance(value, dict):
+        return {_renamed(key, names): _renamed(each, names) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_renamed(each, names) for each in value)
+    return names.get(value, value) if isinstance(value, str) else value
+
+
+# The notation
+
+
+def test_a_notation_reads_as_the_table_would_tell_it() -> None:
+    sitting = Sitting(3, countdown="rounds13").do("sacrifice", TLALOC, 2).do("propose", "east", TLALOC, -1)
+    assert GAME.notation(sitting.state) == (
+        "temple_only rules=countdown:rounds13 turn=1 east=0h,2t north=0h,0t west=0h,0t lake=tt week=0 clock=- "
+        "counted=- dismissed=- unclaimed=- correction=east:east:tlaloc:-1 end=-"
+    )
+
+
+BROKEN = {
+    "a lake of what was given": lambda state: replace(state, tallies=replace(state.tallies, lake="hhh")),
+    "no tribe below nothing": lambda state: replace(
+        state, tallies=Tallies((Tally(Gifts(13), Gifts(-14)), Tally(Gifts(), Gifts(1))))
+    ),
+    "each token once": lambda state: replace(state, counted=("a1",), dismissed=("a1",)),
+    "turns from 1": lambda state: replace(state, turn=0, clock=None),
+    "week cards": lambda state: replace(state, week_cards=21),
+    "a clock that can be": lambda state: replace(state, clock=replace(state.clock, turn=2)),
+    "an end where the clock ran out": lambda state: replace(state, clock=replace(state.clock, left=0)),
+    "an end that there is": lambda state: replace(state, outcome=Outcome("settled")),
+}
+
+
+@pytest.mark.parametrize("law", BROKEN)
+def test_a_line_that_breaks_a_law_is_refused(law: str) -> None:
+    state = BROKEN[law](triggered(HUITZILOPOCHTLI).state)
+    with pytest.raises(ValueError, match=law):
+        GAME.parse(GAME.notation(state))
+
+
+@pytest.mark.parametrize(
+    ("word", "instead"),
+    [
+        ("temple_only", "full"),
+        ("rules=apocalypse_tokens:14", "rules=apocalypse_tokens:9"),
+        ("rules=apocalypse_tokens:14", "rules=nonsense:1"),
+        ("rules=apocalypse_tokens:14", "rules=apocalypse_tokens:14,forestall:bare"),
+        ("turn=1", "turn=01"),
+        ("turn=1", "turn=1" + "0" * 5000),
+        ("turn=1", "turn=1 turn=1"),
+        ("east=", "south="),
+        ("west=0h,0t", "west=0h"),
+        ("week=0", "week="),
+        ("clock=13:1:tokens:-:-", "clock=13"),
+        ("clock=13:1:tokens:-:-", "clock=13:1:boredom:-:-"),
+        ("unclaimed=-", "unclaimed=a1:quetzalcoatl:jam:-"),
+        ("unclaimed=-", "unclaimed=a1:tlaloc:jam:south"),
+        ("correction=-", "correction=east:south:tlaloc:+1"),
+        ("correction=-", "correction=east:west:tlaloc:-1"),
+        ("end=-", "end=draw:-"),
+    ],
+)
+def test_a_line_that_nobody_wrote_is_refused(word: str, instead: str) -> None:
+    text = GAME.notation(even().state)
+    assert word in text
+    with pytest.raises(ValueError, match=r"."):
+        GAME.parse(text.replace(word, instead, 1))
+
+
+def test_setup_takes_its_options_from_any_order() -> None:
+    options = all_options()
+    backwards = dict(reversed(options.items()))
+    assert GAME.setup(options, ("east", "west")) == GAME.setup(backwards, ("east", "west"))

@@ -1,0 +1,180 @@
+"""The registry: game folders are found wherever they lie, and a bad one is named with what is wrong about it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from companion.games import registry
+from companion.games.registry import RegistryError
+
+TOY = '''
+"""A game of one move, outside the tree."""
+
+from companion.games.kernel import Choice, Move, Option, Refusal
+
+from .words import WHO
+
+
+class Toy:
+    name = "toy"
+    rules_version = 1
+    options = (Option("length", 1, "", (1, 2)),)
+    presets = {"plain": {}, "long": {"length": 2}}
+    seatings = {1: (WHO,)}
+    uses_temple = False
+
+    def setup(self, options, seats):
+        return options["length"]
+
+    def to_act(self, state):
+        return (WHO,) if state else ()
+
+    def on_turn(self, state):
+        return WHO if state else None
+
+    def turn(self, state):
+        return 3 - state
+
+    def moves(self, state, seat):
+        return [Move("step")] if state and seat == WHO else []
+
+    def choices(self, state, seat, picked=()):
+        return [Choice("step", move=move) for move in self.moves(state, seat)] if not picked else []
+
+    def play(self, state, seat, move):
+        return state - 1 if move in self.moves(state, seat) else Refusal("no")
+
+    def fall(self, state, fall):
+        raise AssertionError
+
+    def undoable(self, before, seat, move):
+        return True
+
+    def view(self, state, seat):
+        return {"left": state}
+
+    def regions(self, view):
+        return {"left": view}
+
+    def story(self, before, seat, move, after):
+        return []
+
+    def notation(self, state):
+        return str(state)
+
+    def parse(self, text):
+        return int(text)
+
+
+GAME = Toy()
+'''
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_imported() -> Iterator[None]:
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if name.startswith("companion.games."):
+            del sys.modules[name]
+
+
+def toy(parent: Path, text: str = TOY, name: str = "toy") -> Path:
+    folder = parent / name
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text(text)
+    (folder / "words.py").write_text('WHO = "me"\n')
+    return folder
+
+
+def test_the_folders_in_the_tree_are_games_under_their_names() -> None:
+    games = registry.load()
+    here = Path(registry.__file__).parent
+    assert sorted(games) == sorted(path.parent.name for path in here.glob("*/__init__.py"))
+    for name, game in games.items():
+        assert game.name == name
+        assert registry.folder(game) == here / name
+
+
+def test_a_folder_that_a_setting_names_is_a_game_too(tmp_path: Path) -> None:
+    folder = toy(tmp_path)
+    games = registry.load([str(folder)])
+    assert set(games) == {*registry.load(), "toy"}
+    assert games["toy"].setup({"length": 2}, ("me",)) == 2
+    assert registry.folder(games["toy"]) == folder
+
+
+def test_loading_again_gives_the_same_game(tmp_path: Path) -> None:
+    folder = toy(tmp_path)
+    assert registry.load([folder])["toy"] is registry.load([folder])["toy"]
+
+
+def test_a_game_that_nobody_loaded_has_no_folder(tmp_path: Path) -> None:
+    game = registry.load([toy(tmp_path)])["toy"]
+    with pytest.raises(RegistryError, match="not loaded from a folder"):
+        registry.folder(type(game)())
+
+
+@pytest.mark.parametrize(
+    ("changed", "to", "fault"),
+    [
+        ("GAME = Toy()", "", "it has no GAME"),
+        ("GAME = Toy()", "GAME = 7", "no method setup"),
+        ("def parse", "def read", "no method parse"),
+        ('name = "toy"', 'name = "other"', "GAME.name is 'other'; expected 'toy'"),
+        ("rules_version = 1", "rules_version = '1'", "rules_version is '1'"),
+        ("rules_version = 1", "", "rules_version"),
+        ("uses_temple = False", "uses_temple = 0", "uses_temple is 0"),
+        ('"length", 1, ""', '"length", 3, ""', "has the default 3"),
+        ('{"length": 2}', '{"length": 9}', "preset 'long' sets 'length' to 9"),
+        ('{"length": 2}', '{"width": 2}', "preset 'long' sets 'width'"),
+        ('{"plain": {}, "long": {"length": 2}}', "{}", "presets is empty"),
+        ("{1: (WHO,)}", "{}", "seatings is empty"),
+        ("{1: (WHO,)}", "{2: (WHO,)}", r"seatings\[2\]"),
+        ("{1: (WHO,)}", '{1: ("temple",)}', "other than 'temple'"),
+        ("{1: (WHO,)}", "{1: 5}", "no kernel.Game"),
+        ("from .words import WHO", "from .no_such import WHO", "cannot be imported: ModuleNotFoundError"),
+        ("GAME = Toy()", "raise KeyError('x')", "cannot be imported: KeyError"),
+        ("class Toy:", "class Toy(:", "cannot be imported: SyntaxError"),
+    ],
+)
+def test_a_folder_that_is_no_game_is_refused_by_name_and_fault(
+    tmp_path: Path, changed: str, to: str, fault: str
+) -> None:
+    assert changed in TOY
+    folder = toy(tmp_path, TOY.replace(changed, to, 1))
+    with pytest.raises(RegistryError, match=fault) as caught:
+        registry.load([folder])
+    assert str(folder) in str(caught.value)
+
+
+def test_a_folder_that_failed_can_be_mended_and_loaded(tmp_path: Path) -> None:
+    folder = toy(tmp_path, "raise RuntimeError('not yet')")
+    with pytest.raises(RegistryError, match="RuntimeError: not yet"):
+        registry.load([folder])
+    (folder / "__init__.py").write_text(TOY)
+    assert registry.load([folder])["toy"].name == "toy"
+
+
+def test_a_path_without_a_game_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for path in (tmp_path / "empty", tmp_path / "missing"):
+        with pytest.raises(RegistryError, match="expected a folder with an __init__"):
+            registry.load([path])
+
+
+def test_a_folder_has_a_name_that_python_can_import(tmp_path: Path) -> None:
+    with pytest.raises(RegistryError, match="expected a Python name"):
+        registry.load([toy(tmp_path, name="my-game")])
+
+
+def test_a_name_is_taken_once(tmp_path: Path) -> None:
+    taken = next(iter(registry.load()))
+    with pytest.raises(RegistryError, match=f"the name '{taken}' is taken"):
+        registry.load([toy(tmp_path, name=taken)])
+    with pytest.raises(RegistryError, match="the name 'toy' is taken"):
+        registry.load([toy(tmp_path / "a"), toy(tmp_path / "b")])

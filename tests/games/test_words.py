@@ -1,0 +1,68 @@
+"""A game's codes have words: every line, choice, refusal and option that random play meets, in every language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import companion.web
+from companion.games import registry
+from companion.games.kernel import TEMPLE, Arg, Facts, Game, Refusal, Seat
+from companion.web.texts import LANGUAGES, Library
+from tests.games.playouts import COMBINATIONS, GAMES, Combination, fuzzed, playout
+
+LIBRARY = Library(
+    Path(companion.web.__file__).parent / "texts",
+    {name: registry.folder(game) / "texts" for name, game in GAMES.items()},
+)
+
+everywhere = pytest.mark.parametrize("here", COMBINATIONS, ids=str)
+
+
+@everywhere
+def test_whatever_a_game_says_can_be_said_in_every_language(here: Combination) -> None:
+    said = dict(_said(here))
+    assert len(said) > 3
+    for language in LANGUAGES:
+        words = LIBRARY.words(language, here.game.name)
+        for key, facts in said.items():
+            assert words(key, **facts), f"{key} says nothing in {language}"
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.name)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_seat_option_value_and_preset_has_a_name(game: Game[object], language: str) -> None:
+    words = LIBRARY.words(language, game.name)
+    keys = ["name", "about"]
+    keys += [f"seat.{seat}" for seats in game.seatings.values() for seat in seats]
+    keys += [f"preset.{preset}.{part}" for preset in game.presets for part in ("name", "about")]
+    keys += [f"option.{option.key}.{part}" for option in game.options for part in ("name", "about")]
+    keys += [
+        f"option.{option.key}.value.{value}" for option in game.options if not option.high for value in option.values
+    ]
+    assert [key for key in keys if not words.has(key)] == []
+
+
+def _said(here: Combination) -> Iterator[tuple[str, Facts]]:
+    random, game = Random(f"words {here}"), here.game
+    for _ in range(6):
+        opening = game.setup(here.any_options(random), here.seats)
+        for step in playout(game, opening, random):
+            for line in game.story(step.before, step.seat, step.move, step.after):
+                yield f"log.{line.code}", line.facts
+            seat = random.choice(here.seats)
+            yield from _offered(game, step.after, seat, ())
+            for by in (seat, TEMPLE):
+                result = game.play(step.after, by, fuzzed(game.moves(step.after, seat), random))
+                if isinstance(result, Refusal):
+                    yield f"refusal.{result.code}", result.facts
+
+
+def _offered(game: Game[object], state: object, seat: Seat, picked: tuple[Arg, ...]) -> Iterator[tuple[str, Facts]]:
+    for choice in game.choices(state, seat, picked):
+        yield f"choice.{choice.key}", choice.facts
+        if choice.move is None and len(picked) < 2:
+            yield from _offered(game, state, seat, (*picked, choice.facts["pick"]))

@@ -1,0 +1,123 @@
+"""What the tests of a launch share: the real thing, started as a person would, and who belongs to it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from queue import Empty, Queue
+
+import pytest
+
+from companion import network
+
+READY = "Ctrl-C ends everything."
+
+
+def until(happens: Callable[[], object], seconds: float = 20) -> bool:
+    """Wait until something holds; whether it did in time."""
+    deadline = time.monotonic() + seconds
+    while not happens():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def family(pid: int) -> set[int]:
+    """A process's descendants, by the kernel's own table."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+    found: set[int] = set()
+    newest = {pid}
+    while newest := {child for child, parent in parents.items() if parent in newest}:
+        found |= newest
+    return found
+
+
+def alive(pids: set[int]) -> set[int]:
+    """Those that still run: a zombie that nobody has buried yet does not."""
+    running = set()
+    for pid in pids:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if state != "Z":
+            running.add(pid)
+    return running
+
+
+class Launched:
+    """A launch that runs without a terminal."""
+
+    def __init__(self, state: Path, *flags: str) -> None:
+        self.web, self.broker = network.any_free_port(), network.any_free_port()
+        self.process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "companion", "launch", "--simulate", "--no-terminal"),
+                *("--ports", str(self.web), str(self.broker), "--state", str(state), *flags),
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        self.lines: list[str] = []
+        self._queue: Queue[str | None] = Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def ready(self) -> None:
+        while READY not in self.lines:
+            try:
+                line = self._queue.get(timeout=60)
+            except Empty:
+                line = None
+            assert line is not None, (self.lines, self.process.stderr and self.process.stderr.read())
+            self.lines.append(line)
+        assert until(lambda: len(family(self.process.pid)) == 3)
+
+    def url(self) -> str:
+        """The address of the table on this computer."""
+        return next(line.split()[-1] for line in self.lines if "on this computer" in line)
+
+    def ends(self, seconds: float = 15) -> tuple[int, str]:
+        """Wait for the end; the exit code and what was said on standard error."""
+        code = self.process.wait(seconds)
+        assert self.process.stderr is not None
+        return code, self.process.stderr.read()
+
+    def clear(self) -> None:
+        for pid in alive(family(self.process.pid) | {self.process.pid}):
+            os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+        for stream in (self.process.stdout, self.process.stderr):
+            if stream is not None:
+                stream.close()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._queue.put(line.rstrip("\n"))
+        self._queue.put(None)
+
+
+@pytest.fixture
+def launched(tmp_path: Path) -> Iterator[Launched]:
+    """A launch that is up, with broker, companion and temple."""
+    launch = Launched(tmp_path / "state")
+    try:
+        launch.ready()
+        yield launch
+    finally:
+        launch.clear()

@@ -1,0 +1,151 @@
+"""What make says on a machine that lacks something, and that it lists what it can do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TOOLS = ("sh", "sed", "tr", "cut", "cat", "cksum", "dirname", "env", "grep", "tail", "rm", "mktemp", "printf")
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A folder for the PATH with nothing on it but a shell and its plainest tools."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for tool in TOOLS:
+        found = shutil.which(tool)
+        assert found, tool
+        (folder / tool).symlink_to(found)
+    return folder
+
+
+def program(folder: Path, name: str, body: str) -> None:
+    file = folder / name
+    file.write_text(f"#!/bin/sh\n{body}\n")
+    file.chmod(0o755)
+
+
+def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+def says(finished: subprocess.CompletedProcess[str]) -> str:
+    assert finished.returncode == 1
+    assert finished.stdout == ""
+    assert finished.stderr.count("\n") == 1, finished.stderr
+    return finished.stderr
+
+
+def environment(path: Path, *arguments: str) -> str:
+    return says(run(ROOT / "tools/environment", *arguments, "broker", PATH=str(path)))
+
+
+def test_make_alone_lists_every_target_in_words() -> None:
+    listed = run("make", "--no-print-directory", PATH=os.environ["PATH"])
+    assert listed.returncode == 0
+    targets = {line.split()[1] for line in listed.stdout.splitlines()}
+    assert targets == {"help", "demo", "temple", "test", "check", "bench", "pictures", "clean"}
+    assert all(len(line.split()) > 4 for line in listed.stdout.splitlines())
+
+
+def test_an_old_python_is_named_with_its_mend(bare: Path) -> None:
+    program(bare, "python3", "echo 3 9 64")
+    sentence = environment(bare)
+    assert "python3 is Python 3.9" in sentence
+    assert "sudo apt install python3" in sentence
+
+
+def test_a_newer_python_of_another_name_is_taken_instead_of_an_old_one(bare: Path) -> None:
+    program(bare, "python3", "echo 3 9 64")
+    program(bare, "python3.12", 'case "$2" in *ensurepip*) exit 1 ;; *) echo 3 12 64 ;; esac')
+    assert "python3.12-venv" in environment(bare)
+
+
+def test_no_python_at_all_is_said(bare: Path) -> None:
+    assert "python3 is not there" in environment(bare)
+
+
+def test_a_python_without_venv_is_told_the_package_to_install(bare: Path) -> None:
+    program(bare, "python3", 'case "$2" in *ensurepip*) exit 1 ;; *) echo 3 11 64 ;; esac')
+    assert "sudo apt install python3-venv" in environment(bare)
+
+
+def test_a_32_bit_system_is_told_what_it_needs(bare: Path) -> None:
+    program(bare, "python3", "echo 3 11 32")
+    assert "64-bit Raspberry Pi OS" in environment(bare)
+
+
+def test_an_index_out_of_reach_is_told_from_a_package_that_fails(tmp_path: Path) -> None:
+    clone = tmp_path / "a clone"
+    (clone / "tools").mkdir(parents=True)
+    for name in ("tools/environment", "pyproject.toml", "constraints.txt", "README.md"):
+        shutil.copy(ROOT / name, clone / name)
+    finished = run(
+        "tools/environment",
+        "broker",
+        cwd=clone,
+        PATH=os.environ["PATH"],
+        HOME=str(tmp_path),
+        PIP_CONFIG_FILE=os.devnull,
+        PIP_INDEX_URL="http://127.0.0.1:9/simple",
+    )
+    assert finished.returncode == 1
+    assert "connect this machine to the internet" in finished.stderr
+    assert finished.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("sudo", ["", "exit 1"])
+def test_without_the_right_to_install_the_tests_packages_are_named_once(bare: Path, sudo: str) -> None:
+    program(bare, "id", "echo 1000")
+    program(bare, "apt-get", "echo must not be run >&2; exit 1")
+    if sudo:
+        program(bare, "sudo", sudo)
+    sentence = says(run(ROOT / "tests/system-packages", PATH=str(bare), SBIN=""))
+    assert "mosquitto and chromium" in sentence
+    assert "sudo apt-get install --no-install-recommends mosquitto chromium" in sentence
+
+
+def test_a_system_without_apt_is_not_told_to_use_it(bare: Path) -> None:
+    assert "apt-get" not in says(run(ROOT / "tests/system-packages", PATH=str(bare), SBIN=""))
+
+
+def test_only_what_is_missing_is_installed(bare: Path, tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    program(bare, "id", "echo 0")
+    program(bare, "mosquitto", "")
+    program(bare, "apt-get", f'echo "$DEBIAN_FRONTEND $*" >> {asked}')
+    finished = run(ROOT / "tests/system-packages", PATH=str(bare), SBIN="", HOME=str(tmp_path))
+    assert finished.returncode == 0, finished.stderr
+    installing = asked.read_text().splitlines()[-1]
+    assert installing.startswith("noninteractive ")
+    assert installing.endswith("--no-install-recommends chromium")
+
+
+def test_a_failed_installation_shows_its_last_words(bare: Path, tmp_path: Path) -> None:
+    program(bare, "id", "echo 0")
+    program(bare, "apt-get", "echo E: Unable to locate package; exit 100")
+    finished = run(ROOT / "tests/system-packages", PATH=str(bare), SBIN="", HOME=str(tmp_path))
+    assert finished.returncode == 1
+    assert "E: Unable to locate package" in finished.stderr
+    assert "sudo apt-get install" in finished.stderr
+
+
+def test_every_dependency_is_pinned_to_a_version_that_its_range_allows() -> None:
+    import tomllib
+
+    from packaging.requirements import Requirement
+
+    pins = {
+        Requirement(line).name.lower(): next(iter(Requirement(line).specifier)).version
+        for line in (ROOT / "constraints.txt").read_text().splitlines()
+        if not line.startswith("#")
+    }
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for requirement in map(Requirement, {text for texts in extras.values() for text in texts}):
+        assert requirement.specifier.contains(pins[requirement.name.lower()]), requirement

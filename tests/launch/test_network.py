@@ -1,0 +1,50 @@
+"""Which ports are free, and who holds one that is not."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from companion import network
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port of loopback that this process listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening.getsockname()[1]
+
+
+def test_a_port_that_somebody_listens_on_is_not_free(taken: int) -> None:
+    assert not network.free(taken)
+    assert not network.free(taken, "127.0.0.1")
+
+
+def test_a_port_whose_server_has_gone_is_free_although_its_last_connection_lingers() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)):
+            server.accept()[0].close()
+    assert network.free(port)
+
+
+def test_the_holder_of_a_port_is_named_with_its_process(taken: int) -> None:
+    holder = network.holder(taken)
+    assert holder is not None
+    assert holder.endswith(f", process {os.getpid()}")
+
+
+def test_nobody_holds_a_free_port() -> None:
+    assert network.holder(network.any_free_port()) is None
+
+
+def test_the_next_free_port_skips_the_taken_ones(taken: int) -> None:
+    assert network.next_free(taken - 1) > taken
+
+
+def test_the_way_out_is_an_address_that_phones_can_reach_or_none() -> None:
+    address = network.towards_the_world()
+    assert address is None or not address.startswith("127.")

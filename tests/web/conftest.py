@@ -1,0 +1,124 @@
+"""What the tests of the pages share: the real web face over a real house, and browsers that can only ask."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from companion.games import registry
+from companion.house import House
+from companion.live import Hub
+from companion.store import SqlStore
+from companion.table import Table
+from companion.web import WebConfig, create_app
+from controller import wire
+from tests.companion.conftest import SOURCE, Home
+
+ORIGIN = {"Origin": "http://localhost"}
+SESSION = "c" * 32
+
+
+@dataclass
+class WebHome(Home):
+    """A house with its web face."""
+
+    hub: Hub = field(default_factory=lambda: Hub(boot="boot"))
+    seconds: float = 1000.0
+
+    def restart(self) -> None:
+        """Open the house again on the same store, and a web face over it."""
+        if hasattr(self, "store"):
+            self.store.close()
+        self.store = SqlStore(self.url)
+        self.house = House(self.store, registry.load(()), self.clock, self.entropy, self.hub.publish)
+        config = WebConfig(
+            ("localhost", "templo.local"), "http://templo.local", "an-instance", 3, lambda: ["192.168.1.7"]
+        )
+        self.app: Flask = create_app(self.house, self.hub, config, lambda: self.seconds)
+
+    def browser(self, address: str = "127.0.0.1", language: str = "en") -> Browser:
+        """Return a new phone that knows nothing yet."""
+        return Browser(self.app.test_client(), address, language)
+
+    def lobby(self, **options: str | int) -> Table:
+        """Open a table that has not begun."""
+        return self.house.open_table("mexica", "Sunday", 4, "temple_only", options)
+
+    def beams(
+        self, name: str, huitzilopochtli: wire.Beam, tlaloc: wire.Beam, state: wire.State = wire.State.READY
+    ) -> None:
+        """Let a temple say how its beams are."""
+        gods = {wire.God.HUITZILOPOCHTLI: huitzilopochtli, wire.God.TLALOC: tlaloc}
+        kind, timing = wire.Kind.SIMULATOR, wire.Timing.SIMULATED
+        self.house.heard(name, wire.Status(state, SESSION, kind, "0.1.0", timing, gods, SOURCE))
+
+
+@dataclass
+class Browser:
+    """A browser as far as the server can tell: cookies, forms, and the headers that browsers send."""
+
+    client: FlaskClient
+    address: str
+    language: str
+    requests: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def get(self, path: str, **headers: str) -> TestResponse:
+        """Open a page."""
+        base = {"REMOTE_ADDR": self.address}
+        return self.client.get(path, headers=self._headers(headers), environ_base=base, buffered=True)
+
+    def post(self, path: str, form: Mapping[str, str] | None = None, **headers: str) -> TestResponse:
+        """Send a form of our own page."""
+        return self.client.post(
+            path,
+            data=dict(form or {}),
+            headers=self._headers({**ORIGIN, **headers}),
+            environ_base={"REMOTE_ADDR": self.address},
+        )
+
+    def _headers(self, more: Mapping[str, str]) -> dict[str, str]:
+        return {"Accept-Language": self.language, **{name.replace("_", "-"): value for name, value in more.items()}}
+
+    def sit(self, table: Table, seat: str, name: str = "Ana") -> TestResponse:
+        """Take a chair."""
+        return self.post(f"/t/{table.id}/sit", {"code": table.code, "seat": seat, "name": name})
+
+    def move(
+        self, table: Table, seat: str, *move: str | int, version: int, request: str = "", **headers: str
+    ) -> TestResponse:
+        """Post a move."""
+        form = {
+            "seat": seat,
+            "move": json.dumps(move),
+            "version": str(version),
+            "request": request or f"r{next(self.requests)}",
+        }
+        return self.post(f"/t/{table.id}/play", form, **headers)
+
+
+def text_of(response: TestResponse) -> str:
+    """Return what a page says, without its markup."""
+    html = re.sub(r"(?s)<(script|style|svg).*?</\1>", " ", response.get_data(as_text=True))
+    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[WebHome]:
+    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}")
+    yield home
+    home.hub.close()
+    home.store.close()
+
+
+@pytest.fixture
+def phone(home: WebHome) -> Browser:
+    return home.browser()

@@ -1,0 +1,156 @@
+"""The hub and the pictures: everything is painted once, only what changed is sent, and nobody waits in vain."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+import pytest
+
+from companion.live import Audience, Gallery, Hub, HubClosed, Picture, StreamsFull
+from tests.web.conftest import WebHome
+
+
+def news(picture: Picture, seen: str) -> dict[str, str]:
+    event = picture.event(seen).decode()
+    if not event:
+        return {}
+    regions: dict[str, str] = json.loads(event.partition("data: ")[2])["regions"]
+    return regions
+
+
+def test_a_stream_wakes_for_its_topics_alone() -> None:
+    hub = Hub()
+    stream = hub.open(["table:a"])
+    hub.publish("table:b")
+    assert not stream.wait(0)
+    hub.publish("table:a")
+    hub.publish("table:a")
+    assert stream.wait(0)
+    assert not stream.wait(0)
+
+
+def test_a_waiting_stream_is_woken_at_once() -> None:
+    hub = Hub()
+    stream = hub.open(["a"])
+    woken = []
+    waiter = threading.Thread(target=lambda: woken.append((stream.wait(10), time.monotonic())))
+    waiter.start()
+    published = time.monotonic()
+    hub.publish("a")
+    waiter.join()
+    assert woken[0][0]
+    assert woken[0][1] - published < 1
+
+
+def test_more_streams_than_the_cap_are_refused_until_one_leaves() -> None:
+    hub = Hub(cap=2)
+    first, _ = hub.open([]), hub.open([])
+    with pytest.raises(StreamsFull, match="expected fewer than 2"):
+        hub.open([])
+    first.leave()
+    first.leave()
+    assert hub.open([])
+    assert hub.streams == 2
+
+
+def test_streams_whose_readers_hung_up_make_room() -> None:
+    hub = Hub(cap=2)
+    dead, alive = hub.open([], gone=lambda: True), hub.open([])
+    hub.open([])
+    assert dead.ended
+    assert not alive.ended
+
+
+def test_a_closed_hub_ends_its_streams_and_opens_no_more() -> None:
+    hub = Hub()
+    stream = hub.open(["a"])
+    hub.close()
+    assert not stream.wait(10)
+    assert stream.ended
+    with pytest.raises(HubClosed):
+        hub.open([])
+
+
+def test_only_what_changed_is_painted_again(home: WebHome) -> None:
+    table = home.table()
+    token = home.seated(table)
+    site = home.app.extensions["site"]
+    audience = Audience("en", "phone", ("east",), True)
+    first = site.picture(home.house.table(table.id), audience)
+    home.play(table, token, "east", "end_turn")
+    second = site.picture(home.house.table(table.id), audience)
+    assert second.version == first.version + 1
+    changed = news(second, first.id)
+    assert {"turn", "log"} <= changed.keys()
+    assert "health" not in changed
+    assert second.regions["health"] is first.regions["health"]
+
+
+def test_an_audience_is_painted_once_for_all_who_look(home: WebHome) -> None:
+    gallery, painted = Gallery(home.hub), []
+    table = home.table()
+    site = home.app.extensions["site"]
+    paint = site.painter.of_table
+
+    def counted(*args: object) -> object:
+        painted.append(args)
+        return paint(*args)
+
+    site.painter.of_table = counted
+    audience = Audience("en")
+    threads = [threading.Thread(target=lambda: site.picture(home.house.table(table.id), audience)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(painted) == 1
+    assert gallery is not site.gallery
+
+
+def test_a_name_that_changes_is_painted_wherever_it_stands(home: WebHome) -> None:
+    table = home.table()
+    site = home.app.extensions["site"]
+    first = site.picture(home.house.table(table.id), Audience("en"))
+    home.seated(table, "east", "Ana")
+    second = site.picture(home.house.table(table.id), Audience("en"))
+    assert "Ana" in news(second, first.id)["turn"]
+
+
+@pytest.mark.parametrize(
+    "seen", ["", "other.1", "boot.", "boot.-1", "boot.x", "boot.\u0661", "boot.99999", "boot." + "9" * 40]
+)
+def test_what_a_stranger_has_seen_is_nothing(home: WebHome, seen: str) -> None:
+    table = home.table()
+    picture = home.app.extensions["site"].picture(table, Audience("en"))
+    assert news(picture, seen).keys() == picture.regions.keys()
+    assert picture.since(seen) == news(picture, seen)
+
+
+def test_who_has_seen_everything_is_sent_nothing(home: WebHome) -> None:
+    picture = home.app.extensions["site"].picture(home.table(), Audience("en"))
+    assert picture.event(picture.id) == b""
+
+
+def test_an_event_carries_the_version_that_its_forms_are_made_against(home: WebHome) -> None:
+    table = home.table()
+    home.seated(table)
+    table = home.house.table(table.id)
+    picture = home.app.extensions["site"].picture(table, Audience("en", "phone", ("east",)))
+    action = news(picture, "")["action"]
+    assert f'name="version" value="{table.version}"' in action
+    assert "version\x1a" not in action
+
+
+def test_the_gallery_forgets_what_nobody_looked_at_for_longest(home: WebHome) -> None:
+    gallery = Gallery(home.hub, room=2)
+    site = home.app.extensions["site"]
+    site.gallery = gallery
+    table = home.table()
+    first = site.picture(table, Audience("en"))
+    for language in ("es", "en", "es"):
+        site.picture(table, Audience(language))
+    assert site.picture(table, Audience("en")) is first
+    site.picture(table, Audience("en", "screen"))
+    assert site.picture(table, Audience("en")) is first

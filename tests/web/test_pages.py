@@ -1,0 +1,246 @@
+"""The pages before and around a game: in a family's words, in both languages, with and without a script."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from controller import wire
+from tests.web.conftest import Browser, WebHome, text_of
+
+
+def test_the_first_page_says_what_this_is_and_leads_to_a_table(home: WebHome, phone: Browser) -> None:
+    table = home.table()
+    page = phone.get("/")
+    said = text_of(page)
+    assert "Drop a token into a slot of the temple" in said
+    assert "Sunday" in said
+    html = page.get_data(as_text=True)
+    for path in ('action="/join"', 'href="/tables/new"', f'href="/t/{table.id}"', f'href="/t/{table.id}/screen"'):
+        assert path in html
+
+
+def test_every_page_has_its_landmarks_a_heading_and_a_way_past_them(home: WebHome, phone: Browser) -> None:
+    table = home.table(temple="table")
+    for path in ("/", "/tables", "/tables/new", "/join", "/temples", "/temples/table", "/no", f"/t/{table.id}"):
+        html = phone.get(path).get_data(as_text=True)
+        assert '<html lang="en">' in html
+        assert html.count("<main ") == html.count("<h1") == 1, path
+        assert re.search(r'<a class="skip-link" href="#main">', html)
+
+
+def test_the_language_is_the_browsers_until_one_is_chosen(home: WebHome) -> None:
+    browser = home.browser(language="es-MX,es;q=0.9,en;q=0.5")
+    assert '<html lang="es">' in browser.get("/").get_data(as_text=True)
+    assert home.browser(language="fr").get("/").get_data(as_text=True).startswith('<!doctype html>\n<html lang="en">')
+    answer = browser.post("/language", {"language": "en", "next": "/tables"})
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/tables")
+    assert '<html lang="en">' in browser.get("/tables").get_data(as_text=True)
+
+
+def test_a_language_that_is_not_spoken_changes_nothing(phone: Browser) -> None:
+    assert "Set-Cookie" not in phone.post("/language", {"language": "xx", "next": "/"}).headers
+
+
+def test_a_table_is_set_with_its_house_rules_and_leads_to_its_chairs(home: WebHome, phone: Browser) -> None:
+    form = {
+        "game": "mexica",
+        "title": "Family",
+        "players": "3",
+        "preset": "temple_only",
+        "option.apocalypse_tokens": "104",
+        "option.doom_by": "least",
+        "option.countdown": "",
+    }
+    answer = phone.post("/tables", form)
+    table = home.house.tables()[0]
+    assert answer.headers["Location"] == f"/j/{table.code}"
+    assert (table.title, len(table.chairs)) == ("Family", 3)
+    assert (table.options["apocalypse_tokens"], table.options["doom_by"]) == (104, "least")
+    assert table.options["countdown"] == "turns13"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("players", "7", "from 2 to 4 can"),
+        ("players", "²", "from 2 to 4 can"),
+        ("title", "", "1 to 24 visible characters"),
+        ("preset", "chess", "no such set of rules"),
+        ("option.apocalypse_tokens", "12", "12 cannot be chosen"),
+        ("option.apocalypse_tokens", "<b>", "<b> cannot be chosen".replace("<", "&lt;").replace(">", "&gt;")),
+        ("option.doom_by", "best", "best cannot be chosen"),
+        ("temple", "nowhere", "No temple of that name"),
+    ],
+)
+def test_a_table_that_cannot_be_set_says_why_and_keeps_what_was_typed(
+    home: WebHome, phone: Browser, field: str, value: str, words: str
+) -> None:
+    form = {"game": "mexica", "title": "Family", "players": "3", "preset": "temple_only", field: value}
+    answer = phone.post("/tables", form)
+    assert answer.status_code == 422
+    assert words in text_of(answer)
+    if field != "title":
+        assert 'value="Family"' in answer.get_data(as_text=True)
+
+
+def test_a_game_that_is_not_there_is_a_page_of_its_own(phone: Browser) -> None:
+    assert phone.post("/tables", {"game": "chess"}).status_code == 404
+
+
+def test_the_new_table_form_shows_every_house_rule_with_its_ruling(home: WebHome, phone: Browser) -> None:
+    said = text_of(phone.get("/tables/new"))
+    for option in home.house.games["mexica"].options:
+        if len(option.values) > 1:
+            assert f"ruling {option.ruling}" in said
+
+
+def test_a_code_is_taken_however_it_is_typed(home: WebHome, phone: Browser) -> None:
+    table = home.lobby()
+    answer = phone.post("/join", {"code": f" {table.code[:3].lower()}-{table.code[3:].lower()} "})
+    assert answer.headers["Location"] == f"/j/{table.code}"
+    assert "Take a seat" in text_of(phone.get(f"/j/{table.code}"))
+
+
+def test_a_wrong_code_says_what_codes_look_like(phone: Browser) -> None:
+    assert "without 0, 1, I or O" in text_of(phone.post("/join", {"code": "ABC-DEF"}))
+
+
+def test_a_seat_is_taken_and_kept_over_a_reload(home: WebHome, phone: Browser) -> None:
+    table = home.lobby()
+    assert phone.sit(table, "north").headers["Location"] == f"/t/{table.id}"
+    for _ in range(2):
+        assert "North Ana you" in text_of(phone.get(f"/t/{table.id}"))
+    assert "North Ana you" not in text_of(home.browser().get(f"/t/{table.id}"))
+
+
+def test_a_taken_seat_is_refused_with_the_chairs_that_are_left(home: WebHome, phone: Browser) -> None:
+    table = home.lobby()
+    phone.sit(table, "east")
+    answer = home.browser().sit(table, "east", "Eve")
+    assert answer.status_code == 422
+    assert "Somebody sits there already: East" in text_of(answer)
+    assert 'value="Eve"' in answer.get_data(as_text=True)
+
+
+def test_one_phone_takes_every_free_seat(home: WebHome, phone: Browser) -> None:
+    table = home.lobby()
+    home.browser().sit(table, "west", "Walt")
+    phone.post(f"/t/{table.id}/share", {"code": table.code, "name.east": "Ana", "name.north": "Ben"})
+    chairs = {chair.seat: (chair.name, chair.shared) for chair in home.house.table(table.id).chairs}
+    assert chairs == {"east": ("Ana", True), "north": ("Ben", True), "west": ("Walt", False), "south": ("", True)}
+
+
+def test_the_lobby_invites_only_for_those_who_know_the_code(home: WebHome, phone: Browser) -> None:
+    table = home.lobby()
+    phone.sit(table, "east")
+    spelled = f"{table.code[:3]}-{table.code[3:]}"
+    assert spelled in text_of(phone.get(f"/t/{table.id}"))
+    assert phone.get(f"/t/{table.id}/qr.svg").mimetype == "image/svg+xml"
+    stranger = home.browser()
+    for path in (f"/t/{table.id}", f"/t/{table.id}/screen"):
+        html = stranger.get(path).get_data(as_text=True)
+        assert table.code not in html
+        assert spelled not in html
+    assert stranger.get(f"/t/{table.id}/qr.svg").status_code == 403
+
+
+def test_a_screen_that_is_given_the_code_invites_and_hands_seats_over(home: WebHome, phone: Browser) -> None:
+    table = home.lobby()
+    phone.sit(table, "east")
+    screen = home.browser()
+    assert screen.post(f"/t/{table.id}/free", {"seat": "east"}).status_code == 403
+    assert screen.post(f"/t/{table.id}/screen", {"code": table.code}).headers["Location"] == f"/t/{table.id}/screen"
+    page = screen.get(f"/t/{table.id}/screen")
+    assert f"{table.code[:3]}-{table.code[3:]}" in text_of(page)
+    assert "Hand seat over" in text_of(page)
+    answer = screen.post(f"/t/{table.id}/free", {"seat": "east"}, Referer=f"http://localhost/t/{table.id}/screen")
+    assert answer.headers["Location"] == f"/t/{table.id}/screen"
+    assert not home.house.table(table.id).chair("east").taken
+
+
+def test_the_seats_page_hands_over_while_the_game_runs(home: WebHome, phone: Browser) -> None:
+    table = home.table()
+    phone.sit(table, "east")
+    screen = home.browser()
+    assert "Hand seat over" not in text_of(screen.get(f"/t/{table.id}/seats"))
+    assert table.code not in screen.get(f"/t/{table.id}/seats").get_data(as_text=True)
+    seats = f"/t/{table.id}/seats"
+    came_from = f"http://localhost{seats}"
+    assert screen.post(f"/t/{table.id}/screen", {"code": table.code}, Referer=came_from).headers["Location"] == seats
+    assert f'href="{seats}"' in screen.get(f"/t/{table.id}/screen").get_data(as_text=True)
+    assert "Hand seat over East" in text_of(screen.get(seats))
+    assert screen.post(f"/t/{table.id}/free", {"seat": "east"}, Referer=came_from).headers["Location"] == seats
+    assert "East free" in text_of(screen.get(seats))
+
+
+def test_the_lobby_asks_for_a_token_through_each_slot_that_was_not_proved(home: WebHome, phone: Browser) -> None:
+    home.beams("table", wire.Beam.CLEAR, wire.Beam.UNPROVED)
+    table = home.house.open_table("mexica", "Sunday", 2, "temple_only", {}, "table")
+    phone.sit(table, "east")
+    said = text_of(phone.get(f"/t/{table.id}"))
+    assert "Drop one token through each slot" in said
+    assert "Tlaloc: waits for a first token" in said
+    home.beams("table", wire.Beam.CLEAR, wire.Beam.CLEAR)
+    assert "The temple is ready" in text_of(phone.get(f"/t/{table.id}"))
+
+
+@pytest.mark.parametrize(
+    ("beam", "words"),
+    [
+        (wire.Beam.CLEAR, "Temple ready, both beams clear"),
+        (wire.Beam.JAMMED, "Tlaloc’s slot is blocked: clear the chute"),
+        (wire.Beam.DARK, "Tlaloc’s slot sees no light"),
+        (wire.Beam.FLICKER, "Tlaloc’s slot flickers: shade it from the sun"),
+        (wire.Beam.UNPROVED, "Tlaloc’s slot has not seen a token yet"),
+    ],
+)
+def test_a_temples_health_is_said_in_plain_words(home: WebHome, phone: Browser, beam: wire.Beam, words: str) -> None:
+    home.beams("table", wire.Beam.CLEAR, beam)
+    table = home.table(temple="table")
+    for path in ("/temples", "/temples/table", f"/t/{table.id}", f"/t/{table.id}/screen"):
+        assert words in text_of(phone.get(path)), path
+
+
+def test_every_health_has_words(home: WebHome, phone: Browser) -> None:
+    for state in wire.State:
+        home.beams("table", wire.Beam.CLEAR, wire.Beam.CLEAR, state)
+        assert phone.get("/temples/table").status_code == 200
+    for trouble in (*wire.Trouble, "never", "no_broker", "conflict", "none"):
+        assert home.app.extensions["site"].painter.words("es").has(f"health.{trouble}"), trouble
+
+
+def test_a_temples_page_shows_its_tokens_its_totals_and_what_was_held_apart(home: WebHome, phone: Browser) -> None:
+    home.beams("table", wire.Beam.CLEAR, wire.Beam.CLEAR)
+    table = home.table(temple="table")
+    home.house.receive([("table", home.token(1)), ("table", home.token(2, "huitzilopochtli", "jam", "odd"))])
+    home.house.receive([("table", home.token(1, token="f" * 32))])
+    said = text_of(phone.get("/temples/table"))
+    assert "Tlaloc clear, and has seen a token 1 token in all" in said
+    assert "stuck: was that a token? unusual" in said
+    assert "1 token is held apart" in said
+    assert f"Serves the table {table.title}" in said
+
+
+def test_a_temple_is_moved_to_another_table_by_who_sits_there(home: WebHome, phone: Browser) -> None:
+    first, second = home.table(temple="table"), home.table()
+    phone.sit(second, "east")
+    assert home.browser().post(f"/t/{second.id}/temple", {"temple": "table"}).status_code == 403
+    assert phone.post(f"/t/{second.id}/temple", {"temple": "table"}).status_code == 303
+    assert home.house.table(second.id).temple == "table"
+    assert home.house.table(first.id).temple is None
+    phone.post(f"/t/{second.id}/temple", {"temple": ""})
+    assert home.house.table(second.id).temple is None
+
+
+def test_what_is_not_there_is_said_in_words(home: WebHome, phone: Browser) -> None:
+    for path in ("/nowhere", "/t/0", "/t/0/stream", "/temples/nobody", "/games/chess/static/x.css"):
+        answer = phone.get(path)
+        assert answer.status_code == 404, path
+        assert "There is nothing here" in text_of(answer)
+    assert home.browser(language="es").get("/nowhere").get_data(as_text=True).count("Aquí no hay nada") >= 1
+
+
+def test_healthz_says_which_companion_this_is(phone: Browser) -> None:
+    assert phone.get("/healthz").json == {"instance": "an-instance"}

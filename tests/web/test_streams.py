@@ -1,0 +1,261 @@
+"""The event streams over real sockets: what changed leaves at once, places are counted, and the end is prompt."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from companion.table import Table
+from companion.web import streams
+from companion.web.serving import ServeError, Server
+from controller import wire
+from tests.web.conftest import WebHome
+
+
+@dataclass
+class Served:
+    """The web face behind a real socket."""
+
+    home: WebHome
+    server: Server
+    thread: threading.Thread
+    connections: list[http.client.HTTPConnection] = field(default_factory=list)
+
+    @property
+    def port(self) -> int:
+        return self.server.port
+
+    def stop(self) -> None:
+        self.home.hub.close()
+        self.server.stop()
+        self.thread.join(10)
+        assert not self.thread.is_alive()
+
+    def hang_up(self) -> None:
+        for connection in self.connections:
+            connection.close()
+
+    def get(self, path: str, **headers: str) -> http.client.HTTPResponse:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection.request("GET", path, headers={"Host": f"localhost:{self.port}", **headers})
+        self.connections.append(connection)
+        return connection.getresponse()
+
+    def stream(self, path: str, **headers: str) -> Reader:
+        answer = self.get(path, **headers)
+        return Reader(answer, self.connections[-1])
+
+
+class Reader:
+    """Reads one event stream as a browser does."""
+
+    def __init__(self, answer: http.client.HTTPResponse, connection: http.client.HTTPConnection) -> None:
+        self.answer = answer
+        self.connection = connection
+
+    def event(self) -> dict[str, str]:
+        """Return the fields of the next event; comments are left out, an end is empty."""
+        fields: dict[str, str] = {}
+        while line := self.answer.readline().decode():
+            name, _, value = line.rstrip("\n").partition(": ")
+            if not name and fields:
+                if fields.keys() != {"retry"}:
+                    return fields
+                fields = {}
+            elif name and not line.startswith(":"):
+                fields[name] = value
+        return {}
+
+    def close(self) -> None:
+        self.answer.close()
+        self.connection.close()
+
+
+@pytest.fixture
+def served(home: WebHome) -> Iterator[Served]:
+    server = Server(home.app, "127.0.0.1", 0, streams=3)
+    thread = threading.Thread(target=server.serve)
+    thread.start()
+    served = Served(home, server, thread)
+    yield served
+    served.hang_up()
+    if thread.is_alive():
+        served.stop()
+
+
+def wait_for(truth: object, seconds: float = 5.0) -> None:
+    assert callable(truth)
+    deadline = time.monotonic() + seconds
+    while not truth():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def path(table: Table, seen: str = "") -> str:
+    return f"/t/{table.id}/stream?as=phone&seen={seen}"
+
+
+def test_a_token_is_sent_as_the_regions_that_it_changed(served: Served) -> None:
+    home = served.home
+    home.beams("table", wire.Beam.CLEAR, wire.Beam.CLEAR)
+    table = home.table(temple="table")
+    reader = served.stream(path(table))
+    first = reader.event()
+    assert first["event"] == "regions"
+    fell = time.monotonic()
+    home.house.receive([("table", home.token(1))])
+    event = reader.event()
+    assert time.monotonic() - fell < 1.0
+    news = json.loads(event["data"])
+    assert news["id"] == event["id"]
+    assert news["version"] == home.house.table(table.id).version
+    assert {"tally", "lake"} <= news["regions"].keys()
+    assert "health" not in news["regions"]
+    reader.close()
+
+
+def test_a_browser_that_comes_back_is_sent_what_it_missed(served: Served) -> None:
+    home = served.home
+    table = home.table()
+    token = home.seated(table)
+    reader = served.stream(path(table))
+    seen = reader.event()["id"]
+    reader.close()
+    home.play(table, token, "east", "end_turn")
+    for again in (served.stream(path(table), **{"Last-Event-ID": seen}), served.stream(path(table, seen))):
+        assert "turn" in json.loads(again.event()["data"])["regions"]
+        again.close()
+
+
+def test_a_page_of_another_stage_is_told_to_load_again(served: Served) -> None:
+    home = served.home
+    table = home.lobby()
+    reader = served.stream(f"{path(table)}&mark=lobby:phone::public")
+    assert reader.event()["event"] == "regions"
+    home.house.begin(table.id, home.seated(table))
+    while (event := reader.event())["event"] == "regions":
+        assert "lobby" in json.loads(event["data"])["mark"]
+    assert event["event"] == "reload"
+    assert reader.event() == {}
+
+
+def test_a_phone_that_lost_its_seat_is_told_to_load_again(served: Served) -> None:
+    home = served.home
+    table = home.table()
+    token = home.seated(table)
+    reader = served.stream(path(table), Cookie=f"seat-{table.id}={token}")
+    assert reader.event()["event"] == "regions"
+    home.house.free(table.id, table.code, "east")
+    assert reader.event()["event"] == "reload"
+
+
+def test_one_stream_too_many_is_told_when_to_come_back_and_pages_still_load(served: Served) -> None:
+    table = served.home.table()
+    readers = [served.stream(path(table)) for _ in range(3)]
+    for reader in readers:
+        reader.event()
+    answer = served.get(path(table))
+    assert answer.status == 503
+    assert answer.getheader("Retry-After") == "5"
+    answer.read()
+    page = served.get("/")
+    assert page.status == 200
+    assert b"Sunday" in page.read()
+    readers[0].close()
+    wait_for(lambda: served.get("/healthz").status == 200)
+    again = served.stream(path(table))
+    assert again.event()["event"] == "regions"
+    for reader in (*readers, again):
+        reader.close()
+
+
+def test_a_quiet_stream_is_kept_alive(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "HEARTBEAT", 0.05)
+    reader = served.stream(path(served.home.table()))
+    reader.event()
+    assert reader.answer.readline() == b": still here\n"
+    reader.close()
+    wait_for(lambda: served.home.hub.streams == 0)
+
+
+def test_a_burst_is_a_few_events_and_ends_with_the_last_state(served: Served) -> None:
+    home = served.home
+    home.house.expect("table")
+    table = home.table(temple="table")
+    reader = served.stream(path(table))
+    reader.event()
+    for seq in range(1, 101):
+        home.house.receive([("table", home.token(seq))])
+    last = home.house.table(table.id).version
+    events = 1
+    while json.loads(reader.event()["data"])["version"] < last:
+        events += 1
+    assert events < 100
+    reader.close()
+
+
+def test_two_tables_do_not_hear_of_each_other(served: Served) -> None:
+    home = served.home
+    one, other = home.table(), home.table()
+    token = home.seated(one)
+    readers = {table.id: served.stream(path(table)) for table in (one, other)}
+    for reader in readers.values():
+        reader.event()
+    home.play(one, token, "east", "end_turn")
+    assert "turn" in json.loads(readers[one.id].event()["data"])["regions"]
+    home.play(other, home.seated(other, "west", "Walt"), "west", "end_turn")
+    event = json.loads(readers[other.id].event()["data"])
+    assert "Ana" not in json.dumps(event)
+    for reader in readers.values():
+        reader.close()
+
+
+def test_a_temples_page_has_a_stream_too(served: Served) -> None:
+    home = served.home
+    home.house.expect("table")
+    reader = served.stream("/temples/table/stream")
+    reader.event()
+    home.house.receive([("table", home.token(1))])
+    assert "recent" in json.loads(reader.event()["data"])["regions"]
+    reader.close()
+
+
+def test_the_server_stops_at_once_with_streams_open(served: Served) -> None:
+    table = served.home.table()
+    readers = [served.stream(path(table)) for _ in range(3)]
+    for reader in readers:
+        reader.event()
+    began = time.monotonic()
+    served.stop()
+    assert time.monotonic() - began < 2
+    assert all(reader.event() == {} for reader in readers)
+
+
+def test_a_body_that_claims_to_be_huge_is_refused_unread(served: Served) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=10) as peer:
+        host = f"localhost:{served.port}"
+        head = f"POST /join HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Length: 99999999999\r\n\r\n"
+        peer.sendall(head.encode())
+        assert peer.recv(4096).startswith(b"HTTP/1.1 413")
+
+
+@pytest.mark.parametrize(
+    "junk", [b"\x00\xff\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n", b"GET /%ff%00 HTTP/1.1\r\nHost: localhost\r\n\r\n"]
+)
+def test_junk_on_the_socket_disturbs_nobody(served: Served, junk: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=10) as peer:
+        peer.sendall(junk)
+        assert peer.recv(4096).startswith((b"HTTP/1.0 4", b"HTTP/1.1 4"))
+    assert served.get("/healthz").status == 200
+
+
+def test_a_port_in_use_is_said_with_its_number(served: Served) -> None:
+    with pytest.raises(ServeError, match=str(served.port)):
+        Server(served.home.app, "127.0.0.1", served.port)

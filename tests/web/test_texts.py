@@ -1,0 +1,93 @@
+"""The words: the same in every language, each with the facts it needs, and none missing for what the code can say."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import companion
+from companion.games import registry
+from companion.web.texts import Library, MissingText, TextError, Words, facts_of, load
+
+ROOT = Path(companion.__file__).parent
+SHELL = ROOT / "web" / "texts"
+FOLDERS = [SHELL, *(registry.folder(game) / "texts" for game in registry.load(()).values())]
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.parent.name)
+def test_every_language_has_the_same_texts_with_the_same_facts(folder: Path) -> None:
+    texts = load(folder)
+    english = {key: facts_of(text) for key, text in texts["en"].items()}
+    for language, others in texts.items():
+        assert {key: facts_of(text) for key, text in others.items()} == english, language
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.parent.name)
+def test_a_text_that_counts_has_every_plural_of_its_language(folder: Path) -> None:
+    for texts in load(folder).values():
+        for key, text in texts.items():
+            assert isinstance(text, str) or {"one", "other"} <= text.keys(), key
+
+
+def codes(name: str, *files: str) -> set[str]:
+    found = set()
+    for file in files:
+        for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
+                code = node.args[1 if name == "Refused" else 0] if node.args else None
+                if isinstance(code, ast.Constant):
+                    found.add(str(code.value))
+    return found
+
+
+def test_everything_that_can_be_refused_has_words() -> None:
+    files = [str(path.relative_to(ROOT)) for path in [*ROOT.glob("*.py"), *(ROOT / "web").glob("*.py")]]
+    words = Library(SHELL, {}).words("en")
+    refusals = codes("HouseError", *files) | codes("Refused", *files) | codes("Refusal", *files)
+    assert len(refusals) > 20
+    assert [code for code in sorted(refusals) if not words.has(f"refusal.{code}")] == []
+    assert [code for code in sorted(codes("Line", *files)) if not words.has(f"log.{code}")] == []
+
+
+def test_no_game_is_named_in_the_web_face() -> None:
+    names = list(registry.load(()))
+    for path in (ROOT / "web").rglob("*"):
+        if path.suffix in (".py", ".html", ".js", ".toml"):
+            text = path.read_text(encoding="utf-8").lower()
+            assert [name for name in names if name in text] == [], path
+
+
+def words(**texts: object) -> Words:
+    flat = {key.replace("__", "."): value for key, value in texts.items()}
+    return Words("en", (flat,), {"east": "Ana", "west": "\u05d3\u05d5\u05d3", "north": ""})  # type: ignore[arg-type]
+
+
+def test_facts_are_filled_in_by_their_kind() -> None:
+    say = words(a="{seat:who} gives {n} to {god:god}", seat__north="North", god__rain="Tlaloc")
+    assert say("a", seat="east", n=1234, god="rain") == "Ana gives 1,234 to Tlaloc"
+    assert say("a", seat="north", n=1, god="rain") == "North gives 1 to Tlaloc"
+    assert say("a", seat="west", n=1, god="rain").startswith("\u2068\u05d3\u05d5\u05d3\u2069 gives")
+
+
+def test_a_count_takes_its_plural() -> None:
+    say = words(a={"one": "{n} token", "other": "{n} tokens"})
+    assert [say("a", n=n) for n in (0, 1, 2)] == ["0 tokens", "1 token", "2 tokens"]
+
+
+def test_what_is_missing_is_an_error_that_names_it() -> None:
+    say = words(a="{n} {b}", c={"one": "x", "other": "y"}, d="{god:god}")
+    for key, facts in (("x", {}), ("a", {"n": 1}), ("c", {}), ("d", {"god": "z"})):
+        with pytest.raises(MissingText, match=r"'en'|en "):
+            say(key, **facts)
+
+
+def test_typed_braces_are_no_facts() -> None:
+    assert words(a="{name}")("a", name="{n} {0.__class__}") == "{n} {0.__class__}"
+
+
+def test_a_broken_file_of_texts_is_named(tmp_path: Path) -> None:
+    (tmp_path / "en.toml").write_text("a = 1", encoding="utf-8")
+    with pytest.raises(TextError, match=r"en\.toml"):
+        load(tmp_path)
