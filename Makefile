@@ -39,7 +39,7 @@ check: ## style, types and the direction of the imports
 
 bench: ## measure the temple beside its peers
 	@tests/system-packages
-	@tools/environment $(WORK),bench
+	@tools/environment $(WORK)
 	@.venv/bin/python -m bench $(ARGS)
 
 pictures: ## draw the README's pictures from the running demo

@@ -20,7 +20,7 @@ PARTS = ("latency", "throughput", "pixels", "rest")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns 1 where a target is missed, 2 where a measurement could not be taken."""
+    """Run the command line; returns 2 where a measurement could not be taken. A missed target is shown, no error."""
     arguments = _parser().parse_args(argv)
     measures: dict[str, Callable[[Programs], Chapter]] = {
         "latency": lambda programs: latency.measure(programs, arguments.rounds, arguments.tokens),
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     began = time.monotonic()
     try:
         for part in arguments.parts or PARTS:
-            print(f"{part} ...", flush=True)
+            print(f"measuring {part} ...", flush=True)
             with tempfile.TemporaryDirectory(prefix="bench-") as folder, Programs(Path(folder)) as programs:
                 chapters.append(measures[part](programs))
     except BenchError as error:
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     print(f"\n{_machine()}; {time.monotonic() - began:.0f} s\n")
     print(written(chapters))
-    return int(any(row.verdict == "MISSED" for chapter in chapters for row in chapter.rows))
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, default=10, help="latency: rounds of turns (%(default)s)")
     parser.add_argument("--tokens", type=int, default=50, help="latency: tokens a side and round (%(default)s)")
     parser.add_argument("--burst", type=int, default=5000, help="throughput: tokens at once (%(default)s)")
-    parser.add_argument("--sustained", type=float, default=20, help="throughput: steady seconds (%(default)s)")
+    parser.add_argument("--sustained", type=float, default=10, help="throughput: steady seconds (%(default)s)")
     parser.add_argument("--changes", type=int, default=200, help="pixels: tokens (%(default)s)")
     parser.add_argument("--phones", type=int, default=40, help="pixels, rest: phones (%(default)s)")
     parser.add_argument("--rest", type=float, default=30, help="rest: seconds of standing still (%(default)s)")

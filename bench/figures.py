@@ -49,7 +49,7 @@ class Row:
         """Whether the target is met; empty where there is none."""
         if self.target is None:
             return ""
-        return "met" if (self.ours >= self.target if self.more else self.ours <= self.target) else "MISSED"
+        return "met" if (self.ours >= self.target if self.more else self.ours <= self.target) else "missed"
 
 
 @dataclass(frozen=True, slots=True)

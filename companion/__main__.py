@@ -23,7 +23,8 @@ from companion.live import Hub
 from companion.settings import Settings, SettingsError
 from companion.store import SqlStore, StoreError
 from companion.web import WebConfig, create_app
-from companion.web.serving import Server
+from companion.web.serving import ServeError, Server
+from companion.web.texts import TextError
 
 DEMO_GAME = "mexica"
 DEMO_TOKENS = 52
@@ -41,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         settings = configuration.load(arguments.config, os.environ, _flags(arguments))
         return run(settings, arguments.instance or secrets.token_hex(16), arguments.demo_table)
-    except (SettingsError, StoreError, registry.RegistryError) as error:
+    except (SettingsError, StoreError, ServeError, TextError, registry.RegistryError) as error:
         print(f"templo-companion: {error}", file=sys.stderr)
         return 2
 

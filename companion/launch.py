@@ -230,7 +230,7 @@ class Launch:
     def _start_controller(self) -> Child:
         command = (
             *_python("controller"),
-            *("--broker", f"{broker.HOST}:{self._wish.broker_port}", "--state", str(self._state)),
+            *("--temple", TEMPLE, "--broker", f"{broker.HOST}:{self._wish.broker_port}", "--state", str(self._state)),
             *("--simulate",) * self._wish.simulate,
             *("--keys",) * self._terminal.keys,
         )

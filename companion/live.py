@@ -1,7 +1,7 @@
-"""What changed, and what each audience sees of it: the hub behind the event streams and the pictures they carry.
+"""What changed, and for whom: the hub behind the event streams, and the pictures that they carry.
 
-It knows the house, tables and temples, and no web framework: who paints a region is passed in. A waiting stream
-costs nothing but its thread; nothing here polls, and nothing is painted twice for the same audience.
+It knows topics, slices and numbers, no table, no rule and no web framework: who cuts and who paints is passed in. A
+waiting stream costs nothing but its thread; nothing here polls, and nothing is painted twice for the same audience.
 """
 
 from __future__ import annotations
@@ -14,16 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from companion.games.kernel import Json, Seat
-from companion.house import House
-from companion.table import Table
-from companion.temples import Health, Temple
-from controller import wire
+from companion.games.kernel import Json
 
-LOG_LINES = 40
-"""How many entries of the log a page shows."""
-
-TABLES = "tables"
 VERSION_MARK = "\x1aversion\x1a"
 REQUEST_MARK = "\x1arequest\x1a"
 """What a painter leaves in a form for the table's version and for the id of a post.
@@ -33,16 +25,6 @@ which no name, title or text can hold.
 """
 
 Slices: TypeAlias = Mapping[str, Mapping[str, Json]]
-
-
-def table_topic(table_id: str) -> str:
-    """Return the topic under which a table's changes are published."""
-    return f"table:{table_id}"
-
-
-def temple_topic(name: str) -> str:
-    """Return the topic under which a temple's changes are published."""
-    return f"temple:{name}"
 
 
 class StreamsFull(Exception):
@@ -156,18 +138,6 @@ class Stream:
     def leave(self) -> None:
         """Give the place back; harmless when it was given back before."""
         self._hub.leave(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Audience:
-    """Who looks: which seats the phone holds, on what page, in what language. Alike audiences share a picture."""
-
-    language: str
-    layout: str = "phone"
-    """``phone`` or ``screen``."""
-    seats: tuple[Seat, ...] = ()
-    trusted: bool = False
-    """Whether it may invite and hand seats over: it holds a seat or knows the table's code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,158 +266,3 @@ class Gallery:
             while len(self._shelves) > self._room:
                 self._shelves.popitem(last=False)
             return shelf
-
-
-def table_topics(table: Table) -> tuple[str, ...]:
-    """Return what a table's page listens to. A temple's change reaches the table that it serves by itself."""
-    return (table_topic(table.id),)
-
-
-def cut_table(house: House, table_id: str, audience: Audience) -> Cut:
-    """Cut a table for an audience: the game's own regions, and the shell's log, health, seats and lobby."""
-    table = house.table(table_id)
-    temple = house.temple(table.temple) if table.temple else None
-    slices: dict[str, Mapping[str, Json]] = {
-        "log": _log(table),
-        "health": _table_health(house, table, temple, audience),
-        "seats": _seats(table, audience),
-    }
-    if table.phase == "lobby":
-        slices["lobby"] = _lobby(table, temple, audience)
-    else:
-        slices["undo"] = _undo(table, audience)
-        slices |= table.game.regions(table.page(audience.seats))
-    frame: Json = [[chair.seat, chair.name or ""] for chair in table.chairs]
-    stage = "lobby" if table.phase == "lobby" else "play"
-    mark = f"{stage}:{audience.layout}:{','.join(audience.seats)}:{'trusted' if audience.trusted else 'public'}"
-    return Cut(table.version, mark, frame, slices)
-
-
-def _log(table: Table) -> Mapping[str, Json]:
-    return {
-        "entries": [
-            {
-                "n": told.n,
-                "at": wire.format_utc(told.at),
-                "lines": [{"code": line.code, "facts": line.facts, "mark": line.mark} for line in told.lines],
-            }
-            for told in table.log(LOG_LINES)
-        ]
-    }
-
-
-def _table_health(house: House, table: Table, temple: Temple | None, audience: Audience) -> Mapping[str, Json]:
-    slice_ = health(temple)
-    may_choose = bool(audience.seats) and table.game.uses_temple and table.phase != "over"
-    return {
-        **slice_,
-        "hosting": audience.trusted and audience.layout == "screen" and table.phase != "lobby",
-        "temples": [other.name for other in house.temples()] if may_choose else [],
-        "busy": [other.name for other in house.temples() if other.table_id not in (None, table.id)]
-        if may_choose
-        else [],
-    }
-
-
-def health(temple: Temple | None) -> Mapping[str, Json]:
-    """Return a temple's health as a slice: a code with words, the slot it is about, and how loud to say it."""
-    if temple is None:
-        return {"temple": "", "code": "none", "god": "", "tone": "none"}
-    now = temple.health()
-    return {"temple": temple.name, "code": now.code, "god": now.god, "tone": tone(now)}
-
-
-def tone(health_now: Health) -> str:
-    """Return how loud a health is said: ``well``, ``ask`` where a token would settle it, or ``ill``."""
-    if health_now.well:
-        return "well"
-    return "ask" if health_now.code == str(wire.Beam.UNPROVED) else "ill"
-
-
-def _seats(table: Table, audience: Audience) -> Mapping[str, Json]:
-    return {
-        "chairs": [
-            {
-                "seat": chair.seat,
-                "name": chair.name or "",
-                "taken": chair.taken,
-                "shared": chair.shared,
-                "mine": chair.seat in audience.seats,
-                "on_turn": chair.seat == table.on_turn,
-                "can_free": audience.trusted and chair.taken and chair.seat not in audience.seats,
-            }
-            for chair in table.chairs
-        ],
-        "open": not all(chair.taken for chair in table.chairs),
-        "join": audience.layout == "phone" and not audience.seats,
-        "code": table.code if audience.trusted and table.phase == "running" else "",
-    }
-
-
-def _lobby(table: Table, temple: Temple | None, audience: Audience) -> Mapping[str, Json]:
-    status = temple.status if temple else None
-    slots: list[Json] = [
-        {"god": str(god), "beam": str(status.beams[god] if status else wire.Beam.UNKNOWN)} for god in wire.God
-    ]
-    return {
-        "temple": temple.name if temple else "",
-        "slots": slots,
-        "unproved": not status or any(status.beams[god] is not wire.Beam.CLEAR for god in wire.God),
-        "mine": bool(audience.seats),
-        "waiting": sum(not chair.taken for chair in table.chairs),
-    }
-
-
-def _undo(table: Table, audience: Audience) -> Mapping[str, Json]:
-    return {"seats": [seat for seat in audience.seats if table.undo_refused(seat) is None]}
-
-
-def cut_temple(house: House, name: str) -> Cut:
-    """Cut a temple's page: its health, its beams, the table it serves, its last tokens and what counts for it."""
-    temple = house.temple(name)
-    status = temple.status
-    serves = next((table for table in house.tables() if table.id == temple.table_id), None)
-    slices: dict[str, Mapping[str, Json]] = {
-        "health": {**health(temple), "temple": "", "hosting": False, "temples": [], "busy": []},
-        "beams": {
-            "slots": [
-                {
-                    "god": str(god),
-                    "beam": str(status.beams[god] if status else wire.Beam.UNKNOWN),
-                    "total": temple.totals.get(god, 0),
-                }
-                for god in wire.God
-            ]
-        },
-        "serving": {
-            "table": serves.id if serves else "",
-            "title": serves.title if serves else "",
-            "tables": [
-                {"id": table.id, "title": table.title}
-                for table in house.tables()
-                if table.phase != "over" and table.game.uses_temple and table.id != temple.table_id
-            ],
-        },
-        "recent": {
-            "quarantined": temple.quarantined,
-            "tokens": [
-                {
-                    "god": str(kept.token.god),
-                    "at": wire.format_utc(kept.token.at),
-                    "width_ms": round(kept.token.width_ms, 1),
-                    "flags": sorted(kept.token.flags),
-                    "replayed": kept.token.replayed,
-                    "table": kept.table_id or "",
-                }
-                for kept in temple.recent
-            ],
-        },
-        "source": {
-            "source": temple.source or "",
-            "conflict": temple.conflict or "",
-            "kind": str(status.kind) if status else "",
-            "timing": str(status.timing) if status else "",
-            "software": status.software if status else "",
-        },
-    }
-    return Cut(0, "temple", None, slices)

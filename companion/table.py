@@ -106,8 +106,8 @@ class Table:
     temple: str | None = None
     served_since: datetime | None = None
     began_at: datetime | None = None
-    opening: Any = None
     steps: tuple[Step, ...] = ()
+    """The moves that may still be taken back, after the one below them that no longer can."""
     told: tuple[Told, ...] = ()
     requests: frozenset[str] = frozenset()
 
@@ -144,7 +144,7 @@ class Table:
     @property
     def state(self) -> Any:
         """The state of its game, or none in the lobby."""
-        return self.steps[-1].state if self.steps else self.opening
+        return self.steps[-1].state if self.steps else None
 
     @property
     def phase(self) -> str:
@@ -161,7 +161,7 @@ class Table:
     @property
     def turn_began(self) -> datetime | None:
         """When the turn now running began."""
-        return self.steps[-1].turn_began if self.steps else self.began_at
+        return self.steps[-1].turn_began if self.steps else None
 
     def chair(self, seat: Seat) -> Chair:
         """Return a seat's chair; raises `HouseError` where the table has no such seat."""
@@ -202,26 +202,25 @@ class Table:
                 return self._noted(entry, *args)
             case "@undo":
                 return self._undone(entry)
-        if self.began_at is None:
+        if not self.steps:
             return Refusal("not_begun")
-        before = self.state
-        after = self.game.play(before, entry.by, entry.move)
+        last = self.steps[-1]
+        after = self.game.play(last.state, entry.by, entry.move)
         if isinstance(after, Refusal):
             return after
-        began = self.turn_began
-        if began is None or self.game.turn(after) != self.game.turn(before):
-            began = entry.at
-        step = Step(entry.by, entry.move, after, began)
-        lines = self.game.story(before, entry.by, entry.move, after)
-        return self._told(entry, lines, steps=(*self.steps, step))
+        same_turn = self.game.turn(after) == self.game.turn(last.state)
+        step = Step(entry.by, entry.move, after, last.turn_began if same_turn else entry.at)
+        lines = self.game.story(last.state, entry.by, entry.move, after)
+        # Another's move ends what could be taken back, and what cannot be is not remembered state by state.
+        steps = self.steps if last.by == entry.by and self.undo_refused(entry.by) is None else self.steps[-1:]
+        return self._told(entry, lines, steps=(*steps, step))
 
     def undo_refused(self, seat: Seat) -> Refusal | None:
         """Return why a seat cannot take its last move back, or none where it can."""
-        if not self.steps:
+        if len(self.steps) < 2:
             return Refusal("nothing_to_undo")
-        last = self.steps[-1]
-        before = self.steps[-2].state if len(self.steps) > 1 else self.opening
-        if last.by != seat or not self.game.undoable(before, seat, last.move):
+        before, last = self.steps[-2:]
+        if last.by != seat or not self.game.undoable(before.state, seat, last.move):
             return Refusal("undo_barred")
         return None
 
@@ -264,8 +263,8 @@ class Table:
             case "@begin", ():
                 if self.began_at is not None:
                     return Refusal("begun_already")
-                opening = self.game.setup(self.options, self.charter.seats)
-                return self._told(entry, [Line("begun")], began_at=entry.at, opening=opening)
+                opening = Step(HOUSE, entry.move, self.game.setup(self.options, self.charter.seats), entry.at)
+                return self._told(entry, [Line("begun")], began_at=entry.at, steps=(opening,))
             case "@sit", (str(seat), str(name)):
                 line = Line("sat", {"seat": seat, "name": name})
                 return self._told(entry, [line], chairs=self._renamed(seat, name))

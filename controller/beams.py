@@ -99,10 +99,15 @@ class HeaderBeams:
         return self._lgpio is None or bool(self._lgpio._notify_thread.is_alive())
 
     def close(self) -> None:
-        """Let the pins go."""
-        for device in (*self._devices.values(), self._emitters):
-            if device is not None:
-                device.close()
+        """Let the pins go.
+
+        gpiozero leaves lgpio's callback behind when a device closes: its next edge would kill lgpio's thread.
+        """
+        for device in self._devices.values():
+            device.pin.when_changed = None
+            device.close()
+        if self._emitters is not None:
+            self._emitters.close()
         if self._factory is not None:
             self._factory.close()
 

@@ -128,7 +128,8 @@ class Table:
         self.demo, self.path, self.code = demo, path, code
         self._browser = browser
         self.phone = phone(browser)
-        self.others: list[BrowserContext] = []
+        self._phones: dict[str, BrowserContext] = {}
+        self._turns = 0
 
     @classmethod
     def opened(cls, browser: Browser, demo: Demo, title: str, tokens: int) -> Table:
@@ -149,10 +150,8 @@ class Table:
     def sit(self, *seats: str) -> None:
         """Seat people on chairs, each with a phone; the first of all is the one that is photographed."""
         for seat in seats:
-            page = self.phone
-            if seat != "east":
-                page = phone(self._browser)
-                self.others.append(page.context)
+            page = phone(self._browser) if self._phones else self.phone
+            self._phones[seat] = page.context
             page.goto(f"{self.demo.address}/j/{self.code}")
             page.fill(".sit-form input[name=name]", SEATS[seat])
             page.check(f".sit-form input[name=seat][value={seat}]")
@@ -162,20 +161,27 @@ class Table:
                 page.goto("about:blank")
 
     def screen(self) -> Page:
-        """Return the table's screen, which was given the code."""
+        """Return the table's screen; while it invites, it was given the code."""
         page = self._browser.new_context(
             viewport={"width": SCREEN[0], "height": SCREEN[1]}, reduced_motion="reduce", locale="en"
         ).new_page()
         page.goto(f"{self.demo.address}{self.path}/screen")
-        page.fill("form.prove-form input[name=code]", self.code)
-        page.click("form.prove-form button")
         page.wait_for_selector("#live")
+        if page.locator("form.prove-form").count():
+            page.fill("form.prove-form input[name=code]", self.code)
+            page.click("form.prove-form button")
+            page.wait_for_selector("img.qr")
         return page
 
-    def post(self, what: str, **fields: str) -> None:
-        """Post as the first phone, and wait for its page to follow."""
+    @property
+    def on_turn(self) -> str:
+        """The seat on turn."""
+        return list(SEATS)[self._turns % len(SEATS)]
+
+    def post(self, by: str, what: str, **fields: str) -> None:
+        """Post as one of the phones, and wait for the first one's page to follow."""
         version = self.version()
-        answer = self.phone.request.post(
+        answer = self._phones[by].request.post(
             f"{self.demo.address}{self.path}/{what}",
             form={"version": str(version), "request": secrets.token_hex(8), **fields},
             headers={"Origin": self.demo.address, "Accept": "application/json"},
@@ -192,7 +198,7 @@ class Table:
 
     def serve(self) -> None:
         """Have the temple serve this table."""
-        self.post("temple", temple="templo")
+        self.post("east", "temple", temple="templo")
 
     def version(self) -> int:
         """Return the version that the first phone shows."""
@@ -210,9 +216,9 @@ class Table:
         until(lambda: self.counted() == wanted, f"{wanted} tokens on the phone", self.counted)
 
     def end_turn(self) -> None:
-        """End the turn of whoever is on turn."""
-        seats = list(SEATS)
-        self.post("play", seat=seats[0], move='["end_turn"]')
+        """End the turn of whoever is on turn, by that seat's own phone."""
+        self.post(self.on_turn, "play", seat=self.on_turn, move='["end_turn"]')
+        self._turns += 1
 
     def play(self, turns: str) -> None:
         """Play turn after turn: what fell, then the end of it."""
@@ -265,7 +271,7 @@ def an_evening(browser: Browser, demo: Demo, camera: Camera) -> None:
     table.sit("west", "south")
     table.begin()
     table.play(EVENING)
-    while "your turn" not in table.phone.inner_text("[data-region=turn]").lower():
+    while table.on_turn != "east":
         table.end_turn()
     table.fall("hhht")
     camera.take(table.phone, "phone-turn")

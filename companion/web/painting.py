@@ -23,8 +23,9 @@ from typing import Any, TypeAlias
 import jinja2
 from markupsafe import Markup
 
+from companion.cuts import Audience
 from companion.games.kernel import Arg, Json, Seat
-from companion.live import REQUEST_MARK, VERSION_MARK, Audience, Paint, Picture
+from companion.live import REQUEST_MARK, VERSION_MARK, Paint, Picture
 from companion.table import Table
 from companion.temples import Temple
 from companion.web.texts import Library, Words

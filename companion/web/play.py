@@ -12,9 +12,9 @@ import segno
 from flask import Blueprint, Response, jsonify, make_response, request
 from markupsafe import Markup
 
+from companion.cuts import Audience
 from companion.games.kernel import Arg, Choice, Json, Move, Refusal, Seat
 from companion.house import Played
-from companion.live import Audience
 from companion.table import HouseError, Table
 from companion.web.painting import filled, placer, spelled
 from companion.web.site import (

@@ -12,10 +12,11 @@ from typing import Any, cast
 from flask import Flask, Response, current_app, make_response, redirect, request
 from markupsafe import Markup
 
+from companion.cuts import Audience, cut_table, cut_temple, table_topic, temple_topics, tone
 from companion.games import registry
 from companion.games.kernel import Seat
 from companion.house import House
-from companion.live import Audience, Gallery, Hub, Picture, cut_table, cut_temple, table_topics, temple_topic, tone
+from companion.live import Gallery, Hub, Picture
 from companion.table import HouseError, Table
 from companion.temples import Temple
 from companion.web.guard import Lockout
@@ -100,7 +101,7 @@ class Site:
         paint = cache(lambda: self.painter.of_table(self.house.table(table.id), audience))
         return self.gallery.picture(
             (table.id, audience),
-            table_topics(table),
+            (table_topic(table.id),),
             lambda: cut_table(self.house, table.id, audience),
             lambda region, slice_: paint()(region, slice_),
         )
@@ -109,7 +110,7 @@ class Site:
         """Return the picture of a temple's page as of now."""
         return self.gallery.picture(
             (temple.name, of_language),
-            (temple_topic(temple.name), "tables"),
+            temple_topics(temple.name),
             lambda: cut_temple(self.house, temple.name),
             self.painter.of_temple(of_language),
         )

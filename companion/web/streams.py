@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from flask import Blueprint, Response, request
 
-from companion.live import HubClosed, Picture, Stream, StreamsFull, table_topics, temple_topic
+from companion.cuts import table_topic, temple_topics
+from companion.live import HubClosed, Picture, Stream, StreamsFull
 from companion.table import HouseError
 from companion.web.guard import Refused
 from companion.web.site import language, seat_token, site
@@ -38,7 +39,7 @@ def stream(table_id: str) -> Response:
             return None
         return here.picture(table, audience)
 
-    return _stream(table_topics(table), look)
+    return _stream([table_topic(table_id)], look)
 
 
 @blueprint.get("/temples/<name>/stream")
@@ -47,7 +48,7 @@ def temple_stream(name: str) -> Response:
     here = site()
     temple = here.house.temple(name)
     spoken = language()
-    return _stream((temple_topic(name), "tables"), lambda: here.temple_picture(temple, spoken))
+    return _stream(temple_topics(name), lambda: here.temple_picture(temple, spoken))
 
 
 def _stream(topics: Sequence[str], look: Callable[[], Picture | None]) -> Response:

@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from companion.live import Audience, Gallery, Hub, HubClosed, Picture, StreamsFull
+from companion.cuts import Audience
+from companion.live import Gallery, Hub, HubClosed, Picture, StreamsFull
 from tests.web.conftest import WebHome
 
 

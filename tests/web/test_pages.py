@@ -172,7 +172,7 @@ def test_the_seats_page_hands_over_while_the_game_runs(home: WebHome, phone: Bro
     assert f'href="{seats}"' in screen.get(f"/t/{table.id}/screen").get_data(as_text=True)
     assert "Hand seat over East" in text_of(screen.get(seats))
     assert screen.post(f"/t/{table.id}/free", {"seat": "east"}, Referer=came_from).headers["Location"] == seats
-    assert "East free" in text_of(screen.get(seats))
+    assert "East Ana free" in text_of(screen.get(seats))
 
 
 def test_the_lobby_asks_for_a_token_through_each_slot_that_was_not_proved(home: WebHome, phone: Browser) -> None:
