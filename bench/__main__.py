@@ -21,7 +21,10 @@ PARTS = ("latency", "throughput", "pixels", "rest")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns 2 where a measurement could not be taken. A missed target is shown, no error."""
-    arguments = _parser().parse_args(argv)
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    if unknown := [part for part in arguments.parts if part not in PARTS]:
+        parser.error(f"part is {unknown[0]!r}; expected {', '.join(PARTS)}")
     measures: dict[str, Callable[[Programs], Chapter]] = {
         "latency": lambda programs: latency.measure(programs, arguments.rounds, arguments.tokens),
         "throughput": lambda programs: throughput.measure(programs, arguments.burst, arguments.sustained),

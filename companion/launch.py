@@ -207,6 +207,7 @@ class Launch:
         self._environment = {
             **_inherited(simulate=self._wish.simulate),
             "PYTHONUNBUFFERED": "1",
+            **({"TEMPLO_CONFIG": os.devnull} if self._wish.simulate else {}),
             "TEMPLO_BROKER_USER": broker.USER,
             "TEMPLO_BROKER_PASSWORD": password,
             "TEMPLO_WEB_ADDRESS": self._url(self._addresses[0]),

@@ -1,0 +1,381 @@
+"""The one thread of a temple, step by step: recorded before told, and patient with a disk that refuses."""
+
+from __future__ import annotations
+
+import itertools
+import queue
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from controller import wire
+from controller.beams import Level
+from controller.counting import MS, SECOND, Limits
+from controller.herald import Identity
+from controller.ledger import Fallen, Ledger, LedgerError, LedgerTrouble
+from controller.link import Came, Down, Up
+from controller.pipeline import Clock, Drop, Heard, Item, Look, Pipeline, Stop
+from controller.wire import Beam, CommandName, Flag, God, Kind, State, Timing, Trouble
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+IDENTITY = Identity("templo", "a" * 32, Kind.PI, "0.1.0", Timing.KERNEL)
+
+
+class Disk:
+    """A disk that may refuse, under a real ledger."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.trouble: Trouble | None = None
+        self.fails_after_commit = False
+        self.commits: list[int] = []
+
+    def open(self) -> Ledger:
+        disk = self
+        self.check()
+
+        class Refusing(Ledger):
+            def append(self, tokens: Sequence[Fallen]) -> list[wire.Token]:
+                disk.check()
+                recorded = super().append(tokens)
+                disk.commits.append(len(recorded))
+                if disk.fails_after_commit:
+                    disk.fails_after_commit = False
+                    raise LedgerTrouble(Trouble.LEDGER_FAILING, "the sync failed")
+                return recorded
+
+        return Refusing.open(self.path, lambda: "5" * 32)
+
+    def check(self) -> None:
+        if self.trouble is not None:
+            raise LedgerTrouble(self.trouble, "the disk refuses")
+
+
+class Broker:
+    """An outlet that remembers what was handed over."""
+
+    def __init__(self) -> None:
+        self.up = False
+        self.slow = False
+        self.told: list[wire.Message] = []
+
+    def publish(self, message: wire.Message, *, retain: bool = False) -> bool:
+        if self.up:
+            assert retain == isinstance(message, wire.Status | wire.Count)
+            self.told.append(message)
+        return self.up
+
+    def congested(self) -> bool:
+        return self.slow
+
+    def tokens(self) -> list[tuple[int, bool]]:
+        return [(message.seq, message.replayed) for message in self.told if isinstance(message, wire.Token)]
+
+    def statuses(self) -> list[wire.Status]:
+        return [message for message in self.told if isinstance(message, wire.Status)]
+
+    def replies(self) -> list[wire.Reply]:
+        return [message for message in self.told if isinstance(message, wire.Reply)]
+
+
+class Rig:
+    """A pipeline whose clock stands still until it is moved."""
+
+    def __init__(self, folder: Path, opened: bool = True) -> None:
+        self.now_ns = 1000 * SECOND
+        self.disk = Disk(folder / "ledger.sqlite3")
+        self.broker = Broker()
+        ids = (f"{number:032x}" for number in itertools.count(1))
+        self.pipeline = Pipeline(
+            identity=IDENTITY,
+            limits=Limits(),
+            levels={god: Level(False, 0, True) for god in God},
+            ledger=self.disk.open() if opened else None,
+            reopen=self.disk.open,
+            outlet=self.broker,
+            clock=Clock(lambda: self.now_ns, lambda: NOON + timedelta(microseconds=self.now_ns // 1000)),
+            new_id=lambda: next(ids),
+            break_beam=None,
+        )
+
+    def take(self, *items: Item, after_ns: int = 0) -> None:
+        """Let the pipeline work through items, a while later."""
+        self.now_ns += after_ns
+        for item in items:
+            self.pipeline._take(item)
+        self.pipeline._settle(self.now_ns)
+
+    def connect(self) -> None:
+        self.broker.up = True
+        self.take(Up())
+
+    def token(self, god: God = God.TLALOC) -> None:
+        """Let a token fall."""
+        at_ns = self.now_ns
+        self.take(Heard(god, at_ns, True), Heard(god, at_ns + 12 * MS, False), after_ns=0)
+        self.take(after_ns=20 * MS)
+
+    def stop(self) -> None:
+        self.pipeline.queue.put(Stop())
+        self.pipeline.run()
+
+    def ledger(self) -> list[wire.Token]:
+        ledger = Ledger.open(self.disk.path, str, read_only=True)
+        try:
+            return list(ledger.tokens())
+        finally:
+            ledger.abandon()
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Rig:
+    return Rig(tmp_path)
+
+
+def test_a_token_is_recorded_with_when_its_spell_began_and_then_told(rig: Rig) -> None:
+    rig.connect()
+    began = NOON + timedelta(microseconds=rig.now_ns // 1000)
+    rig.token()
+    (recorded,) = rig.ledger()
+    assert recorded.at == began
+    assert recorded.flags == frozenset()
+    assert rig.broker.tokens() == [(1, False)]
+    assert isinstance(rig.broker.told[0], wire.Status)
+
+
+def test_tokens_of_both_slots_that_end_together_share_one_commit(rig: Rig) -> None:
+    at_ns = rig.now_ns
+    rig.take(*(Heard(god, at_ns, True) for god in God), *(Heard(god, at_ns + 12 * MS, False) for god in God))
+    rig.take(after_ns=20 * MS)
+    assert rig.disk.commits == [2]
+    assert {token.god for token in rig.ledger()} == set(God)
+
+
+@pytest.mark.usefixtures("expects_warnings")
+@pytest.mark.parametrize("trouble", [Trouble.LEDGER_FULL, Trouble.LEDGER_READ_ONLY, Trouble.LEDGER_FAILING])
+def test_a_disk_that_refuses_is_an_alert_at_once_and_nothing_is_told_until_it_is_recorded(
+    rig: Rig, trouble: Trouble
+) -> None:
+    rig.connect()
+    rig.disk.trouble = trouble
+    rig.token()
+    rig.token(God.HUITZILOPOCHTLI)
+    assert rig.broker.tokens() == []
+    assert (rig.broker.statuses()[-1].state, rig.broker.statuses()[-1].trouble) == (State.ALERT, trouble)
+    assert rig.pipeline.report()["unrecorded"] == 2
+    rig.disk.trouble = None
+    rig.take(after_ns=SECOND)
+    assert rig.broker.tokens() == [(1, False), (2, False)]
+    assert rig.broker.statuses()[-1].state is State.READY
+    assert [token.god for token in rig.ledger()] == [God.TLALOC, God.HUITZILOPOCHTLI]
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_commit_that_reached_the_disk_although_its_sync_failed_is_one_token(rig: Rig) -> None:
+    rig.connect()
+    rig.disk.fails_after_commit = True
+    rig.token()
+    assert rig.broker.tokens() == []
+    rig.token()
+    rig.take(after_ns=SECOND)
+    assert [token.seq for token in rig.ledger()] == [1, 2]
+    assert len({token.token for token in rig.ledger()}) == 2
+    assert [seq for seq, _ in rig.broker.tokens()] == [1, 2]
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_ledger_that_cannot_be_opened_at_the_start_is_opened_later(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, opened=False)
+    rig.disk.trouble = Trouble.LEDGER_READ_ONLY
+    rig.connect()
+    rig.token()
+    status = rig.broker.statuses()[-1]
+    assert (status.state, status.source, status.trouble) == (State.ALERT, None, Trouble.LEDGER_READ_ONLY)
+    rig.disk.trouble = None
+    rig.take(after_ns=SECOND)
+    status = rig.broker.statuses()[-1]
+    assert (status.state, status.source) == (State.READY, "5" * 32)
+    assert rig.broker.tokens() == [(1, False)]
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_ledger_that_was_exchanged_under_the_temple_is_not_written_to(rig: Rig, tmp_path: Path) -> None:
+    rig.connect()
+    rig.token()
+    rig.disk.trouble = Trouble.LEDGER_FAILING
+    rig.token()
+    rig.disk.trouble = None
+    rig.disk.path = tmp_path / "other.sqlite3"
+    Ledger.open(rig.disk.path, lambda: "9" * 32).close()
+    rig.take(after_ns=SECOND)
+    assert rig.broker.statuses()[-1].trouble is Trouble.LEDGER_FAILING
+    assert rig.ledger() == []
+
+
+def test_the_pipeline_sleeps_until_something_is_due(rig: Rig) -> None:
+    assert rig.pipeline._patience() is None
+    rig.connect()
+    rig.take(Heard(God.TLALOC, rig.now_ns, True), Heard(God.TLALOC, rig.now_ns + 12 * MS, False), after_ns=12 * MS)
+    assert rig.pipeline._patience() == pytest.approx(0.005)
+    rig.take(after_ns=5 * MS)
+    assert 0 < (rig.pipeline._patience() or 0) <= 0.25
+    rig.take(after_ns=SECOND)
+    assert rig.pipeline._patience() == pytest.approx(1)
+    rig.take(Came(wire.Ack("5" * 32, 1)))
+    assert rig.pipeline._patience() is None
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_nothing_is_ever_due_that_is_not_done_when_its_time_comes(rig: Rig) -> None:
+    """Every deadline, in every trouble, is passed by settling once: the thread never spins."""
+    for upset in range(8):
+        rig.broker.up = bool(upset & 1)
+        rig.take(Up() if upset & 1 else Down())
+        rig.broker.slow = bool(upset & 2)
+        rig.disk.trouble = Trouble.LEDGER_FULL if upset & 4 else None
+        for _ in range(12):
+            rig.token()
+            for _ in range(20):
+                patience = rig.pipeline._patience()
+                if patience is None:
+                    break
+                rig.take(after_ns=round(patience * SECOND) + 1)
+                assert rig.pipeline._patience() != 0
+
+
+def test_totals_are_told_at_most_four_times_a_second_and_the_last_always(rig: Rig) -> None:
+    rig.connect()
+    for _ in range(40):
+        rig.token()
+    rig.take(after_ns=SECOND)
+    counts = [message for message in rig.broker.told if isinstance(message, wire.Count)]
+    assert len(counts) <= 6
+    assert counts[-1].totals == {God.TLALOC: 40, God.HUITZILOPOCHTLI: 0}
+
+
+def test_everything_retained_is_told_again_at_every_connection(rig: Rig) -> None:
+    rig.connect()
+    rig.token()
+    rig.broker.up = False
+    rig.take(Down())
+    rig.broker.told.clear()
+    rig.broker.up = True
+    rig.take(Up(), after_ns=SECOND)
+    assert [type(message) for message in rig.broker.told] == [wire.Status, wire.Token, wire.Count]
+
+
+def test_what_the_broker_has_not_taken_is_not_sent_again_but_what_the_companion_has_not_is(rig: Rig) -> None:
+    rig.connect()
+    rig.token()
+    rig.broker.slow = True
+    rig.take(after_ns=60 * SECOND)
+    assert rig.broker.tokens() == [(1, False)]
+    rig.broker.slow = False
+    rig.take(after_ns=60 * SECOND)
+    assert rig.broker.tokens() == [(1, False), (1, True)]
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_jam_is_an_alert_until_it_clears(rig: Rig) -> None:
+    rig.connect()
+    rig.take(Heard(God.TLALOC, rig.now_ns, True))
+    rig.take(after_ns=SECOND)
+    status = rig.broker.statuses()[-1]
+    assert (status.state, status.beams[God.TLALOC], status.trouble) == (State.ALERT, Beam.JAMMED, None)
+    rig.take(Heard(God.TLALOC, rig.now_ns, False))
+    rig.take(after_ns=SECOND)
+    assert rig.broker.statuses()[-1].state is State.READY
+    assert [token.flags for token in rig.ledger()] == [{Flag.JAM}]
+
+
+# -- drops and commands ------------------------------------------------------------------------------------------------
+
+
+def test_a_drop_into_a_temple_with_real_beams_is_a_test_and_answered_once_it_is_recorded(rig: Rig) -> None:
+    answers: list[Mapping[str, object]] = []
+    rig.take(Drop(God.TLALOC, 3, 0, False, answers.append))
+    assert answers == [{"god": God.TLALOC, "recorded": 3, "seq": 3}]
+    assert all(token.flags == {Flag.TEST, Flag.SIMULATED} for token in rig.ledger())
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_drop_that_cannot_be_recorded_is_answered_with_an_error(rig: Rig) -> None:
+    answers: list[Mapping[str, object]] = []
+    rig.disk.trouble = Trouble.LEDGER_FULL
+    rig.take(Drop(God.TLALOC, 1, 0, False, answers.append))
+    assert answers == []
+    rig.take(after_ns=10 * SECOND)
+    assert "0 of 1 tokens" in str(answers[0]["error"])
+
+
+def command(rig: Rig, name: CommandName, number: int = 1, **more: object) -> Came:
+    expires = NOON + timedelta(microseconds=rig.now_ns // 1000, seconds=10)
+    return Came(wire.Command(f"{number:032x}", name, expires, **more))  # type: ignore[arg-type]
+
+
+def test_a_command_that_comes_twice_is_carried_out_once_and_answered_twice(rig: Rig) -> None:
+    rig.connect()
+    for _ in range(2):
+        rig.take(command(rig, CommandName.DROP, god=God.TLALOC))
+    assert len(rig.ledger()) == 1
+    assert [reply.ok for reply in rig.broker.replies()] == [True, True]
+    assert len({reply.id for reply in rig.broker.replies()}) == 1
+
+
+def test_a_companion_that_asks_hears_at_once_what_it_may_have_missed(rig: Rig) -> None:
+    rig.connect()
+    rig.token()
+    rig.take(command(rig, CommandName.IDENTIFY))
+    assert rig.broker.tokens() == [(1, False), (1, True)]
+
+
+def test_a_companion_that_lost_its_store_gets_everything_again_even_after_a_restart(rig: Rig, tmp_path: Path) -> None:
+    rig.connect()
+    for _ in range(3):
+        rig.token()
+    rig.take(Came(wire.Ack("5" * 32, 3)))
+    rig.take(command(rig, CommandName.RESEND, seq=2))
+    assert rig.broker.tokens()[3:] == [(2, True), (3, True)]
+    again = Rig(tmp_path)
+    again.connect()
+    assert again.broker.tokens() == [(2, True), (3, True)]
+
+
+# -- the end -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_token_that_has_just_fallen_is_recorded_before_the_end(rig: Rig) -> None:
+    rig.pipeline.queue.put(Heard(God.TLALOC, rig.now_ns - 12 * MS, True))
+    rig.pipeline.queue.put(Heard(God.TLALOC, rig.now_ns, False))
+    rig.stop()
+    assert len(rig.ledger()) == 1
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_whoever_waits_for_a_drop_hears_that_the_end_came_first(rig: Rig) -> None:
+    answers: queue.SimpleQueue[Mapping[str, object]] = queue.SimpleQueue()
+    rig.disk.trouble = Trouble.LEDGER_FULL
+    rig.pipeline.queue.put(Drop(God.TLALOC, 1, 0, False, answers.put))
+    rig.stop()
+    assert "error" in answers.get_nowait()
+
+
+def test_the_pipeline_tells_whoever_looks_how_the_temple_is(rig: Rig) -> None:
+    rig.token()
+    seen: list[Mapping[str, object]] = []
+    rig.take(Look(seen.append))
+    report = seen[0]
+    assert (report["state"], report["last_seq"], report["waiting"], report["unrecorded"]) == (State.READY, 1, 1, 0)
+
+
+def test_a_damaged_ledger_is_trouble_too(rig: Rig, expects_warnings: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def damaged(*_: object) -> None:
+        raise LedgerError("the ledger is damaged")
+
+    rig.connect()
+    monkeypatch.setattr(rig.pipeline._ledger, "append", damaged)
+    monkeypatch.setattr(rig.pipeline, "_reopen", damaged)
+    rig.token()
+    assert rig.broker.statuses()[-1].trouble is Trouble.LEDGER_FAILING

@@ -1,0 +1,193 @@
+"""The contract: its golden vectors, and that bytes of any kind give a message or a `WireError`."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller import wire
+from controller.wire import (
+    Ack,
+    Beam,
+    Command,
+    CommandName,
+    Count,
+    God,
+    Kind,
+    Reply,
+    State,
+    Status,
+    Timing,
+    Token,
+    Trouble,
+    WireError,
+)
+
+VECTORS = {path.stem: json.loads(path.read_text("utf-8")) for path in (Path(__file__).parent / "vectors").glob("*.json")}
+LEAVES = ("status", "token", "count", "ack", "command", "reply")
+
+
+def vectors(kind: str) -> list[Any]:
+    return [
+        pytest.param(leaf, vector, id=f"{leaf}: {vector['name']}")
+        for leaf, file in sorted(VECTORS.items())
+        for vector in file[kind]
+    ]
+
+
+def payload(vector: dict[str, str]) -> bytes:
+    return bytes.fromhex(vector["payload_hex"]) if "payload_hex" in vector else vector["payload"].encode()
+
+
+# -- golden vectors ----------------------------------------------------------------------------------------------------
+
+
+def test_every_topic_has_vectors_good_and_bad() -> None:
+    assert set(VECTORS) == set(LEAVES)
+    assert all(file["topic"] == leaf and file["good"] and file["bad"] for leaf, file in VECTORS.items())
+
+
+@pytest.mark.parametrize(("leaf", "vector"), vectors("good"))
+def test_a_good_payload_is_read_and_written_in_the_one_way(leaf: str, vector: dict[str, Any]) -> None:
+    message = wire.decode(leaf, payload(vector))
+    assert json.loads(wire.encode(message)) == vector["message"]
+    assert message.leaf == leaf
+
+
+@pytest.mark.parametrize(("leaf", "vector"), vectors("bad"))
+def test_a_bad_payload_is_refused_with_its_reason(leaf: str, vector: dict[str, str]) -> None:
+    with pytest.raises(WireError) as caught:
+        wire.decode(leaf, payload(vector))
+    assert vector["error"] in str(caught.value)
+    assert len(str(caught.value)) < 400
+    assert str(caught.value).isprintable()
+
+
+# -- any bytes ---------------------------------------------------------------------------------------------------------
+
+leaves = st.sampled_from(LEAVES)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+def read(leaf: str, data: bytes) -> None:
+    try:
+        message = wire.decode(leaf, data)
+    except WireError as error:
+        assert str(error)
+    else:
+        wire.encode(message)
+
+
+@given(leaves, st.binary(max_size=300))
+def test_bytes_of_any_kind_give_a_message_or_a_wire_error(leaf: str, data: bytes) -> None:
+    read(leaf, data)
+
+
+@given(leaves, json_values)
+def test_json_of_any_kind_gives_a_message_or_a_wire_error(leaf: str, value: Any) -> None:
+    read(leaf, json.dumps(value).encode())
+
+
+@given(st.data())
+def test_a_good_payload_with_one_field_exchanged_gives_a_message_or_a_wire_error(data: st.DataObject) -> None:
+    leaf = data.draw(leaves)
+    value = json.loads(payload(data.draw(st.sampled_from(VECTORS[leaf]["good"]))))
+    value[data.draw(st.sampled_from(sorted(value)))] = data.draw(json_values)
+    read(leaf, json.dumps(value).encode())
+
+
+@given(st.data())
+def test_a_good_payload_with_one_byte_exchanged_gives_a_message_or_a_wire_error(data: st.DataObject) -> None:
+    leaf = data.draw(leaves)
+    good = bytearray(payload(data.draw(st.sampled_from(VECTORS[leaf]["good"]))))
+    good[data.draw(st.integers(0, len(good) - 1))] = data.draw(st.integers(0, 255))
+    read(leaf, bytes(good))
+
+
+# -- round trips -------------------------------------------------------------------------------------------------------
+
+ids = st.binary(min_size=16, max_size=16).map(bytes.hex)
+gods = st.sampled_from(God)
+seqs = st.integers(1, wire.MAX_SEQ)
+times = st.integers(-(10**13), 10**14).map(lambda ms: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=ms))
+words = st.from_regex(r"[a-z][a-z0-9_]{0,31}", fullmatch=True)
+texts = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=64)
+results = st.dictionaries(st.text(max_size=10), st.integers() | st.text(max_size=10), max_size=4)
+
+messages = st.one_of(
+    st.builds(
+        Status,
+        st.sampled_from(State),
+        ids,
+        st.sampled_from(Kind),
+        texts,
+        st.sampled_from(Timing),
+        st.fixed_dictionaries({god: st.sampled_from(Beam) for god in God}),
+        st.none() | ids,
+        st.none() | st.sampled_from(Trouble),
+    ),
+    st.builds(
+        Token,
+        ids,
+        seqs,
+        ids,
+        gods,
+        times,
+        st.floats(0, wire.MAX_WIDTH_MS),
+        st.frozensets(words, max_size=16),
+        st.booleans(),
+    ),
+    st.builds(
+        Count, ids, st.integers(0, wire.MAX_SEQ), st.fixed_dictionaries({god: st.integers(0, 2**40) for god in God})
+    ),
+    st.builds(Ack, ids, seqs),
+    st.builds(Command, ids, st.sampled_from(CommandName), times, st.none() | seqs, st.none() | gods),
+    st.builds(Reply, ids, st.booleans(), st.none() | results, st.none() | texts),
+)
+
+
+@given(messages)
+def test_what_is_written_is_read_back(message: wire.Message) -> None:
+    assert wire.decode(message.leaf, wire.encode(message)) == message
+
+
+# -- topics ------------------------------------------------------------------------------------------------------------
+
+
+@given(st.from_regex(r"[a-z0-9][a-z0-9-]{0,31}", fullmatch=True), leaves)
+def test_a_topic_names_its_temple_and_its_leaf(temple: str, leaf: str) -> None:
+    assert wire.parse_topic(wire.topic(temple, leaf)) == (temple, leaf)
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_topic_or_a_wire_error(text: str) -> None:
+    try:
+        temple, leaf = wire.parse_topic(text)
+    except WireError:
+        return
+    assert wire.topic(temple, leaf) == text
+
+
+@pytest.mark.parametrize("name", ["", "-templo", "Templo", "templo/mayor", "a+b", "#", "templo\n", "é", "x" * 33])
+def test_a_name_that_could_not_be_a_temples_is_refused(name: str) -> None:
+    with pytest.raises(WireError, match="temple name is"):
+        wire.temple_name(name)
+    with pytest.raises(WireError):
+        wire.topic(name, "token")
+
+
+def test_a_leaf_that_is_none_is_refused() -> None:
+    with pytest.raises(WireError, match="topic leaf is 'changed'"):
+        wire.topic("templo", "changed")
+    with pytest.raises(WireError, match="topic leaf is 'changed'"):
+        wire.decode("changed", b"{}")
