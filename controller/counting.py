@@ -93,6 +93,7 @@ class Counter:
     - A train of dark spells with gaps under `min_clear` is one spell; spanning `min_break` or more it is exactly one
       token, whatever the order of `feed` and `advance` and however late the edges come.
     - At `max_break` a spell is one token flagged `jam`, once, however long it lasts.
+    - A spell that is `certain` is counted as exactly one token, at least as wide, whatever comes.
     - A beam that was dark from the start, or that flickers, makes no token.
     - A level heard twice is a missed edge: flagged on the spell it falls in, never a token of its own.
     """
@@ -175,21 +176,29 @@ class Counter:
             due.append(self._calm_ns)
         return min(due, default=None)
 
+    def certain(self) -> Counted | None:
+        """Return the token that the latest spell will be if its beam now stays clear, once it must become one."""
+        spell = self._spell
+        if spell is None or spell.told or spell.end_ns is None:
+            return None
+        width = spell.end_ns - spell.start_ns
+        return Counted(spell.start_ns, width, self._flags(spell, set())) if width >= self._limits.min_break else None
+
     def resync(self, at_ns: int, dark: bool) -> list[Event]:
         """Take a level that was read, and that no edge has led to: a missed edge, and never a token of its own."""
         if dark == self._dark:
             return []
+        at_ns = self._last_ns = max(at_ns, self._last_ns)
         events: list[Event] = []
         self._run(at_ns, 0, events)
         self.missed_edges += 1
         events.append(MissedEdge(at_ns, dark))
-        self._last_ns = max(at_ns, self._last_ns)
         self._dark = dark
         spell = self._spell
-        if spell is not None and spell.end_ns is None and not spell.told:
+        if spell is not None and not spell.told:
             spell.missed = True
-            spell.end_ns = at_ns
-            self._close(spell, at_ns, events)
+            spell.end_ns = at_ns if spell.end_ns is None else spell.end_ns
+            self._close(spell, spell.end_ns, events)
         self._settle(events)
         if dark:
             self._spell = _Spell(at_ns, told=True, void=True, stuck=Beam.DARK)

@@ -56,16 +56,22 @@ class Identity:
 class Herald:
     """Tells the broker what it should know, in step with a window of tokens."""
 
-    def __init__(self, outlet: Outlet, window: Window) -> None:
-        """Begin disconnected."""
+    def __init__(self, outlet: Outlet, window: Window, totals: Mapping[God, int]) -> None:
+        """Begin disconnected; `totals` are of all the tokens up to the window's last."""
         self._outlet = outlet
         self._window = window
+        self.totals = dict(totals)
         self._up = False
         self._status: wire.Status | None = None
         self._counted: int | None = None
         self._count_ns = 0
         self._stale = False
         self.restored = False
+
+    @property
+    def last_seq(self) -> int:
+        """Up to where there are tokens that may be told."""
+        return self._window.last
 
     @property
     def delivered(self) -> int:
@@ -84,15 +90,17 @@ class Herald:
         self._up = False
         self._window.disconnected()
 
-    def begin(self, window: Window) -> None:
-        """Take the window of a ledger that could only be opened now."""
+    def begin(self, window: Window, totals: Mapping[God, int]) -> None:
+        """Take the window and totals of a ledger that could only be opened now."""
         self._window = window
+        self.totals = dict(totals)
         if self._up:
             window.connected()
 
-    def recorded(self, seq: int, fell_ns: int) -> None:
-        """Take note of a token that is durable."""
-        self._window.recorded(seq, fell_ns)
+    def recorded(self, token: wire.Token, fell_ns: int) -> None:
+        """Take note of the next token; it is durable, and nothing will change it."""
+        self._window.recorded(token.seq, fell_ns)
+        self.totals[token.god] += 1
 
     def acknowledged(self, seq: int, now_ns: int) -> bool:
         """Take the companion's word; return whether it was news."""
@@ -151,12 +159,12 @@ class Herald:
                 return
 
     def _tell_count(self, ledger: Ledger, now_ns: int) -> None:
-        self._stale = ledger.last_seq != self._counted
+        self._stale = self.last_seq != self._counted
         if not self._stale or now_ns < self._count_ns:
             return
         self._count_ns = now_ns + COUNT_NS
         if self._counted is not None and self._outlet.congested():
             return
-        if self._outlet.publish(wire.Count(ledger.source, ledger.last_seq, ledger.totals), retain=True):
-            self._counted = ledger.last_seq
+        if self._outlet.publish(wire.Count(ledger.source, self.last_seq, dict(self.totals)), retain=True):
+            self._counted = self.last_seq
             self._stale = False

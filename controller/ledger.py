@@ -43,6 +43,10 @@ CREATE TABLE token (
 ) STRICT;
 """
 _COLUMNS = "seq, token, god, at_ms, width_ns, flags"
+_RECORD = """
+INSERT INTO token VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (seq) DO UPDATE SET width_ns = excluded.width_ns, flags = excluded.flags
+"""
 
 
 class LedgerError(Exception):
@@ -73,8 +77,9 @@ class Ledger:
     """One open ledger.
 
     Laws:
-    - `append` returns after the tokens are on disk, or raises and records none of them. A token whose commit failed
-      on its way may be offered again: it is recorded once.
+    - `record` returns after the tokens are on disk as they are given, or raises and records none of it. The latest
+      tokens may be offered again, because a commit failed on its way or because their width or flags are known
+      better now: each is recorded once, and keeps its number and its time.
     - `seq` starts at 1, has no gaps, never wraps or resets. `source` is made with the file.
     - The lifetime totals and the delivered mark ride in each row: a token costs one row in one page, and neither
       needs a scan. A mark that was lost in a crash only sends tokens again.
@@ -122,14 +127,16 @@ class Ledger:
             connection.close()
             raise
 
-    def append(self, tokens: Sequence[Fallen]) -> list[Token]:
-        """Record tokens in one commit and return them with their numbers; raises `LedgerTrouble`."""
-        recorded = self._known(tokens)
-        fresh = tokens[len(recorded) :]
+    def record(self, tokens: Sequence[Fallen]) -> list[Token]:
+        """Record tokens in one commit and return them with their numbers; raises `LedgerTrouble`.
+
+        Those of them that are recorded already are the ledger's last, in the same order; they are amended.
+        """
+        first = self.last_seq + 1 - self._known(tokens)
         totals = dict(self.totals)
         rows = []
-        for seq, token in enumerate(fresh, self.last_seq + 1):
-            totals[token.god] += 1
+        for seq, token in enumerate(tokens, first):
+            totals[token.god] += seq > self.last_seq
             rows.append(
                 (
                     seq,
@@ -145,12 +152,12 @@ class Ledger:
             )
         try:
             with self._transaction():
-                self._connection.executemany("INSERT INTO token VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+                self._connection.executemany(_RECORD, rows)
         except sqlite3.Error as error:
             raise _problem(error, self._path) from error
-        self.last_seq += len(rows)
+        self.last_seq = first + len(rows) - 1
         self.totals = totals
-        return recorded + [self._token(row[:6]) for row in rows]
+        return [self._token(row[:6]) for row in rows]
 
     def after(self, seq: int, limit: int) -> list[Token]:
         """Return up to `limit` tokens that follow `seq`, in order: one walk down the primary key."""
@@ -207,11 +214,11 @@ class Ledger:
             if delivered_at != self.last_seq:
                 self.delivered = row[3]
 
-    def _known(self, tokens: Sequence[Fallen]) -> list[Token]:
-        """Return those of `tokens` that an earlier try recorded although its commit seemed to fail."""
+    def _known(self, tokens: Sequence[Fallen]) -> int:
+        """Return how many of `tokens` are recorded, be it by an earlier try whose commit seemed to fail."""
         ids = {token.token for token in tokens}
         tail = self.after(max(0, self.last_seq - len(tokens)), len(tokens))
-        return [token for token in tail if token.token in ids]
+        return sum(token.token in ids for token in tail)
 
     def _written(self) -> int:
         row = self._connection.execute("SELECT delivered, delivered_at FROM meta").fetchone()

@@ -34,7 +34,7 @@ def drop(settings: Settings, god: God, count: int) -> int:
             counted = [
                 simulate(settings.counting, time.monotonic_ns()) for _ in range(first, min(first + _BATCH, count))
             ]
-            ledger.append(
+            ledger.record(
                 [
                     Fallen(secrets.token_hex(16), god, datetime.now(UTC), each.width_ns, each.flags | flags)
                     for each in counted

@@ -2,6 +2,9 @@
 
 All that happens comes to it through one queue, so nothing here is shared or locked. It never waits for the network,
 and for the disk only to make a token durable before anyone hears of it.
+
+A token that is certain is recorded at once, as a draft, so that the disk's time passes during its quiet. Nobody hears
+of a draft, nor of what was recorded after it, until it is counted and the ledger holds it as it was counted.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import logging
 import queue
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeAlias
 
@@ -83,11 +86,20 @@ class Clock(NamedTuple):
     utc: Callable[[], datetime]
 
 
-class _Pending(NamedTuple):
-    """A token that fell and is not yet recorded."""
+@dataclass(slots=True, eq=False)
+class _Untold:
+    """A token that fell and of which nobody may hear yet; `recorded` once the ledger holds it as it is now."""
 
     fallen: Fallen
     fell_ns: int
+    recorded: wire.Token | None = None
+
+    def amend(self, counted: Counted, flags: frozenset[Flag]) -> None:
+        """Take what a draft was counted as; its time stays."""
+        self.fell_ns = counted.start_ns + counted.width_ns
+        fallen = replace(self.fallen, width_ns=counted.width_ns, flags=counted.flags | flags)
+        if fallen != self.fallen:
+            self.fallen, self.recorded = fallen, None
 
 
 @dataclass(slots=True)
@@ -134,13 +146,14 @@ class Pipeline:
         self._break_beam = break_beam
         self._flags = frozenset({Flag.SIMULATED}) if break_beam else frozenset()
         self.counters = {god: Counter(limits, at.dark, at.at_ns, at.proved) for god, at in levels.items()}
-        self._pending: list[_Pending] = []
+        self._untold: deque[_Untold] = deque()
+        self._drafts: dict[God, _Untold] = {}
         self._waiting: dict[tuple[God, bool], deque[_Waiting]] = {
             (god, test): deque() for god in God for test in (False, True)
         }
         self._trouble: Trouble | None = None
         self._retry_ns = clock.monotonic_ns() if ledger is None else None
-        self._herald = Herald(outlet, _window(ledger))
+        self._herald = Herald(outlet, *_told(ledger))
         self._commands = Commands(
             {
                 CommandName.IDENTIFY: lambda _, told: told(self._identify()),
@@ -177,7 +190,7 @@ class Pipeline:
     def report(self) -> dict[str, object]:
         """Return everything that there is to know, for the command line."""
         status, ledger = self.status(), self._ledger
-        last = ledger.last_seq if ledger else None
+        last = self._herald.last_seq if ledger else None
         return {
             "temple": self._identity.temple,
             "state": status.state,
@@ -190,11 +203,11 @@ class Pipeline:
             "beams": dict(status.beams),
             "glitches": {god: counter.glitches for god, counter in self.counters.items()},
             "missed_edges": {god: counter.missed_edges for god, counter in self.counters.items()},
-            "totals": dict(ledger.totals) if ledger else None,
+            "totals": dict(self._herald.totals) if ledger else None,
             "last_seq": last,
             "delivered": self._herald.delivered,
             "waiting": last - self._herald.delivered if last is not None else None,
-            "unrecorded": len(self._pending),
+            "unrecorded": self._unrecorded(),
         }
 
     def _patience(self) -> float | None:
@@ -232,7 +245,10 @@ class Pipeline:
         """Draw what follows from what was taken and from the time: record first, then tell."""
         for god, counter in self.counters.items():
             self._heed(god, counter.advance(now_ns))
+            if god not in self._drafts and (certain := counter.certain()) is not None:
+                self._drafts[god] = self._fell(god, certain, self._flags)
         self._record(now_ns)
+        self._let_out()
         self._herald.tell_status(self.status())
         if self._ledger is not None:
             try:
@@ -246,7 +262,10 @@ class Pipeline:
         for event in events:
             match event:
                 case Counted():
-                    self._fell(god, event, self._flags)
+                    if (draft := self._drafts.pop(god, None)) is not None:
+                        draft.amend(event, self._flags)
+                    else:
+                        self._fell(god, event, self._flags)
                 case BeamChanged(beam):
                     log.log(logging.WARNING if beam in _ALARMING else logging.INFO, "the beam of %s is %s", god, beam)
                 case MissedEdge(_, dark):
@@ -254,10 +273,12 @@ class Pipeline:
                 case Glitch(_, width_ns):
                     log.debug("a glitch of %s: dark for %.1f ms", god, width_ns / MS)
 
-    def _fell(self, god: God, counted: Counted, flags: frozenset[Flag]) -> None:
+    def _fell(self, god: God, counted: Counted, flags: frozenset[Flag]) -> _Untold:
         at = self._clock.utc() - timedelta(microseconds=(self._clock.monotonic_ns() - counted.start_ns) // 1000)
         fallen = Fallen(self._new_id(), god, at, counted.width_ns, counted.flags | flags)
-        self._pending.append(_Pending(fallen, counted.start_ns + counted.width_ns))
+        untold = _Untold(fallen, counted.start_ns + counted.width_ns)
+        self._untold.append(untold)
+        return untold
 
     def _drop(self, drop: Drop) -> None:
         now_ns = self._clock.monotonic_ns()
@@ -271,29 +292,39 @@ class Pipeline:
         self._waiting[drop.god, test].append(_Waiting(drop, drop.times, through_ns + DROP_NS))
 
     def _record(self, now_ns: int) -> None:
-        """Make what fell durable, in one commit, or keep it and try again soon."""
-        if now_ns < self._retry_ns if self._retry_ns is not None else not self._pending:
+        """Make what fell durable as it is now, in one commit, or keep it and try again soon."""
+        unrecorded = self._unrecorded()
+        if now_ns < self._retry_ns if self._retry_ns is not None else not unrecorded:
             return
         try:
             ledger = self._ledger = self._ledger or self._open()
-            recorded = ledger.append([pending.fallen for pending in self._pending]) if self._pending else []
+            if unrecorded:
+                recorded = ledger.record([each.fallen for each in self._untold])
+                for untold, token in zip(self._untold, recorded, strict=True):
+                    untold.recorded = token
         except (LedgerTrouble, LedgerError) as error:
             self._failed(error, now_ns)
             return
         if self._retry_ns is not None:
             log.warning("the ledger can be written again")
             self._retry_ns = self._trouble = None
-        for token, pending in zip(recorded, self._pending, strict=True):
-            self._herald.recorded(token.seq, pending.fell_ns)
+
+    def _unrecorded(self) -> int:
+        return sum(untold.recorded is None for untold in self._untold)
+
+    def _let_out(self) -> None:
+        """Let everyone hear, in order, of what is recorded for good."""
+        drafts = self._drafts.values()
+        while self._untold and self._untold[0] not in drafts and (token := self._untold[0].recorded) is not None:
+            self._herald.recorded(token, self._untold.popleft().fell_ns)
             self._answer_drop(self._waiting[token.god, Flag.TEST in token.flags], token.seq)
-        self._pending.clear()
 
     def _open(self) -> Ledger:
         """Open the ledger again, after the disk had refused it."""
         ledger = self._reopen()
         if self.source is None:
             self.source = ledger.source
-            self._herald.begin(_window(ledger))
+            self._herald.begin(*_told(ledger))
         elif self.source != ledger.source:
             ledger.abandon()
             raise LedgerError(f"the ledger was exchanged: its source is {ledger.source}; expected {self.source}")
@@ -304,7 +335,7 @@ class Pipeline:
     def _failed(self, error: LedgerTrouble | LedgerError, now_ns: int) -> None:
         trouble = error.trouble if isinstance(error, LedgerTrouble) else Trouble.LEDGER_FAILING
         if trouble is not self._trouble:
-            log.error("%s (%d tokens wait in memory)", error, len(self._pending))
+            log.error("%s (%d tokens wait in memory)", error, self._unrecorded())
         self._trouble = trouble
         self._retry_ns = now_ns + RETRY_NS
         # After a failed sync only a new connection finds out what is on disk and what is not.
@@ -335,14 +366,14 @@ class Pipeline:
             raise RefusedError("resend needs seq, the first token to send again")
         if self._ledger is None:
             raise RefusedError("the ledger cannot be read now: see the temple's status")
-        if command.seq > (highest := self._ledger.last_seq + 1):
+        if command.seq > (highest := self._herald.last_seq + 1):
             raise RefusedError(f"resend from {command.seq}; expected at most {highest}, the next token")
         try:
             self._ledger.deliver_again(command.seq)
         except (LedgerTrouble, LedgerError) as error:
             raise RefusedError(str(error)) from error
         self._herald.resend_from(command.seq)
-        told({"from": command.seq, "last_seq": self._ledger.last_seq})
+        told({"from": command.seq, "last_seq": self._herald.last_seq})
 
     def _test(self, command: wire.Command, told: Callable[[Result], None]) -> None:
         if command.god is None:
@@ -354,13 +385,18 @@ class Pipeline:
         now_ns = self._clock.monotonic_ns()
         for god, counter in self.counters.items():
             self._heed(god, counter.advance(now_ns + self._limits.min_clear))
+        self._drafts.clear()  # a beam that is dark again will not be heard to the end: its token stays as it is
         self._record(now_ns)
-        if self._pending:
-            log.error("%d tokens could not be recorded before the end", len(self._pending))
+        self._let_out()
+        if unrecorded := self._unrecorded():
+            log.error("%d tokens could not be recorded before the end", unrecorded)
         self._forget_drops(max((each.until_ns for queued in self._waiting.values() for each in queued), default=0))
         if self._ledger is not None:
             self._ledger.close()
 
 
-def _window(ledger: Ledger | None) -> Window:
-    return Window(ledger.delivered, ledger.last_seq) if ledger else Window(0, 0)
+def _told(ledger: Ledger | None) -> tuple[Window, Mapping[God, int]]:
+    """Return what a ledger that was just opened says: all of it may be told."""
+    if ledger is None:
+        return Window(0, 0), dict.fromkeys(God, 0)
+    return Window(ledger.delivered, ledger.last_seq), ledger.totals

@@ -57,7 +57,7 @@ class Window:
         return self._next - 1 - self.delivered
 
     def recorded(self, seq: int, fell_ns: int) -> None:
-        """Take note of the next token of the ledger."""
+        """Take note of the next token of the ledger that may be told."""
         self.last = seq
         self._fell.append((seq, fell_ns))
         while self._fell[0][1] < fell_ns - self._fresh:

@@ -159,6 +159,43 @@ def test_nothing_that_a_line_can_do_breaks_the_counter(story: list[tuple[int, bo
     assert counted <= rises
 
 
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(-2, 12) | st.integers(-1, 400),
+            st.sampled_from(["edge", "edge", "edge", "tick", "read"]),
+            st.booleans(),
+        )
+    ),
+    st.booleans(),
+)
+def test_what_is_certain_becomes_exactly_one_token_that_began_with_it(
+    story: list[tuple[int, str, bool]], dark: bool
+) -> None:
+    counter = Counter(Limits(band=30 * MS, flicker=20), dark, since_ns=0)
+    at_ns, certain = SECOND, None
+    for later_ms, kind, odd in [*story, (10_000, "tick", False)]:
+        at_ns += later_ms * MS
+        if kind == "tick":
+            events = counter.advance(at_ns)
+        elif kind == "read":
+            events = counter.resync(at_ns, odd)
+        else:
+            events = counter.feed(Edge(at_ns, counter.dark is (later_ms == 11)))
+        told = [event for event in events if isinstance(event, Counted | Glitch)]
+        if certain is not None and told:
+            assert isinstance(told[0], Counted)
+            assert told[0].start_ns == certain.start_ns
+            assert told[0].width_ns >= certain.width_ns
+            assert told[0].flags >= certain.flags - {Flag.OVERLAP}
+            certain = None
+        if (now := counter.certain()) is not None:
+            assert certain is None or certain.start_ns == now.start_ns
+            assert counter.dark is False
+            certain = now
+    assert certain is None
+
+
 # -- tokens, jams, glitches --------------------------------------------------------------------------------------------
 
 
@@ -168,6 +205,22 @@ def test_a_clean_spell_is_told_when_it_has_been_clear_for_long_enough() -> None:
     assert counter.deadline() == 27 * MS
     assert counter.advance(27 * MS - 1) == []
     assert counter.advance(27 * MS) == [Counted(10 * MS, 12 * MS)]
+
+
+def test_a_spell_is_certain_from_its_clear_edge_until_it_is_told_or_the_beam_is_dark_again() -> None:
+    counter = fresh()
+    fed(counter, [Edge(10 * MS, True)])
+    assert counter.certain() is None
+    counter.feed(Edge(22 * MS, False))
+    assert counter.certain() == Counted(10 * MS, 12 * MS)
+    counter.feed(Edge(24 * MS, True))
+    assert counter.certain() is None
+    counter.feed(Edge(25 * MS, False))
+    assert counter.certain() == Counted(10 * MS, 15 * MS)
+    counter.advance(30 * MS)
+    assert counter.certain() is None
+    fed(counter, edges((100, 102)))
+    assert counter.certain() is None
 
 
 def test_a_spell_that_is_too_short_is_a_glitch_and_no_token() -> None:
@@ -325,6 +378,13 @@ def test_dark_twice_is_one_token_flagged() -> None:
     assert [token.flags for token in tokens(events)] == [{Flag.MISSED_EDGE}]
     assert counter.missed_edges == 1
     assert MissedEdge(40 * MS, True) in events
+
+
+def test_a_token_in_its_quiet_is_counted_although_its_beam_is_read_dark() -> None:
+    counter = fresh()
+    fed(counter, edges((10, 22)))
+    assert tokens(counter.resync(24 * MS, True)) == [Counted(10 * MS, 12 * MS, frozenset({Flag.MISSED_EDGE}))]
+    assert tokens(counter.advance(SECOND)) == []
 
 
 @pytest.mark.parametrize("second_ms", [23, 60])

@@ -9,12 +9,15 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from controller import offline
 from controller.ledger import Fallen, Ledger, LedgerError, LedgerTrouble
+from controller.settings import load
 from controller.wire import Flag, God, Trouble
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +40,7 @@ def opened(path: Path) -> Ledger:
 
 def test_tokens_come_back_as_they_were_recorded(path: Path) -> None:
     with closing(opened(path)) as ledger:
-        recorded = ledger.append([fallen(), fallen(God.HUITZILOPOCHTLI, Flag.JAM, Flag.TEST)])
+        recorded = ledger.record([fallen(), fallen(God.HUITZILOPOCHTLI, Flag.JAM, Flag.TEST)])
     with closing(opened(path)) as ledger:
         assert list(ledger.tokens()) == recorded
         first, second = recorded
@@ -58,13 +61,13 @@ def test_the_times_of_a_clock_that_jumps_ten_years_are_kept_and_the_order_is_the
     ten_years = timedelta(days=3652)
     with closing(opened(path)) as ledger:
         for at in (NOW, NOW - ten_years, NOW + ten_years, datetime(1969, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC)):
-            ledger.append([Fallen(f"{next(numbers):032x}", God.TLALOC, at, 1)])
+            ledger.record([Fallen(f"{next(numbers):032x}", God.TLALOC, at, 1)])
         assert [token.at.year for token in ledger.tokens()] == [2026, 2016, 2036, 1969]
 
 
 def test_a_replay_reads_in_batches_down_the_primary_key(path: Path) -> None:
     with closing(opened(path)) as ledger:
-        ledger.append([fallen() for _ in range(50)])
+        ledger.record([fallen() for _ in range(50)])
         assert [token.seq for token in ledger.after(17, 20)] == list(range(18, 38))
         assert ledger.after(50, 20) == []
     with closing(sqlite3.connect(path)) as raw:
@@ -75,13 +78,13 @@ def test_a_replay_reads_in_batches_down_the_primary_key(path: Path) -> None:
 
 def test_the_delivered_mark_rides_with_the_next_token_and_is_written_at_the_end(path: Path) -> None:
     ledger = opened(path)
-    ledger.append([fallen(), fallen(), fallen()])
+    ledger.record([fallen(), fallen(), fallen()])
     ledger.deliver(2)
     ledger.abandon()
     with closing(opened(path)) as again:
         assert again.delivered == 0
         again.deliver(2)
-        again.append([fallen()])
+        again.record([fallen()])
         again.abandon()
     with closing(opened(path)) as again:
         assert again.delivered == 2
@@ -94,25 +97,46 @@ def test_the_delivered_mark_rides_with_the_next_token_and_is_written_at_the_end(
 
 def test_what_is_to_be_delivered_again_survives_a_kill(path: Path) -> None:
     ledger = opened(path)
-    ledger.append([fallen() for _ in range(5)])
+    ledger.record([fallen() for _ in range(5)])
     ledger.deliver(5)
     ledger.deliver_again(3)
     ledger.abandon()
     with closing(opened(path)) as again:
         assert again.delivered == 2
-        again.append([fallen()])
+        again.record([fallen()])
         again.abandon()
     with closing(opened(path)) as again:
         assert again.delivered == 2
 
 
+def test_a_drop_into_a_temple_that_does_not_run_is_recorded(tmp_path: Path) -> None:
+    settings = load(file=None, environ={"TEMPLO_STATE": str(tmp_path)}, flags={}, home=tmp_path)
+    assert offline.drop(settings, God.TLALOC, 3) == 3
+    assert offline.status(settings)["totals"] == {God.TLALOC: 3, God.HUITZILOPOCHTLI: 0}
+
+
+def test_the_latest_tokens_are_amended_with_the_commit_that_records_the_next(path: Path) -> None:
+    with closing(opened(path)) as ledger:
+        settled, draft, behind, fresh = fallen(), fallen(), fallen(God.HUITZILOPOCHTLI), fallen()
+        before = ledger.record([settled, draft, behind])
+        ledger.deliver(1)
+        later = replace(draft, at=NOW + timedelta(days=1), width_ns=20_000_000, flags=frozenset({Flag.OVERLAP}))
+        after = ledger.record([later, behind, fresh])
+        assert [token.seq for token in after] == [2, 3, 4]
+        assert ledger.totals == {God.TLALOC: 3, God.HUITZILOPOCHTLI: 1}
+    with closing(opened(path)) as again:
+        amended = replace(before[1], width_ms=20.0, flags=frozenset({Flag.OVERLAP}))
+        assert list(again.tokens()) == [before[0], amended, before[2], after[2]]
+        assert (again.totals, again.last_seq, again.delivered) == (ledger.totals, 4, 1)
+
+
 def test_a_token_whose_commit_seemed_to_fail_is_recorded_once(path: Path) -> None:
     tokens = [fallen(), fallen(), fallen()]
     ledger = opened(path)
-    ledger.append(tokens[:2])
+    ledger.record(tokens[:2])
     ledger.abandon()
     with closing(opened(path)) as again:
-        recorded = again.append(tokens)
+        recorded = again.record(tokens)
         assert [(token.seq, token.token) for token in recorded] == [
             (seq, token.token) for seq, token in enumerate(tokens, 1)
         ]
@@ -123,18 +147,18 @@ def test_a_lone_token_costs_one_page_of_the_disk_and_a_burst_shares_it(path: Pat
     log = Path(f"{path}-wal")
     frame = 4096 + 24
     with closing(opened(path)) as ledger:
-        ledger.append([fallen()])
+        ledger.record([fallen()])
         for burst in (1, 1, 10):
             size = log.stat().st_size
             ledger.deliver(ledger.last_seq)
-            ledger.append([fallen() for _ in range(burst)])
+            ledger.record([fallen() for _ in range(burst)])
             assert log.stat().st_size - size == frame
 
 
 def test_a_hundred_thousand_tokens_make_opening_and_reading_no_slower(path: Path) -> None:
     with closing(opened(path)) as ledger:
         for _ in range(20):
-            ledger.append([fallen() for _ in range(5000)])
+            ledger.record([fallen() for _ in range(5000)])
         began = time.process_time()
         for seq in range(0, 100_000, 500):
             assert ledger.after(seq, 20)[0].seq == seq + 1
@@ -160,7 +184,7 @@ def test_a_foreign_file_is_left_alone_and_named(path: Path) -> None:
 
 def test_a_damaged_ledger_is_named_and_not_written_to(path: Path) -> None:
     with closing(opened(path)) as ledger:
-        ledger.append([fallen() for _ in range(400)])
+        ledger.record([fallen() for _ in range(400)])
     damaged = bytearray(path.read_bytes())
     damaged[3 * 4096 : 3 * 4096 + 2000] = os.urandom(2000)
     path.write_bytes(damaged)
@@ -182,13 +206,13 @@ def test_a_ledger_is_read_without_being_made_or_changed(path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="there is no ledger"):
         Ledger.open(path, str, read_only=True)
     writer = opened(path)
-    writer.append([fallen()])
+    writer.record([fallen()])
     with closing(Ledger.open(path, str, read_only=True)) as reader:
         assert reader.last_seq == 1
-        writer.append([fallen()])
+        writer.record([fallen()])
         assert len(list(reader.tokens())) == 2
         with pytest.raises(LedgerTrouble) as caught:
-            reader.append([fallen()])
+            reader.record([fallen()])
         assert caught.value.trouble is Trouble.LEDGER_READ_ONLY
     writer.abandon()
 
@@ -196,7 +220,7 @@ def test_a_ledger_is_read_without_being_made_or_changed(path: Path) -> None:
 def test_a_ledger_left_by_a_kill_is_read_with_all_its_tokens(path: Path) -> None:
     script = (
         "import sys, os; from tests.controller.test_ledger import opened, fallen; from pathlib import Path\n"
-        "ledger = opened(Path(sys.argv[1])); ledger.append([fallen()]); os.kill(os.getpid(), 9)"
+        "ledger = opened(Path(sys.argv[1])); ledger.record([fallen()]); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", script, str(path)], cwd=ROOT, check=False)
     assert Path(f"{path}-wal").exists()
@@ -214,18 +238,18 @@ from tests.controller.test_ledger import fallen, opened
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 path = Path(sys.argv[1])
 ledger = opened(path)
-ledger.append([fallen()])
+ledger.record([fallen()])
 size = Path(f"{path}-wal").stat().st_size
 resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, resource.RLIM_INFINITY))
 lost = fallen()
 try:
-    ledger.append([lost])
+    ledger.record([lost])
 except LedgerTrouble as error:
     print(error.trouble)
 ledger.abandon()
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 ledger = opened(path)
-print(ledger.append([lost, fallen()])[-1].seq)
+print(ledger.record([lost, fallen()])[-1].seq)
 """
     run = [sys.executable, "-c", script, str(path)]
     done = subprocess.run(run, capture_output=True, text=True, cwd=ROOT, check=True)
@@ -236,15 +260,15 @@ print(ledger.append([lost, fallen()])[-1].seq)
 
 def test_sqlite_says_which_trouble_it_is(path: Path) -> None:
     with closing(opened(path)) as ledger:
-        ledger.append([fallen()])
+        ledger.record([fallen()])
         pages = ledger._connection.execute("PRAGMA page_count").fetchone()[0]
         ledger._connection.execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(LedgerTrouble, match="full") as caught:
-            ledger.append([fallen() for _ in range(200)])
+            ledger.record([fallen() for _ in range(200)])
         assert caught.value.trouble is Trouble.LEDGER_FULL
         assert ledger.last_seq == 1
         ledger._connection.execute("PRAGMA max_page_count = 1000000")
-        assert ledger.append([fallen()])[0].seq == 2
+        assert ledger.record([fallen()])[0].seq == 2
 
 
 def test_a_folder_that_is_not_there_is_trouble(tmp_path: Path) -> None:

@@ -1,0 +1,130 @@
+"""A pipeline to be worked step by step: its clock stands still, its disk may refuse, its broker remembers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from controller import wire
+from controller.beams import Level
+from controller.counting import MS, SECOND, Limits
+from controller.herald import Identity
+from controller.ledger import Fallen, Ledger, LedgerTrouble
+from controller.link import Up
+from controller.pipeline import Clock, Heard, Item, Pipeline, Stop
+from controller.wire import God, Kind, Timing, Trouble
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+IDENTITY = Identity("templo", "a" * 32, Kind.PI, "0.1.0", Timing.KERNEL)
+
+
+class Disk:
+    """A disk that may refuse, under a real ledger."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.trouble: Trouble | None = None
+        self.fails_after_commit = False
+        self.commits: list[int] = []
+
+    def open(self) -> Ledger:
+        disk = self
+        self.check()
+
+        class Refusing(Ledger):
+            def after(self, seq: int, limit: int) -> list[wire.Token]:
+                disk.check()
+                return super().after(seq, limit)
+
+            def record(self, tokens: Sequence[Fallen]) -> list[wire.Token]:
+                disk.check()
+                recorded = super().record(tokens)
+                disk.commits.append(len(recorded))
+                if disk.fails_after_commit:
+                    disk.fails_after_commit = False
+                    raise LedgerTrouble(Trouble.LEDGER_FAILING, "the sync failed")
+                return recorded
+
+        return Refusing.open(self.path, lambda: "5" * 32)
+
+    def check(self) -> None:
+        if self.trouble is not None:
+            raise LedgerTrouble(self.trouble, "the disk refuses")
+
+
+class Broker:
+    """An outlet that remembers what was handed over."""
+
+    def __init__(self) -> None:
+        self.up = False
+        self.slow = False
+        self.told: list[wire.Message] = []
+
+    def publish(self, message: wire.Message, *, retain: bool = False) -> bool:
+        if self.up:
+            assert retain == isinstance(message, wire.Status | wire.Count)
+            self.told.append(message)
+        return self.up
+
+    def congested(self) -> bool:
+        return self.slow
+
+    def tokens(self) -> list[tuple[int, bool]]:
+        return [(message.seq, message.replayed) for message in self.told if isinstance(message, wire.Token)]
+
+    def statuses(self) -> list[wire.Status]:
+        return [message for message in self.told if isinstance(message, wire.Status)]
+
+    def replies(self) -> list[wire.Reply]:
+        return [message for message in self.told if isinstance(message, wire.Reply)]
+
+
+class Rig:
+    """A pipeline whose clock stands still until it is moved."""
+
+    def __init__(self, folder: Path, opened: bool = True) -> None:
+        self.now_ns = 1000 * SECOND
+        self.disk = Disk(folder / "ledger.sqlite3")
+        self.broker = Broker()
+        ids = (f"{number:032x}" for number in itertools.count(1))
+        self.pipeline = Pipeline(
+            identity=IDENTITY,
+            limits=Limits(),
+            levels={god: Level(False, 0, True) for god in God},
+            ledger=self.disk.open() if opened else None,
+            reopen=self.disk.open,
+            outlet=self.broker,
+            clock=Clock(lambda: self.now_ns, lambda: NOON + timedelta(microseconds=self.now_ns // 1000)),
+            new_id=lambda: next(ids),
+            break_beam=None,
+        )
+
+    def take(self, *items: Item, after_ns: int = 0) -> None:
+        """Let the pipeline work through items, a while later."""
+        self.now_ns += after_ns
+        for item in items:
+            self.pipeline._take(item)
+        self.pipeline._settle(self.now_ns)
+
+    def connect(self) -> None:
+        self.broker.up = True
+        self.take(Up())
+
+    def token(self, god: God = God.TLALOC) -> None:
+        """Let a token fall."""
+        at_ns = self.now_ns
+        self.take(Heard(god, at_ns, True), Heard(god, at_ns + 12 * MS, False), after_ns=0)
+        self.take(after_ns=20 * MS)
+
+    def stop(self) -> None:
+        self.pipeline.queue.put(Stop())
+        self.pipeline.run()
+
+    def ledger(self) -> list[wire.Token]:
+        ledger = Ledger.open(self.disk.path, str, read_only=True)
+        try:
+            return list(ledger.tokens())
+        finally:
+            ledger.abandon()

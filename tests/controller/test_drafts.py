@@ -1,0 +1,270 @@
+"""Tokens that are recorded during their quiet: the same tokens, in order, and no word of one that may yet change."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from controller import wire
+from controller.counting import MS, SECOND, Counted, Counter, Edge, Event, Limits
+from controller.link import Came
+from controller.pipeline import Drop, Heard, Read
+from controller.wire import Flag, God, Trouble
+from tests.controller.rig import NOON, Rig
+
+# -- any train on two slots, with a disk that fails ------------------------------------------------------------------
+
+Step: TypeAlias = tuple[str, God, int]
+"""What happens, in which slot, and a number of milliseconds: how late an edge comes, or how long nothing does."""
+
+slots = st.sampled_from(God)
+_edges = st.tuples(st.sampled_from(["edge"] * 8 + ["repeat", "read"]), slots, st.sampled_from([0, 0, 0, 1, 4]))
+_pauses = st.tuples(
+    st.just("wait"), slots, st.sampled_from([1, 2, 3, 4, 5, 6, 12]) | st.sampled_from([30, 249, 400, 600])
+)
+_drops = st.tuples(st.just("drop"), slots, st.just(0))
+_faults = st.tuples(st.sampled_from(["refuse", "heal", "lose"]), slots, st.just(0))
+calm = st.lists(st.one_of(_edges, _pauses, _edges, _pauses, _drops), max_size=50)
+faulty = st.lists(st.one_of(_edges, _pauses, _edges, _pauses, _drops, _faults), max_size=50)
+
+
+class Tale:
+    """A temple, and beside it what the same edges and the same clock give without drafts."""
+
+    def __init__(self, folder: Path, opened: bool = True) -> None:
+        self.rig = Rig(folder, opened)
+        self.counters = {god: Counter(Limits(), False, 0, True) for god in God}
+        self.counted: dict[God, list[Counted]] = {god: [] for god in God}
+        self.dropped = 0
+        self.answers: list[Mapping[str, object]] = []
+        self.rig.connect()
+
+    def live(self, story: list[Step]) -> None:
+        for kind, god, ms in story:
+            now_ns = self.rig.now_ns
+            dark = self.counters[god].dark
+            match kind:
+                case "edge" | "repeat":
+                    edge = Edge(now_ns - ms * MS, dark is (kind == "repeat"))
+                    self.counted[god] += _tokens(self.counters[god].feed(edge))
+                    self.rig.pipeline._take(Heard(god, edge.at_ns, edge.dark))
+                case "read":
+                    self.counted[god] += _tokens(self.counters[god].resync(now_ns, not dark))
+                    self.rig.pipeline._take(Read(god, now_ns, not dark))
+                case "wait":
+                    self.wait(ms * MS)
+                case "drop":
+                    self.dropped += 1
+                    self.rig.pipeline._take(Drop(god, 1, 0, True, self.answers.append))
+                case "refuse":
+                    self.rig.disk.trouble = Trouble.LEDGER_FULL
+                case "heal":
+                    self.rig.disk.trouble = None
+                case "lose":
+                    self.rig.disk.fails_after_commit = True
+            self.check()
+
+    def wait(self, ns: int) -> None:
+        """Let time pass, in two steps: what is due by itself is done on time."""
+        for part_ns in (0, ns):
+            for god, counter in self.counters.items():
+                self.counted[god] += _tokens(counter.advance(self.rig.now_ns + part_ns))
+            self.rig.take(after_ns=part_ns)
+
+    def check(self) -> None:
+        """Tokens are told in order, as they are for good, and every figure is of tokens that were told."""
+        told = self.told()
+        assert list(told) == list(range(1, len(told) + 1))
+        seen = dict.fromkeys(God, 0)
+        for token in told.values():
+            if Flag.TEST not in token.flags:
+                assert _facts(token) == _expected(self.counted[token.god][seen[token.god]])
+                seen[token.god] += 1
+        for message in self.rig.broker.told:
+            if isinstance(message, wire.Count):
+                assert sum(message.totals.values()) == message.seq <= len(told)
+        if told:
+            self.rig.pipeline._take(Came(wire.Ack("5" * 32, len(told))))
+
+    def told(self) -> dict[int, wire.Token]:
+        """Return the tokens in the order in which they were first told; no token is ever told in two forms."""
+        told: dict[int, wire.Token] = {}
+        for message in self.rig.broker.told:
+            if isinstance(message, wire.Token):
+                token = replace(message, replayed=False)
+                assert told.setdefault(message.seq, token) == token
+        return told
+
+    def end(self) -> None:
+        """Let the disk work and everything come to its end."""
+        self.rig.disk.trouble = None
+        for _ in range(3):
+            self.wait(SECOND)
+            self.check()
+
+
+def _tokens(events: list[Event]) -> list[Counted]:
+    return [event for event in events if isinstance(event, Counted)]
+
+
+def _facts(token: wire.Token) -> tuple[int, float | None, frozenset[str]]:
+    return round((token.at - NOON).total_seconds() * 1000), token.width_ms, token.flags
+
+
+def _expected(counted: Counted) -> tuple[int, float | None, frozenset[str]]:
+    return counted.start_ns // MS, round(counted.width_ns / 1e6, 3), counted.flags
+
+
+@contextlib.contextmanager
+def tale(opened: bool = True) -> Iterator[Tale]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield Tale(Path(folder), opened)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(story=faulty, opened=st.booleans())
+@pytest.mark.usefixtures("expects_warnings")
+def test_the_same_tokens_are_told_in_order_and_as_they_are_for_good_whatever_the_disk_does(
+    story: list[Step], opened: bool
+) -> None:
+    with tale(opened) as it:
+        it.live(story)
+        it.end()
+        ledger = it.rig.ledger()
+        assert list(it.told().values()) == ledger
+        for god in God:
+            kept = [_facts(token) for token in ledger if token.god is god and Flag.TEST not in token.flags]
+            assert kept == [_expected(counted) for counted in it.counted[god]]
+        assert len(it.answers) == it.dropped
+        assert it.rig.pipeline.report()["unrecorded"] == 0
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(story=calm, killed=st.booleans())
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_temple_that_ends_at_any_moment_leaves_true_tokens_and_its_next_life_tells_them(
+    story: list[Step], killed: bool
+) -> None:
+    with tale() as it:
+        it.live(story)
+        told = it.told()
+        if not killed:
+            it.rig.stop()
+            assert len(it.answers) == it.dropped
+            assert not any("error" in answer for answer in it.answers)
+        left = it.rig.ledger()
+        assert left[: len(told)] == list(told.values())
+        for god in God:
+            began = [_facts(token)[0] for token in left if token.god is god and Flag.TEST not in token.flags]
+            counted = [_expected(counted)[0] for counted in it.counted[god]]
+            whole = [*counted, *(_expected(last)[0] for last in _tokens(it.counters[god].advance(10**15)))]
+            assert began == whole[: len(began)]
+            assert killed or len(began) >= len(counted)
+        again = Rig(it.rig.disk.path.parent)
+        delivered = again.pipeline.report()["delivered"]
+        assert isinstance(delivered, int)
+        assert delivered <= len(told)
+        again.connect()
+        assert [seq for seq, _ in again.broker.tokens()] == list(range(delivered + 1, len(left) + 1))[:20]
+
+
+# -- one by one ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Rig:
+    rig = Rig(tmp_path)
+    rig.connect()
+    return rig
+
+
+def spell(rig: Rig, god: God, dark_ms: int) -> None:
+    """Let a beam be dark, and clear just now."""
+    rig.take(Heard(god, rig.now_ns, True))
+    rig.now_ns += dark_ms * MS
+    rig.take(Heard(god, rig.now_ns, False))
+
+
+def test_a_token_is_on_disk_during_its_quiet_and_told_after_it_without_another_commit(rig: Rig) -> None:
+    spell(rig, God.TLALOC, 12)
+    assert [token.width_ms for token in rig.ledger()] == [12]
+    rig.take(after_ns=5 * MS - 1)
+    assert rig.broker.tokens() == []
+    report = rig.pipeline.report()
+    assert (report["last_seq"], report["totals"], report["waiting"]) == (0, dict.fromkeys(God, 0), 0)
+    rig.take(after_ns=1)
+    assert rig.broker.tokens() == [(1, False)]
+    assert rig.disk.commits == [1]
+
+
+def test_a_token_that_bounces_is_amended_before_it_is_told(rig: Rig) -> None:
+    began = NOON + timedelta(microseconds=rig.now_ns // 1000)
+    spell(rig, God.TLALOC, 12)
+    rig.now_ns += 3 * MS
+    spell(rig, God.TLALOC, 2)
+    assert [token.width_ms for token in rig.ledger()] == [12]
+    assert rig.broker.tokens() == []
+    rig.take(after_ns=5 * MS)
+    (token,) = (message for message in rig.broker.told if isinstance(message, wire.Token))
+    assert (token.width_ms, token.at) == (17, began)
+    assert rig.ledger() == [token]
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_draft_that_turns_out_to_be_a_jam_is_told_as_one(rig: Rig) -> None:
+    spell(rig, God.TLALOC, 12)
+    rig.take(Heard(God.TLALOC, rig.now_ns, True), after_ns=MS)
+    rig.take(after_ns=SECOND)
+    assert [token.flags for token in rig.ledger()] == [{Flag.JAM}]
+    assert rig.broker.tokens() == [(1, False)]
+
+
+def test_what_was_recorded_after_a_draft_is_told_after_it(rig: Rig) -> None:
+    answers: list[Mapping[str, object]] = []
+    spell(rig, God.TLALOC, 12)
+    rig.take(Drop(God.HUITZILOPOCHTLI, 1, 0, True, answers.append))
+    assert len(rig.ledger()) == 2
+    assert (rig.broker.tokens(), answers) == ([], [])
+    rig.take(after_ns=5 * MS)
+    assert rig.broker.tokens() == [(1, False), (2, False)]
+    assert [answer["seq"] for answer in answers] == [2]
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_an_amendment_that_the_disk_refuses_keeps_the_token_untold_until_it_is_made(rig: Rig) -> None:
+    spell(rig, God.TLALOC, 12)
+    rig.disk.trouble = Trouble.LEDGER_FULL
+    rig.now_ns += 3 * MS
+    spell(rig, God.TLALOC, 2)
+    rig.take(after_ns=5 * MS)
+    assert rig.broker.tokens() == []
+    assert rig.pipeline.report()["unrecorded"] == 1
+    rig.disk.trouble = None
+    rig.take(after_ns=SECOND)
+    assert rig.broker.tokens() == [(1, False)]
+    assert [token.width_ms for token in rig.ledger()] == [17]
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_ledger_that_is_opened_again_keeps_a_draft_to_itself(rig: Rig) -> None:
+    rig.disk.fails_after_commit = True
+    spell(rig, God.TLALOC, 200)
+    rig.take(Heard(God.TLALOC, rig.now_ns + MS, True), after_ns=MS)
+    rig.pipeline._retry_ns = rig.now_ns
+    rig.take()
+    assert rig.broker.statuses()[-1].trouble is None
+    assert len(rig.ledger()) == 1
+    assert rig.broker.tokens() == []
+    rig.take(Heard(God.TLALOC, rig.now_ns + 9 * MS, False), after_ns=9 * MS)
+    rig.take(after_ns=5 * MS)
+    assert [token.width_ms for token in rig.ledger()] == [210]
+    assert rig.broker.tokens() == [(1, False)]
