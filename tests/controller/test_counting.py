@@ -162,7 +162,7 @@ def test_nothing_that_a_line_can_do_breaks_the_counter(story: list[tuple[int, bo
 @given(
     st.lists(
         st.tuples(
-            st.integers(-2, 12) | st.integers(-1, 400),
+            st.integers(-20, 12) | st.integers(-1, 400),
             st.sampled_from(["edge", "edge", "edge", "tick", "read"]),
             st.booleans(),
         )
@@ -378,6 +378,12 @@ def test_dark_twice_is_one_token_flagged() -> None:
     assert [token.flags for token in tokens(events)] == [{Flag.MISSED_EDGE}]
     assert counter.missed_edges == 1
     assert MissedEdge(40 * MS, True) in events
+
+
+def test_a_level_that_was_read_before_the_latest_edge_shortens_no_token() -> None:
+    counter = fresh()
+    fed(counter, [*edges((10, 22)), Edge(24 * MS, True)])
+    assert tokens(counter.resync(11 * MS, False)) == [Counted(10 * MS, 14 * MS, frozenset({Flag.MISSED_EDGE}))]
 
 
 def test_a_token_in_its_quiet_is_counted_although_its_beam_is_read_dark() -> None:

@@ -31,10 +31,12 @@ _edges = st.tuples(st.sampled_from(["edge"] * 8 + ["repeat", "read"]), slots, st
 _pauses = st.tuples(
     st.just("wait"), slots, st.sampled_from([1, 2, 3, 4, 5, 6, 12]) | st.sampled_from([30, 249, 400, 600])
 )
+_spells = st.tuples(st.just("spell"), slots, st.sampled_from([2, 3, 12, 12, 12, 240]))
 _drops = st.tuples(st.just("drop"), slots, st.just(0))
 _faults = st.tuples(st.sampled_from(["refuse", "heal", "lose"]), slots, st.just(0))
-calm = st.lists(st.one_of(_edges, _pauses, _edges, _pauses, _drops), max_size=50)
-faulty = st.lists(st.one_of(_edges, _pauses, _edges, _pauses, _drops, _faults), max_size=50)
+_usual = _spells | _pauses | _spells | _pauses | _edges | _drops
+calm = st.lists(_usual, max_size=30) | st.lists(_usual, min_size=10, max_size=30)
+faulty = st.lists(_usual | _faults, min_size=10, max_size=30)
 
 
 class Tale:
@@ -60,6 +62,8 @@ class Tale:
                 case "read":
                     self.counted[god] += _tokens(self.counters[god].resync(now_ns, not dark))
                     self.rig.pipeline._take(Read(god, now_ns, not dark))
+                case "spell":
+                    self.live([("edge", god, 0), ("wait", god, ms), ("edge", god, 0)])
                 case "wait":
                     self.wait(ms * MS)
                 case "drop":
@@ -268,3 +272,14 @@ def test_a_ledger_that_is_opened_again_keeps_a_draft_to_itself(rig: Rig) -> None
     rig.take(after_ns=5 * MS)
     assert [token.width_ms for token in rig.ledger()] == [210]
     assert rig.broker.tokens() == [(1, False)]
+
+
+def test_a_drop_that_waits_behind_a_draft_is_answered_at_the_end(rig: Rig) -> None:
+    answers: list[Mapping[str, object]] = []
+    spell(rig, God.TLALOC, 12)
+    rig.take(Heard(God.TLALOC, rig.now_ns + MS, True), after_ns=MS)
+    rig.take(Drop(God.HUITZILOPOCHTLI, 1, 0, True, answers.append))
+    assert answers == []
+    rig.stop()
+    assert [answer["seq"] for answer in answers] == [2]
+    assert [token.width_ms for token in rig.ledger() if token.god is God.TLALOC] == [12]
