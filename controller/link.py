@@ -201,13 +201,13 @@ class Link:
             self._complain(f"the broker at {self.address} took the connection and does not answer")
         elif not (self._stopping or self._unplugged):
             visit.over.wait()
-        was_up, self._up = self._up, False
         self._client = None
         if self._stopping:
             visit.over.wait(_FAREWELL_S)
         # paho's thread ends by itself only when nothing waits for the broker's word, so it is cut off.
         _cut(client)
         client.loop_stop()
+        was_up, self._up = self._up, False
         with self._lock:
             self._leaving.clear()
         if was_up:
