@@ -1,1 +1,20 @@
-"""The cards of Mexica: what they may do, the four decks and the words on them. They are data; the rules play them."""
+"""The cards of Mexica: what they may do, the four decks and the words on them. They are data; the rules play them.
+
+The game's own deck is part of its code: it is read once, when the package is imported, and never again.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+
+from companion.games.mexica.cards.deck import PILES, Deck, read
+
+
+def _text(name: str) -> str:
+    data = pkgutil.get_data(__name__, name)
+    assert data is not None  # the package is a folder of files
+    return data.decode("utf-8")
+
+
+DECK: Deck = read({name: _text(name) for name in (f"data/{pile}.toml" for pile in PILES)})
+"""The deck that a table plays with unless it brings its own."""

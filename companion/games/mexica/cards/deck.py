@@ -4,13 +4,13 @@ A deck file holds a table for each pile, ``[day]``, ``[week]``, ``[war]``, ``[ra
 under its id, and may hold the words on them::
 
     [day]
-    crocodile-7 = { effect = "walk", spaces = 4 }
+    day-crocodile-7 = { effect = "walk", spaces = 4 }
 
     [words.en]
-    crocodile-7 = { title = "The shallows", story = "Reeds, then water to the knee, then reeds again." }
+    day-crocodile-7 = { title = "The shallows", story = "Reeds, then water to the knee, then reeds again." }
 
 A deck of one's own names only the cards that it changes. The ids are given: 20 signs by 13 numbers make the 260 Day
-cards, ``crocodile-1`` to ``flower-13``; ``week-crocodile`` to ``week-flower``; ``war-1`` to ``war-40``; ``rain-1`` to
+cards, ``day-crocodile-1`` to ``day-flower-13``; ``week-crocodile`` to ``week-flower``; ``war-1`` to ``war-40``; ``rain-1`` to
 ``rain-40``. So a printed deck and the app always agree on which card was drawn.
 """
 
@@ -169,7 +169,7 @@ class DeckError(ValueError):
 def ids(pile: Pile) -> list[str]:
     """Return the ids of a pile's cards in order."""
     if pile == "day":
-        return [f"{space}-{number}" for space in SPACES for number in range(1, NUMBERS + 1)]
+        return [f"day-{space}-{number}" for space in SPACES for number in range(1, NUMBERS + 1)]
     if pile == "week":
         return [f"week-{space}" for space in SPACES]
     return [f"{pile}-{number}" for number in range(1, GOD_CARDS + 1)]
