@@ -10,8 +10,8 @@ under its id, and may hold the words on them::
     day-crocodile-7 = { title = "The shallows", story = "Reeds, then water to the knee, then reeds again." }
 
 A deck of one's own names only the cards that it changes. The ids are given: 20 signs by 13 numbers make the 260 Day
-cards, ``day-crocodile-1`` to ``day-flower-13``; ``week-crocodile`` to ``week-flower``; ``war-1`` to ``war-40``; ``rain-1`` to
-``rain-40``. So a printed deck and the app always agree on which card was drawn.
+cards, ``day-crocodile-1`` to ``day-flower-13``; then ``week-crocodile`` to ``week-flower``, ``war-1`` to ``war-40``,
+``rain-1`` to ``rain-40``. So a printed deck and the app always agree on which card was drawn.
 """
 
 from __future__ import annotations
@@ -258,15 +258,12 @@ class _File:
 def _card(pile: Pile, card_id: str, place: int, table: Mapping[str, Any]) -> Card:
     given = dict(table)
     sign, plain = given.pop("sign", None), given.pop("plain", None)
-    effect = from_table(given)
-    _may(pile, effect)
+    effect = _effect(pile, given)
     if sign is not None and (pile != "week" or sign not in _SIGNS):
         raise EffectError(f"sign is {ascii(sign)[:40]}; expected eagle, serpent or flower, and only on a week card")
     if plain is not None and not isinstance(plain, dict):
         raise EffectError(f"plain is {ascii(plain)[:40]}; expected {{ effect = ... }}")
-    without = from_table(plain) if plain is not None else None
-    if without is not None:
-        _may(pile, without)
+    without = None if plain is None else _effect(pile, plain)
     if isinstance(effect, Sign) and (without is None or isinstance(without, Sign)):
         raise EffectError("a sign lacks plain, what it does where fewer signs are played; expected { effect = ... }")
     space = SPACES[place // NUMBERS] if pile == "day" else SPACES[place] if pile == "week" else None
@@ -291,17 +288,27 @@ _BOOSTS: Mapping[Pile, tuple[str, ...]] = {
 }
 
 
-def _may(pile: Pile, effect: Effect) -> None:
-    """Raise `EffectError` for an effect that has no place in a pile: a bonus to battle on a Rain card."""
+def may_do(pile: Pile, effect: Effect) -> str:
+    """Return why an effect has no place in a pile (a bonus to attack on a Rain card), or nothing where it has one."""
     if not isinstance(effect, _KINDS[pile]):
-        raise EffectError(f"{name_of(effect)} is no effect of a {pile} card")
-    if pile in _BOOSTS and isinstance(effect, Boost) and (effect.what not in _BOOSTS[pile] or effect.whose != "mine"):
+        return f"{name_of(effect)} is no effect of a {pile} card"
+    if pile == "day":
+        return ""
+    if isinstance(effect, Boost) and (effect.what not in _BOOSTS[pile] or effect.whose != "mine"):
         expected = " or ".join(_BOOSTS[pile])
-        raise EffectError(f"boost is of {effect.what}, {effect.whose}; expected {expected}, mine, on a {pile} card")
-    if pile != "day" and isinstance(effect, Ward) and effect.against != "attack":
-        raise EffectError(f"ward is against {effect.against}; expected attack on a {pile} card")
-    if isinstance(effect, Sign) and pile != "day" and effect.of != {"war": "eagle", "rain": "serpent"}[pile]:
-        raise EffectError(f"sign is of {effect.of}; expected the eagle on a war card, the serpent on a rain card")
+        return f"boost is of {effect.what}, {effect.whose}; expected {expected}, mine, on a {pile} card"
+    if isinstance(effect, Ward) and effect.against != "attack":
+        return f"ward is against {effect.against}; expected attack on a {pile} card"
+    if isinstance(effect, Sign) and effect.of != {"war": "eagle", "rain": "serpent"}[pile]:
+        return f"sign is of {effect.of}; expected the eagle on a war card, the serpent on a rain card"
+    return ""
+
+
+def _effect(pile: Pile, table: Mapping[str, Any]) -> Effect:
+    effect = from_table(table)
+    if reason := may_do(pile, effect):
+        raise EffectError(reason)
+    return effect
 
 
 def _as_sign(card: Card, sign: SignName | None) -> Card:
@@ -310,7 +317,9 @@ def _as_sign(card: Card, sign: SignName | None) -> Card:
         return card
     plain = card.plain if isinstance(card.effect, Sign) else card.effect
     assert plain is not None  # a card that is a sign was read with what it is otherwise
-    return replace(card, effect=Sign(sign) if sign else plain, sign=sign, plain=plain)
+    if sign:
+        return replace(card, effect=Sign(sign), sign=sign, plain=plain)
+    return replace(card, effect=plain, sign=None, plain=None)
 
 
 def _no_words(said: object) -> str:
