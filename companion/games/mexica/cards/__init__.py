@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pkgutil
 
-from companion.games.mexica.cards.deck import PILES, Deck, read
+from companion.games.mexica.cards.deck import LANGUAGES, PILES, Deck, read
 
 
 def _text(name: str) -> str:
@@ -16,5 +16,7 @@ def _text(name: str) -> str:
     return data.decode("utf-8")
 
 
-DECK: Deck = read({name: _text(name) for name in (f"data/{pile}.toml" for pile in PILES)})
+_FILES = (*(f"data/{pile}.toml" for pile in PILES), *(f"data/cards.{language}.toml" for language in LANGUAGES))
+
+DECK: Deck = read({name: _text(name) for name in _FILES})
 """The deck that a table plays with unless it brings its own."""
