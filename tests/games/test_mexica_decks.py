@@ -56,7 +56,7 @@ from companion.games.mexica.cards.effects import (
     parameters,
     to_table,
 )
-from companion.games.mexica.cards.words import sentence, story, title
+from companion.games.mexica.cards.words import counts, sentence, story, title
 from companion.web.texts import Library
 from tests.games.playouts import GAMES
 
@@ -300,6 +300,24 @@ def test_a_card_says_what_it_does_in_plain_words() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_a_week_card_that_counts_as_a_sign_says_so(language: str) -> None:
+    words = LIBRARY.words(language, "mexica")
+    says = {card.id: key for card in DECK if (key := counts(card))}
+    assert {*says} == {"week-serpent", "week-eagle", "week-flower"}
+    assert all(words(key) for key in says.values())
+
+
+def test_no_sentence_joins_a_preposition_and_an_article_that_spanish_contracts() -> None:
+    words = LIBRARY.words("es", "mexica")
+    for effect, pile in product(EVERYTHING, PILES):
+        if not may_do(pile, effect):
+            key, facts = sentence(Card("x", pile, None, 1, effect))
+            said = words(key, **facts)
+            assert " a el " not in said, key
+            assert " de el " not in said, key
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_every_space_has_a_name_in_the_language_and_in_nahuatl(language: str) -> None:
     words = LIBRARY.words(language, "mexica")
     for stem in ("space", "nahuatl", "effect.the"):
@@ -449,3 +467,18 @@ def test_whatever_a_file_holds_it_is_a_deck_or_faults_with_lines(text: str) -> N
 def test_every_id_is_one_card() -> None:
     every = [each for pile in PILES for each in ids(pile)]
     assert len({*every}) == len(every) == 360
+
+
+GUIDE = Path(registry.__file__).parents[2] / "docs" / "your-own-deck.md"
+
+
+def test_the_page_on_ones_own_deck_names_every_effect_and_its_examples_are_decks() -> None:
+    text = GUIDE.read_text(encoding="utf-8")
+    for kind in KINDS:
+        of: Any = KINDS[kind]
+        assert f"`{kind}`" in text, kind
+        assert all(f"`{name}`" in text for name in parameters(of)), kind
+    examples = [block.partition("```")[0] for block in text.split("```toml\n")[1:]]
+    assert len(examples) == 2
+    for example in examples:
+        read({"example": example}, DECK)

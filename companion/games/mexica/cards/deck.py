@@ -58,7 +58,7 @@ GOD_CARDS = 40
 """How many cards each god's deck holds."""
 
 LANGUAGES = ("en", "es")
-LONGEST = {"title": 40, "story": 170}
+LONGEST = {"title": 40, "story": 120}
 """The most letters of the words on a card, as they fit on a printed one."""
 
 _SIGNS: tuple[SignName, ...] = get_args(SignName)

@@ -47,6 +47,11 @@ def sentence(card: Card) -> tuple[str, Facts]:
     return f"effect.{key}", facts
 
 
+def counts(card: Card) -> str | None:
+    """Return the key of what a week card says beside its bonus where it counts as a sign (ruling M19), or none."""
+    return f"effect.counts.{card.sign}" if card.sign and not isinstance(card.effect, Sign) else None
+
+
 def _said(effect: Effect, pile: Pile) -> tuple[str, Facts]:
     match effect:
         case GoTo(space, bonus):
