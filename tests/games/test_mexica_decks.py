@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import companion.web
@@ -220,6 +220,7 @@ def test_an_effect_reads_back_as_a_deck_writes_it(effect: Effect) -> None:
     assert from_table(to_table(effect)) == effect
 
 
+@settings(deadline=None, max_examples=300)
 @given(
     st.dictionaries(st.sampled_from(["effect", "spaces", "tokens", "to", "by", "what"]), st.integers() | st.text())
 )
@@ -453,6 +454,7 @@ def test_a_card_named_in_two_files_is_a_fault() -> None:
         read({"a": card, "b": card}, DECK)
 
 
+@settings(deadline=None, max_examples=300)
 @given(st.text(alphabet="[]{}=\n\"'.,# adywrn-1", max_size=60))
 def test_whatever_a_file_holds_it_is_a_deck_or_faults_with_lines(text: str) -> None:
     lines = [1]
