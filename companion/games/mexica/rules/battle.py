@@ -55,7 +55,7 @@ def begin(state: State, seat: Seat, defenders: tuple[Seat, ...], bonus: int, sta
     """Return the state with a battle begun, its parts due one by one; whoever is warded stays out of it."""
     sides = [seat]
     for each in defenders:
-        held_off = None if each == CORTEZ else warded(state, each, "attack", "any")
+        held_off = None if each == CORTEZ else warded(state, each, "attack")
         if held_off:
             state = held_off
         else:

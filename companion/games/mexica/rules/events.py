@@ -49,9 +49,15 @@ def drawn(state: State, seat: Seat, card_id: str) -> State:
 
 
 def played(state: State, seat: Seat, card_id: str) -> State:
-    """Return the state after a tribe played a card from its hand, once."""
+    """Return the state after a tribe played a card from its hand; in a battle an enemy's ward may hold it off."""
     board_ = state.laid.without_card(state.index(seat), card_id).discard(card_id)
-    return happen(replace(state, board=board_), seat, card(state, card_id))
+    state = replace(state, board=board_)
+    if board_.battle and seat in board_.battle.sides:
+        for enemy in board_.battle.sides:
+            held_off = wards_off_card(state, enemy, card_id) if enemy not in (seat, battle.CORTEZ) else None
+            if held_off:
+                return held_off
+    return happen(state, seat, card(state, card_id))
 
 
 def happen(state: State, seat: Seat, known: Card) -> State:

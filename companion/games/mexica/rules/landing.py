@@ -57,10 +57,10 @@ def collect(state: State, seat: Seat) -> State:
     n = state.index(seat)
     place = state.laid.tribes[n].place
     gathered = max(0, 1 + waiting(state, seat, "gather"))
-    state = spend(state, seat, "gather")
-    board, biting = state.laid, apocalypse.biting(state)
-    there, fresh = board.spaces[place - 1], _fresh(state, seat, place)
-    board = _visited(board, seat, place)
+    biting, there, fresh = apocalypse.biting(state), state.laid.spaces[place - 1], _fresh(state, seat, place)
+    if there and biting != apocalypse.FLOOD:
+        state = spend(state, seat, "gather")
+    board = _visited(state.laid, seat, place)
     if biting == apocalypse.FLOOD:
         marked = _mark(board, seat) if fresh and state.rules.flood_day_card == "on" else board
         return replace(state, board=marked)
