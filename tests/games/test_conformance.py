@@ -30,6 +30,9 @@ WHOLE_GAMES = 3
 MANY = 27
 """Moves of one seat, or of chance, above which so many of them are drawn to be played: 260 cards in a pile."""
 
+SAMPLED = 0.4
+"""How many states of a long game to come are looked at closely; every step and every replay is."""
+
 everywhere = pytest.mark.parametrize("here", [*COMBINATIONS, *TO_COME], ids=str)
 
 
@@ -48,7 +51,8 @@ def test_random_play_keeps_every_law_of_a_game(here: Combination) -> None:
         for step in playout(game, opening, random, LONGEST if games < whole else 300):
             steps.append(step)
             _check_step(game, step)
-            _check_state(here, step.after, random)
+            if here in COMBINATIONS or random.random() < SAMPLED:
+                _check_state(here, step.after, random)
             seen.append((step.after, hash(step.after)))
             for earlier, hashed in [seen[-2], *random.sample(seen, min(10, len(seen)))]:
                 assert hash(earlier) == hashed, "a state that was given out has changed"

@@ -5,7 +5,7 @@ No order of a pile is ever stored: what may be drawn is whatever nobody has seen
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import cast
@@ -14,7 +14,6 @@ from companion.games.kernel import Seat
 from companion.games.mexica.cards import DECK
 from companion.games.mexica.cards.deck import Card, Deck, Pile
 from companion.games.mexica.options import HouseRules
-from companion.games.mexica.rules.board import Board
 from companion.games.mexica.rules.calendar import SIGNS
 from companion.games.mexica.rules.state import State
 
@@ -74,18 +73,23 @@ def replenish(state: State, pile: Pile) -> State:
 
 def signs(state: State, seat: Seat) -> frozenset[str]:
     """Return the signs that a tribe holds, in its hand or as week cards (ruling M19)."""
-    return frozenset(_signs(state, state.laid, seat))
+    rules, board = state.rules, state.laid
+    known, weeks = _signs(rules.flower_copies, rules.sign_copies, rules.day_signs)
+    held = {known[each] for each in board.tribes[state.index(seat)].hand if each in known}
+    if rules.week_signs == "on":
+        held |= {sign for n, sign in weeks if board.holders[n] == seat}
+    return frozenset(held)
 
 
-def _signs(state: State, board: Board, seat: Seat) -> Iterator[str]:
-    known = deck(state.rules)
-    for each in board.tribes[state.index(seat)].hand:
-        if sign := known.card(each).sign:
-            yield sign
-    if state.rules.week_signs == "on":
-        for name, holder in zip(SIGNS, board.holders, strict=True):
-            if holder == seat and (sign := known.card(f"week-{name}").sign):
-                yield sign
+@cache
+def _signs(flowers: int, copies: int, day_signs: str) -> tuple[Mapping[str, str], tuple[tuple[int, str], ...]]:
+    """Return the sign of each card that is one, and the week cards that count as one by their place."""
+    known = _deck(flowers, copies, day_signs)
+    cards: dict[str, str] = {each.id: each.sign for each in known if each.sign and each.pile != "week"}
+    weeks: tuple[tuple[int, str], ...] = tuple(
+        (n, sign) for n, name in enumerate(SIGNS) if (sign := known.card(f"week-{name}").sign)
+    )
+    return cards, weeks
 
 
 def settler(state: State) -> Seat | None:
