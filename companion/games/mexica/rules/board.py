@@ -84,9 +84,9 @@ class Step:
 class Board:
     """The board between two moves.
 
-    `agenda` is what is still due, the next thing first. `spaces` and `holders` go by the calendar; `visited` holds
-    a letter row of who has landed on each space. `again` are tribes that take another turn after this one,
-    `extras` the turns that were such. `debts` are tributes owed: debtor and creditor, the oldest first.
+    `agenda` is what is still due, the next thing first. `spaces`, `holders` and `visited`, who has
+    landed there, go by the calendar. `again` are tribes that take another turn after this one, `extras` the turns
+    that were such. `debts` are tributes owed: debtor and creditor, the oldest first.
     """
 
     tribes: tuple[Tribe, ...]
