@@ -11,7 +11,7 @@ import ifaddr
 def own_addresses() -> list[str]:
     """Return every address of this machine, the ones that a phone would reach first, loopback last."""
     found = [
-        ipaddress.ip_address(ip.ip if ip.is_IPv4 else ip.ip[0])
+        ipaddress.ip_address(ip.ip if isinstance(ip.ip, str) else ip.ip[0])
         for adapter in ifaddr.get_adapters()
         for ip in adapter.ips
     ]

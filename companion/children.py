@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Self
+from typing import BinaryIO, Self
 
 GRACE = 5.0
 """Seconds that a program has between being told to end and being killed."""
@@ -37,7 +37,7 @@ def end_with_parent(number: int, parent: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What to run: `name` as a person would call it, and the file that its words go to.
+    """What to run: `name` as a person would call it, and the folder where its words are kept.
 
     One with the `terminal` shares it, standard output included, and hears its Ctrl-C; any other is out of its reach.
     """
@@ -45,8 +45,18 @@ class Program:
     name: str
     command: tuple[str, ...]
     environment: Mapping[str, str]
-    log: Path
+    logs: Path
     terminal: bool = False
+
+    @property
+    def said(self) -> Path:
+        """What it writes to its standard output."""
+        return self.logs / f"{self.name}.out"
+
+    @property
+    def log(self) -> Path:
+        """What it writes to its standard error: in one file the two would end up inside each other's lines."""
+        return self.logs / f"{self.name}.log"
 
 
 class Child:
@@ -57,11 +67,11 @@ class Child:
         # One with the terminal is told to end, so that it can give the terminal back; for any other there is nothing
         # to tidy that it must not survive losing anyway, so the kernel's word for it is final.
         number, parent = signal.SIGTERM if program.terminal else signal.SIGKILL, os.getpid()
-        with os.fdopen(os.open(program.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as log:
+        with _private(program.said) as said, _private(program.log) as log:
             self._process = subprocess.Popen(  # noqa: S603 - the command is this launcher's own
                 program.command,
                 stdin=None if program.terminal else subprocess.DEVNULL,
-                stdout=None if program.terminal else log,
+                stdout=None if program.terminal else said,
                 stderr=log,
                 env=dict(program.environment),
                 start_new_session=not program.terminal,
@@ -79,16 +89,16 @@ class Child:
         return self._process.poll()
 
     def told(self, *words: str) -> list[str]:
-        """Return the words that follow these on the newest line of the log that begins with them, or none."""
-        for line in reversed(self._lines()):
+        """Return the words that follow these on the newest line it said that begins with them, or none."""
+        for line in reversed(self.program.said.read_text("utf-8", "replace").splitlines(keepends=True)):
             found = line.split()
-            if tuple(found[: len(words)]) == words:
+            if line.endswith("\n") and tuple(found[: len(words)]) == words:
                 return found[len(words) :]
         return []
 
     def last_lines(self, count: int = 12) -> list[str]:
-        """Return the last lines of the log."""
-        return self._lines()[-count:]
+        """Return the last lines of its log."""
+        return self.program.log.read_text("utf-8", "replace").splitlines()[-count:]
 
     def tell_to_end(self) -> None:
         """Ask it to end."""
@@ -100,9 +110,6 @@ class Child:
         if self.ended is None:
             self._process.kill()
         self._process.wait()
-
-    def _lines(self) -> list[str]:
-        return self.program.log.read_text(encoding="utf-8", errors="replace").splitlines()
 
 
 class Signals:
@@ -159,3 +166,8 @@ def end(children: list[Child], signals: Signals) -> None:
         while child.ended is None and not impatient and (left := deadline - time.monotonic()) > 0:
             impatient = signals.wait(left)
         child.kill()
+
+
+def _private(file: Path) -> BinaryIO:
+    """Open a file anew that is its owner's alone."""
+    return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")

@@ -434,7 +434,7 @@ class House:
             self._marks.update(marks)
             for name, held_apart in apart.items():
                 if held_apart:
-                    log.warning("temple %r: %d tokens held apart, their numbers were taken", name, held_apart)
+                    log.warning("temple %r: tokens held apart, as their numbers were taken: %d", name, held_apart)
             self._swap(*(batch.tables[table_id] for table_id in sorted(batch.changed)))
             for name, temple in batch.temples.items():
                 kept = [each for each in batch.kept if each.temple == name]

@@ -270,8 +270,7 @@ class Launch:
     ) -> Child:
         if self._signals.asked_to_end:
             raise Stopped
-        log = self._logs / f"{name}.log"
-        child = Child(Program(name, command, environment or self._environment, log, terminal))
+        child = Child(Program(name, command, environment or self._environment, self._logs, terminal))
         self._children.append(child)
         return child
 

@@ -112,7 +112,9 @@ def _checked(values: dict[str, Any], where: str, *, strict: bool = False) -> Set
         return msgspec.convert(values, Settings, strict=strict)
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(" - at `$.")
-        found = "hidden" if "password" in path else repr(_value_at(values, path.rstrip("`")))
+        value = _value_at(values, path.rstrip("`"))
+        # Beside a misspelt name may stand a password: of a section, its names are enough.
+        found = "hidden" if "password" in path else ", ".join(value) if isinstance(value, dict) else repr(value)
         raise SettingsError(f"{where}: {path.rstrip('`') or 'settings'} is {found}; {_lowered(message)}") from None
 
 

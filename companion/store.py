@@ -6,6 +6,7 @@ transaction has ended: SQLite runs in WAL mode with ``synchronous=FULL``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -136,7 +137,7 @@ class SqlStore:
             self._check_schema()
         except (sa.exc.SQLAlchemyError, ImportError) as error:
             raise StoreError(
-                f"store is {url!r}; expected a database that can be opened ({_reason(error)})"
+                f"store is {_shown(url)!r}; expected a database that can be opened ({_reason(error)})"
             ) from error
 
     def _check_schema(self) -> None:
@@ -337,6 +338,11 @@ def _make_sqlite_durable(connection: Any, record: object) -> None:
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA busy_timeout=5000")
     cursor.close()
+
+
+def _shown(url: str) -> str:
+    """Return a database's URL, or what should have been one, without its password."""
+    return re.sub(r":(?!//).*@", ":***@", url)
 
 
 def _reason(error: BaseException) -> str:

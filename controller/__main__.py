@@ -175,9 +175,8 @@ def _drop(settings: Settings, given: argparse.Namespace) -> int:
 
 
 def _recorded(given: argparse.Namespace, seq: object, test: bool, where: str) -> str:
-    tokens = "1 token" if given.count == 1 else f"{given.count} tokens"
     kind = " as tests, which are never scored" if test else ""
-    return f"{tokens} for {given.god} recorded{kind}, up to number {seq} ({where})"
+    return f"{_tokens(given.count)} for {given.god} recorded{kind}, up to number {seq} ({where})"
 
 
 def _status(settings: Settings, given: argparse.Namespace) -> int:
@@ -202,7 +201,7 @@ def _export(settings: Settings, given: argparse.Namespace) -> int:
             raise
         return _complain(f"{given.output} cannot be written: {error.strerror}", EXIT_REFUSED)
     if given.output is not None:
-        print(f"{number} tokens written to {given.output}")
+        print(f"{_tokens(number)} written to {given.output}")
     return 0
 
 
@@ -217,7 +216,7 @@ def _described(report: Mapping[str, object]) -> str:
     if trouble := report.get("trouble"):
         lines.append(f"  Attention        {_TROUBLES.get(str(trouble), trouble)}")
     for god in God:
-        facts = [f"{each('totals').get(god, 'unknown')} tokens"]
+        facts = [_tokens(each("totals").get(god, "unknown"))]
         if beam := each("beams").get(god):
             facts.append(f"beam {_WORDS.get(str(beam), beam)}")
         for key, words in (("glitches", "glitches"), ("missed_edges", "missed edges")):
@@ -225,12 +224,12 @@ def _described(report: Mapping[str, object]) -> str:
                 facts.append(f"{number} {words}")
         lines.append(f"  {god.capitalize():<16} {', '.join(facts)}")
     lines.append(
-        f"  Ledger           {report['last_seq']} tokens, {report['waiting']} not yet delivered to a companion"
+        f"  Ledger           {_tokens(report['last_seq'])}, {report['waiting']} not yet delivered to a companion"
         if report["last_seq"] is not None
         else "  Ledger           it cannot be opened"
     )
     if unrecorded := report.get("unrecorded"):
-        lines.append(f"  Unrecorded       {unrecorded} tokens wait for the disk")
+        lines.append(f"  Unrecorded       {_tokens(unrecorded)} in memory, until the disk takes them")
     if report["running"]:
         protocol = each("broker").get("protocol")
         lines.append(
@@ -239,6 +238,10 @@ def _described(report: Mapping[str, object]) -> str:
         )
         lines.append(f"  Controller       {report['kind']} {report['software']}, time stamps: {report['timing']}")
     return "\n".join(lines)
+
+
+def _tokens(number: object) -> str:
+    return "1 token" if number == 1 else f"{number} tokens"
 
 
 def _complain(message: str, code: int) -> int:

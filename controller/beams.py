@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -83,9 +84,11 @@ class HeaderBeams:
         self._sleep(SETTLE_S)
         try:
             return self._claim(listener)
-        except BeamsError:
-            raise
         except Exception as error:
+            with suppress(
+                Exception
+            ):  # what was half claimed may not let go; the claim's own error is the one to tell
+                self.close()
             raise BeamsError(f"the pins {self._shown_pins()} cannot be claimed: {_said(error)}") from error
 
     def dark(self, god: God) -> bool:
@@ -118,6 +121,8 @@ class HeaderBeams:
 
             return LGPIOFactory(chip=self._find_chip())
         if self._settings.factory == "rpigpio":
+            with suppress(BeamsError):  # rpi-lgpio stands on lgpio, the old RPi.GPIO does not
+                _import_lgpio(self._folder)
             try:
                 from gpiozero.pins.rpigpio import RPiGPIOFactory
             except ImportError as error:

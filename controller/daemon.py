@@ -47,8 +47,8 @@ def run(settings: Settings, keys: bool) -> int:
 
     Raises `BeamsError`, `ControlError`, `InUseError` and `LedgerError` for what keeps it from starting.
     """
-    prepare(settings.state)
     socket_path(settings.state)
+    prepare(settings.state)
     with held(settings.state):
         return _Daemon(settings).run(keys)
 
@@ -91,13 +91,15 @@ class _Daemon:
             break_beam=self._simulated.drop if self._simulated else None,
             items=items,
         )
-        self._thread = threading.Thread(target=self._work, name="pipeline", daemon=True)
+        self._thread = threading.Thread(target=self._pipeline.run, name="pipeline", daemon=True)
+        self._dead: str | None = None
         self._doubts: dict[God, int] = {}
 
     def run(self, keys: bool) -> int:
         """Start every thread, wait for the end, and leave in order."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda _number, _frame: self._ended.set())
+        threading.excepthook = self._thread_died
         with ExitStack() as stack:
             door = Door(socket_path(self._settings.state), self._answer)
             stack.callback(door.close)
@@ -120,9 +122,12 @@ class _Daemon:
             }
             while not self._ended.wait(WATCH_S):
                 if dead := [name for name, alive in watched.items() if not alive()]:
-                    return self._give_up(dead[0])
+                    self._dead = dead[0]
+                    break
                 if self._simulated is None:
                     self._check_levels()
+            if self._dead is not None:
+                return self._give_up(self._dead)
         self._beams.close()
         self._items.put(Stop())
         self._thread.join(_LAST_S)
@@ -150,11 +155,14 @@ class _Daemon:
 
     def status(self) -> str:
         """Say how the temple is, in one line."""
-        report = self._report()
+        try:
+            report = self._report()
+        except ControlError as error:
+            return str(error)
         beams, totals = report["beams"], report["totals"] or {}
         assert isinstance(beams, Mapping)
         assert isinstance(totals, Mapping)
-        slots = ", ".join(f"{god} {beams[god]} with {totals.get(god, 'unknown')} tokens" for god in God)
+        slots = ", ".join(f"{god} {beams[god]} at {totals.get(god, 'an unknown count')}" for god in God)
         broker = "connected" if self._link.protocol else "not connected"
         return f"{report['state']}: {slots}; {report['waiting']} waiting for the companion, {broker}"
 
@@ -163,11 +171,12 @@ class _Daemon:
         self._ended.set()
         return "closing the temple"
 
-    def _work(self) -> None:
-        try:
-            self._pipeline.run()
-        except Exception:
-            log.critical("the pipeline died", exc_info=True)
+    def _thread_died(self, last: threading.ExceptHookArgs) -> None:
+        """Take the last words of any thread, a library's too."""
+        self._dead = last.thread.name if last.thread is not None else "unknown"
+        if last.exc_value is not None:
+            log.critical("a thread died", exc_info=last.exc_value)
+        self._ended.set()
 
     def _open(self) -> Ledger:
         return Ledger.open(self._settings.state / FILE_NAME, lambda: secrets.token_hex(16))

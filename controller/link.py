@@ -130,14 +130,14 @@ class Link:
         if info.rc != MQTTErrorCode.MQTT_ERR_SUCCESS:
             return False
         with self._lock:
+            self._forget_taken()
             self._leaving.append(info)
         return True
 
     def congested(self) -> bool:
         """Say whether something published is still waiting for the broker's word that it has it."""
         with self._lock:
-            while self._leaving and self._leaving[0].is_published():
-                self._leaving.popleft()
+            self._forget_taken()
             return bool(self._leaving)
 
     def pull_plug(self, pulled: bool) -> None:
@@ -165,6 +165,11 @@ class Link:
         self._wake.set()
         if self._thread.is_alive():
             self._thread.join(_CONNECT_S + 1)
+
+    def _forget_taken(self) -> None:
+        """Drop from what is leaving what the broker has taken: it takes in order."""
+        while self._leaving and self._leaving[0].is_published():
+            self._leaving.popleft()
 
     def _run(self) -> None:
         wait = BACKOFF_S[0]
@@ -196,13 +201,13 @@ class Link:
             self._complain(f"the broker at {self.address} took the connection and does not answer")
         elif not (self._stopping or self._unplugged):
             visit.over.wait()
-        was_up, self._up = self._up, False
         self._client = None
         if self._stopping:
             visit.over.wait(_FAREWELL_S)
         # paho's thread ends by itself only when nothing waits for the broker's word, so it is cut off.
         _cut(client)
         client.loop_stop()
+        was_up, self._up = self._up, False
         with self._lock:
             self._leaving.clear()
         if was_up:

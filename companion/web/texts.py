@@ -4,6 +4,7 @@ A folder of texts holds one TOML file a language. Tables nest into dotted keys: 
 ``log.gave``. A text may hold facts:
 
 - ``{name}`` as it is; a whole number as the language writes it
+- ``{delta:+}`` a change, always with its sign
 - ``{god:god}`` the words under ``god.<value>``, so that facts are codes and never words
 - ``{seat:who}`` the name of the player who sits there, else the words under ``seat.<value>``
 
@@ -138,6 +139,8 @@ class Words:
     def _fact(self, value: Any, kind: str) -> str:
         if kind == "who":
             return isolated(self.people[value]) if self.people.get(value) else self(f"seat.{value}")
+        if kind == "+":
+            return f"{'−' if value < 0 else '+'}{self.number(abs(value))}"
         if kind:
             return self(f"{kind}.{value}")
         if isinstance(value, str):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]  # it ships no types
-from playwright.sync_api import ViewportSize
+from playwright.sync_api import ViewportSize, expect
 
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device
 
@@ -87,3 +87,21 @@ def test_a_keyboard_reaches_the_page_and_ends_the_turn(companion: Companion, dev
     phone.page.locator(".end-turn button").focus()
     phone.page.keyboard.press("Enter")
     phone.page.wait_for_selector("text=Ana ended the turn")
+
+
+@pytest.mark.parametrize("name", ["Ana", "Xochiquetzal Moctezuma X"])
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_a_phone_on_its_side_shows_both_numbers_above_its_button(
+    companion: Companion, device: Make, name: str, language: str
+) -> None:
+    table = companion.table()
+    phone, other = device({"width": 780, "height": 360}, language), device()
+    other.join(companion, table, "east", name)
+    phone.join(companion, table, "west", "Walt")
+    companion.drop("tlaloc", 3)
+    count = phone.page.locator('[data-piece="count-tlaloc"]').first
+    expect(count).to_have_text("3")
+    number, button = count.bounding_box(), phone.page.locator(".end-turn button").bounding_box()
+    assert number
+    assert button
+    assert number["y"] + number["height"] <= button["y"] + 8  # the line's own room below a digit

@@ -216,6 +216,7 @@ def test_a_cut_connection_is_mended_and_nothing_is_missed(companion: Companion, 
     again = Companion.started(companion.home, port)
     companion.server, companion.thread = again.server, again.thread
     expect(phone.page.locator('[data-piece="count-tlaloc"]').first).to_have_text("2")
+    expect(phone.page.locator("#notice")).to_be_empty(timeout=10_000)  # good news goes away by itself
     phone.complaints.clear()  # the browser itself complains of each refused connection
 
 

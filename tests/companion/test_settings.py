@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from companion.settings import Settings, SettingsError, load
+from companion.store import SqlStore, StoreError
 
 
 def written(tmp_path: Path, text: str) -> Path:
@@ -64,4 +65,17 @@ def test_a_wrong_flag_is_named() -> None:
 def test_a_password_is_never_shown_in_a_complaint() -> None:
     with pytest.raises(SettingsError) as caught:
         load(None, {"TEMPLO_BROKER_PASSWORD": "s3cret" * 100}, {})
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_misspelt_name_beside_a_password_does_not_give_it_away(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="broker is password, prot") as caught:
+        load(written(tmp_path, '[broker]\npassword = "s3cret"\nprot = 1884'), {}, {})
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["nosuch://temple:s3cret@database/templo", "temple:s3cret@database"])
+def test_a_store_that_cannot_be_opened_is_named_without_its_password(url: str) -> None:
+    with pytest.raises(StoreError, match="expected a database that can be opened") as caught:
+        SqlStore(url)
     assert "s3cret" not in str(caught.value)

@@ -76,7 +76,7 @@ class Temple:
         """Drop tokens, and return the number of the last once they are durable."""
         done = call("drop", god, "--count", str(count), "--state", str(self.state))
         assert done.returncode == 0, done.stderr
-        return self.report()["last_seq"]
+        return int(self.report()["last_seq"])
 
     def report(self) -> dict[str, Any]:
         """Return what the daemon says of itself."""
@@ -179,7 +179,7 @@ class Companion:
         _, leaf = wire.parse_topic(arrived.topic)
         if leaf in (wire.Ack.leaf, wire.Command.leaf):
             return
-        message = wire.decode(leaf, arrived.payload)
+        message = wire.decode(leaf, bytes(arrived.payload))
         with self._news:
             self.heard.append(message)
             if isinstance(message, wire.Token):

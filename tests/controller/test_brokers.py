@@ -128,6 +128,17 @@ def test_a_temple_killed_in_a_burst_loses_nothing_that_it_recorded_and_its_will_
         assert 10 < len(companion.kept) <= 85
 
 
+def test_a_frozen_broker_does_not_keep_a_temple_from_ending(tmp_path: Path, temples: list[Temple]) -> None:
+    with mosquitto(tmp_path) as broker:
+        temple = Temple(tmp_path / "state", broker.port).start()
+        temples.append(temple)
+        eventually(lambda: temple.report()["broker"]["protocol"] == "5")
+        broker.freeze()
+        temple.drop("tlaloc", 3)
+        assert temple.stop() == 0
+        assert len(temple.ledger()) == 3
+
+
 def test_tokens_that_no_companion_took_come_when_one_does_marked_as_replayed(
     tmp_path: Path, temples: list[Temple]
 ) -> None:
@@ -196,7 +207,7 @@ def test_a_beam_held_dark_is_an_alert_and_one_token_flagged_jam(tmp_path: Path, 
         assert [token.flags for token in companion.kept.values()] == [{Flag.JAM, Flag.SIMULATED}]
 
 
-# -- what a companion may ask ------------------------------------------------------------------------------------------
+# -- what a companion may ask --
 
 
 def ask(companion: Companion, name: CommandName, **more: object) -> wire.Reply:
@@ -239,14 +250,15 @@ def test_what_a_temple_cannot_do_it_refuses_in_plain_words(tmp_path: Path, templ
     with mosquitto(tmp_path) as broker, Companion(broker.port) as companion:
         temples.append(Temple(tmp_path / "state", broker.port).start())
         companion.until(lambda: companion.statuses())
-        for name, more, words in [
+        asked: list[tuple[CommandName, dict[str, object], str]] = [
             (CommandName.SELFTEST, {}, "cannot selftest"),
             (CommandName.CALIBRATE, {}, "cannot calibrate"),
             (CommandName.DROP, {}, "needs a god"),
             (CommandName.RESEND, {}, "needs seq"),
             (CommandName.RESEND, {"seq": 99}, "expected at most 1"),
             (CommandName.IDENTIFY, {"expires": datetime.now(UTC) - timedelta(seconds=9)}, "expired at"),
-        ]:
+        ]
+        for name, more, words in asked:
             reply = ask(companion, name, **more)
             assert not reply.ok
             assert words in str(reply.error)

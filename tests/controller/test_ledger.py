@@ -167,7 +167,7 @@ def test_a_hundred_thousand_tokens_make_opening_and_reading_no_slower(path: Path
         assert ledger.totals[God.TLALOC] == 100_000
 
 
-# -- files that are not a ledger, and disks that refuse ----------------------------------------------------------------
+# -- files that are not a ledger, and disks that refuse --
 
 
 def test_a_foreign_file_is_left_alone_and_named(path: Path) -> None:

@@ -179,7 +179,7 @@ def test_a_jam_is_an_alert_until_it_clears(rig: Rig) -> None:
     assert [token.flags for token in rig.ledger()] == [{Flag.JAM}]
 
 
-# -- drops and commands ------------------------------------------------------------------------------------------------
+# -- drops and commands --
 
 
 def test_a_drop_into_a_temple_with_real_beams_is_a_test_and_answered_once_it_is_recorded(rig: Rig) -> None:
@@ -232,7 +232,7 @@ def test_a_companion_that_lost_its_store_gets_everything_again_even_after_a_rest
     assert again.broker.tokens() == [(2, True), (3, True)]
 
 
-# -- the end -----------------------------------------------------------------------------------------------------------
+# -- the end --
 
 
 def test_a_token_that_has_just_fallen_is_recorded_before_the_end(rig: Rig) -> None:

@@ -1,4 +1,4 @@
-"""Settings: a file, then the environment, then flags; and each refusal holds the value, its origin, and the expected."""
+"""Settings: a file, then the environment, then flags; each refusal holds the value, its origin and the expected."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_wrong_file_is_refused_with_the_value_and_the_expected_one(tmp_path: P
         ({"TEMPLO_BROKER_PORTS": "1"}, "TEMPLO_BROKER_PORTS is set in the environment; expected TEMPLO_BROKER_PORT"),
         ({"TEMPLO_COUNTING_BAND_MS": "1e999"}, "from TEMPLO_COUNTING_BAND_MS"),
         ({"TEMPLO_CONFIG": "/nowhere.toml"}, "the settings file /nowhere.toml cannot be read: No such file"),
-        ({"TEMPLO_BROKER_PASSWORD_FILE": "/nowhere"}, "broker.password_file /nowhere (from TEMPLO_BROKER_PASSWORD_FILE)"),
+        ({"TEMPLO_BROKER_PASSWORD_FILE": "/no"}, "broker.password_file /no (from TEMPLO_BROKER_PASSWORD_FILE)"),
     ],
 )  # fmt: skip
 def test_a_wrong_environment_is_refused(tmp_path: Path, environ: dict[str, str], words: str) -> None:
@@ -110,7 +110,9 @@ def test_a_password_comes_from_a_file_or_the_environment_and_never_shows(tmp_pat
     assert settings.broker.password == "from-the-file"
     assert "from-the-file" not in repr(settings)
     environ = {"TEMPLO_BROKER_PASSWORD": "from-the-environment"}
-    assert loaded(tmp_path, f'[broker]\npassword_file = "{secret}"', environ).broker.password == "from-the-environment"
+    assert (
+        loaded(tmp_path, f'[broker]\npassword_file = "{secret}"', environ).broker.password == "from-the-environment"
+    )
     secret.write_text("")
     with pytest.raises(SettingsError, match="is empty; expected a password"):
         loaded(tmp_path, f'[broker]\npassword_file = "{secret}"')

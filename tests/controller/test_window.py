@@ -23,7 +23,8 @@ def send(window: Window, now_ns: int) -> list[tuple[int, bool]]:
 @given(
     st.integers(0, 60),
     st.lists(
-        st.sampled_from(["fall", "carry", "carry", "lose", "cut", "wait", "ack late"]) | st.integers(1, 80), max_size=120
+        st.sampled_from(["fall", "carry", "carry", "lose", "cut", "wait", "ack late"]) | st.integers(1, 80),
+        max_size=120,
     ),
 )
 def test_every_token_arrives_in_order_whatever_is_lost_between(before: int, story: list[str | int]) -> None:

@@ -14,20 +14,26 @@ from pathlib import Path
 from typing import Any
 
 from companion.games.kernel import Arg, Game, Json, Move, Refusal, Seat
-from tests.games.playouts import GAMES
+from tests.games.playouts import BEHIND, GAMES
 
 FOLDER = Path(__file__).parents[1] / "playthroughs"
 FILES = sorted(FOLDER.glob("*.txt"))
 
 _NUMBER = re.compile(r"[+-]?\d{1,9}", re.ASCII)
 _EMPTY = '""'
+_LONG = 600
+"""Letters of a value above which a page shows only those of its parts that have changed."""
 
 
 def written(text: str) -> str:
     """Return a playthrough with all that follows from its heading and its moves."""
     lines = text.splitlines()
     heading = heading_of(text)
-    game = GAMES[heading["game"]]
+    game = next(
+        game
+        for game in (*GAMES.values(), *BEHIND)
+        if game.name == heading["game"] and heading["preset"] in game.presets
+    )
     seats = tuple(heading["seats"].split())
     state = game.setup(_options(game, heading), seats)
     book = _Book(game, seats)
@@ -68,7 +74,7 @@ class _Book:
         public = self._game.view(state, None)
         for key, value in public.items():
             if key not in self._public or self._public[key] != value:
-                yield f"  {key} {json.dumps(value)}"
+                yield from _changed(key, self._public.get(key), value)
         self._public = public
         for seat in self._seats:
             view = self._game.view(state, seat)
@@ -78,6 +84,22 @@ class _Book:
             if private != self._private[seat]:
                 yield f"  {seat} sees {json.dumps(private)}"
             self._private[seat] = private
+
+
+def _changed(key: str, before: Json, after: Json) -> Iterator[str]:
+    """Yield a value, or of a long one that was shown before the parts that differ."""
+    text = json.dumps(after)
+    if len(text) > _LONG:
+        if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
+            yield from (
+                f"  {key}.{part} {json.dumps(value)}" for part, value in after.items() if before[part] != value
+            )
+            return
+        if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+            pairs = enumerate(zip(before, after, strict=True), start=1)
+            yield from (f"  {key}[{n}] {json.dumps(now)}" for n, (then, now) in pairs if then != now)
+            return
+    yield f"  {key} {text}"
 
 
 def _options(game: Game[Any], heading: Mapping[str, str]) -> dict[str, Arg]:

@@ -51,6 +51,11 @@ def test_everything_that_can_be_refused_has_words() -> None:
     assert [code for code in sorted(codes("Line", *files)) if not words.has(f"log.{code}")] == []
 
 
+@pytest.mark.parametrize(("delta", "said"), [(1, "Ana: +1"), (-2, "Ana: −2"), (13, "Ana: +13")])
+def test_a_change_is_told_with_its_sign(delta: int, said: str) -> None:
+    assert Words("en", ({"a": "Ana: {delta:+}"},))("a", delta=delta) == said
+
+
 def test_no_game_is_named_in_the_web_face() -> None:
     names = list(registry.load(()))
     for path in (ROOT / "web").rglob("*"):

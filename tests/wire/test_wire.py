@@ -29,7 +29,9 @@ from controller.wire import (
     WireError,
 )
 
-VECTORS = {path.stem: json.loads(path.read_text("utf-8")) for path in (Path(__file__).parent / "vectors").glob("*.json")}
+VECTORS = {
+    path.stem: json.loads(path.read_text("utf-8")) for path in (Path(__file__).parent / "vectors").glob("*.json")
+}
 LEAVES = ("status", "token", "count", "ack", "command", "reply")
 
 
@@ -45,7 +47,7 @@ def payload(vector: dict[str, str]) -> bytes:
     return bytes.fromhex(vector["payload_hex"]) if "payload_hex" in vector else vector["payload"].encode()
 
 
-# -- golden vectors ----------------------------------------------------------------------------------------------------
+# -- golden vectors --
 
 
 def test_every_topic_has_vectors_good_and_bad() -> None:
@@ -69,7 +71,7 @@ def test_a_bad_payload_is_refused_with_its_reason(leaf: str, vector: dict[str, s
     assert str(caught.value).isprintable()
 
 
-# -- any bytes ---------------------------------------------------------------------------------------------------------
+# -- any bytes --
 
 leaves = st.sampled_from(LEAVES)
 json_values = st.recursive(
@@ -82,10 +84,9 @@ json_values = st.recursive(
 def read(leaf: str, data: bytes) -> None:
     try:
         message = wire.decode(leaf, data)
-    except WireError as error:
-        assert str(error)
-    else:
-        wire.encode(message)
+    except WireError:
+        return
+    wire.encode(message)
 
 
 @given(leaves, st.binary(max_size=300))
@@ -114,7 +115,7 @@ def test_a_good_payload_with_one_byte_exchanged_gives_a_message_or_a_wire_error(
     read(leaf, bytes(good))
 
 
-# -- round trips -------------------------------------------------------------------------------------------------------
+# -- round trips --
 
 ids = st.binary(min_size=16, max_size=16).map(bytes.hex)
 gods = st.sampled_from(God)
@@ -161,7 +162,7 @@ def test_what_is_written_is_read_back(message: wire.Message) -> None:
     assert wire.decode(message.leaf, wire.encode(message)) == message
 
 
-# -- topics ------------------------------------------------------------------------------------------------------------
+# -- topics --
 
 
 @given(st.from_regex(r"[a-z0-9][a-z0-9-]{0,31}", fullmatch=True), leaves)

@@ -1,34 +1,52 @@
-"""Mexica: the game that the temple was built for. `GAME` gives its rules the shape that every game has."""
+"""Mexica: the game that the temple was built for. `GAME` gives its rules the shape that every game has.
+
+The lobby offers `GAME`, which keeps the temple's part. `FULL_GAME` are the same rules with the board, the hands and
+the whole ledger kept by the app; it stays out of the lobby until its pages are drawn.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 from companion.games.kernel import Arg, Choice, Fall, Game, Json, Line, Move, Option, Refusal, Seat, Value
-from companion.games.mexica.options import OPTIONS, PRESETS, SEATINGS, HouseRules
+from companion.games.mexica.options import (
+    FULL,
+    FULL_OPTIONS,
+    FULL_PRESETS,
+    OPTIONS,
+    PRESETS,
+    SEATINGS,
+    HouseRules,
+)
 from companion.games.mexica.regions import regions
-from companion.games.mexica.rules import legal, notation, play
+from companion.games.mexica.rules import course, decisions, legal, notation, play
 from companion.games.mexica.rules.state import State, setup
 from companion.games.mexica.story import story
 from companion.games.mexica.view import view
 
 
 class Mexica:
-    """The rules of Mexica over its `State`."""
+    """The rules of Mexica over its `State`, with the options and presets of one scope."""
 
     name: str = "mexica"
     rules_version: int = 1
-    options: tuple[Option, ...] = OPTIONS
-    presets: Mapping[str, Mapping[str, Value]] = PRESETS
     seatings: Mapping[int, tuple[Seat, ...]] = SEATINGS
     uses_temple: bool = True
 
+    def __init__(
+        self, options: tuple[Option, ...] = OPTIONS, presets: Mapping[str, Mapping[str, Value]] = PRESETS
+    ) -> None:
+        self.options: tuple[Option, ...] = options
+        self.presets: Mapping[str, Mapping[str, Value]] = presets
+
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
         """Return the first state; raises `ValueError` for options that are incomplete or that none accepts."""
-        return setup(HouseRules.of(options), seats)
+        rules = HouseRules.of(options, self.options)
+        return course.opened(setup(rules, seats)) if rules.scope == FULL else setup(rules, seats)
 
     def to_act(self, state: State) -> tuple[Seat, ...]:
-        """Return all seats while the game runs, and after it while tokens wait to be claimed."""
+        """Return the seats that have a move now, and `CHANCE` where a die or a card is due."""
         return play.to_act(state)
 
     def on_turn(self, state: State) -> Seat | None:
@@ -51,6 +69,10 @@ class Mexica:
         """Return the state after a seat's move, or why it cannot be made."""
         return play.play(state, seat, move)
 
+    def odds(self, state: State) -> Mapping[Move, Fraction]:
+        """Return every outcome that chance may bring now with its exact probability; empty where none is due."""
+        return decisions.odds(state)
+
     def fall(self, state: State, fall: Fall) -> Move:
         """Return the move that enters a fallen token; only a token that is known already will be refused."""
         return play.entering(state, fall)
@@ -60,7 +82,7 @@ class Mexica:
         return play.undoable(before, seat, move)
 
     def view(self, state: State, seat: Seat | None) -> Mapping[str, Json]:
-        """Return what a seat or a spectator may know: in the temple's scope, all of it."""
+        """Return what a seat or a spectator may know: in the temple's scope all of it, else all but other hands."""
         return view(state, seat)
 
     def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
@@ -81,3 +103,5 @@ class Mexica:
 
 
 GAME: Game[State] = Mexica()
+
+FULL_GAME: Game[State] = Mexica(FULL_OPTIONS, FULL_PRESETS)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from companion.games.kernel import Arg, Line, Move, Seat
-from companion.games.mexica.rules import apocalypse
+from companion.games.mexica import chronicle
+from companion.games.mexica.rules import apocalypse, decisions
 from companion.games.mexica.rules.state import Proposal, State, Unclaimed
 from companion.games.mexica.view import UNITS
 
 
 def story(before: State, seat: Seat, move: Move, after: State) -> list[Line]:
     """Return the lines of a move that was made: what was done, then what came of it."""
-    return [_done(before, seat, move, after), *_followed(before, after)]
+    if before.board is None:
+        return [_done(before, seat, move, after), *_followed(before, after)]
+    first = chronicle.done(before, seat, move) if move.name in decisions.NAMES else _done(before, seat, move, after)
+    return [*([first] if first else []), *chronicle.followed(before, after), *_followed(before, after)]
 
 
 def _done(before: State, by: Seat, move: Move, after: State) -> Line:

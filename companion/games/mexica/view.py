@@ -1,7 +1,7 @@
 """What a seat may know of a game of Mexica, as JSON.
 
-In the temple's scope nothing is hidden: board, cards and hands stay on the table. Whatever the full game hides
-is stripped here and nowhere else.
+In the temple's scope nothing is hidden: board, cards and hands stay on the table. In the full game hands are their
+tribes' own (ruling M21); they are stripped here and nowhere else.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from companion.games.kernel import Json, Seat
-from companion.games.mexica.rules import apocalypse
+from companion.games.mexica.rules import apocalypse, course, offerings
+from companion.games.mexica.rules.calendar import SIGNS, sign
+from companion.games.mexica.rules.hands import DRAWN, count, left
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import EVEN, GODS
 
@@ -45,6 +47,60 @@ def view(state: State, seat: Seat | None) -> dict[str, Json]:
         ],
         "correction": _correction(state),
         "outcome": None if outcome is None else {"kind": outcome.kind, "seat": outcome.seat},
+        **(_board(state, seat) if state.board else {}),
+    }
+
+
+def _board(state: State, seat: Seat | None) -> dict[str, Json]:
+    """Return what the full game adds: the board and the tribes for all, a hand for its own tribe alone."""
+    board, task, open_ = state.laid, course.due(state), state.rules.open_hands == "on"
+    hands: dict[Seat, list[str]] = {
+        each: list(tribe.hand) for each, tribe in zip(state.seats, board.tribes, strict=True) if open_ or each == seat
+    }
+    battle = board.battle
+    return {
+        "spaces": [
+            {"sign": name, "tokens": tokens, "holder": holder or None}
+            for name, tokens, holder in zip(SIGNS, board.spaces, board.holders, strict=True)
+        ],
+        "tribes": {each: _tribe(state, each) for each in state.seats},
+        "hands": hands,
+        "reserve": board.reserve,
+        "tonantzin": board.pile,
+        "lost": board.lost,
+        "piles": {pile: left(state, pile) for pile in DRAWN},
+        "discards": list(board.discards),
+        "due": None if task is None else {"task": task.name, "seat": task.seat, "args": list(task.args)},
+        "decider": course.decider(state),
+        "battle": None
+        if battle is None
+        else {
+            "sides": list(battle.sides),
+            "dice": list(battle.dice),
+            "bonus": battle.bonus,
+            "stake": sign(battle.stake) if battle.stake else None,
+        },
+        "debts": [list(debt) for debt in board.debts],
+    }
+
+
+def _tribe(state: State, seat: Seat) -> dict[str, Json]:
+    """Return what everybody sees of a tribe: of its cards the backs."""
+    board, tribe = state.laid, state.laid.tribes[state.index(seat)]
+    return {
+        "place": sign(tribe.place),
+        "tokens": tribe.tokens,
+        "cards": {pile: count(tribe.hand, pile) for pile in DRAWN},
+        "week_cards": [name for name, holder in zip(SIGNS, board.holders, strict=True) if holder == seat],
+        "boosts": [{"what": each.what, "by": each.by} for each in tribe.boosts],
+        "wards": list(tribe.wards),
+        "toward": {god: tribe.toward.to(god) for god in GODS},
+        "prices": {
+            "god": offerings.price(state, seat, state.rules.god_card_cost),
+            "day": offerings.price(state, seat, state.rules.day_card_cost),
+        },
+        "fed": tribe.fed,
+        "wins": tribe.wins,
     }
 
 

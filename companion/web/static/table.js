@@ -8,8 +8,13 @@ import { swap } from "./swap.js";
 const root = document.getElementById("live");
 const notice = document.getElementById("notice");
 
+const GOOD_NEWS = 4000; // milliseconds; what asks for nothing goes away by itself, above all from a television
+let fading = 0;
+
 function say(words) {
+  clearTimeout(fading);
   if (notice.textContent !== words) notice.textContent = words;
+  if (words === root.dataset.wordsAgain) fading = setTimeout(() => say(""), GOOD_NEWS);
 }
 
 function reload() {

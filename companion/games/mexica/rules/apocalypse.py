@@ -126,7 +126,10 @@ def biting(state: State) -> str:
 
 def _cause(state: State) -> str:
     tokens, cards = token_threshold(state), card_threshold(state)
-    if tokens is not None and state.tallies.total >= tokens:
+    total = state.tallies.total
+    if state.board and state.rules.mary_counts == "on":
+        total += sum(tribe.fed for tribe in state.board.tribes)  # ruling M24
+    if tokens is not None and total >= tokens:
         return TOKENS
     if cards is not None and state.week_cards >= cards:
         return CARDS

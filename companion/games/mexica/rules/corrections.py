@@ -20,6 +20,8 @@ def propose(state: State, by: Seat, seat: Seat, god: God, delta: object) -> Stat
         return Refusal("bad_delta", {"delta": shown(delta), "most": MOST_AT_ONCE})
     if (given := given_by(state, seat, god)) + delta < 0:
         return Refusal("below_nothing", {"seat": seat, "god": god, "given": given})
+    if delta > held_by(state, seat):
+        return Refusal("no_tokens", {"seat": seat})
     return replace(state, proposal=Proposal(by, seat, god, delta))
 
 
@@ -30,7 +32,12 @@ def confirm(state: State, by: Seat) -> State | Refusal:
         return Refusal("no_correction")
     if proposal.by == by:
         return Refusal("own_correction", {"by": by})
-    tallies = state.tallies.correct(state.seats.index(proposal.seat), proposal.god, proposal.delta)
+    if proposal.delta > held_by(state, proposal.seat):
+        return Refusal("no_tokens", {"seat": proposal.seat})
+    n = state.index(proposal.seat)
+    tallies = state.tallies.correct(n, proposal.god, proposal.delta)
+    if state.board:
+        state = replace(state, board=state.board.receive(n, -proposal.delta))
     return apocalypse.reckon(replace(state, tallies=tallies, proposal=None))
 
 
@@ -44,3 +51,8 @@ def withdraw(state: State) -> State | Refusal:
 def given_by(state: State, seat: Seat, god: God) -> int:
     """Return what counts of one seat's sacrifices to one god."""
     return state.tallies.tribes[state.seats.index(seat)].given(god)
+
+
+def held_by(state: State, seat: Seat) -> int:
+    """Return how many tokens a correction may still count for a seat: in the full game, those of its hand."""
+    return state.board.tribes[state.index(seat)].tokens if state.board else MOST_AT_ONCE

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from companion.games.kernel import Arg, Choice, Move, Seat
-from companion.games.mexica.rules import apocalypse
+from companion.games.kernel import CHANCE, Arg, Choice, Move, Seat
+from companion.games.mexica.rules import apocalypse, course, decisions, offerings
 from companion.games.mexica.rules.apocalypse import WEEK_CARDS
-from companion.games.mexica.rules.corrections import given_by
-from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
+from companion.games.mexica.rules.corrections import given_by, held_by
+from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE, may_have_given
 from companion.games.mexica.rules.state import State, Unclaimed
 from companion.games.mexica.rules.tallies import GODS, God
 
@@ -19,10 +19,18 @@ def moves(state: State, seat: Seat) -> list[Move]:
     The temple's own are not listed: a token brings its id with it, and is legal in every state.
     """
     if seat not in state.seats:
-        return []
+        return sorted(decisions.listed(state, CHANCE)) if seat == CHANCE else []
     legal = [Move("dismiss", (token.id,)) for token in state.unclaimed]
-    legal += [Move("claim", (token.id, each)) for token in state.unclaimed for each in state.seats]
-    if not state.over:
+    legal += [
+        Move("claim", (token.id, each))
+        for token in state.unclaimed
+        for each in state.seats
+        if may_have_given(state, each)
+    ]
+    if state.board:
+        legal += decisions.listed(state, seat)
+        legal += _corrections(state, seat) if may_correct(state, seat) else []
+    elif not state.over:
         legal += _TAPS
         legal.append(Move("end_turn"))
         legal += [Move("settle", (each,)) for each in state.seats]
@@ -41,6 +49,8 @@ def choices(state: State, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choi
     that in its fact ``pick``. Corrections of one token are at hand on the first level, larger ones behind
     ``propose_other``.
     """
+    if state.board and not picked:
+        return _full(state, seat)
     if seat not in state.seats:
         return []
     if picked:
@@ -68,19 +78,44 @@ def choices(state: State, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choi
     return level
 
 
+def _full(state: State, seat: Seat) -> list[Choice]:
+    """Return the first level in the full game: what carries it on, then the table's chores."""
+    level = [decisions.choice(state, seat, move) for move in sorted(decisions.listed(state, seat))]
+    if seat in state.seats:
+        for token in state.unclaimed:
+            level += _unclaimed(state, token)
+        level += _first_corrections(state, seat) if may_correct(state, seat) else []
+    return level
+
+
+def may_correct(state: State, seat: Seat) -> bool:
+    """Return whether a seat may propose a correction, or answer the open one.
+
+    In the full game the tribe in its sacrifice step proposes, whoever's the tally is: all look at the temple then.
+    """
+    if state.board is None or state.over:
+        return not state.over
+    if state.proposal is not None:
+        return True
+    task = course.due(state)
+    return task is not None and task.name == "sacrifice" and offerings.stepping(state) == seat
+
+
 def _may_be_bare(state: State) -> bool:
     return state.rules.forestall == "bare" and apocalypse.forestalled(state)
 
 
 def _deltas(state: State, seat: Seat, god: God) -> list[int]:
     lowest = -min(MOST_AT_ONCE, given_by(state, seat, god))
-    return [delta for delta in range(lowest, MOST_AT_ONCE + 1) if delta]
+    highest = min(MOST_AT_ONCE, held_by(state, seat))
+    return [delta for delta in range(lowest, highest + 1) if delta]
 
 
 def _corrections(state: State, seat: Seat) -> list[Move]:
     if state.proposal:
-        own = state.proposal.by == seat
-        return [Move("withdraw")] if own else [Move("confirm"), Move("withdraw")]
+        own, delta = state.proposal.by == seat, state.proposal.delta
+        possible = not own and delta <= held_by(state, state.proposal.seat)
+        return [Move("confirm"), Move("withdraw")] if possible else [Move("withdraw")]
     return [
         Move("propose", (each, god, delta))
         for each in state.seats
@@ -95,6 +130,7 @@ def _unclaimed(state: State, token: Unclaimed) -> list[Choice]:
     claims = [
         Choice("claim", {**facts, "seat": each}, element, Move("claim", (token.id, each)), "unclaimed")
         for each in sorted(state.seats, key=lambda each: each != token.suggested)
+        if may_have_given(state, each)
     ]
     return [*claims, Choice("dismiss", facts, element, Move("dismiss", (token.id,)), "unclaimed", confirm=True)]
 
@@ -110,22 +146,26 @@ def _first_corrections(state: State, seat: Seat) -> list[Choice]:
         for delta in (-1, 1)
         if delta in _deltas(state, each, god)
     ]
+    if not by_one:
+        return []
     return [*by_one, Choice("propose_other", {"pick": "propose"}, "correction", group="correction")]
 
 
 def _proposals(state: State, seat: Seat, picked: tuple[Arg, ...]) -> list[Choice]:
-    if state.over or state.proposal:
+    if state.over or state.proposal or not may_correct(state, seat):
         return []
     match picked:
         case ("propose",):
             return [
                 Choice("propose_seat", {"seat": each, "pick": each}, f"seat:{each}", group="correction")
                 for each in state.seats
+                if any(_deltas(state, each, god) for god in GODS)
             ]
         case ("propose", each) if each in state.seats:
             return [
                 Choice("propose_god", {"seat": each, "god": god, "pick": god}, god, group="correction")
                 for god in GODS
+                if _deltas(state, str(each), god)
             ]
         case ("propose", str(each), str(god)) if each in state.seats and god in GODS:
             return [_proposal(each, god, delta) for delta in _deltas(state, each, god)]

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from companion.games.kernel import Seat, Value
-from companion.games.mexica.options import OPTIONS, SEATINGS, HouseRules
+from companion.games.mexica.options import FULL, SEATINGS, HouseRules, options_of
+from companion.games.mexica.rules import board_notation
 from companion.games.mexica.rules.apocalypse import CARDS, COUNTDOWN, FLOOD, STILLNESS, TOKENS, WAR, WEEK_CARDS
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
 from companion.games.mexica.rules.state import Clock, Outcome, Proposal, State, Unclaimed
@@ -46,6 +47,7 @@ def notation(state: State) -> str:
         ),
         "correction": _correction(state.proposal),
         "end": _outcome(state.outcome),
+        **(board_notation.words(state.board, state.seats) if state.board else {}),
     }
     return " ".join((state.rules.scope, *(f"{key}={value}" for key, value in words.items())))
 
@@ -81,6 +83,7 @@ def _read(text: str) -> State:
         proposal=_maybe(words["correction"], _read_correction),
         clock=_maybe(words["clock"], _read_clock),
         outcome=_maybe(words["end"], _read_outcome),
+        board=board_notation.read(words, seats) if scope == FULL else None,
     )
 
 
@@ -122,6 +125,8 @@ def _check(state: State) -> None:
         or (end.seat is None and end.kind in (FLOOD, WAR, STILLNESS))
         or (end.seat is not None and end.kind == SETTLED),
     }
+    if state.board:
+        laws |= board_notation.laws(state)
     for law, kept in laws.items():
         if not kept:
             raise ValueError(f"Mexica notation is {_short(notation(state))}; expected {law}")
@@ -130,12 +135,14 @@ def _check(state: State) -> None:
 def _departures(rules: HouseRules) -> list[tuple[str, Value]]:
     chosen = rules.chosen()
     return [
-        (each.key, chosen[each.key]) for each in OPTIONS if each.key != "scope" and chosen[each.key] != each.default
+        (each.key, chosen[each.key])
+        for each in options_of(rules.scope)
+        if each.key != "scope" and chosen[each.key] != each.default
     ]
 
 
 def _rules(scope: str, departures: Iterable[str]) -> HouseRules:
-    chosen = {each.key: each.default for each in OPTIONS} | {"scope": scope}
+    chosen = {each.key: each.default for each in options_of(scope)} | {"scope": scope}
     for each in departures:
         key, _, value = each.partition(":")
         chosen[key] = _number(value) if _NUMBER.fullmatch(value) else value

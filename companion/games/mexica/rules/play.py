@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias
 
-from companion.games.kernel import TEMPLE, Arg, Fall, Move, Refusal, Seat
-from companion.games.mexica.rules import corrections, sacrifice, turn
+from companion.games.kernel import CHANCE, TEMPLE, Arg, Fall, Move, Refusal, Seat
+from companion.games.mexica.rules import corrections, course, decisions, legal, sacrifice, turn
 from companion.games.mexica.rules.refusals import a_god, a_number, a_seat, shown, wrong_length
 from companion.games.mexica.rules.state import State
 
@@ -22,13 +22,27 @@ A token and what becomes of it is a fact; a proposal is withdrawn, in sight of a
 """
 
 
+CHORES = frozenset({"claim", "dismiss", "propose", "confirm", "withdraw"})
+"""What the table sets right at any time, in the full game too; the rest of that is in `decisions`."""
+
+
 def to_act(state: State) -> tuple[Seat, ...]:
-    """Return the seats that have a move: all of them, since anyone acts for an absent tribe; at last none."""
-    return state.seats if not state.over or state.unclaimed else ()
+    """Return the seats that have a move: all of them, since anyone acts for an absent tribe; at last none.
+
+    In the full game a hand is its tribe's own: one seat decides, or chance; the others join for what the whole
+    table has to set right.
+    """
+    if state.board is None:
+        return state.seats if not state.over or state.unclaimed else ()
+    waiting = course.decider(state)
+    acting = state.seats if state.unclaimed or state.proposal else (waiting,) if waiting in state.seats else ()
+    return (*(each for each in acting if each), *((CHANCE,) if waiting == CHANCE else ()))
 
 
 def play(state: State, seat: Seat, move: Move) -> Result:
     """Return the state after a seat's move, or why it cannot be made."""
+    if state.board:
+        return _full(state, seat, move)
     name = move.name
     if not isinstance(seat, str) or seat not in (*state.seats, TEMPLE):
         return Refusal("not_seated", {"seat": shown(seat)})
@@ -42,6 +56,29 @@ def play(state: State, seat: Seat, move: Move) -> Result:
     return wrong_length(name, move.args, rule.length) or rule.carry_out(state, seat, move.args)
 
 
+def _full(state: State, seat: Seat, move: Move) -> Result:
+    """Return the state after a move of the full game, and after all that then happens by itself."""
+    name = move.name
+    if not isinstance(seat, str) or seat not in (*state.seats, TEMPLE, CHANCE):
+        return Refusal("not_seated", {"seat": shown(seat)})
+    if not isinstance(name, str) or name not in (*decisions.NAMES, *CHORES, "token"):
+        return Refusal("unknown_move", {"move": shown(name)})
+    if (name == "token") != (seat == TEMPLE):
+        return Refusal("temple_only" if name == "token" else "players_only", {"move": name})
+    if state.over and name != "token" and name not in AFTER_THE_END:
+        return Refusal("over")
+    if name in decisions.NAMES:
+        result = decisions.carry_out(state, seat, move)
+    elif seat == CHANCE:
+        return Refusal("players_only", {"move": name})
+    elif name == "propose" and not state.proposal and not legal.may_correct(state, seat):
+        return Refusal("not_now", {"move": name, "due": "sacrifice"})
+    else:
+        rule = _MOVES[name]
+        result = wrong_length(name, move.args, rule.length) or rule.carry_out(state, seat, move.args)
+    return result if isinstance(result, Refusal) else course.advance(result)
+
+
 def entering(state: State, fall: Fall) -> Move:
     """Return the move by which the temple enters a token that fell."""
     return Move("token", (fall.id, fall.god, fall.doubt or (sacrifice.OVER if state.over else "")))
@@ -49,7 +86,8 @@ def entering(state: State, fall: Fall) -> Move:
 
 def undoable(before: State, seat: Seat, move: Move) -> bool:
     """Return whether a seat may take back its own move while nobody has acted since."""
-    return seat in before.seats and move.name in TAKEN_BACK
+    taken_back = decisions.TAKEN_BACK if before.board else TAKEN_BACK
+    return seat in before.seats and move.name in taken_back
 
 
 def _end_turn(state: State, _by: Seat, _args: tuple[Arg, ...]) -> Result:

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 
 from companion.games.kernel import Refusal, Seat
-from companion.games.mexica.rules import apocalypse
+from companion.games.mexica.rules import apocalypse, offerings
 from companion.games.mexica.rules.refusals import shown
 from companion.games.mexica.rules.state import State, Unclaimed
 from companion.games.mexica.rules.tallies import God
@@ -19,6 +19,9 @@ MOST_AT_ONCE = 13
 
 OVER = "over"
 """The doubt of a token that fell after the end."""
+
+OUTSIDE = "outside"
+"""The doubt of a token that fell while no tribe may give one, as the app's board has it (ruling M33)."""
 
 _ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,63}", re.ASCII)
 _DOUBT = re.compile(r"([a-z][a-z_]{0,31})?", re.ASCII)
@@ -42,6 +45,8 @@ def fallen(state: State, token: object, god: God, doubt: object) -> State | Refu
         return Refusal("known_token", {"token": token})
     if not doubt and state.over:
         doubt = OVER
+    if not doubt and state.board and not _may_give(state):
+        doubt = OUTSIDE
     if doubt:
         waiting = Unclaimed(token, god, doubt, _suggested(state, doubt))
         return replace(state, unclaimed=(*state.unclaimed, waiting))
@@ -53,6 +58,8 @@ def claim(state: State, token: object, seat: Seat) -> State | Refusal:
     waiting = _waiting(state, token)
     if isinstance(waiting, Refusal):
         return waiting
+    if not may_have_given(state, seat):
+        return Refusal("no_tokens", {"seat": seat})
     return _credit(
         replace(state, unclaimed=_without(state, waiting), counted=(*state.counted, waiting.id)), seat, waiting.god, 1
     )
@@ -66,7 +73,25 @@ def dismiss(state: State, token: object) -> State | Refusal:
     return replace(state, unclaimed=_without(state, waiting), dismissed=(*state.dismissed, waiting.id))
 
 
+def may_have_given(state: State, seat: Seat) -> bool:
+    """Return whether a token may be a seat's: in the full game, where it still holds one."""
+    return state.board is None or state.board.tribes[state.index(seat)].tokens > 0
+
+
+def _may_give(state: State) -> bool:
+    seat = offerings.stepping(state)
+    return seat is not None and may_have_given(state, seat) and offerings.temple_open(state)
+
+
 def _credit(state: State, seat: Seat, god: God, n: int) -> State:
+    """Return the state with tokens counted; in the full game they come out of the tribe's hand.
+
+    In the tribe's own sacrifice step they earn cards, at any other moment they are offerings (ruling M33).
+    """
+    if state.board:
+        if offerings.stepping(state) == seat and offerings.temple_open(state):
+            return offerings.to_temple(state, seat, god, n)
+        state = replace(state, board=state.board.receive(state.index(seat), -n))
     tallies = state.tallies.credit(state.seats.index(seat), god, n)
     return apocalypse.reckon(replace(state, tallies=tallies))
 
@@ -86,7 +111,7 @@ def _suggested(state: State, doubt: str) -> Seat | None:
     """Return whose token it may be: one from before this turn the last tribe's, a jam the tribe's on turn."""
     if state.over:
         return None
-    if doubt == "jam":
+    if doubt in ("jam", OUTSIDE):
         return state.seat
     if doubt == "earlier" and state.turn > 1:
         return state.seat_at(state.turn - 1)

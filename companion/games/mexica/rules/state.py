@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from companion.games.kernel import Seat
 from companion.games.mexica.options import HouseRules
+from companion.games.mexica.rules.board import Board
 from companion.games.mexica.rules.tallies import God, Tallies, Tally
 
 
@@ -56,7 +57,8 @@ class Outcome:
 class State:
     """A game of Mexica between two moves.
 
-    Law: each token that fell is, by its id, exactly one of counted, dismissed and unclaimed.
+    Law: each token that fell is, by its id, exactly one of counted, dismissed and unclaimed. `board` is there in
+    the full game alone; a table that asked for the temple keeps its board in wood.
     """
 
     rules: HouseRules
@@ -70,6 +72,7 @@ class State:
     proposal: Proposal | None = None
     clock: Clock | None = None
     outcome: Outcome | None = None
+    board: Board | None = None
 
     @property
     def over(self) -> bool:
@@ -83,12 +86,35 @@ class State:
 
     @property
     def round(self) -> int:
-        """How often the turn has gone round, counted from 1."""
-        return (self.turn - 1) // len(self.seats) + 1
+        """How often the turn has gone round, counted from 1; an extra turn belongs to the round it is taken in."""
+        return (self._ordinary(self.turn) - 1) // len(self.seats) + 1
 
     def seat_at(self, turn: int) -> Seat:
         """Return whose turn a turn is or was."""
-        return self.seats[(turn - 1) % len(self.seats)]
+        if self.board:
+            for extra, seat in self.board.extras:
+                if extra == turn:
+                    return seat
+        return self.seats[(self._ordinary(turn) - 1) % len(self.seats)]
+
+    def _ordinary(self, turn: int) -> int:
+        """Return how many turns up to one were no extra ones."""
+        return turn - sum(1 for extra, _ in self.board.extras if extra <= turn) if self.board else turn
+
+    @property
+    def laid(self) -> Board:
+        """The board of a full game; only rules that are reached with a board ask for it."""
+        assert self.board is not None
+        return self.board
+
+    def index(self, seat: Seat) -> int:
+        """Return the place of a seat in turn order, counted from 0."""
+        return self.seats.index(seat)
+
+    def others(self, seat: Seat) -> tuple[Seat, ...]:
+        """Return the other seats in turn order, beginning after this one."""
+        n = self.seats.index(seat)
+        return self.seats[n + 1 :] + self.seats[:n]
 
 
 def setup(rules: HouseRules, seats: tuple[Seat, ...]) -> State:

@@ -1,0 +1,354 @@
+"""Decks of cards: reads them from TOML, checks every card and says which line is wrong and why. It deals nothing.
+
+A deck file holds a table for each pile, ``[day]``, ``[week]``, ``[war]``, ``[rain]``, with a line for each card
+under its id, and may hold the words on them::
+
+    [day]
+    day-crocodile-7 = { effect = "walk", spaces = 4 }
+
+    [words.en]
+    day-crocodile-7 = { title = "The shallows", story = "Reeds, then water to the knee, then reeds again." }
+
+A deck of one's own names only the cards that it changes. The ids are given: 20 signs by 13 numbers make the 260 Day
+cards, ``day-crocodile-1`` to ``day-flower-13``; then ``week-crocodile`` to ``week-flower``, ``war-1`` to ``war-40``,
+``rain-1`` to ``rain-40``. So a printed deck and the app always agree on which card was drawn.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias, get_args
+
+from companion.games.mexica.cards.effects import (
+    SPACES,
+    AnotherTurn,
+    Attack,
+    Boost,
+    Demand,
+    Draw,
+    Effect,
+    EffectError,
+    Gain,
+    Give,
+    GoTo,
+    GoToStart,
+    Lose,
+    Pay,
+    Reroll,
+    ReturnCard,
+    Sign,
+    SignName,
+    Space,
+    Standing,
+    TakeWeek,
+    Walk,
+    Ward,
+    from_table,
+    name_of,
+)
+
+Pile: TypeAlias = Literal["day", "week", "war", "rain"]
+
+PILES: tuple[Pile, ...] = get_args(Pile)
+NUMBERS = 13
+GOD_CARDS = 40
+"""How many cards each god's deck holds."""
+
+LANGUAGES = ("en", "es")
+LONGEST = {"title": 40, "story": 120}
+"""The most letters of the words on a card, as they fit on a printed one."""
+
+_SIGNS: tuple[SignName, ...] = get_args(SignName)
+
+# The Day cards that count as the nopal where a table wants more of them (ruling M18): the days of the South, whose
+# last is the Flower, in the order in which they are taken.
+_SOUTH: tuple[Space, ...] = ("flower", "grass", "lizard", "rabbit", "vulture")
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One card: its id, its pile, what it does, and the sign that it counts as, or none.
+
+    `space` and `number` are a Day card's day; a Week card has a space and the number 0, a god's card its number in
+    the deck. `plain` is what a sign's card does at a table that plays with fewer of them.
+    """
+
+    id: str
+    pile: Pile
+    space: Space | None
+    number: int
+    effect: Effect
+    sign: SignName | None = None
+    plain: Effect | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Deck:
+    """The four piles, each in the order of its ids, and the words on the cards that a deck of one's own brings.
+
+    Laws: each id of `ids` is exactly one card of its pile, whatever the table's options; no card is in two piles.
+    """
+
+    day: tuple[Card, ...]
+    week: tuple[Card, ...]
+    war: tuple[Card, ...]
+    rain: tuple[Card, ...]
+    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
+    _by_id: Mapping[str, Card] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Lay the index that `card` reads."""
+        object.__setattr__(self, "_by_id", {card.id: card for card in self})
+
+    def __iter__(self) -> Iterator[Card]:
+        """Run through all cards, pile by pile."""
+        for pile in PILES:
+            yield from self.pile(pile)
+
+    def pile(self, name: Pile) -> tuple[Card, ...]:
+        """Return the cards of a pile."""
+        cards: tuple[Card, ...] = getattr(self, name)
+        return cards
+
+    def card(self, card_id: str) -> Card:
+        """Return the card of an id; raises `KeyError`."""
+        return self._by_id[card_id]
+
+    def with_signs(self, flowers: int = 13, copies: int = 1, day_signs: str = "flower_only") -> Deck:
+        """Return the deck with as many signs as a table wants (rulings M18, M19).
+
+        `flowers` Day cards are the nopal: one, or the 13 of the Flower, or those of three or of all five days of the
+        South. `copies` cards of each god's deck are its sign, spread evenly, the fortieth always. With `day_signs`
+        ``all``, the Day cards of the Eagle and of the Serpent are those signs too. Raises `ValueError`.
+        """
+        if flowers not in (1, 13, 39, 65) or copies not in (1, 5, 10) or day_signs not in ("flower_only", "all"):
+            raise ValueError(
+                f"signs are {flowers!r}, {copies!r}, {day_signs!r}; expected 1, 13, 39 or 65 flowers, "
+                "1, 5 or 10 copies, flower_only or all"
+            )
+        nopales = _SOUTH[: max(1, flowers // NUMBERS)]
+        step = GOD_CARDS // copies
+
+        def of_day(card: Card) -> SignName | None:
+            if card.space in nopales and (flowers > 1 or card.number == 1):
+                return "flower"
+            return card.space if day_signs == "all" and card.space in ("eagle", "serpent") else None
+
+        return replace(
+            self,
+            day=tuple(_as_sign(card, of_day(card)) for card in self.day),
+            war=tuple(_as_sign(card, None if card.number % step else "eagle") for card in self.war),
+            rain=tuple(_as_sign(card, None if card.number % step else "serpent") for card in self.rain),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong in a deck file, and on which line, counted from 1."""
+
+    file: str
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        """Return the fault as compilers write it, so that an editor can jump there."""
+        return f"{self.file}:{self.line}: {self.reason}"
+
+
+class DeckError(ValueError):
+    """A deck that cannot be played: `faults` holds everything that is wrong in it, in order."""
+
+    def __init__(self, faults: list[Fault]) -> None:
+        super().__init__("\n".join(map(str, faults)))
+        self.faults = tuple(faults)
+
+
+def ids(pile: Pile) -> list[str]:
+    """Return the ids of a pile's cards in order."""
+    if pile == "day":
+        return [f"day-{space}-{number}" for space in SPACES for number in range(1, NUMBERS + 1)]
+    if pile == "week":
+        return [f"week-{space}" for space in SPACES]
+    return [f"{pile}-{number}" for number in range(1, GOD_CARDS + 1)]
+
+
+def read(files: Mapping[str, str], base: Deck | None = None) -> Deck:
+    """Return the deck that some TOML files describe, given as their texts by name; raises `DeckError`.
+
+    With a `base`, cards that no file names are as they are there; without one, every card must be named.
+    """
+    faults: list[Fault] = []
+    found: dict[str, Card] = {}
+    said: Mapping[str, Mapping[str, str]] = base.words if base else {}
+    words = {language: dict(said.get(language, {})) for language in LANGUAGES}
+    for name, text in files.items():
+        _File(name, text, faults).read(found, words)
+    if not faults and base is None:
+        last = next(reversed([*files]), "deck")
+        missing = [each for pile in PILES for each in ids(pile) if each not in found]
+        faults += [Fault(last, 1, f"{each} is missing; expected all 360 cards") for each in missing]
+    if faults:
+        raise DeckError(faults)
+    known = {card.id: card for card in base or ()} | found
+    day, week, war, rain = (tuple(known[each] for each in ids(pile)) for pile in PILES)
+    return Deck(day, week, war, rain, words)
+
+
+@dataclass(slots=True)
+class _File:
+    """One file while it is read: each fault goes to `faults` with its line."""
+
+    name: str
+    text: str
+    faults: list[Fault]
+
+    def read(self, found: dict[str, Card], words: dict[str, dict[str, str]]) -> None:
+        try:
+            tree = tomllib.loads(self.text)
+        except tomllib.TOMLDecodeError as error:
+            at = re.search(r"line (\d+)", str(error))
+            line = int(at[1]) if at else self.text.count("\n") + 1
+            self.faults.append(Fault(self.name, line, f"no TOML: {error}"))
+            return
+        for key, value in tree.items():
+            if key in PILES and isinstance(value, dict):
+                self._pile(key, value, found)
+            elif key == "words" and isinstance(value, dict):
+                self._words(value, words)
+            else:
+                self._fault((key,), f"{ascii(key)[:40]}; expected a table [day], [week], [war], [rain] or [words.en]")
+
+    def _pile(self, pile: Pile, table: Mapping[str, Any], found: dict[str, Card]) -> None:
+        known = {each: n for n, each in enumerate(ids(pile))}
+        for each, value in table.items():
+            if each not in known:
+                first, last = (ids(pile)[n] for n in (0, -1))
+                self._fault((pile, each), f"{ascii(each)[:40]} is no {pile} card; expected {first} to {last}")
+            elif each in found:
+                self._fault((pile, each), f"{each} is there twice; expected it once")
+            elif not isinstance(value, dict):
+                self._fault((pile, each), f"{each} is {ascii(value)[:40]}; expected {{ effect = ... }}")
+            else:
+                try:
+                    found[each] = _card(pile, each, known[each], value)
+                except EffectError as error:
+                    self._fault((pile, each), f"{each}: {error}")
+
+    def _words(self, table: Mapping[str, Any], words: dict[str, dict[str, str]]) -> None:
+        known = {each for pile in PILES for each in ids(pile)}
+        for language, cards in table.items():
+            if language not in LANGUAGES or not isinstance(cards, dict):
+                self._fault(("words", language), f"words.{ascii(language)[:40]}; expected [words.en] or [words.es]")
+                continue
+            for each, said in cards.items():
+                if each not in known:
+                    self._fault(("words", language, each), f"{ascii(each)[:40]} is no card")
+                elif reason := _no_words(said):
+                    self._fault(("words", language, each), f"{each}: {reason}")
+                else:
+                    words[language] |= {f"card.{each}.{part}": text for part, text in said.items()}
+
+    def _fault(self, path: tuple[str, ...], reason: str) -> None:
+        self.faults.append(Fault(self.name, _line(self.text, path), reason))
+
+
+def _card(pile: Pile, card_id: str, place: int, table: Mapping[str, Any]) -> Card:
+    given = dict(table)
+    sign, plain = given.pop("sign", None), given.pop("plain", None)
+    effect = _effect(pile, given)
+    if sign is not None and (pile != "week" or sign not in _SIGNS):
+        raise EffectError(f"sign is {ascii(sign)[:40]}; expected eagle, serpent or flower, and only on a week card")
+    if plain is not None and not isinstance(plain, dict):
+        raise EffectError(f"plain is {ascii(plain)[:40]}; expected {{ effect = ... }}")
+    without = None if plain is None else _effect(pile, plain)
+    if isinstance(effect, Sign) and (without is None or isinstance(without, Sign)):
+        raise EffectError("a sign lacks plain, what it does where fewer signs are played; expected { effect = ... }")
+    space = SPACES[place // NUMBERS] if pile == "day" else SPACES[place] if pile == "week" else None
+    number = place % NUMBERS + 1 if pile == "day" else 0 if pile == "week" else place + 1
+    return Card(card_id, pile, space, number, effect, effect.of if isinstance(effect, Sign) else sign, without)
+
+
+_KINDS: Mapping[Pile, tuple[type[Effect], ...]] = {
+    "day": (
+        GoTo, GoToStart, Walk, AnotherTurn, Gain, Lose, Pay, Demand, Give, Draw, TakeWeek, Attack, ReturnCard, Ward,
+        Boost, Sign,
+    ),
+    "week": (Standing,),
+    "war": (Boost, Attack, Reroll, Ward, Sign),
+    "rain": (Boost, Gain, Draw, Ward, Sign),
+}  # fmt: skip
+"""What the cards of a pile may do: War in battle, Rain at a landing, Week for as long as it is held."""
+
+_BOOSTS: Mapping[Pile, tuple[str, ...]] = {
+    "war": ("attack", "defence", "battle", "loot", "ransom"),
+    "rain": ("defence", "gather", "tribute"),
+}
+
+
+def may_do(pile: Pile, effect: Effect) -> str:
+    """Return why an effect has no place in a pile (a bonus to attack on a Rain card), or nothing where it has one."""
+    if not isinstance(effect, _KINDS[pile]):
+        return f"{name_of(effect)} is no effect of a {pile} card"
+    if pile == "day":
+        return ""
+    if isinstance(effect, Boost) and (effect.what not in _BOOSTS[pile] or effect.whose != "mine"):
+        expected = " or ".join(_BOOSTS[pile])
+        return f"boost is of {effect.what}, {effect.whose}; expected {expected}, mine, on a {pile} card"
+    if isinstance(effect, Ward) and effect.against != "attack":
+        return f"ward is against {effect.against}; expected attack on a {pile} card"
+    if isinstance(effect, Sign) and effect.of != {"war": "eagle", "rain": "serpent"}[pile]:
+        return f"sign is of {effect.of}; expected the eagle on a war card, the serpent on a rain card"
+    return ""
+
+
+def _effect(pile: Pile, table: Mapping[str, Any]) -> Effect:
+    effect = from_table(table)
+    if reason := may_do(pile, effect):
+        raise EffectError(reason)
+    return effect
+
+
+def _as_sign(card: Card, sign: SignName | None) -> Card:
+    """Return a card as the sign that it shall be, or as a plain one."""
+    if card.sign == sign:
+        return card
+    plain = card.plain if isinstance(card.effect, Sign) else card.effect
+    assert plain is not None  # a card that is a sign was read with what it is otherwise
+    if sign:
+        return replace(card, effect=Sign(sign), sign=sign, plain=plain)
+    return replace(card, effect=plain, sign=None, plain=None)
+
+
+def _no_words(said: object) -> str:
+    if not isinstance(said, dict) or not said or not said.keys() <= LONGEST.keys():
+        return f"words are {ascii(said)[:40]}; expected {{ title = ..., story = ... }}"
+    for part, text in said.items():
+        if not isinstance(text, str) or not text.strip() or not text.isprintable() or {"{", "}"} & set(text):
+            return f"{part} is {ascii(text)[:40]}; expected one line of words without braces"
+        if len(text) > LONGEST[part]:
+            return f"{part} has {len(text)} letters; expected {LONGEST[part]} at most"
+    return ""
+
+
+def _line(text: str, path: tuple[str, ...]) -> int:
+    """Return the line on which a key stands, or its table begins, however the file writes them; else 1."""
+    at: tuple[str, ...] = ()
+    best, depth = 1, 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := re.match(r"\s*\[([^\[\]]+)\]", line):
+            here = at = _keys(header[1])
+        elif key := re.match(r"\s*([\w\-\".' ]+?)\s*=", line):
+            here = (*at, *_keys(key[1]))
+        else:
+            continue
+        shared = min(len(here), len(path))
+        if here[:shared] == path[:shared] and shared > depth:
+            best, depth = number, shared
+    return best
+
+
+def _keys(dotted: str) -> tuple[str, ...]:
+    return tuple(part.strip().strip("\"'") for part in dotted.split("."))

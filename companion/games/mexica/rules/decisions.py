@@ -1,0 +1,230 @@
+"""The moves of a full game: what the seat that must act may do, what chance may bring, and each of them carried out.
+
+A move is legal exactly when it is listed here; the table's chores, such as corrections, are listed in `legal`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from companion.games.kernel import CHANCE, Arg, Choice, Move, Refusal, Seat
+from companion.games.mexica.rules import battle, course, events, landing, offerings
+from companion.games.mexica.rules.board import Task
+from companion.games.mexica.rules.calendar import place_of
+from companion.games.mexica.rules.hands import card, unseen
+from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
+from companion.games.mexica.rules.state import State
+from companion.games.mexica.rules.tallies import GODS
+
+NAMES = frozenset({
+    "roll", "draw", "play", "pass", "attack", "give", "sacrifice", "tonantzin", "end_turn", "choose", "take",
+    "return",
+})  # fmt: skip
+"""Every move that only the seat that must act may make."""
+
+TAKEN_BACK = frozenset({"pass", "attack", "sacrifice", "tonantzin", "end_turn", "choose", "take"})
+"""What may be undone while nothing has followed. A card that was shown is not hidden again, and a die lies."""
+
+DIE = tuple(Move("roll", (n,)) for n in range(1, 7))
+_PASS = Move("pass")
+
+
+def listed(state: State, seat: Seat) -> list[Move]:
+    """Return the moves of a seat, or of chance, that carry the game on; unsorted, each once."""
+    task = course.due(state)
+    return _LISTS[task.name](state, task) if task and course.decider(state) == seat else []
+
+
+def odds(state: State) -> dict[Move, Fraction]:
+    """Return every outcome that chance may bring now with its exact probability; empty where none is due."""
+    outcomes = listed(state, CHANCE)
+    return {each: Fraction(1, len(outcomes)) for each in sorted(outcomes)}
+
+
+def carry_out(state: State, seat: Seat, move: Move) -> State | Refusal:
+    """Return the state after a move that carries the game on, or why it cannot be made."""
+    task, decider = course.due(state), course.decider(state)
+    if task is None or decider != seat:
+        return Refusal("not_yours", {"seat": decider or ""})
+    legal = listed(state, seat)
+    plain = isinstance(move.args, tuple) and all(type(arg) in (int, str) for arg in move.args)
+    if not plain or move not in legal:
+        if move.name in {each.name for each in legal}:
+            return Refusal("not_among", {"move": move.name, "due": task.name})
+        return Refusal("not_now", {"move": move.name, "due": task.name})
+    return _MOVES[move.name](state, task, move.args)
+
+
+def choice(state: State, seat: Seat, move: Move) -> Choice:
+    """Return a move as the thing on the page that it belongs to."""
+    task = course.due(state)
+    assert task is not None  # or nothing would be listed
+    args = move.args
+    match move.name:
+        case "roll":
+            return Choice("roll", {"n": args[0], "seat": task.seat, "for": task.name}, "die", move, "chance")
+        case "draw":
+            facts: dict[str, Arg] = {"pile": args[0], "card": args[1], "seat": task.seat}
+            return Choice("draw", facts, f"card:{args[1]}", move, "chance")
+        case "play" | "give" | "return":
+            return Choice(move.name, {"card": args[0]}, f"card:{args[0]}", move, "card", confirm=True)
+        case "attack" | "choose":
+            return Choice(move.name, {"seat": args[0]}, f"seat:{args[0]}", move, "tribe")
+        case "take":
+            return Choice("take", {"space": args[0]}, f"space:{args[0]}", move, "week")
+        case "sacrifice":
+            facts = {"god": args[0], "n": args[1], "seat": seat}
+            return Choice("sacrifice", facts, str(args[0]), move, "tap")
+        case "tonantzin":
+            n = offerings.price(state, seat, state.rules.day_card_cost)
+            return Choice("tonantzin", {"n": n, "seat": seat}, "tonantzin", move, "tap")
+        case "end_turn":
+            return Choice("end_turn", {"seat": seat}, "turn", move, "turn")
+    return Choice("pass", {"seat": seat, "due": task.name}, "turn", move, "turn")
+
+
+def _dice(_state: State, _task: Task) -> list[Move]:
+    return list(DIE)
+
+
+def _draws(state: State, task: Task) -> list[Move]:
+    pile = task.args[0]
+    return [Move("draw", (pile, each)) for each in unseen(state, pile)]  # type: ignore[arg-type]  # a pile's name
+
+
+def _plays(of: Callable[[State, Seat], list[str]]) -> Callable[[State, Task], list[Move]]:
+    return lambda state, task: [_PASS, *(Move("play", (each,)) for each in of(state, task.seat))]
+
+
+def _challenges(state: State, task: Task) -> list[Move]:
+    return [_PASS, *(Move("attack", (each,)) for each in battle.within_reach(state, task.seat))]
+
+
+def _forfeits(state: State, task: Task) -> list[Move]:
+    """Return the cards of which a loser gives one; a sign only where it has nothing else (ruling M16)."""
+    hand = state.laid.tribes[state.index(task.seat)].hand
+    plain = [each for each in hand if card(state, each).sign is None]
+    given = plain if plain and state.rules.signs_protected == "on" else hand
+    return [*([_PASS] if state.rules.card_payment == "may" else []), *(Move("give", (each,)) for each in given)]
+
+
+def _sacrifices(state: State, task: Task) -> list[Move]:
+    seat = task.seat
+    most = min(MOST_AT_ONCE, state.laid.tribes[state.index(seat)].tokens) if offerings.temple_open(state) else 0
+    moves = [Move("sacrifice", (god, n)) for god in GODS for n in range(1, most + 1)]
+    if offerings.tonantzin_open(state, seat):
+        moves.append(Move("tonantzin"))
+    return [*moves, _close(task)]
+
+
+def _actions(state: State, task: Task) -> list[Move]:
+    return [*(Move("play", (each,)) for each in events.actions(state, task.seat)), _close(task)]
+
+
+def _choosing(state: State, task: Task) -> list[Move]:
+    return [Move("choose", (each,)) for each in events.targets(state, task.seat, str(task.args[0]))]
+
+
+def _taking(state: State, _task: Task) -> list[Move]:
+    return [Move("take", (each,)) for each in events.unissued(state)]
+
+
+def _returning(state: State, task: Task) -> list[Move]:
+    return [Move("return", (each,)) for each in events.returnable(state, task.seat, str(task.args[0]))]
+
+
+def _close(task: Task) -> Move:
+    return Move("end_turn") if task.args[0] else _PASS
+
+
+_LISTS: Mapping[str, Callable[[State, Task], list[Move]]] = {
+    "roll": _dice,
+    "die": _dice,
+    "draw": _draws,
+    "bless": _plays(events.blessings),
+    "arm": _plays(events.weapons),
+    "reroll": _plays(events.second_thoughts),
+    "challenge": _challenges,
+    "forfeit": _forfeits,
+    "sacrifice": _sacrifices,
+    "cards": _actions,
+    "choose": _choosing,
+    "take": _taking,
+    "return": _returning,
+}
+
+
+def _popped(state: State) -> State:
+    return replace(state, board=state.laid.done())
+
+
+def _roll(state: State, task: Task, args: tuple[Arg, ...]) -> State:
+    state, n = _popped(state), int(args[0])
+    return course.moved(state, task.seat, n) if task.name == "roll" else battle.rolled(state, task.seat, n)
+
+
+def _draw(state: State, task: Task, args: tuple[Arg, ...]) -> State:
+    return events.drawn(_popped(state), task.seat, str(args[1]))
+
+
+def _play(state: State, task: Task, args: tuple[Arg, ...]) -> State:
+    # A tribe may play further cards at the same moment; only a second throw is one for each moment.
+    state = _popped(state) if task.name == "reroll" else state
+    return events.played(state, task.seat, str(args[0]))
+
+
+def _pass(state: State, task: Task, _args: tuple[Arg, ...]) -> State:
+    state = _popped(state)
+    return offerings.ended(state, task.seat) if task.name == "sacrifice" else state
+
+
+def _attack(state: State, task: Task, args: tuple[Arg, ...]) -> State:
+    return replace(state, board=_popped(state).laid.due(Task("fight", task.seat, (args[0], 0, 0))))
+
+
+def _give(state: State, task: Task, args: tuple[Arg, ...]) -> State:
+    given, victor = str(args[0]), state.index(str(task.args[0]))
+    board = _popped(state).laid.without_card(state.index(task.seat), given)
+    return replace(state, board=board.with_card(victor, given))
+
+
+def _sacrifice(state: State, task: Task, args: tuple[Arg, ...]) -> State:
+    return offerings.to_temple(state, task.seat, str(args[0]), int(args[1]))
+
+
+def _tonantzin(state: State, task: Task, _args: tuple[Arg, ...]) -> State:
+    return offerings.to_tonantzin(state, task.seat)
+
+
+def _end_turn(state: State, task: Task, args: tuple[Arg, ...]) -> State:
+    return course.end_turn(_pass(state, task, args))
+
+
+def _choose(state: State, task: Task, args: tuple[Arg, ...]) -> State:
+    return events.chosen(_popped(state), task.seat, str(task.args[0]), str(args[0]))
+
+
+def _take(state: State, task: Task, args: tuple[Arg, ...]) -> State:
+    return landing.issued(_popped(state), task.seat, place_of(str(args[0])))
+
+
+def _return(state: State, task: Task, args: tuple[Arg, ...]) -> State:
+    return events.returned(_popped(state), task.seat, str(args[0]))
+
+
+_MOVES: Mapping[str, Callable[[State, Task, tuple[Arg, ...]], State]] = {
+    "roll": _roll,
+    "draw": _draw,
+    "play": _play,
+    "pass": _pass,
+    "attack": _attack,
+    "give": _give,
+    "sacrifice": _sacrifice,
+    "tonantzin": _tonantzin,
+    "end_turn": _end_turn,
+    "choose": _choose,
+    "take": _take,
+    "return": _return,
+}

@@ -1,0 +1,265 @@
+"""What the cards do when they are drawn or played: each effect of the closed set carried out (ruling M20).
+
+An effect that needs a tribe, a week card or a card chosen puts that question on the agenda. It draws nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from companion.games.kernel import Seat
+from companion.games.mexica.cards.deck import Card
+from companion.games.mexica.cards.effects import (
+    AnotherTurn,
+    Attack,
+    Boost,
+    Demand,
+    Draw,
+    Effect,
+    Gain,
+    Give,
+    GoTo,
+    GoToStart,
+    Lose,
+    Pay,
+    Reroll,
+    ReturnCard,
+    Sign,
+    Standing,
+    TakeWeek,
+    Walk,
+    Ward,
+)
+from companion.games.mexica.rules import apocalypse, battle, board, landing
+from companion.games.mexica.rules.board import Task
+from companion.games.mexica.rules.bonuses import boosted, wards_off_card
+from companion.games.mexica.rules.calendar import SIGNS, place_of, start, walk
+from companion.games.mexica.rules.hands import card, count, pile_of
+from companion.games.mexica.rules.state import State
+from companion.games.mexica.rules.tallies import God
+
+
+def drawn(state: State, seat: Seat, card_id: str) -> State:
+    """Return the state after a tribe drew a card: a Day card's event comes at once, the rest is held (M38)."""
+    known, n = card(state, card_id), state.index(seat)
+    if known.pile == "day" and known.sign is None and state.rules.card_timing == "text":
+        return happen(replace(state, board=state.laid.discard(card_id)), seat, known)
+    return replace(state, board=state.laid.with_card(n, card_id))
+
+
+def played(state: State, seat: Seat, card_id: str) -> State:
+    """Return the state after a tribe played a card from its hand; in a battle an enemy's ward may hold it off."""
+    board_ = state.laid.without_card(state.index(seat), card_id).discard(card_id)
+    state = replace(state, board=board_)
+    if board_.battle and seat in board_.battle.sides:
+        for enemy in board_.battle.sides:
+            held_off = wards_off_card(state, enemy, card_id) if enemy not in (seat, battle.CORTEZ) else None
+            if held_off:
+                return held_off
+    return happen(state, seat, card(state, card_id))
+
+
+def happen(state: State, seat: Seat, known: Card) -> State:
+    """Return the state after a card did to a tribe what it says, or asked what it needs to know."""
+    match known.effect:
+        case Walk(spaces):
+            here = state.laid.tribes[state.index(seat)].place
+            return landing.forced(state, seat, walk(here, spaces))
+        case GoTo(space, bonus):
+            wins = state.laid.tribes[state.index(seat)].wins
+            if bonus:
+                state = _due(state, Task("bonus", seat, (bonus, wins)))
+            return landing.forced(state, seat, place_of(space))
+        case GoToStart(of):
+            return landing.forced(state, seat, start(of, state.rules.starts))
+        case Attack(whom, bonus):
+            return _attack(state, seat, known, whom, bonus)
+        case Draw(pile):
+            return _due(state, Task("draw", seat, (pile,)))
+        case AnotherTurn():
+            return replace(state, board=replace(state.laid, again=(*state.laid.again, seat)))
+        case TakeWeek(which):
+            return _take_week(state, seat, which)
+        case Ward(against):
+            return _ward(state, seat, against)
+        case Boost(what, by, "mine"):
+            return boosted(state, seat, board.Boost(what, by, now=known.pile != "day"))
+        case Reroll(whose):
+            return battle.again(state, seat, whose)
+        case Pay(_, "one") | Demand() | Boost() | ReturnCard():
+            return _ask(state, seat, known)
+        case Sign() | Standing():
+            return state
+    return _tokens(state, seat, known.effect)
+
+
+def bonus(state: State, seat: Seat, tokens: int, wins: int) -> State:
+    """Return the state after a tribe received what awaited it on a space, doubled by a battle won there (row 1)."""
+    n = state.index(seat)
+    doubled = 2 if state.laid.tribes[n].wins > wins else 1
+    return replace(state, board=state.laid.from_reserve(n, tokens * doubled))
+
+
+def targets(state: State, seat: Seat, card_id: str) -> list[Seat]:
+    """Return the tribes that a card may be turned on, in turn order."""
+    effect = card(state, card_id).effect
+    return [
+        each
+        for each in state.others(seat)
+        if not isinstance(effect, ReturnCard) or returnable(state, each, effect.pile)
+    ]
+
+
+def chosen(state: State, seat: Seat, card_id: str, whom: Seat) -> State:
+    """Return the state after a card was turned on a tribe, which a ward may hold off (row 28)."""
+    known, n, other = card(state, card_id), state.index(seat), state.index(whom)
+    effect = known.effect
+    if isinstance(effect, Pay):
+        return replace(state, board=state.laid.pay(n, other, effect.tokens))
+    if held_off := wards_off_card(state, whom, card_id):
+        return held_off
+    match effect:
+        case Demand(tokens, "me"):
+            return replace(state, board=state.laid.pay(other, n, tokens))
+        case Demand(tokens, god):
+            return offer(state, whom, god, tokens)
+        case Boost(what, by, _):
+            return boosted(state, whom, board.Boost(what, by))
+        case ReturnCard(pile):
+            return _due(state, Task("return", whom, (pile,)))
+    raise AssertionError(f"{card_id} is turned on nobody")
+
+
+def offer(state: State, seat: Seat, god: God, tokens: int) -> State:
+    """Return the state after a tribe sacrificed tokens that earn no card, as many as it has."""
+    n = state.index(seat)
+    tokens = min(tokens, state.laid.tribes[n].tokens)
+    if not tokens:
+        return state
+    state = replace(state, board=state.laid.receive(n, -tokens), tallies=state.tallies.credit(n, god, tokens))
+    return apocalypse.reckon(state)
+
+
+def returnable(state: State, seat: Seat, pile: str) -> list[str]:
+    """Return the cards that a tribe may return, sorted: of its hand and of its week cards."""
+    hand = state.laid.tribes[state.index(seat)].hand
+    weeks = [f"week-{sign}" for sign, holder in zip(SIGNS, state.laid.holders, strict=True) if holder == seat]
+    return sorted(each for each in (*hand, *weeks) if pile in ("any", pile_of(each)))
+
+
+def returned(state: State, seat: Seat, card_id: str) -> State:
+    """Return the state after a card went back to its pile, a week card to its space (row 26)."""
+    if pile_of(card_id) == "week":
+        board_ = state.laid.with_holder(place_of(card_id.removeprefix("week-")), "")
+        return landing.recount(replace(state, board=board_))
+    return replace(state, board=state.laid.without_card(state.index(seat), card_id))
+
+
+def unissued(state: State) -> list[str]:
+    """Return the signs of the week cards that lie at their spaces, sorted."""
+    return sorted(sign for sign, holder in zip(SIGNS, state.laid.holders, strict=True) if not holder)
+
+
+def weapons(state: State, seat: Seat) -> list[str]:
+    """Return the cards that a tribe may play before the dice of a battle, sorted."""
+    fought = state.laid.battle
+    assert fought is not None  # asked in a battle alone
+    roles = {"battle", "loot", "ransom", "attack" if fought.sides[0] == seat else "defence"}
+
+    def serves(effect: Effect) -> bool:
+        wards = isinstance(effect, Ward) and fought.sides[0] != seat
+        return wards or (isinstance(effect, Boost) and effect.what in roles)
+
+    return _playable(state, seat, serves)
+
+
+def second_thoughts(state: State, seat: Seat) -> list[str]:
+    """Return the cards that a tribe may play once the dice of a battle lie, sorted."""
+    return _playable(state, seat, lambda effect: isinstance(effect, Reroll))
+
+
+def blessings(state: State, seat: Seat) -> list[str]:
+    """Return the Rain cards that a tribe may play as it lands, sorted."""
+
+    def serves(effect: Effect) -> bool:
+        return isinstance(effect, Gain | Draw) or (isinstance(effect, Boost) and effect.what in ("gather", "tribute"))
+
+    return [each for each in _playable(state, seat, serves) if pile_of(each) == "rain"]
+
+
+def actions(state: State, seat: Seat) -> list[str]:
+    """Return the cards that a tribe may play in its card step, sorted: attacks, and Day cards that it held (M38)."""
+    hand = state.laid.tribes[state.index(seat)].hand
+    return [
+        each
+        for each in hand
+        if (known := card(state, each)).sign is None
+        and (known.pile == "day" or (known.pile == "war" and isinstance(known.effect, Attack)))
+    ]
+
+
+def holds(state: State, seat: Seat, *piles: str) -> bool:
+    """Return whether a tribe holds a card of one of these piles, which its back tells everybody."""
+    hand = state.laid.tribes[state.index(seat)].hand
+    return any(count(hand, pile) for pile in piles)
+
+
+def _playable(state: State, seat: Seat, serves: Callable[[Effect], bool]) -> list[str]:
+    hand = state.laid.tribes[state.index(seat)].hand
+    return [
+        each
+        for each in hand
+        if (known := card(state, each)).pile in ("war", "rain") and known.sign is None and serves(known.effect)
+    ]
+
+
+def _tokens(state: State, seat: Seat, effect: Effect) -> State:
+    n, board_ = state.index(seat), state.laid
+    match effect:
+        case Gain(tokens):
+            return replace(state, board=board_.from_reserve(n, tokens))
+        case Lose(tokens):
+            return replace(state, board=board_.to_reserve(n, tokens))
+        case Pay(tokens, _):
+            for each in state.others(seat):
+                board_ = board_.pay(n, state.index(each), tokens)
+            return replace(state, board=board_)
+        case Give(god, tokens):
+            return offer(state, seat, god, tokens)
+    raise AssertionError(f"{effect} moves no tokens")
+
+
+def _attack(state: State, seat: Seat, known: Card, whom: str, bonus_: int) -> State:
+    enemy = battle.nearest(state, seat) if whom == "nearest" else whom
+    if enemy == seat or enemy not in state.seats:
+        return state
+    if held_off := wards_off_card(state, enemy, known.id):
+        return held_off
+    return _due(state, Task("fight", seat, (enemy, bonus_, 0)))
+
+
+def _take_week(state: State, seat: Seat, which: str) -> State:
+    if which == "any":
+        return _due(state, Task("take", seat)) if unissued(state) else state
+    place = state.laid.tribes[state.index(seat)].place
+    return state if state.laid.holders[place - 1] else landing.issued(state, seat, place)
+
+
+def _ward(state: State, seat: Seat, against: str) -> State:
+    if battle.fighting(state, seat):
+        return battle.leave(state, seat)
+    n = state.index(seat)
+    return replace(state, board=state.laid.tribe(n, wards=(*state.laid.tribes[n].wards, against)))
+
+
+def _ask(state: State, seat: Seat, known: Card) -> State:
+    """Return the state with a tribe to be chosen; a lone possible one is chosen already."""
+    possible = targets(state, seat, known.id)
+    if len(possible) == 1:
+        return chosen(state, seat, known.id, possible[0])
+    return _due(state, Task("choose", seat, (known.id,))) if possible else state
+
+
+def _due(state: State, task: Task) -> State:
+    return replace(state, board=state.laid.due(task))

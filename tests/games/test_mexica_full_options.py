@@ -1,0 +1,117 @@
+"""What a table may choose in the full game: every ruling with its option, default and test; and what no lobby has."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from companion.games.mexica import FULL_GAME, GAME
+from companion.games.mexica.options import FULL_OPTIONS, FULL_PRESETS, OPTIONS, HouseRules
+from tests.games.full_sitting import Full, full_options
+
+RULINGS = {
+    "M1": {"day_card_cost": (7, 13)},
+    "M3": {"god_card_cost": (7, 13, 1)},
+    "M4": {"sacrifice_credit": ("off", "on")},
+    "M5": {"turn_order": ("text", "tester", "flower_war")},
+    "M7": {"refill": ("reserve", "recycle_mary", "unlimited")},
+    "M8": {"disc_transfer": ("give", "battle")},
+    "M9": {"first_landing": ("full", "ever", "per_player", "none")},
+    "M10": {"tribute_debt": ("off", "on")},
+    "M12": {"battle_loot": ("lower", "difference", "one")},
+    "M13": {"battle_tie": ("none", "reroll", "occupant")},
+    "M14": {"melee": ("each", "all", "first")},
+    "M16": {"card_payment": ("may", "must"), "signs_protected": ("on", "off")},
+    "M17": {"reshuffle": ("on", "off")},
+    "M18": {"flower_copies": (13, 1, 39, 65)},
+    "M19": {"sign_copies": (1, 5, 10), "day_signs": ("flower_only", "all"), "week_signs": ("on", "off")},
+    "M20": {"deck": ("default",)},
+    "M21": {"open_hands": ("off", "on")},
+    "M23": {
+        "apocalypse_trigger": ("first_of", "tokens", "all_week", "disc1", "disc2", "disc3"),
+        "apocalypse_tokens": (260, 52, 104),
+    },
+    "M24": {"mary_counts": ("off", "on")},
+    "M25": {"countdown": ("turns13", "rounds13")},
+    "M26": {"apocalypse_locks_type": ("off", "on")},
+    "M27": {"doom_by": ("most", "least")},
+    "M29": {"war": ("drain", "netzero", "cortez5")},
+    "M31": {"starts": ("compass", "all_crocodile")},
+    "M34": {"doom_effects": ("countdown", "doom")},
+    "M35": {"forestall": ("bare", "forever")},
+    "M36": {"mary_exclusive": ("on", "off")},
+    "M37": {"cards_per_step": ("many", "one")},
+    "M38": {"card_timing": ("text", "hold_all")},
+    "M39": {"loot_die": ("natural", "modified")},
+    "M40": {"forced_landing": ("all", "battle_only")},
+    "M41": {"flood_day_card": ("off", "on")},
+}
+"""The rulings that a table may choose otherwise: for each option its values, the default first."""
+
+
+def test_every_ruling_with_an_option_has_it_with_its_default_and_its_readings() -> None:
+    found: dict[str, dict[str, tuple[int | str, ...]]] = {}
+    for option in FULL_OPTIONS[1:]:
+        others = sorted({*option.values} - {option.default}, key=str)
+        found.setdefault(option.ruling, {})[option.key] = (option.default, *others)
+    expected = {
+        ruling: {key: (default, *sorted(others, key=str)) for key, (default, *others) in options.items()}
+        for ruling, options in RULINGS.items()
+    }
+    assert found == expected
+
+
+def test_every_ruling_of_mexica_has_a_test_that_names_it() -> None:
+    tests = "\n".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_mexica_*.py"))
+    named = {int(n) for line in re.findall(r"def test_\w+", tests) for n in re.findall(r"_m(\d+)(?=_)", line)}
+    assert named == {*range(1, 44)}
+
+
+def test_the_temples_scope_has_no_option_that_the_full_game_lacks() -> None:
+    assert {option.key for option in OPTIONS} < {option.key for option in FULL_OPTIONS}
+
+
+@pytest.mark.parametrize("preset", FULL_PRESETS)
+def test_a_preset_opens_and_its_rules_read_back(preset: str) -> None:
+    chosen = full_options(**FULL_PRESETS[preset])
+    assert HouseRules.of(chosen).chosen() == chosen
+    assert FULL_GAME.setup(chosen, ("east", "west")).rules.chosen() == chosen
+
+
+def test_no_lobby_offers_the_full_game_before_its_pages_are_drawn() -> None:
+    assert {*GAME.presets} == {"temple_only"}
+    with pytest.raises(ValueError, match="scope"):
+        GAME.setup(full_options(), ("east", "west"))
+
+
+@pytest.mark.parametrize(
+    ("word", "instead"),
+    [
+        ("full ", "temple_only "),
+        ("board=13,", "board=14,"),
+        ("board=13,", "board=12,"),
+        ("board=13,", "board="),
+        ("holders=-,", "holders=south,"),
+        ("visited=-,", "visited=south,"),
+        ("box=100:0:0", "box=100:0"),
+        ("box=100:0:0", "box=101:-1:0"),
+        ("at=20:0:", "at=21:0:"),
+        ("at=20:0:0h0t", "at=20:0:0h"),
+        ("hand.east=-", "hand.east=war-41"),
+        ("hand.east=-", "hand.east=war-1,war-1"),
+        ("boosts.east=-", "boosts.east=attack:2"),
+        ("discards=-", "discards=day-flower-1"),
+        ("agenda=roll:east,sacrifice_begins:east,sacrifice:east:0,cards:east:1", "agenda=-"),
+        ("forced=0", "forced=4"),
+        ("again=-", "again=south"),
+        ("extras=-", "extras=5"),
+        ("debts=-", "debts=east"),
+    ],
+)
+def test_a_line_that_breaks_a_law_of_the_board_is_refused(word: str, instead: str) -> None:
+    text = FULL_GAME.notation(Full().state)
+    assert word in text, text
+    with pytest.raises(ValueError, match=r"Mexica|option"):
+        FULL_GAME.parse(text.replace(word, instead, 1))

@@ -1,0 +1,88 @@
+"""Programs that are started, heard and ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from companion import children
+from companion.children import Child, Program, Signals, end
+from tests.launch.conftest import until
+
+DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(60)"
+
+
+@pytest.fixture
+def signals() -> Iterator[Signals]:
+    with Signals() as heard:
+        yield heard
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[list[Child]]:
+    """Programs to be started; whatever still runs is ended with the test."""
+    running: list[Child] = []
+    yield running
+    for child in running:
+        child.kill()
+
+
+def start(started: list[Child], folder: Path, code: str) -> Child:
+    started.append(Child(Program("child", (sys.executable, "-uc", code), dict(os.environ), folder)))
+    return started[-1]
+
+
+def test_a_line_counts_only_when_it_is_finished(started: list[Child], tmp_path: Path) -> None:
+    writes = "import sys; w = sys.stdout.write; w('ready one\\nready t'); input()"
+    child = start(started, tmp_path, writes)
+    assert until(lambda: "ready t" in child.program.said.read_text())
+    assert child.told("ready") == ["one"]
+    assert child.told("never") == []
+
+
+def test_what_a_program_complains_of_never_ends_up_inside_what_it_says(started: list[Child], tmp_path: Path) -> None:
+    child = start(
+        started, tmp_path, "import sys; print('table', end=' '); print('oh', file=sys.stderr); print('here')"
+    )
+    assert until(lambda: child.ended == 0)
+    assert child.told("table") == ["here"]
+    assert child.last_lines() == ["oh"]
+
+
+def test_a_program_that_will_not_end_is_killed_after_its_grace(
+    started: list[Child], tmp_path: Path, signals: Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(children, "GRACE", 0.2)
+    child = start(started, tmp_path, DEAF)
+    assert until(lambda: child.told("deaf") == [] and child.program.said.stat().st_size)
+    end(started, signals)
+    assert child.ended == -signal.SIGKILL
+    assert not started
+
+
+def test_to_be_asked_a_second_time_means_at_once(
+    started: list[Child], tmp_path: Path, signals: Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(children, "GRACE", 30)
+    several = [start(started, tmp_path, DEAF) for _ in range(2)]
+    assert until(lambda: several[-1].program.said.stat().st_size)
+    began = time.monotonic()
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    end(started, signals)
+    assert time.monotonic() - began < 5
+    assert [child.ended is not None for child in several] == [True, True]
+
+
+def test_the_end_of_a_child_is_waited_for_and_asks_nobody_to_end(
+    started: list[Child], tmp_path: Path, signals: Signals
+) -> None:
+    child = start(started, tmp_path, "")
+    assert until(lambda: not signals.wait(1) and child.ended == 0)
+    assert not signals.asked_to_end
