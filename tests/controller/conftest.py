@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.controller import rig
 from tests.controller.program import Temple
 
 
@@ -32,3 +33,10 @@ def temples(tmp_path: Path) -> Iterator[list[Temple]]:
     yield running
     for temple in running:
         temple.kill()
+
+
+@pytest.fixture(autouse=True)
+def ledgers_are_closed() -> Iterator[None]:
+    """Leave no ledger of a rig open: Python 3.13 warns of it, in whatever test happens to run then."""
+    yield
+    rig.close_all()

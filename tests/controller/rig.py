@@ -20,6 +20,15 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 IDENTITY = Identity("templo", "a" * 32, Kind.PI, "0.1.0", Timing.KERNEL)
 
 
+_opened: list[Ledger] = []
+
+
+def close_all() -> None:
+    """Close every ledger that a rig left open, as the end of its process would."""
+    while _opened:
+        _opened.pop().abandon()
+
+
 class Disk:
     """A disk that may refuse, under a real ledger."""
 
@@ -47,7 +56,9 @@ class Disk:
                     raise LedgerTrouble(Trouble.LEDGER_FAILING, "the sync failed")
                 return recorded
 
-        return Refusing.open(self.path, lambda: "5" * 32)
+        ledger = Refusing.open(self.path, lambda: "5" * 32)
+        _opened.append(ledger)
+        return ledger
 
     def check(self) -> None:
         if self.trouble is not None:
