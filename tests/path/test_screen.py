@@ -8,10 +8,8 @@ from pathlib import Path
 from playwright.sync_api import Browser, expect
 
 from tests.brokers import HOST, mosquitto
-from tests.browser.conftest import PHONE, chromium
+from tests.browser.conftest import PHONE
 from tests.path.conftest import Way
-
-__all__ = ["chromium"]
 
 
 def test_tokens_that_fall_through_both_slots_are_seen_on_a_phone(tmp_path: Path, chromium: Browser) -> None:
