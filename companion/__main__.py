@@ -91,7 +91,7 @@ def run(settings: Settings, instance: str, demo_temple: str | None) -> int:
         ) from None
     hub = Hub()
     store = SqlStore(settings.store_url)
-    house = House(store, registry.load(settings.games), _now, secrets.token_bytes, hub.publish)
+    house = House(store, registry.with_aids(registry.load(settings.games)), _now, secrets.token_bytes, hub.publish)
     address = settings.web.address or f"http://{phone_address()}:{settings.web.port}"
     app = create_app(
         house,

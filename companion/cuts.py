@@ -54,6 +54,7 @@ def cut_table(house: House, table_id: str, audience: Audience) -> Cut:
         slices["lobby"] = _lobby(table, temple, audience)
     else:
         slices["undo"] = _undo(table, audience)
+        slices["after"] = _after(table, audience)
         slices |= table.game.regions(table.page(audience.seats))
     frame: Json = [[chair.seat, chair.name or ""] for chair in table.chairs]
     stage = "lobby" if table.phase == "lobby" else "play"
@@ -67,6 +68,7 @@ def _log(table: Table) -> Mapping[str, Json]:
             {
                 "n": told.n,
                 "at": wire.format_utc(told.at),
+                "hand": told.hand,
                 "lines": [{"code": line.code, "facts": line.facts, "mark": line.mark} for line in told.lines],
             }
             for told in table.log(LOG_LINES)
@@ -110,6 +112,8 @@ def _seats(table: Table, audience: Audience) -> Mapping[str, Json]:
                 "name": chair.name or "",
                 "taken": chair.taken,
                 "shared": chair.shared,
+                "away": chair.away,
+                "may_lend": bool(audience.seats) and table.phase == "running",
                 "mine": chair.seat in audience.seats,
                 "on_turn": chair.seat == table.on_turn,
                 "can_free": audience.trusted and chair.taken and chair.seat not in audience.seats,
@@ -119,6 +123,8 @@ def _seats(table: Table, audience: Audience) -> Mapping[str, Json]:
         "open": not all(chair.taken for chair in table.chairs),
         "join": audience.layout == "phone" and not audience.seats,
         "code": table.code if audience.trusted and table.phase == "running" else "",
+        "rolls": table.rolls,
+        "may_roll": bool(audience.seats) and table.phase == "running" and table.chance() is not None,
     }
 
 
@@ -138,6 +144,16 @@ def _lobby(table: Table, temple: Temple | None, audience: Audience) -> Mapping[s
 
 def _undo(table: Table, audience: Audience) -> Mapping[str, Json]:
     return {"seats": [seat for seat in audience.seats if table.undo_refused(seat) is None]}
+
+
+def _after(table: Table, audience: Audience) -> Mapping[str, Json]:
+    """Return where a table leads beside the game itself: once more, its story, its rules."""
+    return {
+        "over": table.phase == "over",
+        "mine": bool(audience.seats),
+        "again": table.again,
+        "game": table.charter.game,
+    }
 
 
 def cut_temple(house: House, name: str) -> Cut:

@@ -16,12 +16,18 @@ from types import MappingProxyType
 from typing import Any
 
 from companion.arrivals import Batch
-from companion.games.kernel import Game, Move, Refusal, Seat, Value
+from companion.chance import below_from, outcome
+from companion.games.kernel import CHANCE, Game, Move, Refusal, Seat, Value
 from companion.lobby import clean_name, complete_options, digest, new_code, normal_code
 from companion.table import (
+    AGAIN,
+    APP,
+    AWAY,
+    AWAY_MODES,
     BEGIN,
     FREE,
     HOUSE,
+    ROLLS,
     SERVED,
     SIT,
     UNDO,
@@ -36,6 +42,9 @@ from companion.temples import RECENT, Mark, Receipt, Temple
 from controller import wire
 
 log = logging.getLogger(__name__)
+
+AT_ONCE = 400
+"""Moves that the app makes by itself after one post, at most: a table of absent players goes on at the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +77,7 @@ class House:
         self.games = MappingProxyType(dict(games))
         self._clock = clock
         self._entropy = entropy
+        self._below = below_from(entropy)
         self._on_change = on_change
         self._lock = threading.RLock()
         self._tables: dict[str, Table] = {}
@@ -212,12 +222,13 @@ class House:
             return token
 
     def seats_held(self, table_id: str, token: str) -> tuple[Seat, ...]:
-        """Return the seats that a phone's token holds, in turn order; none for a token that is not the table's."""
+        """Return the seats that a phone's token acts for, in turn order; none for a token that is not the table's.
+
+        They are those it holds, and those whose absent players it may stand in for.
+        """
         table = self.table(table_id)
-        mine = digest(token).encode()
-        return tuple(
-            seat for seat in table.charter.seats if hmac.compare_digest(table.keys.get(seat, "").encode(), mine)
-        )
+        own = _own(table, token)
+        return tuple(seat for seat in table.charter.seats if seat in own or (own and seat in table.lent()))
 
     def free(self, table_id: str, proof: str, seat: Seat) -> Table:
         """Hand a lost seat over: its phone loses it, anybody with the code may take it.
@@ -232,9 +243,8 @@ class House:
             return self._change(table, [(by, Move(FREE, (seat,)))], keys=keys)
 
     def _proved(self, table: Table, proof: str) -> Seat:
-        held = self.seats_held(table.id, proof)
-        if held:
-            return held[0]
+        if own := _own(table, proof):
+            return own[0]
         if not hmac.compare_digest(table.code.encode(), normal_code(proof).encode()):
             raise HouseError("not_seated")
         return HOUSE
@@ -251,11 +261,66 @@ class House:
                 raise HouseError("begun_already")
             return self._change(table, [(by, Move(BEGIN))])
 
-    def _held(self, table: Table, token: str) -> tuple[Seat, ...]:
-        held = self.seats_held(table.id, token)
-        if not held:
-            raise HouseError("not_seated")
-        return held
+    def away(self, table_id: str, token: str, seat: Seat, mode: str) -> Table:
+        """Say what becomes of a seat whose player is away, one of `AWAY_MODES`, or with no mode that it is back.
+
+        Anyone seated may. Raises `HouseError` ``not_seated``, ``unknown_seat``, ``unknown_mode``.
+        """
+        with self._lock:
+            table = self.table(table_id)
+            by = self._seated(table, token)[0]
+            if mode not in (*AWAY_MODES, ""):
+                raise HouseError("unknown_mode", mode=mode[:24])
+            if table.chair(seat).away == mode:
+                return table
+            return self._change(table, [(by, Move(AWAY, (seat, mode)))])
+
+    def rolls(self, table_id: str, token: str, by_itself: bool) -> Table:
+        """Let the app roll and draw by itself, or leave it to people; anyone seated may."""
+        with self._lock:
+            table = self.table(table_id)
+            by = self._seated(table, token)[0]
+            return self._change(table, [(by, Move(ROLLS, (APP if by_itself else "",)))])
+
+    def again(self, table_id: str, token: str) -> Table:
+        """Open the lobby of a game with the same players and rules, once for each table that is over.
+
+        Every phone keeps its seat: the token that it holds for the old table holds it at the new one.
+        """
+        with self._lock:
+            table = self.table(table_id)
+            by = self._seated(table, token)[0]
+            if table.phase != "over":
+                raise HouseError("not_over")
+            if table.again in self._tables:
+                return self.table(table.again)
+            charter = replace(
+                table.charter,
+                id=self._entropy(16).hex(),
+                code=new_code(self._entropy, {each.code for each in self._tables.values()}),
+                rules=table.game.rules_version,
+                opened_at=self._clock(),
+            )
+            following = Table.opened(charter, table.game)
+            sitting = [
+                (chair.seat, Move(SIT, (chair.seat, chair.name or ""))) for chair in table.chairs if chair.taken
+            ]
+            with self._store.transaction() as change:
+                change.add_table(charter)
+                following = self._extended(change, following, sitting)
+                change.set_keys(charter.id, table.keys)
+                following = following.with_keys(table.keys)
+                table = self._extended(change, table, [(by, Move(AGAIN, (charter.id,)))])
+            self._tables[following.id] = following
+            self._swap(table)
+            self._on_change("tables")
+            return self.serve(following.id, table.temple) if table.temple else following
+
+    def _seated(self, table: Table, token: str) -> tuple[Seat, ...]:
+        """Return the seats that a phone holds itself; raises `HouseError` ``not_seated`` where it holds none."""
+        if own := _own(table, token):
+            return own
+        raise HouseError("not_seated")
 
     # Play
 
@@ -273,29 +338,62 @@ class House:
         """Take back a seat's last move, where nothing has happened since."""
         return self._played(table_id, token, seat, Move(UNDO), version, request)
 
-    def _played(self, table_id: str, token: str, seat: Seat, move: Move, version: int, request: str) -> Played:
+    def bring(self, table_id: str, token: str, version: int, request: str) -> Played:
+        """Let the app roll or draw what chance has to bring now."""
+        return self._played(table_id, token, CHANCE, None, version, request)
+
+    def _played(self, table_id: str, token: str, seat: Seat, move: Move | None, version: int, request: str) -> Played:
         with self._lock:
             table = self.table(table_id)
-            if seat not in self._held(table, token):
+            own, held = self._seated(table, token), self.seats_held(table_id, token)
+            if seat != CHANCE and seat not in held:
                 raise HouseError("not_your_seat", seat=seat[:24])
             if request and request in table.requests:
                 return Played(table, True)
             if version < table.basis:
                 return Played(table, False, stale=True)
-            entry = table.entry(self._clock(), seat, move, request)
+            if seat == CHANCE and not table.may_bring(held):
+                return Played(table, False, Refusal("no_chance"))
+            hand = own[0] if seat not in own else ""
+            if move is None:
+                due = table.chance()
+                assert due is not None  # or it could not be brought
+                move, hand = outcome(due, self._below), APP
+            entry = table.entry(self._clock(), seat, move, request, hand)
             after = table.extended(entry)
             if isinstance(after, Refusal):
                 return Played(table, False, after)
             with self._store.transaction() as change:
                 change.append(table.id, entry)
+                after = self._run(change, after)
             self._swap(after)
             return Played(after, True)
+
+    def _run(self, change: Transaction, table: Table) -> Table:
+        """Return the table after all that the app does by itself, entered in the same change."""
+        for _ in range(AT_ONCE):
+            due = table.automatic(self._below)
+            if due is None:
+                return table
+            seat, move = due
+            entry = table.entry(self._clock(), seat, move, hand=APP)
+            after = table.extended(entry)
+            if isinstance(after, Refusal):
+                log.error("table %r: the app's %s for %s is refused: %s", table.title, move, seat, after)
+                return table
+            change.append(table.id, entry)
+            table = after
+        return table
+
+    def entries(self, table_id: str) -> Sequence[Entry]:
+        """Return a table's whole log; raises `HouseError` ``unknown_table``."""
+        return self._store.entries(self.table(table_id).id)
 
     def _change(
         self, table: Table, moves: Sequence[tuple[Seat, Move]], *, keys: Mapping[Seat, str] | None = None
     ) -> Table:
         with self._store.transaction() as change:
-            table = self._extended(change, table, moves)
+            table = self._run(change, self._extended(change, table, moves))
             if keys is not None:
                 change.set_keys(table.id, keys)
                 table = table.with_keys(keys)
@@ -340,7 +438,7 @@ class House:
         A temple serves one table at a time: it leaves the table that it served.
         """
         with self._lock:
-            self._held(self.table(table_id), token)
+            self._seated(self.table(table_id), token)
             return self.serve(table_id, temple)
 
     def expect(self, name: str) -> Temple:
@@ -448,3 +546,8 @@ class House:
         temples = {token.source: name for name, token in arrivals}
         receipts = [Receipt(temples[source], source, mark.seq, bool(mark.ahead)) for source, mark in marks.items()]
         return marks, receipts
+
+
+def _own(table: Table, token: str) -> tuple[Seat, ...]:
+    mine = digest(token).encode()
+    return tuple(seat for seat in table.charter.seats if hmac.compare_digest(table.keys.get(seat, "").encode(), mine))

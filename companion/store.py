@@ -18,7 +18,8 @@ from companion.games.kernel import Move, Seat
 from companion.table import Charter, Entry, HouseError, KeptToken, TableRecord, TempleRecord
 from controller import wire
 
-SCHEMA = 1
+SCHEMA = 2
+"""2 added whose hand made a log's entry."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -66,6 +67,7 @@ _entries = sa.Table(
     sa.Column("by", sa.String, nullable=False),
     sa.Column("move", sa.JSON, nullable=False),
     sa.Column("request", sa.String, nullable=False),
+    sa.Column("hand", sa.String(24), nullable=False, server_default=""),
 )
 
 _keys = sa.Table(
@@ -146,6 +148,9 @@ class SqlStore:
             found = connection.execute(sa.select(_about.c.value).where(_about.c.key == "schema")).scalar()
             if found is None:
                 connection.execute(sa.insert(_about), {"key": "schema", "value": str(SCHEMA)})
+            elif found == "1":
+                connection.execute(sa.text("ALTER TABLE entry ADD COLUMN hand VARCHAR(24) NOT NULL DEFAULT ''"))
+                connection.execute(sa.update(_about).where(_about.c.key == "schema"), {"value": str(SCHEMA)})
             elif found != str(SCHEMA):
                 raise StoreError(f"store has schema {found!r}; expected {SCHEMA}, the one that this software knows")
 
@@ -174,13 +179,21 @@ class SqlStore:
     def _table(self, connection: sa.Connection, row: sa.Row[Any]) -> TableRecord:
         fields = dict(row._mapping)
         fields["seats"] = tuple(fields["seats"])
-        entries = connection.execute(sa.select(_entries).where(_entries.c.table_id == row.id).order_by(_entries.c.n))
         keys = connection.execute(sa.select(_keys).where(_keys.c.table_id == row.id))
         return TableRecord(
             Charter(**fields),
-            tuple(Entry(each.n, each.at, each.by, Move.from_json(each.move), each.request) for each in entries),
+            self._log(connection, row.id),
             {each.seat: each.sha256 for each in keys},
         )
+
+    def _log(self, connection: sa.Connection, table_id: str) -> tuple[Entry, ...]:
+        rows = connection.execute(sa.select(_entries).where(_entries.c.table_id == table_id).order_by(_entries.c.n))
+        return tuple(Entry(row.n, row.at, row.by, Move.from_json(row.move), row.request, row.hand) for row in rows)
+
+    def entries(self, table_id: str) -> tuple[Entry, ...]:
+        """Return a table's whole log, in order."""
+        with self._engine.connect() as connection:
+            return self._log(connection, table_id)
 
     def temples(self) -> list[TempleRecord]:
         """Return every temple that was ever heard of, by name."""
@@ -250,6 +263,7 @@ class SqlTransaction:
                 "by": entry.by,
                 "move": entry.move.to_json(),
                 "request": entry.request,
+                "hand": entry.hand,
             },
         )
 

@@ -12,7 +12,22 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
-from companion.games.kernel import TEMPLE, Choice, Fall, Game, Json, Line, Move, Refusal, Seat, Value
+from companion.chance import outcome
+from companion.games.kernel import (
+    CHANCE,
+    TEMPLE,
+    Below,
+    Chance,
+    Choice,
+    Fall,
+    Game,
+    Json,
+    Line,
+    Move,
+    Refusal,
+    Seat,
+    Value,
+)
 from controller import wire
 
 BEGIN = "@begin"
@@ -20,10 +35,19 @@ SIT = "@sit"
 FREE = "@free"
 SERVED = "@served"
 UNDO = "@undo"
+AWAY = "@away"
+ROLLS = "@rolls"
+AGAIN = "@again"
 """What a table's log holds beside the moves of its game. No game's move begins with ``@``."""
 
 HOUSE: Seat = "house"
 """Who enters what no seat did: the opening of the lobby, a temple that was moved away."""
+
+APP = "app"
+PASSED = "pass"
+ANYONE = "anyone"
+AWAY_MODES = (APP, PASSED, ANYONE)
+"""What becomes of a seat whose player is away: the app plays it, it is passed, or anyone at the table acts for it."""
 
 
 class HouseError(Exception):
@@ -37,13 +61,18 @@ class HouseError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a table's log: `n` counts from 1 without a gap, `request` is the id of the post that asked."""
+    """One line of a table's log: `n` counts from 1 without a gap, `request` is the id of the post that asked.
+
+    `by` is the seat that moves in the rules; `hand` who moved for it: `APP`, or the seat whose phone typed what a
+    real die showed. It is empty where a seat moved for itself.
+    """
 
     n: int
     at: datetime
     by: Seat
     move: Move
     request: str = ""
+    hand: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +83,18 @@ class Chair:
     name: str | None = None
     taken: bool = False
     shared: bool = False
+    away: str = ""
+    """One of `AWAY_MODES` while its player is away, else empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What one entry of the log did, in the lines that every seat may read."""
+    """What one entry of the log did, in the lines that every seat may read, and by whose hand."""
 
     n: int
     at: datetime
     lines: tuple[Line, ...]
+    hand: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +138,10 @@ class Table:
     temple: str | None = None
     served_since: datetime | None = None
     began_at: datetime | None = None
+    rolls: bool = False
+    """Whether the app rolls and draws by itself, so that nobody is asked."""
+    again: str = ""
+    """The id of the table at which these players play once more."""
     steps: tuple[Step, ...] = ()
     """The moves that may still be taken back, after the one below them that no longer can."""
     told: tuple[Told, ...] = ()
@@ -187,9 +223,9 @@ class Table:
                 log.append(told)
         return tuple(log)
 
-    def entry(self, at: datetime, by: Seat, move: Move, request: str = "") -> Entry:
+    def entry(self, at: datetime, by: Seat, move: Move, request: str = "", hand: str = "") -> Entry:
         """Return the entry that would come next."""
-        return Entry(self.version + 1, at, by, move, request)
+        return Entry(self.version + 1, at, by, move, request, hand)
 
     def extended(self, entry: Entry) -> Table | Refusal:
         """Return the table with one more entry in its log, or why the entry cannot stand.
@@ -198,7 +234,7 @@ class Table:
         """
         name, args = entry.move
         match name:
-            case "@begin" | "@sit" | "@free" | "@served":
+            case "@begin" | "@sit" | "@free" | "@served" | "@away" | "@rolls" | "@again":
                 return self._noted(entry, *args)
             case "@undo":
                 return self._undone(entry)
@@ -242,18 +278,73 @@ class Table:
                 doubt = "earlier"
         return self.game.fall(self.state, Fall(token.token, token.god, doubt))
 
+    def chance(self) -> Chance | None:
+        """Return what a die, a bag or a deck has to bring now, or none."""
+        return self.game.chance(self.state) if self.steps else None
+
+    def may_bring(self, held: Sequence[Seat]) -> bool:
+        """Return whether a phone that holds these seats may roll, draw or type in what chance has to bring."""
+        due = self.chance()
+        return due is not None and bool(held) and (not due.secret or due.seat is None or due.seat in held)
+
+    def automatic(self, below: Below) -> tuple[Seat, Move] | None:
+        """Return what the app does now by itself: an outcome that nobody is asked for, or an absent seat's move."""
+        if self.phase != "running":
+            return None
+        away = {chair.seat: chair.away for chair in self.chairs if chair.away in (APP, PASSED)}
+        if due := self.chance():
+            by_itself = self.rolls or not due.asked or due.seat in away
+            return (CHANCE, outcome(due, below)) if by_itself else None
+        for seat in self.game.to_act(self.state):
+            if mode := away.get(seat):
+                moves = self.game.moves(self.state, seat)
+                idle = mode == PASSED
+                move = self.game.idle(moves) if idle else self.game.decide(self._seen_by(seat), moves, below)
+                if move is not None:
+                    return seat, move
+        return None
+
+    def _seen_by(self, seat: Seat) -> Mapping[str, Json]:
+        return self.game.view(self.state, seat)
+
     def page(self, held: Sequence[Seat]) -> dict[str, Json]:
         """Return what a phone that holds these seats may see of the game, with what each of them may choose.
 
-        A phone that is passed round acts for the seat on turn, or for its first.
+        A phone that is passed round acts for the seat that must act, or on turn, or for its first. Beside what the
+        game shows there are ``acting``, ``temple``, ``choices`` of the acting seat, ``also`` those of the others it
+        holds, and ``chance``: what is due, whose it is, and what may be typed in.
         """
-        acting = "" if not held else self.on_turn if self.on_turn in held else held[0]
+        acting = self._acting(held)
         page: dict[str, Json] = dict(self.game.view(self.state, acting or None))
-        page["acting"] = acting or ""
+        page["acting"] = acting
         page["temple"] = self.temple or ""
         page["choices"] = self._choices(acting) if acting else []
         page["also"] = {seat: self._choices(seat) for seat in held if seat != acting}
+        page["chance"] = self._chance_json(held)
         return page
+
+    def _acting(self, held: Sequence[Seat]) -> Seat:
+        if not held:
+            return ""
+        due = self.chance()
+        if due and due.seat in held:
+            return due.seat or ""
+        waiting = [seat for seat in self.game.to_act(self.state) if seat in held]
+        return self.on_turn if self.on_turn in (waiting or held) and self.on_turn else (waiting or list(held))[0]
+
+    def _chance_json(self, held: Sequence[Seat]) -> Json:
+        due = self.chance()
+        if due is None:
+            return None
+        may = self.may_bring(held)
+        return {
+            "key": due.key,
+            "seat": due.seat or "",
+            "facts": dict(due.facts),
+            "secret": due.secret,
+            "may": may,
+            "choices": self._choices(CHANCE) if may else [],
+        }
 
     def _choices(self, seat: Seat) -> list[Json]:
         return [_choice_json(choice) for choice in self.game.choices(self.state, seat)]
@@ -267,13 +358,20 @@ class Table:
                 return self._told(entry, [Line("begun")], began_at=entry.at, steps=(opening,))
             case "@sit", (str(seat), str(name)):
                 line = Line("sat", {"seat": seat, "name": name})
-                return self._told(entry, [line], chairs=self._renamed(seat, name))
+                return self._told(entry, [line], chairs=self._with_chair(seat, name=name, away=""))
             case "@free", (str(seat),):
                 self.chair(seat)
                 return self._told(entry, [Line("freed", {"seat": seat})])
             case "@served", (str(temple),):
                 line = Line("served", {"temple": temple}) if temple else Line("unserved")
                 return self._told(entry, [line], temple=temple or None, served_since=entry.at if temple else None)
+            case "@away", (str(seat), str(mode)) if mode in (*AWAY_MODES, ""):
+                line = Line(f"away_{mode}" if mode else "back", {"seat": seat, "by": entry.by})
+                return self._told(entry, [line], chairs=self._with_chair(seat, away=mode))
+            case "@rolls", (str(whose),) if whose in (APP, ""):
+                return self._told(entry, [Line("rolls_app" if whose else "rolls_people")], rolls=bool(whose))
+            case "@again", (str(table_id),):
+                return self._told(entry, [Line("again")], again=table_id)
         return Refusal("unknown_move", {"move": entry.move.name})
 
     def _undone(self, entry: Entry) -> Table | Refusal:
@@ -281,12 +379,12 @@ class Table:
             return refusal
         return self._told(entry, [Line("undone", {"by": entry.by})], steps=self.steps[:-1])
 
-    def _renamed(self, seat: Seat, name: str) -> tuple[Chair, ...]:
+    def _with_chair(self, seat: Seat, **changes: Any) -> tuple[Chair, ...]:
         chair = self.chair(seat)
-        return tuple(replace(each, name=name) if each is chair else each for each in self.chairs)
+        return tuple(replace(each, **changes) if each is chair else each for each in self.chairs)
 
     def _told(self, entry: Entry, lines: Iterable[Line], **changes: Any) -> Table:
-        told = Told(entry.n, entry.at, tuple(lines))
+        told = Told(entry.n, entry.at, tuple(lines), entry.hand)
         return replace(
             self,
             version=entry.n,
@@ -295,6 +393,10 @@ class Table:
             told=(*self.told, told) if told.lines else self.told,
             **changes,
         )
+
+    def lent(self) -> tuple[Seat, ...]:
+        """Return the seats that anyone at the table acts for."""
+        return tuple(chair.seat for chair in self.chairs if chair.away == ANYONE)
 
     def with_keys(self, keys: Mapping[Seat, str]) -> Table:
         """Return the table with other phones on its chairs."""
@@ -388,6 +490,10 @@ class Store(Protocol):
 
     def tables(self) -> Iterable[TableRecord]:
         """Return every table, oldest first."""
+        ...
+
+    def entries(self, table_id: str) -> Sequence[Entry]:
+        """Return a table's whole log, in order."""
         ...
 
     def temples(self) -> Iterable[TempleRecord]:

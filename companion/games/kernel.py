@@ -1,4 +1,4 @@
-"""What a game is: the types and the protocol between a table and any game's rules.
+"""What a game is: the types between a table and any game's rules, and the base of every game.
 
 Everything here is a value or a pure function. No IO, no clock, no randomness; a game imports this module of
 ours and nothing else.
@@ -6,9 +6,12 @@ ours and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Protocol, TypeAlias, TypeVar
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 Seat: TypeAlias = str
 """A seat's name within its game: ``"east"``. Two names belong to no player: `TEMPLE` and `CHANCE`."""
@@ -23,6 +26,21 @@ Arg: TypeAlias = int | str
 Value: TypeAlias = int | str
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 Facts: TypeAlias = Mapping[str, Arg]
+Below: TypeAlias = Callable[[int], int]
+"""A source of chance: ``below(n)`` is a whole number from 0 up to n, n left out, each as likely as the others."""
+
+V = TypeVar("V")
+
+
+def changed(value: V, **fields: object) -> V:
+    """Return a frozen dataclass with some fields changed, several times as fast as `dataclasses.replace`.
+
+    It runs no ``__init__``: the class has no slots, computes nothing when it is made, and caches nothing in itself.
+    """
+    copy = object.__new__(type(value))
+    copy.__dict__.update(value.__dict__)
+    copy.__dict__.update(fields)
+    return copy
 
 
 class Move(NamedTuple):
@@ -92,6 +110,23 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class Chance:
+    """What a die, a bag or a deck has to bring now: each outcome as a move of `CHANCE`, with its exact probability.
+
+    The probabilities add up to 1. `key` and `facts` name what is due in the game's texts, `seat` is whose die or
+    card it is. Where `secret`, only that seat may learn the outcome, so only it may type one in. Where not `asked`,
+    the app brings it at once: nobody at a table would roll for it.
+    """
+
+    key: str
+    outcomes: Mapping[Move, Fraction]
+    seat: Seat | None = None
+    facts: Facts = field(default_factory=dict)
+    secret: bool = False
+    asked: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """One line of the story: a code with words in the game's texts, the facts they need, and how to mark it.
 
@@ -131,69 +166,106 @@ class Fall:
 S = TypeVar("S")
 
 
-class Game(Protocol[S]):
-    """The rules of one game over its own frozen state `S`. Every method is a pure function of its arguments."""
+class Game(ABC, Generic[S]):
+    """The rules of one game over its own frozen state `S`. Every method is a pure function of its arguments.
+
+    A game's class names this one as its base; what has a body here need not be written by a game that has no use
+    for it.
+    """
 
     name: str
+    """Its folder's name; an aid's is that of its game and its own: ``"market.score"``."""
     rules_version: int
     options: tuple[Option, ...]
     presets: Mapping[str, Mapping[str, Value]]
     seatings: Mapping[int, tuple[Seat, ...]]
     """For each number of players the seats they take, in turn order."""
-    uses_temple: bool
+    uses_temple: bool = False
+    aids: Mapping[str, Game[Any]] = MappingProxyType({})
+    """Small games with one seat, for use beside a real table, by their own names."""
+    sheets: tuple[str, ...] = ()
+    """The names of its pages for the printer, in the order in which a table wants them."""
 
+    @abstractmethod
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> S:
         """Return the first state. The options are complete and each accepted by its `Option`."""
-        ...
 
+    @abstractmethod
     def to_act(self, state: S) -> tuple[Seat, ...]:
-        """Return the seats that have a move now; empty when the game is over."""
-        ...
+        """Return the seats that have a move now, `CHANCE` among them where it has; empty when the game is over."""
 
+    @abstractmethod
     def on_turn(self, state: S) -> Seat | None:
         """Return the seat whose turn it is, or none when the game is over."""
-        ...
 
+    @abstractmethod
     def turn(self, state: S) -> int:
         """Return the number of the turn now running, counted from 1; a token's doubt depends on when it began."""
-        ...
 
+    @abstractmethod
     def moves(self, state: S, seat: Seat) -> list[Move]:
-        """Return exactly the legal moves of a seat, sorted."""
-        ...
+        """Return exactly the legal moves of a seat, sorted; of `CHANCE` the outcomes that may come now."""
 
+    @abstractmethod
     def choices(self, state: S, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
-        """Return the legal moves of a seat one level at a time, like things grouped."""
-        ...
+        """Return the legal moves of a seat one level at a time, like things grouped.
 
+        What is picked is the beginning of a move, its name first; a choice that leads deeper holds what it adds to
+        that in its fact ``pick``. For `CHANCE` this is what a person may type in, and tells nobody what is hidden:
+        it may offer outcomes that only the secrets of others rule out.
+        """
+
+    @abstractmethod
     def play(self, state: S, seat: Seat, move: Move) -> S | Refusal:
         """Return the state after a seat's move, or why it cannot be made. The given state is never changed."""
-        ...
+
+    def chance(self, state: S) -> Chance | None:
+        """Return what a die, a bag or a deck has to bring now, or none."""
+        return None
 
     def fall(self, state: S, fall: Fall) -> Move:
         """Return the move by `TEMPLE` that enters a fallen token. It is legal in every state, even the last."""
-        ...
+        raise NotImplementedError(f"{self.name} uses no temple")
 
     def undoable(self, before: S, seat: Seat, move: Move) -> bool:
         """Return whether the seat may take this move of its own back while nobody has moved since."""
-        ...
+        return False
 
+    @abstractmethod
     def view(self, state: S, seat: Seat | None) -> Mapping[str, Json]:
         """Return what a seat, or with none a spectator, may know: the one place that strips secrets."""
-        ...
 
+    def known(self, before: S, by: Seat, move: Move, seat: Seat | None) -> Move:
+        """Return a move that was made as a seat, or with none a spectator, may know it: for exports of the log."""
+        return move
+
+    @abstractmethod
     def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
         """Return the view cut into the named regions of the page; a region is drawn from its slice alone."""
-        ...
 
     def story(self, before: S, seat: Seat, move: Move, after: S) -> list[Line]:
         """Return what a move did, as lines for the log that every seat may read."""
-        ...
+        return []
 
+    def decide(self, view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
+        """Return what the app plays for a seat: from what that seat sees and its legal moves, and nothing else.
+
+        None waits for people: what is open now is not for the app to settle.
+        """
+        return moves[below(len(moves))]
+
+    def idle(self, moves: Sequence[Move]) -> Move | None:
+        """Return the move that does least, for a seat that is passed while its player is away; none waits."""
+        return moves[0]
+
+    def sheet(self, name: str, language: str) -> Mapping[str, Json]:
+        """Return what one page for the printer shows; its template is ``templates/print/<name>.html``."""
+        return {}
+
+    @abstractmethod
     def notation(self, state: S) -> str:
         """Return the state in one line; ``parse(notation(state)) == state``."""
-        ...
 
+    @abstractmethod
     def parse(self, text: str) -> S:
         """Read a state that `notation` wrote; raises `ValueError`."""
-        ...

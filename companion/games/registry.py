@@ -20,11 +20,6 @@ PACKAGE = "companion.games"
 
 _HERE = Path(__file__).resolve().parent
 
-_METHODS = (
-    "setup", "to_act", "on_turn", "turn", "moves", "choices", "play", "fall",
-    "undoable", "view", "regions", "story", "notation", "parse",
-)  # fmt: skip
-
 
 class RegistryError(Exception):
     """A folder that is no game: the message names the folder, what was found and what was expected."""
@@ -44,10 +39,25 @@ def load(paths: Iterable[str | Path] = ()) -> Mapping[str, Game[Any]]:
     return MappingProxyType(games)
 
 
+def with_aids(games: Mapping[str, Game[Any]]) -> Mapping[str, Game[Any]]:
+    """Return the games and, after each, its aids: everything a table can be opened with, by its full name."""
+    return MappingProxyType({each.name: each for game in games.values() for each in (game, *game.aids.values())})
+
+
+def parts(name: str) -> tuple[str, str]:
+    """Return the game that a full name belongs to and the aid that it names, empty for the game itself."""
+    game, _, aid = name.partition(".")
+    return game, aid
+
+
 def folder(game: Game[Any]) -> Path:
-    """Return the folder of a game that `load` returned; its texts and templates lie there."""
-    module = sys.modules.get(f"{PACKAGE}.{game.name}")
-    if module is None or module.__file__ is None or getattr(module, "GAME", None) is not game:
+    """Return the folder of a game that `load` returned, or of the game that an aid belongs to."""
+    name, aid = parts(game.name)
+    module = sys.modules.get(f"{PACKAGE}.{name}")
+    found = getattr(module, "GAME", None)
+    if found is not None and aid:
+        found = found.aids.get(aid)
+    if module is None or module.__file__ is None or found is not game:
         raise RegistryError(f"game {game.name!r} was not loaded from a folder; expected one that load() returned")
     return Path(module.__file__).parent
 
@@ -100,7 +110,7 @@ def _checked(folder: Path, game: Any) -> Game[Any]:
     try:
         fault = next(_faults(folder, game), None)
     except (AttributeError, TypeError, ValueError) as error:
-        fault = f"GAME is no kernel.Game ({error})"
+        fault = f"GAME is not as kernel.Game wants it ({error})"
     if fault:
         raise RegistryError(f"game folder {folder}: {fault}")
     checked: Game[Any] = game
@@ -108,9 +118,8 @@ def _checked(folder: Path, game: Any) -> Game[Any]:
 
 
 def _faults(folder: Path, game: Any) -> Iterator[str]:
-    for method in _METHODS:
-        if not callable(getattr(game, method, None)):
-            yield f"GAME has no method {method}; expected all of kernel.Game"
+    if not isinstance(game, Game):
+        yield f"GAME is {game!r}; expected an instance of a class whose base is kernel.Game"
     if game.name != folder.name:
         yield f"GAME.name is {game.name!r}; expected {folder.name!r}, the folder's name"
     if type(game.rules_version) is not int or game.rules_version < 1:
@@ -119,6 +128,19 @@ def _faults(folder: Path, game: Any) -> Iterator[str]:
         yield f"GAME.uses_temple is {game.uses_temple!r}; expected True or False"
     yield from _option_faults(game)
     yield from _seating_faults(game)
+    for name, aid in game.aids.items():
+        yield from (f"aid {name!r}: {fault}" for fault in _aid_faults(game, name, aid))
+
+
+def _aid_faults(game: Any, name: str, aid: Any) -> Iterator[str]:
+    if not name.isidentifier() or aid.name != f"{game.name}.{name}":
+        yield f"GAME.name is {aid.name!r}; expected '{game.name}.{name}'"
+    if len(aid.seatings) != 1 or 1 not in aid.seatings:
+        yield f"GAME.seatings is {dict(aid.seatings)!r}; expected one seat"
+    if aid.aids:
+        yield "GAME.aids is not empty; expected no aids of an aid"
+    yield from _option_faults(aid)
+    yield from _seating_faults(aid)
 
 
 def _option_faults(game: Any) -> Iterator[str]:

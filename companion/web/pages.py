@@ -8,7 +8,7 @@ from typing import Any
 from flask import Blueprint, Response, jsonify, request, send_from_directory
 
 from companion.games.kernel import Game, Value
-from companion.table import HouseError
+from companion.table import HouseError, Table
 from companion.web.site import (
     free_seats,
     keep_code,
@@ -30,7 +30,7 @@ BAD_FORM = 422
 @blueprint.get("/")
 def first() -> Response:
     """Say what this is, and lead to a table."""
-    return site().page("first.html", tables=[table for table in site().house.tables() if table.phase != "over"][:6])
+    return site().page("first.html", tables=[table for table in _tables() if table.phase != "over"][:6])
 
 
 @blueprint.get("/healthz")
@@ -67,12 +67,17 @@ def language() -> Response:
 @blueprint.get("/tables")
 def tables() -> Response:
     """Show every table."""
-    everything = site().house.tables()
+    everything = _tables()
     return site().page(
         "tables.html",
         running=[table for table in everything if table.phase != "over"],
         over=[table for table in everything if table.phase == "over"][:20],
     )
+
+
+def _tables() -> list[Table]:
+    """Return every table at which a game is played, the newest first; an aid's is its player's own."""
+    return [table for table in site().house.tables() if table.charter.game in site().games]
 
 
 @blueprint.get("/tables/new")
@@ -102,7 +107,7 @@ def open_table() -> Response:
 
 def _game(name: str) -> Game[Any]:
     try:
-        return site().house.games[name]
+        return site().games[name]
     except KeyError:
         raise HouseError("unknown_game", game=name[:32]) from None
 
@@ -119,7 +124,7 @@ def _chosen(game: Game[Any], form: Mapping[str, str]) -> dict[str, Value]:
 
 
 def _new_table(form: Mapping[str, str], problem: str, status: int = 200) -> Response:
-    games = site().house.games
+    games = site().games
     game = games.get(form.get("game", "")) or next(iter(games.values()))
     players = whole_number(form.get("players", ""), 99)
     temples = site().house.temples()

@@ -1,7 +1,8 @@
 """Turns slices into HTML: the shell's templates, each game's own, and the words both use. It reads no request.
 
 A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen.html``, which place regions with
-``{{ region("lake") }}``, and ``templates/play/<region>.html`` for each region of its own. There a template finds:
+``{{ region("lake") }}``, and ``templates/play/<region>.html`` for each region of its own; an aid's stand in
+``templates/aids/<aid>/``. There a template finds:
 
 - ``slice`` what the region may show, and nothing else of the game
 - ``t(key, **facts)`` words, the game's before the shell's; ``words.number(n)``, ``words.has(key)``
@@ -9,6 +10,8 @@ A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen
 - ``at`` the page: ``table`` (its id), ``layout``, ``seats`` (held by this phone), ``language``
 - ``form(choice, seat="", words="", css="")`` a button that makes a choice's move; used with ``{% call %}``
   what stands inside is what stands on the button
+- ``bring(words, css="")`` the button by which the app rolls or draws what chance has to bring; what a real die or
+  deck showed instead is a form of its choice with ``seat="chance"``
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ import jinja2
 from markupsafe import Markup
 
 from companion.cuts import Audience
+from companion.games import registry
 from companion.games.kernel import Arg, Json, Seat
 from companion.live import REQUEST_MARK, VERSION_MARK, Paint, Picture
 from companion.table import Table
@@ -32,7 +36,7 @@ from companion.web.texts import Library, Words
 
 ART = Path(__file__).parent.parent / "art"
 SHELL = Path(__file__).parent
-SHELL_REGIONS = frozenset({"log", "health", "seats", "lobby", "undo"})
+SHELL_REGIONS = frozenset({"log", "health", "seats", "lobby", "undo", "after"})
 TEMPLE_REGIONS = ("health", "beams", "serving", "recent", "source")
 
 
@@ -101,7 +105,7 @@ class Painter:
         words = self.words(audience.language, table)
         at = At(table.id, audience.layout, audience.seats, audience.language)
         context = self._context(words, at)
-        folder = f"game-{table.charter.game}/play"
+        folder = game_folder(table.charter.game)
 
         def paint(region: str, slice_: Mapping[str, Json]) -> str:
             name = f"regions/{region}.html" if region in SHELL_REGIONS else f"{folder}/{region}.html"
@@ -131,7 +135,7 @@ class Painter:
         at = At(table.id, audience.layout, audience.seats, audience.language)
         context = self._context(words, at)
         lobby = table.phase == "lobby"
-        name = "lobby.html" if lobby else f"game-{table.charter.game}/play/{audience.layout}.html"
+        name = "lobby.html" if lobby else f"{game_folder(table.charter.game)}/{audience.layout}.html"
         return Markup(  # noqa: S704  # every part comes out of a template that escapes
             self._template(name).render(
                 context,
@@ -159,7 +163,8 @@ class Painter:
             "url": self._url,
             "clock": lambda iso: clock(words, iso),
             "health_words": lambda code, god="": health_words(words, code, god),
-            "form": Forms(self._template("macros.html"), words, at, self._url),
+            "form": (forms := Forms(self._template("macros.html"), words, at, self._url)),
+            "bring": forms.bring,
             "spelled": spelled,
             "version_mark": VERSION_MARK,
             "request_mark": REQUEST_MARK,
@@ -226,6 +231,19 @@ class Forms:
         action = self._url("play", table_id=self._at.table)
         form = self._macros.move(action, fields, inside, css, choice["element"], choice["confirm"])
         return Markup(form)  # noqa: S704  # escaped there
+
+    def bring(self, words: str = "", css: str = "", caller: Callable[[], Markup] | None = None) -> Markup:
+        """Return the form by which the app rolls or draws what chance has to bring."""
+        inside: str = caller() if caller else words
+        action = self._url("chance", table_id=self._at.table)
+        fields = {"version": VERSION_MARK, "request": REQUEST_MARK}
+        return Markup(self._macros.move(action, fields, inside, css, "chance", False))  # noqa: S704  # escaped there
+
+
+def game_folder(game: str) -> str:
+    """Return where the templates of a game's pages lie, or those of an aid."""
+    name, aid = registry.parts(game)
+    return f"game-{name}/aids/{aid}" if aid else f"game-{name}/play"
 
 
 def spelled(code: str) -> str:

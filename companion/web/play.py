@@ -19,6 +19,7 @@ from companion.table import HouseError, Table
 from companion.web.painting import filled, placer, spelled
 from companion.web.site import (
     keep_code,
+    keep_token,
     language,
     new_request,
     scripted,
@@ -65,6 +66,7 @@ def _show(table_id: str, layout: str) -> Response:
         stream_url=here.url("stream", table_id=table_id, **{"as": layout}),
         layout_html=here.painter.layout(table, audience, picture, new_request, _invitation(table, audience)),
         game_stylesheets=here.game_stylesheets(table.charter.game),
+        game_scripts=here.game_scripts(table.charter.game),
     )
 
 
@@ -131,6 +133,47 @@ def play(table_id: str) -> Response:
         raise HouseError("bad_move") from None
     seat, version, asked = _post()
     return _played(table_id, site().house.play(table_id, seat_token(table_id), seat, move, version, asked))
+
+
+@blueprint.post("/chance")
+def chance(table_id: str) -> Response:
+    """Let the app roll or draw what chance has to bring."""
+    _, version, asked = _post()
+    return _played(table_id, site().house.bring(table_id, seat_token(table_id), version, asked))
+
+
+@blueprint.post("/away")
+def away(table_id: str) -> Response:
+    """Say what becomes of a seat whose player is away, or that it is back."""
+    form = request.form
+    site().house.away(table_id, seat_token(table_id), form.get("seat", "")[:24], form.get("mode", "")[:24])
+    return _done(table_id)
+
+
+@blueprint.post("/rolls")
+def rolls(table_id: str) -> Response:
+    """Let the app roll and draw by itself, or leave it to people."""
+    site().house.rolls(table_id, seat_token(table_id), request.form.get("by") == "app")
+    return _done(table_id)
+
+
+@blueprint.post("/again")
+def again(table_id: str) -> Response:
+    """Set the same table once more, and lead whoever asked to it."""
+    token = seat_token(table_id)
+    following = site().house.again(table_id, token)
+    return keep_token(see(site().url("table", table_id=following.id)), following.id, token)
+
+
+@blueprint.get("/again")
+def follow(table_id: str) -> Response:
+    """Lead a phone to the table at which its players play once more; it keeps its seat."""
+    table = site().house.table(table_id)
+    if not table.again:
+        return see(site().url("table", table_id=table_id))
+    response = see(site().url("table", table_id=table.again))
+    token = seat_token(table_id)
+    return keep_token(response, table.again, token) if site().house.seats_held(table.again, token) else response
 
 
 @blueprint.post("/undo")

@@ -38,7 +38,9 @@ class Site:
         self.instance = instance
         self.lockout = lockout
         self.gallery = Gallery(hub)
-        self.folders: Mapping[str, Path] = {name: registry.folder(game) for name, game in house.games.items()}
+        self.games = {name: game for name, game in house.games.items() if not registry.parts(name)[1]}
+        """The games that a lobby offers; each brings its aids."""
+        self.folders: Mapping[str, Path] = {name: registry.folder(game) for name, game in self.games.items()}
         library = Library(HERE / "texts", {name: folder / "texts" for name, folder in self.folders.items()})
         self.painter = Painter(library, self.folders, self.url)
         self._routes = {rule.endpoint.rpartition(".")[2]: rule.endpoint for rule in app.url_map.iter_rules()}
@@ -52,9 +54,17 @@ class Site:
         return self._adapter.build(self._routes[route], {key: value for key, value in values.items() if value != ""})
 
     def game_stylesheets(self, game: str) -> list[str]:
-        """Return the paths of a game's own style sheets."""
-        sheets = sorted((self.folders[game] / "static").glob("*.css"))
-        return [self.url("game_static", game=game, filename=path.name) for path in sheets]
+        """Return the paths of the style sheets that a game, or the game of an aid, brings."""
+        return self._game_files(game, "*.css")
+
+    def game_scripts(self, game: str) -> list[str]:
+        """Return the paths of the script modules that a game, or the game of an aid, brings."""
+        return self._game_files(game, "*.js")
+
+    def _game_files(self, game: str, pattern: str) -> list[str]:
+        name, _ = registry.parts(game)
+        files = sorted((self.folders[name] / "static").glob(pattern))
+        return [self.url("game_static", game=name, filename=path.name) for path in files]
 
     # Words
 

@@ -162,8 +162,23 @@ class Library:
         """Read them; raises `TextError`. `games` gives each game's folder of texts."""
         self._shell = load(shell)
         self._games = {name: load(folder) for name, folder in games.items()}
+        self._aids: dict[tuple[str, str, str], Mapping[str, Text]] = {}
 
     def words(self, language: str, game: str = "", people: Mapping[str, str] | None = None) -> Words:
-        """Return the words of a language, with those of a game where one is named."""
-        layers = [self._games[game][language]] if game else []
+        """Return the words of a language, with those of a game where one is named.
+
+        An aid's, ``"market.score"``, stand in its game's file under ``aid.score`` and come before all others.
+        """
+        name, _, aid = game.partition(".")
+        layers: list[Mapping[str, Text]] = [self._games[name][language]] if game else []
+        if aid:
+            layers.insert(0, self._aid(name, aid, language))
         return Words(language, (*layers, self._shell[language]), people or {})
+
+    def _aid(self, game: str, aid: str, language: str) -> Mapping[str, Text]:
+        stem = f"aid.{aid}."
+        key = (game, aid, language)
+        if key not in self._aids:
+            texts = self._games[game][language]
+            self._aids[key] = {name.removeprefix(stem): text for name, text in texts.items() if name.startswith(stem)}
+        return self._aids[key]

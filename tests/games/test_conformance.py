@@ -111,9 +111,11 @@ def _check_state(here: Combination, state: Any, random: Random) -> None:
         moves = game.moves(state, seat)
         assert moves == sorted(set(moves)), "the legal list is not sorted, or not unique"
         assert bool(moves) == (seat in acting)
-        assert set(leaves(game, state, seat)) == set(moves), "choices and moves do not agree"
+        typed = set(leaves(game, state, seat))
+        assert typed == set(moves) or (seat == CHANCE and typed > set(moves)), "choices and moves do not agree"
     for seat in {random.choice(here.seats), *acting[-1:]}:
         _check_moves(game, state, seat, random)
+    _check_chance(game, state)
     assert game.parse(game.notation(state)) == state
     assert "\n" not in game.notation(state)
     for viewer in (*here.seats, None):
@@ -122,6 +124,15 @@ def _check_state(here: Combination, state: Any, random: Random) -> None:
         regions = game.regions(view)
         assert regions
         assert json.dumps(json.loads(json.dumps(regions))) == json.dumps(regions), "a region is not plain JSON"
+
+
+def _check_chance(game: Game[Any], state: Any) -> None:
+    due = game.chance(state)
+    assert (due is not None) == (CHANCE in game.to_act(state))
+    if due:
+        assert sorted(due.outcomes) == game.moves(state, CHANCE), "chance's outcomes and its moves do not agree"
+        assert sum(due.outcomes.values()) == 1
+        assert all(probability > 0 for probability in due.outcomes.values())
 
 
 def _check_moves(game: Game[Any], state: Any, seat: str, random: Random) -> None:

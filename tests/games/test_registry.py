@@ -14,18 +14,17 @@ from companion.games.registry import RegistryError
 TOY = '''
 """A game of one move, outside the tree."""
 
-from companion.games.kernel import Choice, Move, Option, Refusal
+from companion.games.kernel import Choice, Game, Move, Option, Refusal
 
 from .words import WHO
 
 
-class Toy:
+class Toy(Game):
     name = "toy"
     rules_version = 1
     options = (Option("length", 1, "", (1, 2)),)
     presets = {"plain": {}, "long": {"length": 2}}
     seatings = {1: (WHO,)}
-    uses_temple = False
 
     def setup(self, options, seats):
         return options["length"]
@@ -48,9 +47,6 @@ class Toy:
     def play(self, state, seat, move):
         return state - 1 if move in self.moves(state, seat) else Refusal("no")
 
-    def fall(self, state, fall):
-        raise AssertionError
-
     def undoable(self, before, seat, move):
         return True
 
@@ -59,9 +55,6 @@ class Toy:
 
     def regions(self, view):
         return {"left": view}
-
-    def story(self, before, seat, move, after):
-        return []
 
     def notation(self, state):
         return str(state)
@@ -123,12 +116,12 @@ def test_a_game_that_nobody_loaded_has_no_folder(tmp_path: Path) -> None:
     ("changed", "to", "fault"),
     [
         ("GAME = Toy()", "", "it has no GAME"),
-        ("GAME = Toy()", "GAME = 7", "no method setup"),
-        ("def parse", "def read", "no method parse"),
+        ("GAME = Toy()", "GAME = 7", "GAME is 7; expected an instance"),
+        ("def parse", "def read", "cannot be imported: TypeError: .*parse"),
         ('name = "toy"', 'name = "other"', "GAME.name is 'other'; expected 'toy'"),
         ("rules_version = 1", "rules_version = '1'", "rules_version is '1'"),
         ("rules_version = 1", "", "rules_version"),
-        ("uses_temple = False", "uses_temple = 0", "uses_temple is 0"),
+        ("rules_version = 1", "rules_version = 1; uses_temple = 0", "uses_temple is 0"),
         ('"length", 1, ""', '"length", 3, ""', "has the default 3"),
         ('{"length": 2}', '{"length": 9}', "preset 'long' sets 'length' to 9"),
         ('{"length": 2}', '{"width": 2}', "preset 'long' sets 'width'"),
@@ -136,10 +129,10 @@ def test_a_game_that_nobody_loaded_has_no_folder(tmp_path: Path) -> None:
         ("{1: (WHO,)}", "{}", "seatings is empty"),
         ("{1: (WHO,)}", "{2: (WHO,)}", r"seatings\[2\]"),
         ("{1: (WHO,)}", '{1: ("temple",)}', "other than 'temple'"),
-        ("{1: (WHO,)}", "{1: 5}", "no kernel.Game"),
+        ("{1: (WHO,)}", "{1: 5}", "not as kernel.Game wants it"),
         ("from .words import WHO", "from .no_such import WHO", "cannot be imported: ModuleNotFoundError"),
         ("GAME = Toy()", "raise KeyError('x')", "cannot be imported: KeyError"),
-        ("class Toy:", "class Toy(:", "cannot be imported: SyntaxError"),
+        ("class Toy(Game):", "class Toy(:", "cannot be imported: SyntaxError"),
     ],
 )
 def test_a_folder_that_is_no_game_is_refused_by_name_and_fault(

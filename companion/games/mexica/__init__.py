@@ -6,10 +6,23 @@ the whole ledger kept by the app; it stays out of the lobby until its pages are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
 
-from companion.games.kernel import Arg, Choice, Fall, Game, Json, Line, Move, Option, Refusal, Seat, Value
+from companion.games.kernel import (
+    Arg,
+    Below,
+    Chance,
+    Choice,
+    Fall,
+    Game,
+    Json,
+    Line,
+    Move,
+    Option,
+    Refusal,
+    Seat,
+    Value,
+)
 from companion.games.mexica.options import (
     FULL,
     FULL_OPTIONS,
@@ -23,10 +36,10 @@ from companion.games.mexica.regions import regions
 from companion.games.mexica.rules import course, decisions, legal, notation, play
 from companion.games.mexica.rules.state import State, setup
 from companion.games.mexica.story import story
-from companion.games.mexica.view import view
+from companion.games.mexica.view import known, view
 
 
-class Mexica:
+class Mexica(Game[State]):
     """The rules of Mexica over its `State`, with the options and presets of one scope."""
 
     name: str = "mexica"
@@ -69,9 +82,9 @@ class Mexica:
         """Return the state after a seat's move, or why it cannot be made."""
         return play.play(state, seat, move)
 
-    def odds(self, state: State) -> Mapping[Move, Fraction]:
-        """Return every outcome that chance may bring now with its exact probability; empty where none is due."""
-        return decisions.odds(state)
+    def chance(self, state: State) -> Chance | None:
+        """Return the die or the card that is due, with every outcome; a card is its tribe's own secret (M21)."""
+        return decisions.chance(state)
 
     def fall(self, state: State, fall: Fall) -> Move:
         """Return the move that enters a fallen token; only a token that is known already will be refused."""
@@ -84,6 +97,21 @@ class Mexica:
     def view(self, state: State, seat: Seat | None) -> Mapping[str, Json]:
         """Return what a seat or a spectator may know: in the temple's scope all of it, else all but other hands."""
         return view(state, seat)
+
+    def known(self, before: State, by: Seat, move: Move, seat: Seat | None) -> Move:
+        """Return a move as a seat may know it: a card that went into another's hand is only its back."""
+        return known(before, by, move, seat)
+
+    def idle(self, moves: Sequence[Move]) -> Move | None:
+        """Return the move that does least for a tribe that is passed: it lets all be, or does what it must."""
+        own = [move for move in moves if move.name not in play.CHORES]
+        least = [move for name in ("pass", "end_turn") for move in own if move.name == name]
+        return next(iter(least or own), None)
+
+    def decide(self, view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
+        """Return what the app plays for a tribe; tokens that nobody claimed are for people to settle."""
+        own = [move for move in moves if move.name not in play.CHORES]
+        return own[below(len(own))] if own else None
 
     def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
         """Return the view cut into the regions of the page."""

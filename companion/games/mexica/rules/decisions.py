@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from companion.games.kernel import CHANCE, Arg, Choice, Move, Refusal, Seat
+from companion.games.kernel import CHANCE, Arg, Chance, Choice, Move, Refusal, Seat
 from companion.games.mexica.rules import battle, course, events, landing, offerings
 from companion.games.mexica.rules.board import Task
 from companion.games.mexica.rules.calendar import place_of
-from companion.games.mexica.rules.hands import card, unseen
+from companion.games.mexica.rules.hands import card, undiscarded, unseen
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import GODS
@@ -37,10 +37,31 @@ def listed(state: State, seat: Seat) -> list[Move]:
     return _LISTS[task.name](state, task) if task and course.decider(state) == seat else []
 
 
-def odds(state: State) -> dict[Move, Fraction]:
-    """Return every outcome that chance may bring now with its exact probability; empty where none is due."""
-    outcomes = listed(state, CHANCE)
-    return {each: Fraction(1, len(outcomes)) for each in sorted(outcomes)}
+def chance(state: State) -> Chance | None:
+    """Return the die or the card that is due, each outcome as likely as another."""
+    task = course.due(state)
+    if task is None or course.decider(state) != CHANCE:
+        return None
+    outcomes = sorted(listed(state, CHANCE))
+    likely = dict.fromkeys(outcomes, Fraction(1, len(outcomes)))
+    if task.name == "draw":
+        secret = state.rules.open_hands == "off"
+        return Chance("draw", likely, task.seat, {"pile": task.args[0], "seat": task.seat}, secret=secret)
+    return Chance(task.name, likely, task.seat, {"seat": task.seat})
+
+
+def typed(state: State) -> list[Move]:
+    """Return what a person may type in for chance: of a pile all that is not known to lie elsewhere.
+
+    Cards in hands stay on the list: what is missing from it would tell who holds them.
+    """
+    task = course.due(state)
+    if task is None or course.decider(state) != CHANCE:
+        return []
+    if task.name != "draw":
+        return list(DIE)
+    pile = str(task.args[0])
+    return [Move("draw", (pile, each)) for each in undiscarded(state, pile)]  # type: ignore[arg-type]  # a pile's name
 
 
 def carry_out(state: State, seat: Seat, move: Move) -> State | Refusal:

@@ -55,6 +55,12 @@ def unseen(state: State, pile: Pile) -> list[str]:
     return sorted(each.id for each in deck(state.rules).pile(pile) if each.id not in gone)
 
 
+def undiscarded(state: State, pile: Pile) -> list[str]:
+    """Return the cards of a pile that do not lie open among the discards, sorted."""
+    gone = set(state.laid.discards)
+    return sorted(each.id for each in deck(state.rules).pile(pile) if each.id not in gone)
+
+
 def left(state: State, pile: Pile) -> int:
     """Return how many cards a pile holds."""
     board = state.laid

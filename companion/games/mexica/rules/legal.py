@@ -80,7 +80,8 @@ def choices(state: State, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choi
 
 def _full(state: State, seat: Seat) -> list[Choice]:
     """Return the first level in the full game: what carries it on, then the table's chores."""
-    level = [decisions.choice(state, seat, move) for move in sorted(decisions.listed(state, seat))]
+    listed = decisions.typed(state) if seat == CHANCE else sorted(decisions.listed(state, seat))
+    level = [decisions.choice(state, seat, move) for move in listed]
     if seat in state.seats:
         for token in state.unclaimed:
             level += _unclaimed(state, token)
