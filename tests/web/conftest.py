@@ -32,6 +32,7 @@ class WebHome(Home):
     """A house with its web face."""
 
     hub: Hub = field(default_factory=lambda: Hub(boot="boot"))
+    folders: tuple[Path, ...] = ()
     seconds: float = 1000.0
 
     def restart(self) -> None:
@@ -39,7 +40,8 @@ class WebHome(Home):
         if hasattr(self, "store"):
             self.store.close()
         self.store = SqlStore(self.url)
-        self.house = House(self.store, registry.load(()), self.clock, self.entropy, self.hub.publish)
+        games = registry.with_aids(registry.load(self.folders))
+        self.house = House(self.store, games, self.clock, self.entropy, self.hub.publish)
         config = WebConfig(
             ("localhost", "templo.local"), "http://templo.local", "an-instance", 3, lambda: ["192.168.1.7"]
         )
