@@ -107,15 +107,14 @@ def main(argv: Sequence[str]) -> int:
 
 def build(press: Press, wanted: Sequence[str], out: Path, paper: Paper) -> None:
     """Write the PDFs that are wanted into a folder, and say each one's name."""
-    sheets = list(press.sheets(wanted))
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        for sheet in sheets:
-            path = out / sheet.file(paper)
-            path.write_bytes(press.pdf(sheet, paper))
-            print(path, flush=True)
-    except OSError as error:
-        raise SheetsError(f"--out is {str(out)!r}; expected a folder to write to ({error})") from error
+    for sheet in list(press.sheets(wanted)):
+        path, pdf = out / sheet.file(paper), press.pdf(sheet, paper)
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(pdf)
+        except OSError as error:
+            raise SheetsError(f"--out is {str(out)!r}; expected a folder to write to ({error})") from error
+        print(path, flush=True)
 
 
 def _weasyprint() -> Any:
