@@ -78,7 +78,7 @@ LONGEST_LINE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong in a text: the line, counted from 1, and a code with words in the game's texts under ``fault``."""
+    """What is wrong in a text: its line, from 1, and a code with words in the game's texts under ``fault``."""
 
     line: int
     code: str
@@ -132,6 +132,8 @@ class Option:
 
 def _unreadable(text: str) -> tuple[Fault, ...]:
     """Return what keeps a game from reading a text at all: nothing that a reader is given can exhaust it."""
+    if not text.strip():
+        return (Fault(1, "empty_text"),)
     if len(text) > LONGEST_TEXT:
         return (Fault(1, "long_text", {"length": len(text), "longest": LONGEST_TEXT}),)
     found = []
