@@ -36,7 +36,7 @@ from companion.web.texts import Library, Words
 
 ART = Path(__file__).parent.parent / "art"
 SHELL = Path(__file__).parent
-SHELL_REGIONS = frozenset({"log", "health", "seats", "lobby", "undo", "after"})
+SHELL_REGIONS = frozenset({"log", "health", "seats", "lobby", "undo", "after", "draft"})
 TEMPLE_REGIONS = ("health", "beams", "serving", "recent", "source")
 
 
@@ -136,10 +136,12 @@ class Painter:
         context = self._context(words, at)
         lobby = table.phase == "lobby"
         name = "lobby.html" if lobby else f"{game_folder(table.charter.game)}/{audience.layout}.html"
-        return Markup(  # noqa: S704  # every part comes out of a template that escapes
+        region = placer(words, picture, request_id)
+        draft = region("draft") if "draft" in picture.regions else Markup()
+        return draft + Markup(  # noqa: S704  # every part comes out of a template that escapes
             self._template(name).render(
                 context,
-                region=placer(words, picture, request_id),
+                region=region,
                 table=table,
                 seats=audience.seats,
                 layout=audience.layout,
