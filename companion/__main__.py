@@ -61,7 +61,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="templo-companion", description="Keeps score for the temple's table.")
+    parser = argparse.ArgumentParser(
+        prog="templo-companion",
+        description="Keeps score for the temple's table.",
+        epilog="A file that a table can bring for a game's option is checked under its name: deck check FILE...",
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     run_command = commands.add_parser("run", help="serve the pages and listen to the temples")
     run_command.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings")
