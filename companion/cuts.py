@@ -17,7 +17,7 @@ from controller import wire
 
 LOG_LINES = 40
 """How many entries of the log a page shows."""
-FAULTS = 5
+FAULTS = 3
 """How many faults of a file that a table follows a page shows: it is a table to play at."""
 
 

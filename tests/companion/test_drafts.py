@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-import companion.games.mexica as mexica
 from companion.checking import option_of
 from companion.cuts import Audience, cut_table
 from companion.drafts import Draft
 from companion.games.kernel import Fault, Move
+from companion.games.mexica import FULL_GAME
 from companion.games.mexica.cards.effects import Gain
 from companion.games.mexica.rules import hands
 from companion.table import HouseError, Table
@@ -58,8 +58,8 @@ class Followed:
 
 
 @pytest.fixture
-def followed(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Followed:
-    monkeypatch.setattr(mexica, "GAME", mexica.FULL_GAME)
+def followed(home: Home, tmp_path: Path) -> Followed:
+    home.games = {"mexica": FULL_GAME}
     home.restart()
     return Followed(home, tmp_path / "mine.toml")
 
@@ -97,7 +97,7 @@ def test_a_faulty_version_is_told_and_the_last_sound_one_stays(followed: Followe
 def test_the_pages_show_a_few_faults_and_how_many_there_are(followed: Followed) -> None:
     followed.save("[day]\n" + "".join(f"day-dog-{n} = 3\n" for n in range(1, 10)))
     slice_: Any = cut_table(followed.home.house, followed.id, Audience("en")).slices["draft"]
-    assert (len(slice_["faults"]), slice_["count"]) == (5, 9)
+    assert (len(slice_["faults"]), slice_["count"]) == (3, 9)
     assert slice_["faults"][0] == {"line": 2, "code": "card", "facts": {"card": "day-dog-1", "found": "3"}}
     assert f"table:{followed.id}" in followed.home.changes
 

@@ -69,7 +69,7 @@ def contents(text: str) -> list[tuple[str, Facts]]:
     )
     found.append(("changed", {"n": len(changed), "cards": _some(changed)}) if changed else ("changed_none", {}))
     found.append(("told", {"n": len(told), "cards": _some(told)}) if told else ("told_none", {}))
-    signs = [card.sign for card in deck if card.sign]
+    signs = [card.sign for card in deck.with_signs() if card.sign]
     found += [(f"sign.{sign}", {"n": signs.count(sign)}) for sign in ("eagle", "serpent", "flower")]
     return found
 
