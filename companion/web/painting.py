@@ -49,7 +49,7 @@ from companion.web.texts import LANGUAGES, Library, Words
 
 ART = Path(__file__).parent.parent / "art"
 SHELL = Path(__file__).parent
-SHELL_REGIONS = frozenset({"log", "health", "seats", "lobby", "undo", "after"})
+SHELL_REGIONS = frozenset({"log", "health", "seats", "lobby", "undo", "after", "draft"})
 TEMPLE_REGIONS = ("health", "beams", "serving", "recent", "source")
 
 
@@ -71,7 +71,10 @@ class FolderLoader(jinja2.PrefixLoader):
     """Loads templates under their full names, so that each knows its neighbours."""
 
     def load(
-        self, environment: jinja2.Environment, name: str, globals: MutableMapping[str, Any] | None = None
+        self,
+        environment: jinja2.Environment,
+        name: str,
+        globals: MutableMapping[str, Any] | None = None,  # noqa: A002  # the base class names it so
     ) -> jinja2.Template:
         """Return a template, its folder still in its name."""
         return jinja2.BaseLoader.load(self, environment, name, globals)
@@ -161,10 +164,12 @@ class Painter:
         context = self._context(words, at)
         lobby = table.phase == "lobby"
         name = "lobby.html" if lobby else f"{game_folder(table.charter.game)}/{audience.layout}.html"
-        return Markup(  # noqa: S704  # every part comes out of a template that escapes
+        region = placer(words, picture, request_id)
+        draft = region("draft") if "draft" in picture.regions else Markup()
+        return draft + Markup(  # noqa: S704  # every part comes out of a template that escapes
             self._template(name).render(
                 context,
-                region=placer(words, picture, request_id),
+                region=region,
                 table=table,
                 seats=audience.seats,
                 layout=audience.layout,
