@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from companion import replay
 from companion import settings as configuration
 from companion.addresses import own_names, phone_address
 from companion.games import registry
@@ -40,6 +41,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return launch.main(words[1:])
     arguments = _parser().parse_args(words)
     try:
+        if arguments.command == "replay":
+            settings = configuration.load(arguments.config, os.environ, {})
+            games = registry.with_aids(registry.load(settings.games))
+            return replay.replay(arguments.file, games, sys.stdout, states=not arguments.short)
         settings = configuration.load(arguments.config, os.environ, _flags(arguments))
         return run(settings, arguments.instance or secrets.token_hex(16), arguments.demo_table)
     except (SettingsError, StoreError, ServeError, TextError, registry.RegistryError) as error:
@@ -65,6 +70,10 @@ def _parser() -> argparse.ArgumentParser:
     run_command.add_argument(
         "--demo-table", metavar="TEMPLE", help="open and begin a table for four, served by this temple"
     )
+    again = commands.add_parser("replay", help="play an exported table again, and say where it breaks")
+    again.add_argument("file", type=Path, metavar="FILE", help="what a table's page gave as its JSON")
+    again.add_argument("--short", action="store_true", help="print what happened, and not each state")
+    again.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings that names further games")
     commands.add_parser("launch", help="start broker, companion and temple together", add_help=False)
     return parser
 
