@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import csv
 import io
+import threading
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from flask import Blueprint, Response, make_response, request
+from flask import Blueprint, Response, current_app, make_response, request
 from markupsafe import Markup
 
 from companion.cuts import Audience, cut_past
 from companion.exports import exported, written
 from companion.games.kernel import Json, Seat
 from companion.live import Picture, Region
-from companion.table import Table, Told
+from companion.table import Entry, Table, Told
 from companion.telling import Stage, folded, turns
 from companion.web.painting import clock
 from companion.web.site import language, new_request, site, whole_number
@@ -65,8 +66,27 @@ def story(table_id: str) -> Response:
     )
 
 
-def _stages(table: Table, upto: int | None = None) -> list[Stage]:
-    return list(folded(table.charter, table.game, site().house.entries(table.id)[:upto]))
+class Past:
+    """The log that was looked at last, folded: who steps through it folds it once, and one is folded at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._key = ("", -1)
+        self._stages: tuple[Stage, ...] = ()
+
+    def stages(self, table: Table, entries: Callable[[], Sequence[Entry]]) -> tuple[Stage, ...]:
+        """Return every stage of a table up to its version; a log only grows, so that they never change."""
+        with self._lock:
+            if self._key != (table.id, table.version):
+                known = [entry for entry in entries() if entry.n <= table.version]
+                self._stages = tuple(folded(table.charter, table.game, known))
+                self._key = (table.id, table.version)
+            return self._stages
+
+
+def _stages(table: Table) -> tuple[Stage, ...]:
+    past: Past = current_app.extensions.setdefault("past", Past())
+    return past.stages(table, lambda: site().house.entries(table.id))
 
 
 def _lines(words: Words, told: Sequence[Told]) -> list[dict[str, Any]]:
@@ -151,7 +171,7 @@ def replay(table_id: str) -> Response:
     step = whole_number(request.args.get("step", ""), 10**9)
     step = now.version if step is None else max(1, min(step, now.version))
     layout = "screen" if request.args.get("as") == "screen" else "phone"
-    stages = _stages(now, step)
+    stages = _stages(now)[:step]
     table = stages[-1].after if stages else Table.opened(now.charter, now.game)
     words = here.words(now)
     told = table.told[-1:] if stages and len(table.told) > len(stages[-1].before.told) else ()

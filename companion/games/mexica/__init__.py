@@ -102,6 +102,8 @@ class Mexica(Game[State]):
             return False
         if before.board is None or before.rules.open_hands == "on":
             return True
+        if before.clock is None and move.name not in ("take", "choose"):
+            return True  # only a running clock, or a week card that changes hands, can end it
         after = play.play(before, seat, move)
         return isinstance(after, State) and not after.over
 
