@@ -58,7 +58,8 @@ def settle(table_id: str) -> Response:
     if isinstance(moves, str):
         if moves == "answered":
             return _told(table, here.words()("notice.stale"))
-        return _page(table, here.words(table)("reconcile.not_theirs", seat=to[:24]), BAD_FORM)
+        seat = table.chair(to).seat
+        return _page(table, here.words(table)("reconcile.not_theirs", seat=seat), BAD_FORM)
     played = here.house.play_all(table_id, seat_token(table_id), form.get("seat", "")[:24], moves, version, asked)
     return _answered(played)
 

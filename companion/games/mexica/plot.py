@@ -115,12 +115,13 @@ def _ends(turn: Turn, scale: _Scale) -> list[Json]:
 def _countdown(turns: Sequence[Turn], scale: _Scale) -> list[Json]:
     """Return a mark for each turn at whose end the countdown fell, or waited because the gods were even."""
     marks: list[Json] = []
-    for turn, after in pairwise(turns):
-        if turn.left is None or after.left is None:
-            continue
-        fell = after.left < turn.left
+    running = [turn for turn in turns if turn.left is not None]
+    for turn, after in pairwise(running):
+        if turn is running[0]:
+            continue  # the end of the turn that triggered is no tick
+        fell = after.left != turn.left
         if fell or turn.forestalled:
-            marks.append({"x": scale.x(turn.n), "left": after.left, "fell": fell})
+            marks.append({"x": scale.x(turn.n), "left": (turn.left or 0) - fell, "fell": fell})
     if turns[-1].left == 0:  # the last tick ends the game, and no turn comes after it
         marks.append({"x": scale.x(turns[-1].n), "left": 0, "fell": True})
     return marks
