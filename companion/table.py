@@ -534,3 +534,11 @@ class Store(Protocol):
     def quarantined(self, temple: str) -> int:
         """Return how many of a temple's tokens are held apart."""
         ...
+
+    def arrived(self, source: str) -> Mapping[wire.God, int]:
+        """Return how many tokens of each god were kept from one ledger, tests among them."""
+        ...
+
+    def fallen(self, table_id: str) -> Sequence[KeptToken]:
+        """Return the tokens that were kept for a table, in the order in which they fell."""
+        ...

@@ -2,7 +2,8 @@
 
 A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen.html``, which place regions with
 ``{{ region("lake") }}``, and ``templates/play/<region>.html`` for each region of its own; an aid's stand in
-``templates/aids/<aid>/``. There a template finds:
+``templates/aids/<aid>/``. A game that has a chronicle draws its regions in ``templates/story/``, an aid in
+``templates/aids/<aid>/story/``. There a template finds:
 
 - ``slice`` what the region may show, and nothing else of the game
 - ``t(key, **facts)`` words, the game's before the shell's; ``words.number(n)``, ``words.has(key)``
@@ -138,6 +139,16 @@ class Painter:
         def paint(region: str, slice_: Mapping[str, Json]) -> str:
             name = f"regions/{region}.html" if region in SHELL_REGIONS else f"{folder}/{region}.html"
             return self._template(name).render(context, slice=slice_)
+
+        return paint
+
+    def of_story(self, table: Table, language: str) -> Paint:
+        """Return what paints what a game adds to the story of a table."""
+        context = self._context(self.words(language, table), At(table.id, "page", (), language))
+        folder = story_folder(table.charter.game)
+
+        def paint(region: str, slice_: Mapping[str, Json]) -> str:
+            return self._template(f"{folder}/{region}.html").render(context, slice=slice_)
 
         return paint
 
@@ -302,6 +313,12 @@ def game_folder(game: str) -> str:
     """Return where the templates of a game's pages lie, or those of an aid."""
     name, aid = registry.parts(game)
     return f"game-{name}/aids/{aid}" if aid else f"game-{name}/play"
+
+
+def story_folder(game: str) -> str:
+    """Return where the templates lie that a game, or an aid, adds to a story."""
+    name, aid = registry.parts(game)
+    return f"game-{name}/aids/{aid}/story" if aid else f"game-{name}/story"
 
 
 def spelled(code: str) -> str:
