@@ -54,6 +54,12 @@ class FolderEnvironment(jinja2.Environment):
         return template
 
 
+class Folders(jinja2.PrefixLoader):
+    """Loads a game's templates under their full names, so that they can name their neighbours."""
+
+    load = jinja2.BaseLoader.load
+
+
 @dataclass(frozen=True, slots=True)
 class At:
     """The page that a region stands on."""
@@ -73,7 +79,7 @@ class Painter:
         folders: dict[str, jinja2.BaseLoader] = {"art": jinja2.FileSystemLoader(ART)}
         folders |= {f"game-{name}": jinja2.FileSystemLoader(path / "templates") for name, path in games.items()}
         self._templates = FolderEnvironment(
-            loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(SHELL / "templates"), jinja2.PrefixLoader(folders)]),
+            loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(SHELL / "templates"), Folders(folders)]),
             autoescape=True,
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,
