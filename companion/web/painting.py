@@ -71,7 +71,10 @@ class FolderLoader(jinja2.PrefixLoader):
     """Loads templates under their full names, so that each knows its neighbours."""
 
     def load(
-        self, environment: jinja2.Environment, name: str, globals: MutableMapping[str, Any] | None = None
+        self,
+        environment: jinja2.Environment,
+        name: str,
+        globals: MutableMapping[str, Any] | None = None,  # noqa: A002  # Jinja calls it so
     ) -> jinja2.Template:
         """Return a template, its folder still in its name."""
         return jinja2.BaseLoader.load(self, environment, name, globals)

@@ -35,6 +35,7 @@ from companion.games.mexica.options import (
 from companion.games.mexica.regions import regions
 from companion.games.mexica.rules import course, decisions, legal, notation, play
 from companion.games.mexica.rules.state import State, setup
+from companion.games.mexica.sheets import SHEETS, sheet
 from companion.games.mexica.story import story
 from companion.games.mexica.view import known, view
 
@@ -46,6 +47,7 @@ class Mexica(Game[State]):
     rules_version: int = 1
     seatings: Mapping[int, tuple[Seat, ...]] = SEATINGS
     uses_temple: bool = True
+    sheets: tuple[str, ...] = SHEETS
 
     def __init__(
         self, options: tuple[Option, ...] = OPTIONS, presets: Mapping[str, Mapping[str, Value]] = PRESETS
@@ -120,6 +122,10 @@ class Mexica(Game[State]):
     def story(self, before: State, seat: Seat, move: Move, after: State) -> list[Line]:
         """Return what a move did, line by line."""
         return story(before, seat, move, after)
+
+    def sheet(self, name: str, language: str) -> Mapping[str, Json]:
+        """Return what one page for the printer shows; raises `KeyError` for a name that is not in `sheets`."""
+        return sheet(name, language)
 
     def notation(self, state: State) -> str:
         """Return the state in one line."""
