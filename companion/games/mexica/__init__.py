@@ -37,6 +37,7 @@ from companion.games.mexica.reckoning import reckoning
 from companion.games.mexica.regions import regions
 from companion.games.mexica.rules import course, decisions, legal, notation, play
 from companion.games.mexica.rules.state import State, setup
+from companion.games.mexica.sheets import SHEETS, sheet
 from companion.games.mexica.story import story
 from companion.games.mexica.view import known, view
 
@@ -50,6 +51,7 @@ class Mexica(Game[State]):
     presets: Mapping[str, Mapping[str, Value]] = PRESETS
     seatings: Mapping[int, tuple[Seat, ...]] = SEATINGS
     uses_temple: bool = True
+    sheets: tuple[str, ...] = SHEETS
 
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
         """Return the first state; raises `ValueError` for options that are incomplete or that none accepts."""
@@ -143,6 +145,10 @@ class Mexica(Game[State]):
     def story(self, before: State, seat: Seat, move: Move, after: State) -> list[Line]:
         """Return what a move did, line by line."""
         return story(before, seat, move, after)
+
+    def sheet(self, name: str, language: str) -> Mapping[str, Json]:
+        """Return what one page for the printer shows; raises `KeyError` for a name that is not in `sheets`."""
+        return sheet(name, language)
 
     def notation(self, state: State) -> str:
         """Return the state in one line."""
