@@ -14,6 +14,7 @@ from companion.drafts import Draft
 from companion.games.mexica.options import APOCALYPSE, FULL, FULL_OPTIONS
 from companion.table import Table
 from tests.browser.conftest import SCREEN, Companion, Device
+from tests.browser.test_access import violations
 from tests.web.conftest import WebHome
 
 Make = Callable[..., Device]
@@ -61,6 +62,7 @@ def test_a_save_is_on_every_phone_within_moments_and_a_fault_is_told(
     expect(watcher.page.locator("#region-draft [role=alert]")).to_contain_text(
         "Línea 2: day-dog-1: gain: tokens es 55"
     )
+    assert violations(phone) == violations(screen) == []
     file.write_text(FIVE.replace("5", "6"))
     for each in (phone, watcher, screen):
         expect(each.page.locator("#region-draft .problem")).to_have_count(0)
@@ -78,6 +80,7 @@ def test_a_deck_is_brought_mended_and_brought_again(companion: Companion, device
     host.page.click(".new-form button[type=submit]")
     expect(host.page.locator("#faults-deck")).to_contain_text("Line 2: day-dog-1: gain: tokens is 55")
     expect(host.page.locator('input[name="title"]')).to_have_value("Noche")
+    assert violations(host) == []
     host.complaints.clear()  # the browser notes that the form was not taken
     file.write_text(FIVE)
     host.page.set_input_files('input[name="file.deck"]', file)
