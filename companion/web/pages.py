@@ -20,7 +20,7 @@ from companion.web.site import (
     whole_number,
 )
 from companion.web.texts import LANGUAGES
-from companion.web.uploads import OWN, SHOWN, Brought, brought
+from companion.web.uploads import OF_TABLE, OWN, SHOWN, Brought, brought, earlier
 
 blueprint = Blueprint("pages", __name__)
 
@@ -95,7 +95,7 @@ def open_table() -> Response:
     game = _game(form.get("game", ""))
     texts = NOTHING_BROUGHT
     try:
-        texts = brought(game, form, request.files)
+        texts = brought(game, form, request.files, site().house.tables())
         if texts.faults:
             return _new_table(form, site().words()("new.file_wrong"), BAD_FORM, texts)
         table = site().house.open_table(
@@ -123,7 +123,7 @@ def _chosen(game: Game[Any], form: Mapping[str, str]) -> dict[str, Value]:
     chosen: dict[str, Value] = {}
     for option in game.options:
         text = form.get(f"option.{option.key}", "").strip()
-        if text and text != OWN:
+        if text and text != OWN and not text.startswith(OF_TABLE):
             number = whole_number(text, 10**9)
             by_name = {str(value): value for value in option.values}
             if option.reader and text not in by_name:
@@ -151,6 +151,8 @@ def _new_table(
         problem=problem,
         brought=texts,
         own=OWN,
+        of_table=OF_TABLE,
+        earlier=earlier(game, site().house.tables()),
         shown=SHOWN,
         temples=temples,
         chosen_players=players if players in game.seatings else max(game.seatings),

@@ -150,6 +150,32 @@ def test_a_kept_file_gives_way_to_a_choice_of_the_games_own(home: WebHome, phone
     assert home.house.tables()[0].options["deck"] == "default"
 
 
+def test_what_was_brought_to_a_table_is_offered_to_the_next(home: WebHome, phone: Browser) -> None:
+    upload(phone, MINE, title="Friday")
+    home.clock.pass_(days=1)
+    upload(phone, MINE, title="Saturday")
+    home.clock.pass_(days=1)
+    upload(phone, MINE.replace("5", "6"), title="Sunday")
+    said = text_of(phone.get("/tables/new"))
+    assert [name in said for name in ("“Friday”", "“Saturday”", "“Sunday”")] == [False, True, True]
+    saturday = next(table for table in home.house.tables() if table.title == "Saturday")
+    chosen = {**FORM, "option.deck": f"@table:{saturday.id}"}
+    wrong = phone.post("/tables", {**chosen, "title": " "}).get_data(as_text=True)
+    assert re.search(f'value="@table:{saturday.id}" checked', wrong)
+    assert len(re.findall(r'name="option.deck" value="[^"]*" checked', wrong)) == 1
+    home.clock.pass_(days=1)
+    assert phone.post("/tables", chosen).status_code == 303
+    assert home.house.tables()[0].options["deck"] == MINE
+
+
+@pytest.mark.parametrize("table", ["", "nowhere", "plain"])
+def test_a_table_that_brought_nothing_has_nothing_to_offer(home: WebHome, phone: Browser, table: str) -> None:
+    plain = home.lobby().id
+    answer = phone.post("/tables", {**FORM, "option.deck": f"@table:{plain if table == 'plain' else table}"})
+    assert "No file was chosen" in text_of(answer)
+    assert len(home.house.tables()) == 1
+
+
 def test_asking_for_a_file_without_one_is_said(home: WebHome, phone: Browser) -> None:
     answer = phone.post("/tables", {**FORM, "option.deck": "@text"})
     assert "No file was chosen" in text_of(answer)
