@@ -47,6 +47,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from companion import launch
 
         return launch.main(words[1:])
+    if words[:1] == ["sheets"]:
+        from companion import sheets
+
+        return sheets.main(words[1:])
     try:
         if words[1:2] == ["check"]:
             return checking.main(words)
@@ -89,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
         help="let that table play with this deck, and follow it while it is edited",
     )
     commands.add_parser("launch", help="start broker, companion and temple together", add_help=False)
+    commands.add_parser("sheets", help="build PDFs of the pages for the printer", add_help=False)
     return parser
 
 
