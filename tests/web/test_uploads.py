@@ -14,22 +14,13 @@ import companion.games.mexica as mexica
 from companion.games.mexica.cards import DECK
 from companion.games.mexica.cards.deck import read
 from companion.games.mexica.cards.effects import Gain
-from companion.games.mexica.options import APOCALYPSE, FULL, FULL_OPTIONS
 from companion.games.mexica.rules import hands
 from companion.web.guard import MAX_BODY
 from companion.web.uploads import MAX_UPLOAD
 from tests.web.conftest import ORIGIN, Browser, WebHome, text_of
 
 MINE = '[day]\nday-rabbit-2 = { effect = "gain", tokens = 5 }\n'
-DECK_OPTION = next(option for option in FULL_OPTIONS if option.key == "deck")
-SCOPE = FULL_OPTIONS[0]
-FORM = {"game": "mexica", "title": "Family", "players": "3", "preset": "temple_only"}
-
-
-@pytest.fixture(autouse=True)
-def the_lobby_offers_a_game_that_takes_a_deck(monkeypatch: pytest.MonkeyPatch) -> None:
-    game = mexica.Mexica((SCOPE, DECK_OPTION, *APOCALYPSE), {"temple_only": {"scope": FULL}})
-    monkeypatch.setattr(mexica, "GAME", game)
+FORM = {"game": "mexica", "title": "Family", "players": "3", "preset": "classic"}
 
 
 def upload(browser: Browser, data: bytes | str, **form: str) -> TestResponse:
@@ -52,7 +43,7 @@ def kept(answer: TestResponse) -> str:
 
 
 def test_the_form_offers_a_file_where_a_game_takes_one(phone: Browser) -> None:
-    page = phone.get("/tables/new").get_data(as_text=True)
+    page = phone.get("/tables/new?preset=classic").get_data(as_text=True)
     assert 'enctype="multipart/form-data"' in page
     assert 'type="file" name="file.deck"' in page
     assert page.count('id="option-deck"') == 1
@@ -156,7 +147,7 @@ def test_what_was_brought_to_a_table_is_offered_to_the_next(home: WebHome, phone
     upload(phone, MINE, title="Saturday")
     home.clock.pass_(days=1)
     upload(phone, MINE.replace("5", "6"), title="Sunday")
-    said = text_of(phone.get("/tables/new"))
+    said = text_of(phone.get("/tables/new?preset=classic"))
     assert [name in said for name in ("“Friday”", "“Saturday”", "“Sunday”")] == [False, True, True]
     saturday = next(table for table in home.house.tables() if table.title == "Saturday")
     chosen = {**FORM, "option.deck": f"@table:{saturday.id}"}
