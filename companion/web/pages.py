@@ -115,11 +115,9 @@ def _chosen(game: Game[Any], form: Mapping[str, str]) -> dict[str, Value]:
     chosen: dict[str, Value] = {}
     for option in game.options:
         text = form.get(f"option.{option.key}", "").strip()
-        if text and text != OWN and not text.startswith(OF_TABLE):
+        by_name = {str(value): value for value in option.values}
+        if text and (text in by_name or not option.reader):
             number = whole_number(text, 10**9)
-            by_name = {str(value): value for value in option.values}
-            if option.reader and text not in by_name:
-                raise HouseError("bad_option", option=option.key, value=text[:32])
             chosen[option.key] = by_name.get(text, text if number is None else number)
     return chosen
 

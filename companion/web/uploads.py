@@ -62,7 +62,8 @@ def brought(
 ) -> Brought:
     """Return the texts that a form brings; a new file counts before everything else.
 
-    Raises `HouseError` ``no_file`` where the form wants a text of its own and brings none.
+    Raises `HouseError` ``no_file`` where the form wants a text of its own and brings none, ``bad_option`` for what
+    is none of the option's values.
     """
     texts: dict[str, str] = {}
     faults: dict[str, tuple[Fault, ...]] = {}
@@ -91,8 +92,10 @@ def _data(
         if not isinstance(text, str) or text in option.values:
             raise HouseError("no_file", option=option.key)
         return text.encode()
-    if chosen != OWN:
+    if not chosen or chosen in map(str, option.values):
         return None
+    if chosen != OWN:
+        raise HouseError("bad_option", option=option.key, value=chosen[:32])
     if kept := form.get(f"text.{option.key}"):
         return kept.encode("utf-8", "surrogatepass")
     raise HouseError("no_file", option=option.key)
