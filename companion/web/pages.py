@@ -152,7 +152,7 @@ def _new_table(
         chosen_preset=preset,
         preset_values=values,
         rules=_grouped(game, {**values, **chosen}),
-        changed_keys=frozenset(chosen),
+        changed_keys=frozenset({*chosen, *texts.texts, *texts.faults}),
         chosen_temple=form.get("temple", idle[0] if idle else ""),
     )
 

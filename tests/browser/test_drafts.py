@@ -60,11 +60,15 @@ def test_a_deck_is_brought_mended_and_brought_again(companion: Companion, device
     host, file = device(), tmp_path / "mine.toml"
     file.write_text(WRONG)
     host.page.goto(f"{companion.address}/tables/new?preset=classic")
+    host.listening()
     host.page.fill('input[name="title"]', "Noche")
     host.page.click(".house-rules > summary")
     host.page.click("#rules-cards > summary")
     host.page.set_input_files('input[name="file.deck"]', file)
+    host.page.check('input[name="preset"][value="evening"]', force=True)
+    expect(host.page.locator("#rules-cards")).to_contain_text("65")
     host.page.click(".new-form .button-main")
+    expect(host.page.locator("#faults-deck")).to_be_visible()
     expect(host.page.locator("#faults-deck")).to_contain_text("Line 2: day-dog-1: gain: tokens is 55")
     expect(host.page.locator('input[name="title"]')).to_have_value("Noche")
     assert violations(host) == []
