@@ -104,7 +104,8 @@ class Option:
 
     `ruling` is the id of the ruling that it settles ("M25"); its words are in the game's texts under its key. Where
     there is a `reader`, a table may bring a file; the value is then its whole text, so that the table plays on with
-    it whatever becomes of the file.
+    it whatever becomes of the file. `only` names another option of the game and the value that it must have for this
+    one to matter at all. Options of one `group` are offered together, under the words of ``option_group.<group>``.
     """
 
     key: str
@@ -114,6 +115,12 @@ class Option:
     low: int = 0
     high: int = 0
     reader: Reader | None = None
+    only: tuple[str, Value] | None = None
+    group: str = ""
+
+    def matters(self, chosen: Mapping[str, Value]) -> bool:
+        """Return whether this option has any effect beside the others that were chosen."""
+        return self.only is None or chosen.get(self.only[0]) == self.only[1]
 
     def accepts(self, value: object) -> bool:
         """Return whether a table may choose this value; where there is a range, `values` are only proposals."""
@@ -296,7 +303,8 @@ class Game(ABC, Generic[S]):
 
         What is picked is the beginning of a move, its name first; a choice that leads deeper holds what it adds to
         that in its fact ``pick``. For `CHANCE` this is what a person may type in, and tells nobody what is hidden:
-        it may offer outcomes that only the secrets of others rule out.
+        it may offer outcomes that only the secrets of others rule out, and what is picked may be any way to find
+        one among many, a card's sign before its number.
         """
 
     @abstractmethod
