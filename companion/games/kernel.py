@@ -349,8 +349,8 @@ class Game(ABC, Generic[S]):
     def chronicle(self, views: Iterable[Mapping[str, Json]]) -> Mapping[str, Mapping[str, Json]]:
         """Return what the story of a game shows beside its log, as regions: ``templates/story/<region>.html``.
 
-        The views are a spectator's, of the first state and of the state after each entry of the log: a move that
-        was taken back is followed by a view like the one before it.
+        The views are a spectator's, of the state at the end of each turn, the one now running last. After a turn
+        whose end was taken back it comes once more.
         """
         return {}
 

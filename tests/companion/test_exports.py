@@ -18,11 +18,11 @@ from companion.games.mexica import GAME
 from companion.games.mexica.rules.hands import card, pile_of, unseen
 from companion.replay import replay
 from companion.table import BEGIN, HOUSE, SIT, UNDO, Charter, Entry
-from companion.telling import BrokenLog, Stage, folded, turns
+from companion.telling import BrokenLog, Stage, ends, folded, turns
 from tests.companion.conftest import EVENING
 from tests.games.playouts import Combination, playout
 
-GAMES: dict[str, Game[Any]] = {"mexica": GAME}
+GAMES = {"mexica": GAME}
 
 
 def charter(game: Game[Any], preset: str, players: int = 3, **options: str | int) -> Charter:
@@ -187,6 +187,17 @@ def test_a_log_is_told_in_turns_and_a_turn_taken_back_in_two_parts() -> None:
         (1, "east", 6),
     ]
     assert [line.facts.get("n") for line in told[1].told[0].lines] == [3]
+
+
+@pytest.mark.parametrize(("game", "preset"), [(GAME, "temple_only"), (GAME, "evening")])
+def test_the_ends_of_turns_tell_a_chronicle_all_that_every_entry_would(game: Game[Any], preset: str) -> None:
+    own = charter(game, preset)
+    stages = list(folded(own, game, log(own, game, 2)))
+    at_ends = [game.view(table.state, None) for table in ends(stages)]
+    everything = [game.view(stage.after.state, None) for stage in stages if stage.after.steps]
+    assert len(at_ends) < len(everything) / 2
+    assert [view["turn"] for view in at_ends] == list(range(1, len(at_ends) + 1))
+    assert game.chronicle(at_ends) == game.chronicle(everything)
 
 
 # Replay on a terminal
