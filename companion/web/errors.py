@@ -45,7 +45,7 @@ def install(app: Flask) -> None:
     def of_http(error: HTTPException) -> Response:
         status = error.code or 500
         words = _WORDS.get(status, "failed" if status >= 500 else "bad_request")
-        return _answer(status, site().words()(f"refusal.{words}", most=MAX_BODY))
+        return _answer(status, site().words()(f"refusal.{words}", most=request.max_content_length or MAX_BODY))
 
 
 def _answer(status: int, words: str, back: str = "") -> Response:

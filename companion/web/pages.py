@@ -20,11 +20,13 @@ from companion.web.site import (
     whole_number,
 )
 from companion.web.texts import LANGUAGES
+from companion.web.uploads import OWN, SHOWN, Brought, brought
 
 blueprint = Blueprint("pages", __name__)
 
 YEAR = 365 * 24 * 3600
 BAD_FORM = 422
+NOTHING_BROUGHT = Brought()
 
 
 @blueprint.get("/")
@@ -90,17 +92,21 @@ def open_table() -> Response:
     """Open a table and lead whoever opened it to a chair."""
     form = request.form
     game = site().game(form.get("game", ""))
+    texts = NOTHING_BROUGHT
     try:
+        texts = brought(game, form, request.files)
+        if texts.faults:
+            return _new_table(form, site().words()("new.file_wrong"), BAD_FORM, texts)
         table = site().house.open_table(
             game.name,
             form.get("title", ""),
             whole_number(form.get("players", ""), 99) or 0,
             form.get("preset", ""),
-            _chosen(game, form),
+            {**_chosen(game, form), **texts.texts},
             form.get("temple") or None,
         )
     except HouseError as error:
-        return _new_table(form, site().refusal(error), BAD_FORM)
+        return _new_table(form, site().refusal(error), BAD_FORM, texts)
     return keep_code(see(site().url("invited", code=table.code)), table)
 
 
@@ -108,14 +114,19 @@ def _chosen(game: Game[Any], form: Mapping[str, str]) -> dict[str, Value]:
     """Return the options that a form sets; what it leaves empty stays as the preset has it."""
     chosen: dict[str, Value] = {}
     for option in game.options:
-        if text := form.get(f"option.{option.key}", "").strip():
+        text = form.get(f"option.{option.key}", "").strip()
+        if text and text != OWN:
             number = whole_number(text, 10**9)
             by_name = {str(value): value for value in option.values}
+            if option.reader and text not in by_name:
+                raise HouseError("bad_option", option=option.key, value=text[:32])
             chosen[option.key] = by_name.get(text, text if number is None else number)
     return chosen
 
 
-def _new_table(form: Mapping[str, str], problem: str, status: int = 200) -> Response:
+def _new_table(
+    form: Mapping[str, str], problem: str, status: int = 200, texts: Brought = NOTHING_BROUGHT
+) -> Response:
     games = site().games
     game = games.get(form.get("game", "")) or next(iter(games.values()))
     players = whole_number(form.get("players", ""), 99)
@@ -124,7 +135,10 @@ def _new_table(form: Mapping[str, str], problem: str, status: int = 200) -> Resp
     asked = form.get("preset", "")
     preset = asked if asked in game.presets else next(iter(game.presets))
     values = {option.key: option.default for option in game.options} | dict(game.presets[preset])
-    chosen = _chosen(game, form)
+    try:
+        chosen = _chosen(game, form)
+    except HouseError:
+        chosen = {}  # what is wrong in the form is told beside it
     return site().page(
         "new_table.html",
         status,
@@ -133,10 +147,14 @@ def _new_table(form: Mapping[str, str], problem: str, status: int = 200) -> Resp
         offers=list(games.values()),
         form=form,
         problem=problem,
+        brought=texts,
+        own=OWN,
+        shown=SHOWN,
         temples=temples,
         chosen_players=players if players in game.seatings else max(game.seatings),
         chosen_preset=preset,
         preset_values=values,
+        chosen_options={**values, **chosen},
         rules=_grouped(game, {**values, **chosen}),
         changed_keys=frozenset(chosen),
         chosen_temple=form.get("temple", idle[0] if idle else ""),
@@ -148,7 +166,8 @@ def _grouped(game: Game[Any], chosen: Mapping[str, Value]) -> list[tuple[str, li
     gates = {option.only[0] for option in game.options if option.only}
     groups: dict[str, list[Option]] = {}
     for option in game.options:
-        if option.key not in gates and (len(option.values) > 1 or option.high) and option.matters(chosen):
+        offered = not option.reader and (len(option.values) > 1 or option.high)
+        if offered and option.key not in gates and option.matters(chosen):
             groups.setdefault(option.group, []).append(option)
     return list(groups.items())
 

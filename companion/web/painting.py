@@ -2,7 +2,8 @@
 
 A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen.html``, which place regions with
 ``{{ region("lake") }}``, and ``templates/play/<region>.html`` for each region of its own; an aid's stand in
-``templates/aids/<aid>/``. There a template finds:
+``templates/aids/<aid>/``. A game that has a chronicle draws its regions in ``templates/story/``, an aid in
+``templates/aids/<aid>/story/``. There a template finds:
 
 - ``slice`` what the region may show, and nothing else of the game
 - ``t(key, **facts)`` words, the game's before the shell's; ``words.number(n)``, ``words.has(key)``
@@ -49,7 +50,7 @@ from companion.web.texts import LANGUAGES, Library, Words
 
 ART = Path(__file__).parent.parent / "art"
 SHELL = Path(__file__).parent
-SHELL_REGIONS = frozenset({"log", "health", "seats", "lobby", "undo", "after"})
+SHELL_REGIONS = frozenset({"log", "health", "seats", "lobby", "undo", "after", "draft"})
 TEMPLE_REGIONS = ("health", "beams", "serving", "recent", "source")
 
 
@@ -134,6 +135,16 @@ class Painter:
 
         return paint
 
+    def of_story(self, table: Table, language: str) -> Paint:
+        """Return what paints what a game adds to the story of a table."""
+        context = self._context(self.words(language, table), At(table.id, "page", (), language))
+        folder = story_folder(table.charter.game)
+
+        def paint(region: str, slice_: Mapping[str, Json]) -> str:
+            return self._template(f"{folder}/{region}.html").render(context, slice=slice_)
+
+        return paint
+
     def of_temple(self, language: str) -> Paint:
         """Return what paints one region of a temple's page."""
         context = self._context(self.words(language), At("", "page", (), language))
@@ -157,10 +168,12 @@ class Painter:
         context = self._context(words, at)
         lobby = table.phase == "lobby"
         name = "lobby.html" if lobby else f"{game_folder(table.charter.game)}/{audience.layout}.html"
-        return Markup(  # noqa: S704  # every part comes out of a template that escapes
+        region = placer(words, picture, request_id)
+        draft = region("draft") if "draft" in picture.regions else Markup()
+        return draft + Markup(  # noqa: S704  # every part comes out of a template that escapes
             self._template(name).render(
                 context,
-                region=placer(words, picture, request_id),
+                region=region,
                 table=table,
                 seats=audience.seats,
                 layout=audience.layout,
@@ -293,6 +306,12 @@ def game_folder(game: str) -> str:
     """Return where the templates of a game's pages lie, or those of an aid."""
     name, aid = registry.parts(game)
     return f"game-{name}/aids/{aid}" if aid else f"game-{name}/play"
+
+
+def story_folder(game: str) -> str:
+    """Return where the templates lie that a game, or an aid, adds to a story."""
+    name, aid = registry.parts(game)
+    return f"game-{name}/aids/{aid}/story" if aid else f"game-{name}/story"
 
 
 def spelled(code: str) -> str:

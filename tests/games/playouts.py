@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -17,7 +18,14 @@ from companion.games.kernel import CHANCE, TEMPLE, Arg, Fall, Game, Move, Refusa
 STATES = int(os.environ.get("TEMPLO_STATES", "2400"))
 """States that the conformance suite visits, over all games together; three whole games each are played anyhow."""
 
-GAMES = registry.load()
+OTHERS = [path for path in os.environ.get("TEMPLO_GAMES", "").split(os.pathsep) if path]
+"""Game folders from elsewhere: where any are named, the suite is theirs alone."""
+
+_FOLDERS = {Path(path).expanduser().resolve() for path in OTHERS}
+
+GAMES = {
+    name: game for name, game in registry.load(_FOLDERS).items() if not OTHERS or registry.folder(game) in _FOLDERS
+}
 
 LASTING = frozenset(("mexica", preset) for preset in ("classic", "evening", "century", "flower_war"))
 """Presets whose games last, and which other house rules can make endless: their random play is cut short."""

@@ -18,7 +18,7 @@ TOSS = Path(__file__).parent / "toss"
 @pytest.fixture
 def club(tmp_path: Path) -> Iterator[WebHome]:
     """A house with a stranger's game beside ours."""
-    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", folders=(TOSS,))
+    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", games=registry.with_aids(registry.load((TOSS,))))
     yield home
     home.hub.close()
     home.store.close()

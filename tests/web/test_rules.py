@@ -24,7 +24,7 @@ GUIDED = {
 
 @pytest.fixture
 def club(tmp_path: Path) -> Iterator[WebHome]:
-    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", folders=(TOSS,))
+    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", games=registry.with_aids(registry.load((TOSS,))))
     yield home
     home.hub.close()
     home.store.close()

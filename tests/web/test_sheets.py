@@ -47,7 +47,7 @@ def test_every_sheet_is_laid_out_in_every_language_on_every_paper(sheet: sheets.
 def test_every_sheet_is_served_with_its_heading_and_a_bar_that_is_not_printed(
     tmp_path: Path, sheet: sheets.Sheet
 ) -> None:
-    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", folders=(TOSS,))
+    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", games=registry.with_aids(registry.load((TOSS,))))
     browser = home.browser(language=sheet.language)
     page = browser.get(f"/games/{sheet.game.name}/print/{sheet.name}")
     html = page.get_data(as_text=True)
@@ -60,7 +60,7 @@ def test_every_sheet_is_served_with_its_heading_and_a_bar_that_is_not_printed(
 
 
 def test_the_paper_is_the_one_that_was_asked_for(tmp_path: Path) -> None:
-    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", folders=(TOSS,))
+    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", games=registry.with_aids(registry.load((TOSS,))))
     phone, here = home.browser(), "/games/toss/print/track"
     assert "print/paper/a4.css" in phone.get(here).get_data(as_text=True)
     assert "print/paper/letter.css" in phone.get(f"{here}?paper=letter").get_data(as_text=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from companion.games.kernel import Option, Seat, Value
+from companion.games.mexica.cards import DEFAULT, READER
 
 TEMPLE_ONLY = "temple_only"
 FULL = "full"
@@ -53,7 +54,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("sign_copies", 1, "M19", (1, 5, 10), only=_BOARD, group="cards"),
     Option("day_signs", "flower_only", "M19", ("flower_only", "all"), only=_BOARD, group="cards"),
     Option("week_signs", "on", "M19", ("on", "off"), only=_BOARD, group="cards"),
-    Option("deck", "default", "M20", ("default",), only=_BOARD, group="cards"),
+    Option("deck", DEFAULT, "M20", (DEFAULT,), reader=READER, only=_BOARD, group="cards"),
     Option("open_hands", "off", "M21", _OFF_ON, only=_BOARD, group="cards"),
     *_BOTH[:2],
     Option("mary_counts", "off", "M24", _OFF_ON, only=_BOARD, group="offering"),
@@ -123,7 +124,8 @@ class HouseRules:
     sign_copies: int = 1
     day_signs: str = "flower_only"
     week_signs: str = "on"
-    deck: str = "default"
+    deck: str = DEFAULT
+    """`DEFAULT`, or the whole text of a deck of the table's own."""
     open_hands: str = "off"
     mary_counts: str = "off"
     war: str = "drain"
@@ -172,4 +174,4 @@ _TEMPLE, _FULL = (
 def _accepted(option: Option) -> str:
     if option.high:
         return f"a whole number from {option.low} to {option.high}"
-    return " or ".join(map(str, option.values))
+    return " or ".join((*map(str, option.values), *("a text without faults",) * (option.reader is not None)))

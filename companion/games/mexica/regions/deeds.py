@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from companion.games.kernel import Json
-from companion.games.mexica.regions.parts import Choices, Slice, View, held, held_by
+from companion.games.mexica.regions.parts import Choices, Slice, View, face, held, held_by, only
 from companion.games.mexica.rules.tallies import GODS
 
 PILE_OF = {"huitzilopochtli": "war", "tlaloc": "rain"}
@@ -97,9 +97,7 @@ def _asked(view: View, due: dict[str, Any]) -> Json:
     """Return the face of the card that asks for a tribe; it lies open."""
     if due["task"] != "choose":
         return None
-    face = dict(view["faces"][due["args"][0]])
-    return {"space": face["space"], "number": face["number"], "pile": face["pile"], "says": face["says"],
-            "facts": face["facts"]}  # fmt: skip
+    return only(face(view, due["args"][0]), "space", "number", "pile", "says", "facts")
 
 
 def _god(view: View, god: str, choices: Choices) -> Json:

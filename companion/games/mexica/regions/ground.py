@@ -7,7 +7,7 @@ from dataclasses import asdict
 from companion.games.kernel import Json
 from companion.games.mexica import board as figures
 from companion.games.mexica import calendar_board as drawing
-from companion.games.mexica.regions.parts import Slice, View
+from companion.games.mexica.regions.parts import Slice, View, face, only
 from companion.games.mexica.rules.calendar import WEEK
 from companion.games.mexica.rules.tallies import GODS
 
@@ -58,7 +58,7 @@ def spaces(view: View) -> Slice:
                 "left": space["tokens"],
                 "holder": space["holder"] or "",
                 "here": _standing(view, space["sign"]),
-                "week": view["weeks"][space["sign"]],
+                "week": only(face(view, f"week-{space['sign']}"), "says", "facts", "counts"),
             }
             for place, space in enumerate(view["spaces"], start=1)
         ],

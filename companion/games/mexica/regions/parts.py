@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from companion.games.kernel import Json, Seat
+from companion.games.mexica import faces
+from companion.games.mexica.cards import played
 
 View: TypeAlias = Mapping[str, Any]
 Slice: TypeAlias = dict[str, Json]
@@ -32,3 +34,8 @@ def only(whole: Mapping[str, Any] | None, *keys: str) -> dict[str, Json] | None:
 def held_by(view: View, seat: Seat) -> Choices:
     """Return the choices of a seat, if the phone that looks holds it."""
     return next((choices for each, choices in held(view) if each == seat), [])
+
+
+def face(view: View, card: str) -> Slice:
+    """Return the face of a card of the table's deck, of one that may be seen."""
+    return faces.face(played(*view["deck"]), card)

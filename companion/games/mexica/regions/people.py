@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from companion.games.kernel import Json
-from companion.games.mexica.faces import words_of
-from companion.games.mexica.regions.parts import Slice, View, held_by
+from companion.games.mexica.regions.parts import Slice, View, face, held_by
 
 _ORDER = {"sign": 0, "war": 1, "rain": 2, "day": 3}
 
@@ -22,7 +21,7 @@ def hand(view: View) -> Slice:
     cards.sort(key=lambda card: (card["choice"] is None, _ORDER["sign" if card["sign"] else card["pile"]]))
     # A week card that has to be returned is no card of the hand, but is chosen among them.
     weeks = [
-        {"card": card, "face": _face(view["weeks"][card.removeprefix("week-")], card), "choice": dict(choice)}
+        {"card": card, "face": face(view, card), "choice": dict(choice)}
         for card, choice in choices.items()
         if card.startswith("week-")
     ]
@@ -58,18 +57,14 @@ def _tribe(view: View, seat: str, own: bool) -> Json:
         "place": tribe["place"],
         "day": 13 - next(space["tokens"] for space in view["spaces"] if space["sign"] == tribe["place"]),
         "cards": [{"pile": pile, "n": n} for pile, n in tribe["cards"].items() if n],
-        "weeks": [_face(view["weeks"][sign], f"week-{sign}") for sign in tribe["week_cards"]],
+        "weeks": [face(view, f"week-{sign}") for sign in tribe["week_cards"]],
         "boosts": tribe["boosts"],
         "wards": tribe["wards"],
         "prices": tribe["prices"],
-        "open": [_face(view["faces"][card], card) for card in open_],
+        "open": [face(view, card) for card in open_],
         "owes": [creditor for debtor, creditor in view["debts"] if debtor == seat],
     }
 
 
 def _card(view: View, card: str, choice: Mapping[str, Any] | None) -> dict[str, Any]:
-    return {**_face(view["faces"][card], card), "choice": dict(choice) if choice else None}
-
-
-def _face(face: Mapping[str, Any], card: str) -> dict[str, Any]:
-    return {"id": card, **face, "words": face.get("words") or words_of(card)}
+    return {**face(view, card), "choice": dict(choice) if choice else None}
