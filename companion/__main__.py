@@ -38,6 +38,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from companion import launch
 
         return launch.main(words[1:])
+    if words[:1] == ["sheets"]:
+        from companion import sheets
+
+        return sheets.main(words[1:])
     arguments = _parser().parse_args(words)
     try:
         settings = configuration.load(arguments.config, os.environ, _flags(arguments))
@@ -66,6 +70,7 @@ def _parser() -> argparse.ArgumentParser:
         "--demo-table", metavar="TEMPLE", help="open and begin a table for four, served by this temple"
     )
     commands.add_parser("launch", help="start broker, companion and temple together", add_help=False)
+    commands.add_parser("sheets", help="build PDFs of the pages for the printer", add_help=False)
     return parser
 
 

@@ -30,7 +30,8 @@ BAD_FORM = 422
 @blueprint.get("/")
 def first() -> Response:
     """Say what this is, and lead to a table."""
-    return site().page("first.html", tables=[table for table in _tables() if table.phase != "over"][:6])
+    running = [table for table in _tables() if table.phase != "over"]
+    return site().page("first.html", tables=running[:6], games=list(site().games.values()))
 
 
 @blueprint.get("/healthz")
@@ -48,9 +49,7 @@ def icon() -> Response:
 @blueprint.get("/games/<game>/static/<path:filename>")
 def game_static(game: str, filename: str) -> Response:
     """Return a file that a game's pages use."""
-    folder = site().folders.get(game)
-    if folder is None:
-        raise HouseError("unknown_game", game=game[:32])
+    folder = site().folders[site().game(game).name]
     return send_from_directory(folder / "static", filename)
 
 
@@ -90,7 +89,7 @@ def new_table() -> Response:
 def open_table() -> Response:
     """Open a table and lead whoever opened it to a chair."""
     form = request.form
-    game = _game(form.get("game", ""))
+    game = site().game(form.get("game", ""))
     try:
         table = site().house.open_table(
             game.name,
@@ -103,13 +102,6 @@ def open_table() -> Response:
     except HouseError as error:
         return _new_table(form, site().refusal(error), BAD_FORM)
     return keep_code(see(site().url("invited", code=table.code)), table)
-
-
-def _game(name: str) -> Game[Any]:
-    try:
-        return site().games[name]
-    except KeyError:
-        raise HouseError("unknown_game", game=name[:32]) from None
 
 
 def _chosen(game: Game[Any], form: Mapping[str, str]) -> dict[str, Value]:
