@@ -47,11 +47,9 @@ def decides(task: Task) -> Seat:
     return task.seat if task.name in DECISIONS else CHANCE
 
 
-def advance(state: State, before: Board | None = None) -> State:
-    """Return the state after all that happens by itself: a tribe that holds the three signs settles at once (M22).
-
-    `before` is the board of the move that led here. Nobody could settle on it, so it takes a card that went on.
-    """
+def advance(state: State) -> State:
+    """Return the state after all that happens by itself: a tribe that holds the three signs settles at once (M22)."""
+    before: Board | None = None
     while True:
         board = state.laid
         if state.clock:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from functools import cache
 
 from companion.games.kernel import CHANCE, Arg, Chance, Choice, Move, Refusal, Seat, changed
 from companion.games.mexica.cards.deck import ids
-from companion.games.mexica.options import SEATINGS
 from companion.games.mexica.rules import battle, course, events, landing, offerings
 from companion.games.mexica.rules.board import Task
-from companion.games.mexica.rules.calendar import SIGNS, place_of
+from companion.games.mexica.rules.calendar import place_of
 from companion.games.mexica.rules.hands import DRAWN, card, hidden, undiscarded, unseen
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
 from companion.games.mexica.rules.state import State
@@ -40,18 +40,6 @@ _TAPS = tuple(
 )
 """The tokens that a tribe may give at once, by the most that it can."""
 _DRAW: dict[Arg, Move] = {each: Move("draw", (pile, each)) for pile in DRAWN for each in ids(pile)}
-_ONE = {
-    name: {each: Move(name, (each,)) for each in known}
-    for name, known in {
-        "play": [*_DRAW],
-        "give": [*_DRAW],
-        "return": [*_DRAW, *ids("week")],
-        "attack": SEATINGS[max(SEATINGS)],
-        "choose": SEATINGS[max(SEATINGS)],
-        "take": SIGNS,
-    }.items()
-}
-"""Every move that names one card, one tribe or one space, made once: a list of moves is put together from them."""
 
 
 def listed(state: State, seat: Seat) -> list[Move]:
@@ -192,8 +180,13 @@ def _close(task: Task) -> Move:
 
 
 def _each(name: str, of: Iterable[str]) -> list[Move]:
-    made = _ONE[name]
-    return [made[each] for each in of]
+    return [_naming(name, each) for each in of]
+
+
+@cache
+def _naming(name: str, what: str) -> Move:
+    """Return the move that names one card, one tribe or one space; each is made once."""
+    return Move(name, (what,))
 
 
 _LISTS: Mapping[str, Callable[[State, Task], list[Move]]] = {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from functools import cache
 
 from companion.games.kernel import CHANCE, Arg, Choice, Move, Seat
-from companion.games.mexica.options import SEATINGS
 from companion.games.mexica.rules import apocalypse, course, decisions
 from companion.games.mexica.rules.apocalypse import WEEK_CARDS
 from companion.games.mexica.rules.corrections import given_by, held_by
@@ -14,14 +14,6 @@ from companion.games.mexica.rules.state import State, Unclaimed
 from companion.games.mexica.rules.tallies import GODS, God
 
 _TAPS = [Move("sacrifice", (god, n)) for god in GODS for n in range(1, MOST_AT_ONCE + 1)]
-_PROPOSALS = {
-    (seat, god): tuple(
-        Move("propose", (seat, god, delta)) for delta in range(-MOST_AT_ONCE, MOST_AT_ONCE + 1) if delta
-    )
-    for seat in SEATINGS[max(SEATINGS)]
-    for god in GODS
-}
-"""Every correction that may be proposed, made once: from 13 tokens taken out to 13 put there."""
 _PROPOSE, _CONFIRM, _WITHDRAW = Move("propose"), Move("confirm"), Move("withdraw")
 
 
@@ -151,8 +143,14 @@ def _corrections(state: State, seat: Seat) -> list[Move]:
         tally, held = state.tallies.tribes[state.index(each)], held_by(state, each)
         for god in GODS:
             given = tally.given(god)
-            legal += _PROPOSALS[each, god][max(0, MOST_AT_ONCE - given) : MOST_AT_ONCE + held]
+            legal += _proposals(each, god)[max(0, MOST_AT_ONCE - given) : MOST_AT_ONCE + held]
     return legal
+
+
+@cache
+def _proposals(seat: Seat, god: God) -> tuple[Move, ...]:
+    """Return every correction of a tally, from 13 tokens taken out to 13 put there; each is made once."""
+    return tuple(Move("propose", (seat, god, delta)) for delta in range(-MOST_AT_ONCE, MOST_AT_ONCE + 1) if delta)
 
 
 def _unclaimed(state: State, token: Unclaimed) -> list[Choice]:

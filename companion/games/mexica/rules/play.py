@@ -80,9 +80,7 @@ def _full(state: State, seat: Seat, move: Move) -> Result:
         rule = _MOVES[name]
         result = wrong_length(name, move.args, rule.length) or rule.carry_out(state, seat, move.args)
     # What happens by itself follows from the board alone.
-    return (
-        result if isinstance(result, Refusal) or result.board is state.board else course.advance(result, state.board)
-    )
+    return result if isinstance(result, Refusal) or result.board is state.board else course.advance(result)
 
 
 def entering(state: State, fall: Fall) -> Move:
