@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import footprint, latency, pixels, throughput
+from bench import footprint, latency, pixels, playouts, throughput
 from bench.figures import Chapter, written
 from bench.programs import BenchError, Programs
 
-PARTS = ("latency", "throughput", "pixels", "rest")
+PARTS = ("latency", "throughput", "pixels", "rest", "playouts")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -30,6 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "throughput": lambda programs: throughput.measure(programs, arguments.burst, arguments.sustained),
         "pixels": lambda programs: pixels.measure(programs, arguments.changes, arguments.phones),
         "rest": lambda programs: footprint.measure(programs, arguments.rest, arguments.phones),
+        "playouts": lambda _: playouts.measure(arguments.playouts),
     }
     chapters = []
     began = time.monotonic()
@@ -58,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--changes", type=int, default=200, help="pixels: tokens (%(default)s)")
     parser.add_argument("--phones", type=int, default=40, help="pixels, rest: phones (%(default)s)")
     parser.add_argument("--rest", type=float, default=30, help="rest: seconds of standing still (%(default)s)")
+    parser.add_argument("--playouts", type=float, default=2, help="playouts: seconds a side and game (%(default)s)")
     return parser
 
 

@@ -23,6 +23,7 @@ from companion.games.kernel import (
     Seat,
     Value,
 )
+from companion.games.mexica import player
 from companion.games.mexica.options import (
     FULL,
     FULL_OPTIONS,
@@ -111,7 +112,9 @@ class Mexica(Game[State]):
     def decide(self, view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
         """Return what the app plays for a tribe; tokens that nobody claimed are for people to settle."""
         own = [move for move in moves if move.name not in play.CHORES]
-        return own[below(len(own))] if own else None
+        if not own or view["scope"] != FULL:
+            return own[below(len(own))] if own else None
+        return player.decide(view, own, below)
 
     def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
         """Return the view cut into the regions of the page."""
