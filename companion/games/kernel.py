@@ -38,8 +38,7 @@ def changed(value: V, **fields: object) -> V:
     It runs no ``__init__``: the class has no slots, computes nothing when it is made, and caches nothing in itself.
     """
     copy = object.__new__(type(value))
-    copy.__dict__.update(value.__dict__)
-    copy.__dict__.update(fields)
+    object.__setattr__(copy, "__dict__", value.__dict__ | fields)
     return copy
 
 
