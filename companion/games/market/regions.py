@@ -121,7 +121,7 @@ def _brings(deal: Mapping[str, Any]) -> Json:
 
 def _king(view: View) -> Slice:
     """Return the king's multipliers, and beside them what the viewer's partnership has of each."""
-    group = next((group for group in view["partners"] if view["me"] in group), [])
+    group: list[str] = next((group for group in view["partners"] if view["me"] in group), [])
     lines = view["score"]["lines"]
     return {
         "laid": not _setting_up(view),
@@ -155,9 +155,7 @@ def _action(view: View) -> Slice:
         "moves": [each for each in choices if each["group"] == "move"],
         "ends": [each for each in choices if each["group"] in ("close", "pass")],
         "others": [each for each in choices if each["group"] not in _PLAYING],
-        "chance": {"may": chance["may"], "key": chance["key"], "choices": list(chance["choices"])}
-        if chance
-        else None,
+        "chance": None if chance is None else {key: chance[key] for key in ("may", "key", "choices")},
     }
 
 

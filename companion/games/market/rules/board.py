@@ -59,8 +59,7 @@ LANES: Mapping[Seat, tuple[tuple[int, ...], ...]] = MappingProxyType(
 (ruling A1: for East and West a lane is a row of the grid)."""
 
 CROSS: tuple[tuple[int, ...], ...] = tuple(
-    tuple(cell for cell in CELLS if cell != here and (cell // 4 == here // 4 or cell % 4 == here % 4))
-    for here in CELLS
+    tuple(cell for cell in CELLS if (cell // 4 == here // 4) != (cell % 4 == here % 4)) for here in CELLS
 )
 """The cells in the row and in the column of each cell, the same from every side (ruling A15)."""
 

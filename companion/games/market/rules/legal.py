@@ -7,6 +7,7 @@ from functools import cache
 from itertools import product
 
 from companion.games.kernel import CHANCE, Chance, Move, Seat
+from companion.games.market.options import ON
 from companion.games.market.rules.board import (
     BESIDE,
     CELLS,
@@ -159,7 +160,7 @@ def _paid(slide: str, hole: int, messenger: int, payers: int) -> list[Move]:
 
 
 def _passing(state: State) -> list[Move]:
-    moved = state.moved if state.rules.pass_moves_distinct == "on" else HOLE
+    moved = state.moved if state.rules.pass_moves_distinct == ON else HOLE
     barred = state.market.index(moved) if moved != HOLE else -1
     return [_SHIFTS[cell] for cell in movable(state) if cell != barred]
 

@@ -85,7 +85,7 @@ def _cell(
 def _winners(
     holdings: Sequence[Holding], partners: Sequence[Sequence[int]], points: Sequence[int], tie_sum: bool
 ) -> tuple[tuple[int, ...], str]:
-    """Return who is best by points, then coins, then tokens (rulings A19, A27); who is equal in all shares the win."""
+    """Return who is best by points, then coins, then tokens (rulings A19, A27); who is equal in all shares."""
     together = sum if tie_sum else max
     coins = [together(holdings[one].coins for one in group) for group in partners]
     tokens = [together(sum(holdings[one].tokens) for one in group) for group in partners]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from companion.games.kernel import CHANCE, Move, Refusal, Seat, changed
-from companion.games.market.options import RANDOM
+from companion.games.market.options import ON, RANDOM
 from companion.games.market.rules.board import BESIDE, COMMODITIES, HOLE, KIND_OF, MESSENGER
 from companion.games.market.rules.legal import FREE, NO_TILE, to_act, undealt, within_reach
 from companion.games.market.rules.purchase import Refused, deal
@@ -60,8 +60,9 @@ def shown(value: object) -> str:
 
 
 def _fits(args: tuple[object, ...], kinds: str) -> bool:
-    """Return whether arguments are of the given kinds: ``s`` text, ``c`` a cell, ``l`` a lane or depth, ``n`` a
-    number of tolls that may be left out.
+    """Return whether arguments are of the given kinds.
+
+    ``s`` is text, ``c`` a cell, ``l`` a lane or a depth, and ``n`` a number of tokens that may be left out.
     """
     if len(args) != len(kinds) and not (kinds.endswith("n") and len(args) == len(kinds) - 1):
         return False
@@ -144,7 +145,7 @@ def _shifted(state: State, cell: int) -> State | Refusal:
     refused = _immovable(state, cell)
     if refused:
         return refused
-    if tile == state.moved and state.rules.pass_moves_distinct == "on":
+    if tile == state.moved and state.rules.pass_moves_distinct == ON:
         return Refusal("same_tile")
     market, left = _slid(state.market, cell), state.left - 1
     if left:
