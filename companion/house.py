@@ -365,14 +365,14 @@ class House:
                 return Played(table, False, after)
             with self._store.transaction() as change:
                 change.append(table.id, entry)
-                after = self._run(change, after)
+                after = self._run(change, after, brought=hand == APP)
             self._swap(after)
             return Played(after, True)
 
-    def _run(self, change: Transaction, table: Table) -> Table:
+    def _run(self, change: Transaction, table: Table, brought: bool = False) -> Table:
         """Return the table after all that the app does by itself, entered in the same change."""
         for _ in range(AT_ONCE):
-            due = table.automatic(self._below)
+            due = table.automatic(self._below, brought)
             if due is None:
                 return table
             seat, move = due
@@ -382,7 +382,7 @@ class House:
                 log.error("table %r: the app's %s for %s is refused: %s", table.title, move, seat, after)
                 return table
             change.append(table.id, entry)
-            table = after
+            table, brought = after, seat == CHANCE
         return table
 
     def entries(self, table_id: str) -> Sequence[Entry]:

@@ -65,6 +65,7 @@ def _show(table_id: str, layout: str) -> Response:
         notice=here.words()(f"notice.{notice}") if notice in NOTICES else "",
         stream_url=here.url("stream", table_id=table_id, **{"as": layout}),
         layout_html=here.painter.layout(table, audience, picture, new_request, _invitation(table, audience)),
+        art=here.art(table.charter.game),
         game_stylesheets=here.game_stylesheets(table.charter.game),
         game_scripts=here.game_scripts(table.charter.game),
     )
@@ -212,7 +213,7 @@ def serve(table_id: str) -> Response:
 
 @blueprint.get("/picks")
 def picks(table_id: str) -> Response:
-    """Show what lies a level deeper in the choices of a seat."""
+    """Show what lies a level deeper in the choices of a seat, or hand it to our script as forms."""
     here = site()
     table = here.house.table(table_id)
     seat = request.args.get("seat", "")[:24]
@@ -228,12 +229,15 @@ def picks(table_id: str) -> Response:
     choices = table.game.choices(table.state, seat, path)
     audience = Audience(language(), "phone", (seat,))
     form = here.painter.forms(table, audience)
+    html = [filled(form(_fields(choice), picked=path), table.version, new_request) for choice in choices]
+    if scripted():
+        return jsonify(title=here.words(table)("picks.title"), choices=html)
     return here.page(
         "picks.html",
         table=table,
         gt=here.words(table),
         seat=seat,
-        forms=[Markup(filled(form(_fields(choice), picked=path), table.version, new_request)) for choice in choices],  # noqa: S704
+        forms=[Markup(each) for each in html],  # noqa: S704  # painted by a template that escapes
     )
 
 

@@ -34,10 +34,10 @@ MANY = 27
 SAMPLED = 0.4
 """How many states of a long game to come are looked at closely; every step and every replay is."""
 
-CLOSELY = 80
+CLOSELY = 40
 """States of one game that are all looked at closely; of those that follow in a long one, a few are."""
 
-LATER = 0.12
+LATER = 0.06
 
 everywhere = pytest.mark.parametrize("here", [*COMBINATIONS, *TO_COME], ids=str)
 

@@ -95,7 +95,7 @@ def chance(state: State) -> Chance | None:
     if state.step == DRAW:
         unseen, total = state.unseen, sum(state.unseen)
         drawn = {_DRAWS[which]: Fraction(unseen[which], total) for which in range(4) if unseen[which]}
-        return Chance("draw", drawn, seat, {"n": state.left})
+        return Chance("draw", drawn, seat, {"n": state.left}, follows=bool(state.drawn))
     return None
 
 
