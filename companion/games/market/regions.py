@@ -108,14 +108,17 @@ def _side(view: View, seat: str, boxes: tuple[Box, ...]) -> Json:
                 "width": box.width,
                 "height": box.height,
                 **buyer,
-                "deals": [_brings(deal) for deal in view["deals"] if on_turn and deal["lane"] == lane],
+                "deals": sorted(
+                    (_brings(deal) for deal in view["deals"] if on_turn and deal["lane"] == lane),
+                    key=lambda deal: -deal["brings"],
+                ),
             }
             for lane, (box, buyer) in enumerate(zip(boxes, view["buyers"][seat], strict=True))
         ],
     }
 
 
-def _brings(deal: Mapping[str, Any]) -> Json:
+def _brings(deal: Mapping[str, Any]) -> dict[str, Any]:
     return {key: deal[key] for key in ("commodity", "brings", "returned", "king", "keeps_coin")}
 
 
@@ -154,6 +157,7 @@ def _action(view: View) -> Slice:
         "buys": [each for each in choices if each["group"] == "buy"],
         "moves": [each for each in choices if each["group"] == "move"],
         "ends": [each for each in choices if each["group"] in ("close", "pass")],
+        "stock": [{"kind": kind, "n": n} for kind, n in view["undealt"].items()] if view["step"] == "lay" else [],
         "others": [each for each in choices if each["group"] not in _PLAYING],
         "chance": None if chance is None else {key: chance[key] for key in ("may", "key", "choices")},
     }
@@ -211,8 +215,9 @@ def _drawer(view: View) -> Slice:
 def _outcome(view: View) -> Slice:
     outcome = view["outcome"]
     if outcome is None:
-        return {"winners": [], "points": [], "decided": ""}
+        return {"winners": [], "shared": False, "points": [], "decided": ""}
     return {
+        "shared": len(view["score"]["leading"]) > 1,
         "winners": outcome["winners"],
         "points": sorted(outcome["points"], reverse=True),
         "decided": outcome["decided"],

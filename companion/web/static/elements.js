@@ -5,7 +5,7 @@
 //   Its name is the `element` of a game's Choice. It needs an id to keep the focus when its region is painted anew.
 // - The form of a choice carries that name on its button or its link (data-element); `form(choice)` sees to it. The
 //   buttons may stand anywhere on the page, in a closed <details> too: they are the list for keyboard and reader.
-// - What can be picked now gets `data-can`, the role of a button and the words of what it would do; a tap, Enter or
+// - What can be picked now gets `data-can` (`own`, or `kind` where only its kind is named, see below), the role of a button and the words of what it would do; a tap, Enter or
 //   Space makes the move. `data-armed` says that it waits for a second tap. The style is the game's.
 // - A choice that leads deeper opens its level in place, in <div class="levels">, and what that level names lights up
 //   instead. An element that ends in `*` ("cell:*") stands for every thing of its kind: the tap is carried into the
@@ -121,7 +121,7 @@ export class Elements {
   light() {
     for (const thing of this.root.querySelectorAll("[data-pick]")) {
       const found = this.matches(thing.dataset.pick);
-      set(thing, "data-can", found.length > 0 && "");
+      set(thing, "data-can", found.length > 0 && (found[0].dataset.element === thing.dataset.pick ? "own" : "kind"));
       set(thing, "data-armed", found.some((button) => "armed" in button.dataset) && "");
       thing.dataset.label ??= thing.getAttribute("aria-label") ?? "";
       const does = found.length === 1 ? found[0].textContent.trim().replace(/\s+/g, " ") : "";

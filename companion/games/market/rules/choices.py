@@ -19,7 +19,7 @@ def choices(state: State, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choi
     """Return the legal moves of a seat, or of chance, a level at a time: tile, then cell; tile, then who pays."""
     listed = moves(state, seat)
     if seat == CHANCE:
-        return [] if picked else [_brought(state, move) for move in listed]
+        return [] if picked else sorted((_brought(state, move) for move in listed), key=_in_the_box)
     if picked:
         return _deeper(state, seat, picked, listed)
     if state.step == LAY:
@@ -27,6 +27,11 @@ def choices(state: State, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choi
     if state.step == TURN:
         return _of_a_turn(state, seat, listed)
     return [_simple(state, seat, move) for move in listed]
+
+
+def _in_the_box(choice: Choice) -> int:
+    """Return where goods stand in the order in which every page shows them."""
+    return COMMODITIES.index(str(choice.facts["commodity"])) if choice.key == "draw" else 0
 
 
 def place(seat: Seat, cell: int) -> tuple[int, int]:
