@@ -135,6 +135,12 @@ def play(table_id: str) -> Response:
         move = Move.from_json(json.loads(request.form.get("move", "")))
     except (ValueError, RecursionError):
         raise HouseError("bad_move") from None
+    typed = request.form.get("typed")
+    if typed is not None:  # a number that a person wrote is the move's last argument; an empty field is none
+        number = whole_number(typed.strip() or "0", 10**9)
+        if number is None:
+            raise HouseError("bad_number")
+        move = Move(move.name, (*move.args, number))
     seat, version, asked = _post()
     return _played(table_id, site().house.play(table_id, seat_token(table_id), seat, move, version, asked))
 
