@@ -8,7 +8,7 @@ The market lies as its keeper sees it, so the keeper's side is called south. The
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from companion.games.kernel import Arg, Json, Move, Seat, Value, changed
@@ -126,7 +126,7 @@ class Lanes(Aid[Setting]):
                 return changed(state, stack=each)
         return Setting()
 
-    def element(self, name: str, picked: tuple[Arg, ...] | list[Arg]) -> str:
+    def element(self, name: str, picked: Sequence[Arg]) -> str:
         """Return the cell or the buyer that a tap belongs to."""
         if name in ("lay", "lift"):
             kind = "free" if name == "lay" else "tile"

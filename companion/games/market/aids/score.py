@@ -8,7 +8,7 @@ With four players the first two are partners, and the last two. One line of nota
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from companion.games.kernel import Arg, Json, Move, Seat, Value, changed
@@ -116,7 +116,7 @@ class ScorePad(Aid[Pad]):
             "decided": result.decided,
         }
 
-    def element(self, name: str, picked: tuple[Arg, ...] | list[Arg]) -> str:
+    def element(self, name: str, picked: Sequence[Arg]) -> str:
         """Return the row that a box is in."""
         return f"row:{picked[0]}" if name in ("tokens", "coins") and picked else ""
 

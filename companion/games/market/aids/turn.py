@@ -8,7 +8,7 @@ One line of notation holds everything: the seats, who began, whose turn, its num
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from companion.games.kernel import Arg, Json, Move, Seat, Value, changed
@@ -84,7 +84,7 @@ class TurnCard(Aid[Card]):
                 return changed(state, empty=move.name == "empty")
         return Card(state.seats, state.start, state.start)
 
-    def element(self, name: str, picked: tuple[Arg, ...] | list[Arg]) -> str:
+    def element(self, name: str, picked: Sequence[Arg]) -> str:
         """Return the seat that would begin."""
         return f"seat:{picked[0]}" if name == "start" and picked else ""
 
