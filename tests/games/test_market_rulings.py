@@ -6,10 +6,14 @@ from fractions import Fraction
 
 import pytest
 
+from companion.games import registry
 from companion.games.kernel import CHANCE, Move
 from companion.games.market import GAME
 from companion.games.market.rules.board import LANES
 from companion.games.market.rules.scoring import EQUAL, PARTNER, Holding, score
+from companion.web.guide import load
+from companion.web.painting import guide_file
+from companion.web.texts import LANGUAGES
 from tests.games.market_sitting import Sitting
 
 
@@ -403,3 +407,9 @@ def test_the_rulebooks_example_comes_out_53_to_60() -> None:
         [True, False, False, True],
         [True, True, False, False],
     ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_guide_holds_every_ruling_from_a1_to_a27(language: str) -> None:
+    guide = load(guide_file(registry.folder(GAME), language))
+    assert sorted(guide.rulings, key=lambda ruling: int(ruling[1:])) == [f"A{n}" for n in range(1, 28)]
