@@ -102,6 +102,6 @@ class House(Seating):
                 return Played(table, False, after)
             with self._store.transaction() as change:
                 change.append(table.id, entry)
-                after = self._run(change, after)
+                after = self._run(change, after, brought=hand == APP)
             self._swap(after)
             return Played(after, True)

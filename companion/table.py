@@ -288,13 +288,16 @@ class Table:
         due = self.chance()
         return due is not None and bool(held) and (not due.secret or due.seat is None or due.seat in held)
 
-    def automatic(self, below: Below) -> tuple[Seat, Move] | None:
-        """Return what the app does now by itself: an outcome that nobody is asked for, or an absent seat's move."""
+    def automatic(self, below: Below, brought: bool = False) -> tuple[Seat, Move] | None:
+        """Return what the app does now by itself: an outcome that nobody is asked for, or an absent seat's move.
+
+        `brought` says that the app has just brought an outcome: it goes on with what follows that one.
+        """
         if self.phase != "running":
             return None
         away = {chair.seat: chair.away for chair in self.chairs if chair.away in (APP, PASSED)}
         if due := self.chance():
-            by_itself = self.rolls or not due.asked or due.seat in away
+            by_itself = self.rolls or not due.asked or due.seat in away or (brought and due.follows)
             return (CHANCE, outcome(due, below)) if by_itself else None
         acting, on_turn = self.game.to_act(self.state), self.on_turn
         for seat in sorted(acting, key=lambda each: each != on_turn):

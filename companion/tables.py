@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from companion.chance import below_from
-from companion.games.kernel import Fault, Game, Move, Refusal, Seat
+from companion.games.kernel import CHANCE, Fault, Game, Move, Refusal, Seat
 from companion.keeping import Store, Transaction
 from companion.lobby import normal_code
 from companion.table import APP, Charter, Entry, HouseError, Table
@@ -136,10 +136,13 @@ class Tables:
             table = after
         return table
 
-    def _run(self, change: Transaction, table: Table) -> Table:
-        """Return the table after all that the app does by itself, entered in the same change."""
+    def _run(self, change: Transaction, table: Table, brought: bool = False) -> Table:
+        """Return the table after all that the app does by itself, entered in the same change.
+
+        `brought` says that the last entry is an outcome that the app brought.
+        """
         for _ in range(AT_ONCE):
-            due = table.automatic(self._below)
+            due = table.automatic(self._below, brought)
             if due is None:
                 return table
             seat, move = due
@@ -149,7 +152,7 @@ class Tables:
                 log.error("table %r: the app's %s for %s is refused: %s", table.title, move, seat, after)
                 return table
             change.append(table.id, entry)
-            table = after
+            table, brought = after, seat == CHANCE
         return table
 
     def _swap(self, *tables: Table) -> None:
