@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import expect
 
 from companion.games.mexica.cards import DECK
 from controller import wire
-from tests.browser.conftest import SCREEN, Companion, Device
+from tests.browser.conftest import PHONE, SCREEN, Companion, Device
 from tests.browser.driving import HURRIED, Table
+from tests.browser.test_access import violations
 
 Make = Callable[..., Device]
 
@@ -182,3 +184,78 @@ def handed_over(companion: Companion, table: Table, by: Device, new: Device) -> 
     new.join(companion, companion.home.house.table(table.id), "west", "Carla")
     by.page.click("#drawer > summary")
     return new
+
+
+def shared(companion: Companion, phone: Device) -> Table:
+    """Open a table for two that one phone plays, passed round, with East's hand not empty."""
+    options = {"scope": "full", "starts": "all_crocodile", "god_card_cost": 1}
+    running = companion.table(2, None, **options)
+    phone.page.add_init_script(f"({HURRIED})()")
+    phone.share(companion, running)
+    table = Table(companion, running.id, [phone])
+    table.roll(3)
+    table.drew("20 · Flower · Xochitl", "Flower 3")
+    return table
+
+
+def test_on_a_phone_that_is_passed_round_a_hand_is_covered_again_for_the_next_tribe(
+    companion: Companion, device: Make
+) -> None:
+    phone = device()
+    table = shared(companion, phone)
+    cover = phone.page.locator(".hand-cover")
+    expect(cover.locator(".card-title")).to_be_hidden()
+    cover.locator("summary").click()
+    expect(cover.locator(".card-title")).to_be_visible()
+    table.tap(".altar.of-tlaloc .tap button")
+    expect(cover.locator(".card-title").first).to_be_visible()  # the same tribe goes on: it stays open
+    while table.due != "roll":
+        table.primary()
+    expect(cover).to_have_attribute("id", "hand-west")
+    assert title("day-flower-3") not in phone.page.content()
+    table.roll(3)
+    while table.due != "roll":
+        table.primary()
+    expect(cover).to_have_attribute("id", "hand-east")
+    expect(cover.locator(".card-title").first).to_be_hidden()
+
+
+@pytest.mark.parametrize(("scheme", "language"), [("light", "en"), ("dark", "es")])
+def test_axe_finds_nothing_in_the_whole_game_and_everything_fits_a_thumb(
+    companion: Companion, device: Make, scheme: str, language: str
+) -> None:
+    phone = device(PHONE, "en", scheme)
+    table = shared(companion, phone)
+    reader = device(PHONE, language, scheme)
+    reader.context.add_cookies(phone.context.cookies())
+    found = {}
+
+    def look(moment: str) -> None:
+        for layout, viewport in (("", PHONE), ("/screen", SCREEN)):
+            reader.page.set_viewport_size(viewport)
+            reader.page.goto(f"{companion.address}/t/{table.id}{layout}")
+            reader.listening()
+            for details in reader.page.locator("details").all():
+                details.evaluate("details => details.open = true")
+            if problems := violations(reader):
+                found[f"{moment}{layout}"] = problems
+        reader.page.set_viewport_size(PHONE)
+        reader.page.goto(f"{companion.address}/t/{table.id}")
+        reader.listening()
+        reader.page.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
+        assert reader.page.evaluate("document.documentElement.scrollWidth") <= 360, moment
+        assert reader.page.evaluate(SMALL) == [], moment
+
+    look("sacrifice")
+    while table.due != "roll":
+        table.primary()
+    look("roll")
+    table.roll(3)
+    look("battle")
+    assert found == {}
+
+
+SMALL = """() => [...document.querySelectorAll('button, summary, a.button')]
+  .map(e => [e.getBoundingClientRect(), e.textContent.trim().slice(0, 40)])
+  .filter(([box]) => box.width > 0 && (box.width < 43.5 || box.height < 43.5))
+  .map(([box, words]) => `${words}: ${box.width} x ${box.height}`)"""
