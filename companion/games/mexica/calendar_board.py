@@ -69,7 +69,7 @@ class Space:
     tribe: Spot
     holder: Spot
     turned: float
-    """Degrees clockwise by which what is drawn on it turns when it is to be read from outside the circle."""
+    """Degrees clockwise by which what is drawn on it turns where its top shall point away from the middle."""
 
 
 @dataclass(frozen=True, slots=True)
