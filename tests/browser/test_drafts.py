@@ -55,7 +55,7 @@ def test_a_save_is_on_every_phone_within_moments_and_a_fault_is_told(
 def test_a_deck_is_brought_mended_and_brought_again(companion: Companion, device: Make, tmp_path: Path) -> None:
     host, file = device(), tmp_path / "mine.toml"
     file.write_text(WRONG)
-    host.page.goto(f"{companion.address}/tables/new")
+    host.page.goto(f"{companion.address}/tables/new?preset=classic")
     host.page.fill('input[name="title"]', "Noche")
     host.page.click(".house-rules summary")
     host.page.set_input_files('input[name="file.deck"]', file)
