@@ -7,7 +7,7 @@ ours and nothing else.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
@@ -38,8 +38,7 @@ def changed(value: V, **fields: object) -> V:
     It runs no ``__init__``: the class has no slots, computes nothing when it is made, and caches nothing in itself.
     """
     copy = object.__new__(type(value))
-    copy.__dict__.update(value.__dict__)
-    copy.__dict__.update(fields)
+    object.__setattr__(copy, "__dict__", value.__dict__ | fields)
     return copy
 
 
@@ -223,6 +222,37 @@ class Fall:
     doubt: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A token that a game credited to nobody yet, and the moves that settle it, which any seat may make.
+
+    `doubt` has words in the texts; `claims` holds for each seat that may have dropped it the move that says so,
+    the likeliest first, and `suggested` names that one where there is one. `dismiss` says that it was no token.
+    """
+
+    id: str
+    god: str
+    doubt: str
+    claims: Mapping[Seat, Move]
+    dismiss: Move
+    suggested: Seat | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reckoning:
+    """What a game made of the tokens that fell for it, and what it counts beside them.
+
+    Law: each token that fell is, by its id, exactly one of `counted`, `dismissed` and `waiting`. `credited` is for
+    each god all that counts, by token or by tap, before corrections; `corrected` their sums: seat, god, change.
+    """
+
+    counted: frozenset[str]
+    dismissed: frozenset[str]
+    waiting: tuple[Waiting, ...]
+    credited: Mapping[str, int]
+    corrected: tuple[tuple[Seat, str, int], ...] = ()
+
+
 S = TypeVar("S")
 
 
@@ -314,6 +344,18 @@ class Game(ABC, Generic[S]):
     def story(self, before: S, seat: Seat, move: Move, after: S) -> list[Line]:
         """Return what a move did, as lines for the log that every seat may read."""
         return []
+
+    def chronicle(self, views: Iterable[Mapping[str, Json]]) -> Mapping[str, Mapping[str, Json]]:
+        """Return what the story of a game shows beside its log, as regions: ``templates/story/<region>.html``.
+
+        The views are a spectator's, of the state at the end of each turn, the one now running last. After a turn
+        whose end was taken back it comes once more.
+        """
+        return {}
+
+    def reckoning(self, state: S) -> Reckoning | None:
+        """Return what became of the tokens of a temple, or none where the game uses none."""
+        return None
 
     def decide(self, view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
         """Return what the app plays for a seat: from what that seat sees and its legal moves, and nothing else.

@@ -253,10 +253,11 @@ def _played(table_id: str, played: Played) -> Response:
     if played.stale:
         return _told(played.table, "stale", site().words()("notice.stale"))
     assert played.refusal is not None  # what is neither accepted nor stale was refused
-    return _told(played.table, "refused", _refusal_words(played.table, played.refusal))
+    return _told(played.table, "refused", refusal_words(played.table, played.refusal))
 
 
-def _refusal_words(table: Table, refusal: Refusal) -> str:
+def refusal_words(table: Table, refusal: Refusal) -> str:
+    """Return why the rules of a table refused a move, in its game's words."""
     return site().words(table)(f"refusal.{refusal.code}", **refusal.facts)
 
 

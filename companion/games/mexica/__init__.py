@@ -6,7 +6,7 @@ ledger.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from companion.games.kernel import (
@@ -20,10 +20,12 @@ from companion.games.kernel import (
     Line,
     Move,
     Option,
+    Reckoning,
     Refusal,
     Seat,
     Value,
 )
+from companion.games.mexica import player, plot
 from companion.games.mexica.options import (
     FULL,
     OPTIONS,
@@ -31,9 +33,11 @@ from companion.games.mexica.options import (
     SEATINGS,
     HouseRules,
 )
+from companion.games.mexica.reckoning import reckoning
 from companion.games.mexica.regions import regions
 from companion.games.mexica.rules import course, decisions, legal, notation, play
 from companion.games.mexica.rules.state import State, setup
+from companion.games.mexica.sheets import SHEETS, sheet
 from companion.games.mexica.story import story
 from companion.games.mexica.view import known, view
 
@@ -47,6 +51,7 @@ class Mexica(Game[State]):
     presets: Mapping[str, Mapping[str, Value]] = PRESETS
     seatings: Mapping[int, tuple[Seat, ...]] = SEATINGS
     uses_temple: bool = True
+    sheets: tuple[str, ...] = SHEETS
 
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
         """Return the first state; raises `ValueError` for options that are incomplete or that none accepts."""
@@ -93,8 +98,18 @@ class Mexica(Game[State]):
         return play.entering(state, fall)
 
     def undoable(self, before: State, seat: Seat, move: Move) -> bool:
-        """Return whether a seat may take back its own move while nobody has acted since."""
-        return play.undoable(before, seat, move)
+        """Return whether a seat may take back its own move while nobody has acted since.
+
+        What ends a full game stands: once it is over its whole log is open, closed hands included (M21).
+        """
+        if not play.undoable(before, seat, move):
+            return False
+        if before.board is None or before.rules.open_hands == "on":
+            return True
+        if before.clock is None and move.name not in ("take", "choose"):
+            return True  # only a running clock, or a week card that changes hands, can end it
+        after = play.play(before, seat, move)
+        return isinstance(after, State) and not after.over
 
     def view(self, state: State, seat: Seat | None) -> Mapping[str, Json]:
         """Return what a seat or a spectator may know: in the temple's scope all of it, else all but other hands."""
@@ -110,10 +125,20 @@ class Mexica(Game[State]):
         least = [move for name in ("pass", "end_turn") for move in own if move.name == name]
         return next(iter(least or own), None)
 
+    def chronicle(self, views: Iterable[Mapping[str, Json]]) -> Mapping[str, Mapping[str, Json]]:
+        """Return the plot of the two tallies over the turns, and who fed whom."""
+        return plot.chronicle(views)
+
+    def reckoning(self, state: State) -> Reckoning:
+        """Return what became of the tokens that fell: counted, dismissed, or waiting for somebody's word."""
+        return reckoning(state)
+
     def decide(self, view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
         """Return what the app plays for a tribe; tokens that nobody claimed are for people to settle."""
-        own = [move for move in moves if move.name not in play.CHORES]
-        return own[below(len(own))] if own else None
+        if view["scope"] != FULL:
+            # What this tribe holds and wants lies on the table, where the app does not see it: it only passes on.
+            return self.idle(moves)
+        return player.decide(view, [move for move in moves if move.name not in play.CHORES], below)
 
     def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
         """Return the view cut into the regions of the page."""
@@ -122,6 +147,10 @@ class Mexica(Game[State]):
     def story(self, before: State, seat: Seat, move: Move, after: State) -> list[Line]:
         """Return what a move did, line by line."""
         return story(before, seat, move, after)
+
+    def sheet(self, name: str, language: str) -> Mapping[str, Json]:
+        """Return what one page for the printer shows; raises `KeyError` for a name that is not in `sheets`."""
+        return sheet(name, language)
 
     def notation(self, state: State) -> str:
         """Return the state in one line."""
