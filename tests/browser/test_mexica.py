@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from companion.games.mexica.cards import DECK
 from controller import wire
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device
-from tests.browser.driving import HURRIED, TWICE, Table
+from tests.browser.driving import HURRIED, Table
 from tests.browser.test_access import violations
 
 Make = Callable[..., Device]
@@ -177,7 +177,11 @@ def handed_over(companion: Companion, table: Table, by: Device, new: Device) -> 
     """Let a phone at the table hand the lost seat over, and another phone take it."""
     new.page.add_init_script(f"({HURRIED})()")
     by.page.click("#drawer > summary")
-    by.page.locator(".free-form button").evaluate(TWICE)
+    button = by.page.locator(".free-form button")
+    button.click()
+    expect(button).to_have_attribute("data-armed", "")
+    by.page.wait_for_timeout(60)
+    button.click()
     expect(by.page.locator(".chair.free")).to_have_count(1)
     new.join(companion, companion.home.house.table(table.id), "west", "Carla")
     by.page.click("#drawer > summary")
