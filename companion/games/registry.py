@@ -26,7 +26,7 @@ class RegistryError(Exception):
 
 
 def load(paths: Iterable[str | Path] = ()) -> Mapping[str, Game[Any]]:
-    """Return the games of this tree and of further game folders, each under its folder's name, the temple's first.
+    """Return the games of this tree and of further game folders, each under its folder's name.
 
     Raises `RegistryError` for a folder that cannot be imported, breaks the protocol, or has a name that is taken.
     """
@@ -36,7 +36,7 @@ def load(paths: Iterable[str | Path] = ()) -> Mapping[str, Game[Any]]:
         if name in games:
             raise RegistryError(f"game folder {folder}: the name {name!r} is taken; expected one of its own")
         games[name] = _checked(folder, getattr(_imported(folder), "GAME", None))
-    return MappingProxyType(dict(sorted(games.items(), key=lambda each: not each[1].uses_temple)))
+    return MappingProxyType(games)
 
 
 def with_aids(games: Mapping[str, Game[Any]]) -> Mapping[str, Game[Any]]:
