@@ -6,7 +6,9 @@ What a seat has looked at stands in its own notebook (ruling Z25), with what fol
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 
 from companion.games.kernel import CHANCE, Json, Move, Seat
 from companion.games.moctezuma.deduction import Knowledge, deduce
@@ -183,7 +185,8 @@ def _under(state: State, temple: int, at: int) -> list[Json]:
     return found  # type: ignore[return-value]  # a list of JSON objects
 
 
-def _deduction(known_: Knowledge) -> dict[str, Json]:
+@lru_cache(maxsize=4096)
+def _deduction(known_: Knowledge) -> Mapping[str, Json]:
     found = deduce(known_)
     return {
         "kings": {king: _number(found.kings[n]) for n, king in enumerate(KINGS)},
