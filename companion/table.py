@@ -240,6 +240,8 @@ class Table:
                 return self._undone(entry)
         if not self.steps:
             return Refusal("not_begun")
+        if self.game.aside(entry.move):
+            return self._beside(entry)
         last = self.steps[-1]
         after = self.game.play(last.state, entry.by, entry.move)
         if isinstance(after, Refusal):
@@ -374,6 +376,16 @@ class Table:
                 return self._told(entry, [Line("again")], again=table_id)
         return Refusal("unknown_move", {"move": entry.move.name})
 
+    def _beside(self, entry: Entry) -> Table | Refusal:
+        """Return the table with an aside in each state that may still be returned to."""
+        steps: list[Step] = []
+        for step in self.steps:
+            after = self.game.play(step.state, entry.by, entry.move)
+            if isinstance(after, Refusal):
+                return after
+            steps.append(replace(step, state=after))
+        return self._told(entry, (), steps=tuple(steps))
+
     def _undone(self, entry: Entry) -> Table | Refusal:
         if refusal := self.undo_refused(entry.by):
             return refusal
@@ -388,7 +400,7 @@ class Table:
         return replace(
             self,
             version=entry.n,
-            basis=self.basis if entry.by == TEMPLE else entry.n,
+            basis=self.basis if entry.by == TEMPLE or self.game.aside(entry.move) else entry.n,
             requests=self.requests | {entry.request} if entry.request else self.requests,
             told=(*self.told, told) if told.lines else self.told,
             **changes,

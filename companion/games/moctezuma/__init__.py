@@ -58,6 +58,10 @@ class Moctezuma(Game[State]):
         """Return whether a seat may take back its own move while nothing has come of it."""
         return play.undoable(before, seat, move)
 
+    def aside(self, move: Move) -> bool:
+        """Return whether a move is a note: it may be written at any time, and is in nobody's way."""
+        return move.name == play.NOTE
+
     def view(self, state: State, seat: Seat | None) -> Mapping[str, Json]:
         """Return what a seat or a spectator may know: the open table, and a seat's own notebook."""
         return view(state, seat)
