@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from companion.games.kernel import Arg, Chance, Choice, Game, Json, Line, Move, Option, Refusal, Seat, Value
+from companion.games.kernel import Arg, Below, Chance, Choice, Game, Json, Line, Move, Option, Refusal, Seat, Value
+from companion.games.moctezuma import player
 from companion.games.moctezuma.options import OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.moctezuma.regions import regions
 from companion.games.moctezuma.rules import chance, legal, notation, play
@@ -77,6 +78,10 @@ class Moctezuma(Game[State]):
     def story(self, before: State, seat: Seat, move: Move, after: State) -> list[Line]:
         """Return what a move did, line by line."""
         return story(before, seat, move, after)
+
+    def decide(self, view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
+        """Return what the app plays for a seat, reasoning from that seat's own notebook."""
+        return player.decide(view, moves, below)
 
     def idle(self, moves: Sequence[Move]) -> Move | None:
         """Return the move that does least for a seat that is passed: it ends the turn, or finishes what was begun."""

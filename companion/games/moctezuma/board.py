@@ -19,7 +19,7 @@ TILE = 40.0
 """Half the height of a tile; it is a hexagon that stands on a corner."""
 
 _STEP_X, _STEP_Y = 86.0, 76.0
-_PAWN = 17.0
+_PAWN = 20.0
 """How far from the middle of its tile a researcher stands."""
 
 

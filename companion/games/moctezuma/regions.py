@@ -50,7 +50,7 @@ def _turn(view: View) -> Slice:
         "doing": dict(view["doing"]),
         "round": view["round"],
         "turn": view["turn"],
-        "left": ROUNDS - view["shown"],
+        "of": ROUNDS,
         "by_turn": view["rules"]["flip"] == "turn",
     }
 
@@ -251,7 +251,7 @@ def _notebook(view: View) -> Slice:
                 "temple": n + 1,
                 "name": view["names"][n] or found["names"].get(str(n + 1), ""),
                 "trips": trips,
-                "under": found["under"].get(str(n + 1), []),
+                "under": _together(found["under"].get(str(n + 1), [])),
                 "count": view["decks"][n],
                 "help": help_["temples"][n] if help_ else None,
             }
@@ -268,6 +268,17 @@ def _notebook(view: View) -> Slice:
         "temples": temples,
         "notes": list(found["notes"]),
     }
+
+
+def _together(under: Choices) -> list[Json]:
+    """Return cards that lie under a deck, those that follow each other as one row."""
+    rows: list[dict[str, Any]] = []
+    for lower in under:
+        if rows and rows[-1]["above"] + len(rows[-1]["cards"]) == lower["above"]:
+            rows[-1]["cards"] += lower["cards"]
+        else:
+            rows.append({"above": lower["above"], "cards": list(lower["cards"])})
+    return list(rows)
 
 
 def _chosen(view: View, group: str) -> Choices:
