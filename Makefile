@@ -8,11 +8,11 @@ ARGS ?=
 GAMES ?=
 
 PLAY := controller,companion,broker
-WORK := $(PLAY),dev
+WORK := $(PLAY),sheets,dev
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo temple test conformance check bench pictures clean
+.PHONY: help demo temple sheets test conformance check bench pictures clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
@@ -25,6 +25,11 @@ demo: ## play with a simulated temple: keys drop tokens, phones show the score
 temple: ## run the real temple on a Raspberry Pi, with its beams
 	@tools/environment --system-lgpio $(PLAY)
 	@exec .venv/bin/python -m companion launch --with-parent $(ARGS)
+
+sheets: ## lay out boards, cards and strips as PDFs for the printer, into build/sheets
+	@tests/system-packages sheets
+	@tools/environment companion,sheets
+	@.venv/bin/python -m companion sheets $(ARGS)
 
 test: ## install what the tests need and run them
 	@tests/system-packages

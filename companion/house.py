@@ -17,7 +17,7 @@ from typing import Any
 
 from companion.arrivals import Batch
 from companion.chance import below_from, outcome
-from companion.games.kernel import CHANCE, Game, Move, Refusal, Seat, Value
+from companion.games.kernel import CHANCE, Fault, Game, Move, Refusal, Seat, Value
 from companion.lobby import clean_name, complete_options, digest, new_code, normal_code
 from companion.table import (
     AGAIN,
@@ -27,6 +27,7 @@ from companion.table import (
     BEGIN,
     FREE,
     HOUSE,
+    OPTION,
     ROLLS,
     SERVED,
     SIT,
@@ -34,10 +35,12 @@ from companion.table import (
     Charter,
     Entry,
     HouseError,
+    KeptToken,
     Store,
     Table,
     Transaction,
 )
+from companion.telling import folded
 from companion.temples import RECENT, Mark, Receipt, Temple
 from controller import wire
 
@@ -91,6 +94,7 @@ class House:
                 self.unreadable.append((record.charter.title, str(error)))
             else:
                 self._tables[table.id] = table.with_keys(record.keys)
+        self._drafts: dict[str, tuple[Fault, ...]] = {}
         self._reachable = True
         self._temples = {
             record.name: Temple(
@@ -103,18 +107,14 @@ class House:
             )
             for record in store.temples()
         }
+        self._counts: dict[str, wire.Count] = {}
         self._marks = {source: Mark(seq, ahead) for source, (seq, ahead) in store.marks().items()}
 
     def _replayed(self, charter: Charter, entries: Iterable[Entry]) -> Table:
         game = self._game(charter.game)
         table = Table.opened(charter, game)
-        for entry in entries:
-            after = table.extended(entry)
-            if isinstance(after, Refusal):
-                raise ValueError(
-                    f"entry {entry.n} is {entry.move.to_json()}; expected a move of rules {charter.rules}"
-                )
-            table = after
+        for stage in folded(charter, game, entries):
+            table = stage.after
         return table
 
     def _game(self, name: str) -> Game[Any]:
@@ -299,6 +299,7 @@ class House:
                 id=self._entropy(16).hex(),
                 code=new_code(self._entropy, {each.code for each in self._tables.values()}),
                 rules=table.game.rules_version,
+                options=table.options,
                 opened_at=self._clock(),
             )
             following = Table.opened(charter, table.game)
@@ -315,6 +316,28 @@ class House:
             self._swap(table)
             self._on_change("tables")
             return self.serve(following.id, table.temple) if table.temple else following
+
+    def amend(self, table_id: str, key: str, value: Value) -> Table:
+        """Change an option of a table on which its designer tries it out; nobody at a table can ask for this.
+
+        Raises `HouseError` ``unknown_table``, ``bad_option``, or what the game refuses it with.
+        """
+        with self._lock:
+            table = self.table(table_id)
+            if table.options.get(key) == value:
+                return table
+            return self._change(table, [(HOUSE, Move(OPTION, (key, value)))])
+
+    def draft(self, table_id: str) -> tuple[Fault, ...] | None:
+        """Return what is wrong in the file that a table follows, or none where it follows no file."""
+        return self._drafts.get(table_id)
+
+    def set_draft(self, table_id: str, faults: Sequence[Fault]) -> None:
+        """Say what is wrong in the file that a table follows; its pages show it until it is mended."""
+        with self._lock:
+            before, self._drafts[table_id] = self._drafts.get(table_id), tuple(faults)
+            if before != self._drafts[table_id]:
+                self._on_change(f"table:{table_id}")
 
     def _seated(self, table: Table, token: str) -> tuple[Seat, ...]:
         """Return the seats that a phone holds itself; raises `HouseError` ``not_seated`` where it holds none."""
@@ -333,6 +356,39 @@ class House:
         if move.name.startswith("@"):
             return Played(self.table(table_id), False, Refusal("unknown_move", {"move": move.name[:24]}))
         return self._played(table_id, token, seat, move, version, request)
+
+    def play_all(
+        self, table_id: str, token: str, seat: Seat, moves: Sequence[Move], version: int, request: str
+    ) -> Played:
+        """Make several moves of a seat as one: all of them, or none where one is refused.
+
+        Raises `HouseError` as `play` does, and ``bad_move`` for no move at all.
+        """
+        if not moves or any(move.name.startswith("@") for move in moves):
+            raise HouseError("bad_move")
+        with self._lock:
+            table, own = self.table(table_id), self._seated(self.table(table_id), token)
+            if seat not in self.seats_held(table_id, token):
+                raise HouseError("not_your_seat", seat=seat[:24])
+            if request and request in table.requests:
+                return Played(table, True)
+            if version < table.basis:
+                return Played(table, False, stale=True)
+            now, after = self._clock(), table
+            entries: list[Entry] = []
+            for move in moves:
+                entry = after.entry(now, seat, move, "" if entries else request, "" if seat in own else own[0])
+                extended = after.extended(entry)
+                if isinstance(extended, Refusal):
+                    return Played(table, False, extended)
+                entries.append(entry)
+                after = extended
+            with self._store.transaction() as change:
+                for entry in entries:
+                    change.append(table.id, entry)
+                after = self._run(change, after)
+            self._swap(after)
+            return Played(after, True)
 
     def undo(self, table_id: str, token: str, seat: Seat, version: int, request: str) -> Played:
         """Take back a seat's last move, where nothing has happened since."""
@@ -485,6 +541,25 @@ class House:
                 with self._store.transaction() as change:
                     change.set_temple(after.stored())
             self._put(after)
+
+    def counts(self, name: str, count: wire.Count) -> None:
+        """Take in what a temple's ledger holds in all: for people to compare, never an input to what is counted.
+
+        Nobody is told: the tokens themselves come a moment later, and say it better.
+        """
+        self._counts[wire.temple_name(name)] = count
+
+    def on_way(self, name: str) -> Mapping[wire.God, int]:
+        """Return how many tokens a temple's ledger holds, by its last word, that have not arrived here."""
+        temple, count = self.temple(name), self._counts.get(name)
+        if count is None or count.source != temple.source or count.seq <= self._marks.get(count.source, Mark()).seq:
+            return dict.fromkeys(wire.God, 0)
+        arrived = self._store.arrived(count.source)
+        return {god: max(0, total - arrived[god]) for god, total in count.totals.items()}
+
+    def fallen(self, table_id: str) -> Sequence[KeptToken]:
+        """Return the tokens that were kept for a table, in the order in which they fell."""
+        return self._store.fallen(self.table(table_id).id)
 
     def reach(self, reachable: bool) -> None:
         """Take in whether the broker that carries the temples' messages can be reached."""

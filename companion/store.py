@@ -14,7 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from companion.games.kernel import Move, Seat
+from companion.games.kernel import LONGEST_TEXT, Move, Seat
 from companion.table import Charter, Entry, HouseError, KeptToken, TableRecord, TempleRecord
 from controller import wire
 
@@ -188,7 +188,10 @@ class SqlStore:
 
     def _log(self, connection: sa.Connection, table_id: str) -> tuple[Entry, ...]:
         rows = connection.execute(sa.select(_entries).where(_entries.c.table_id == table_id).order_by(_entries.c.n))
-        return tuple(Entry(row.n, row.at, row.by, Move.from_json(row.move), row.request, row.hand) for row in rows)
+        return tuple(
+            Entry(row.n, row.at, row.by, Move.from_json(row.move, LONGEST_TEXT), row.request, row.hand)
+            for row in rows
+        )
 
     def entries(self, table_id: str) -> tuple[Entry, ...]:
         """Return a table's whole log, in order."""
@@ -238,6 +241,19 @@ class SqlStore:
         query = sa.select(sa.func.count()).select_from(_quarantine).where(_quarantine.c.temple == temple)
         with self._engine.connect() as connection:
             return connection.execute(query).scalar_one()
+
+    def arrived(self, source: str) -> dict[wire.God, int]:
+        """Return how many tokens of each god were kept from one ledger, tests among them."""
+        query = sa.select(_tokens.c.god, sa.func.count()).where(_tokens.c.source == source).group_by(_tokens.c.god)
+        with self._engine.connect() as connection:
+            counts = {wire.God(god): count for god, count in connection.execute(query)}
+        return {god: counts.get(god, 0) for god in wire.God}
+
+    def fallen(self, table_id: str) -> tuple[KeptToken, ...]:
+        """Return the tokens that were kept for a table, in the order in which they fell."""
+        query = sa.select(_tokens).where(_tokens.c.table_id == table_id).order_by(_tokens.c.at, _tokens.c.seq)
+        with self._engine.connect() as connection:
+            return tuple(_kept(row) for row in connection.execute(query))
 
 
 class SqlTransaction:

@@ -182,3 +182,8 @@ class Library:
             texts = self._games[game][language]
             self._aids[key] = {name.removeprefix(stem): text for name, text in texts.items() if name.startswith(stem)}
         return self._aids[key]
+
+
+def line_words(words: Words, code: str, facts: Mapping[str, Any]) -> str:
+    """Return one line of a table's story; who sits down without a name is told so."""
+    return words(f"log.{'sat_nameless' if code == 'sat' and not facts.get('name') else code}", **facts)

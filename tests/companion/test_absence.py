@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
@@ -12,21 +11,19 @@ from pathlib import Path
 import pytest
 
 from companion.chance import below_from, outcome
-from companion.games import registry
 from companion.games.kernel import CHANCE, Chance, Move
 from companion.table import APP, HouseError, Table
 from tests.companion.conftest import Home
-from tests.games.your_own_game import written
+from tests.games.your_own_game import loaded
 
 
 @pytest.fixture
 def beans(home: Home, tmp_path: Path) -> Iterator[Home]:
     """A house that knows the game of dice of `docs/your-own-game.md`."""
-    home.games = registry.load([written(tmp_path)])
-    home.restart()
-    yield home
-    for name in [name for name in sys.modules if name.startswith(f"{registry.PACKAGE}.beans")]:
-        del sys.modules[name]
+    with loaded(tmp_path) as game:
+        home.games = {"beans": game}
+        home.restart()
+        yield home
 
 
 def _table(home: Home, players: int = 2) -> tuple[Table, str, str]:

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from companion.games import registry
 from tests.games import test_conformance
-from tests.games.playouts import Combination, combinations
-from tests.games.your_own_game import files, written
-
-
-@pytest.fixture(autouse=True)
-def _forget() -> Iterator[None]:
-    yield
-    for name in [name for name in sys.modules if name.startswith(f"{registry.PACKAGE}.beans")]:
-        del sys.modules[name]
-
-
-def _combinations(folder: Path) -> list[Combination]:
-    return combinations([registry.load([folder])["beans"]])
+from tests.games.playouts import combinations
+from tests.games.your_own_game import files, loaded
 
 
 def test_its_rules_have_sixty_lines_at_most() -> None:
@@ -32,11 +18,12 @@ def test_its_rules_have_sixty_lines_at_most() -> None:
 
 def test_it_passes_the_conformance_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(test_conformance, "STATES", 400)
-    for here in _combinations(written(tmp_path)):
-        test_conformance.test_random_play_keeps_every_law_of_a_game(here)
-        test_conformance.test_nobody_but_the_seats_and_the_temple_ever_has_a_move(here)
-        test_conformance.test_setup_is_the_same_every_time(here)
-        test_conformance.test_notation_with_a_distortion_is_a_value_error_or_another_state(here)
+    with loaded(tmp_path) as game:
+        for here in combinations([game]):
+            test_conformance.test_random_play_keeps_every_law_of_a_game(here)
+            test_conformance.test_nobody_but_the_seats_and_the_temple_ever_has_a_move(here)
+            test_conformance.test_setup_is_the_same_every_time(here)
+            test_conformance.test_notation_with_a_distortion_is_a_value_error_or_another_state(here)
 
 
 @pytest.mark.parametrize(
@@ -68,6 +55,5 @@ def test_the_suite_finds_what_is_wrong_with_a_game(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, was: str, is_: str, found: str
 ) -> None:
     monkeypatch.setattr(test_conformance, "STATES", 0)
-    here = _combinations(written(tmp_path, ((was, is_),)))[0]
-    with pytest.raises((AssertionError, ValueError), match=found):
-        test_conformance.test_random_play_keeps_every_law_of_a_game(here)
+    with loaded(tmp_path, ((was, is_),)) as game, pytest.raises((AssertionError, ValueError), match=found):
+        test_conformance.test_random_play_keeps_every_law_of_a_game(combinations([game])[0])

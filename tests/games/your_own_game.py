@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+from companion.games import registry
+from companion.games.kernel import Game
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "your-own-game.md"
 
@@ -24,3 +31,13 @@ def written(folder: Path, changes: tuple[tuple[str, str], ...] = ()) -> Path:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
     return folder / next(iter(files())).partition("/")[0]
+
+
+@contextmanager
+def loaded(folder: Path, changes: tuple[tuple[str, str], ...] = ()) -> Iterator[Game[Any]]:
+    """Write the game into a folder and load it as a setting would; afterwards nothing of it stays imported."""
+    try:
+        yield registry.load([written(folder, changes)])["beans"]
+    finally:
+        for name in [name for name in sys.modules if name.startswith(f"{registry.PACKAGE}.beans")]:
+            del sys.modules[name]

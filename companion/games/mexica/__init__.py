@@ -6,7 +6,8 @@ the whole ledger kept by the app; it stays out of the lobby until its pages are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from companion.games.kernel import (
     Arg,
@@ -19,10 +20,12 @@ from companion.games.kernel import (
     Line,
     Move,
     Option,
+    Reckoning,
     Refusal,
     Seat,
     Value,
 )
+from companion.games.mexica import plot
 from companion.games.mexica.options import (
     FULL,
     FULL_OPTIONS,
@@ -32,6 +35,7 @@ from companion.games.mexica.options import (
     SEATINGS,
     HouseRules,
 )
+from companion.games.mexica.reckoning import reckoning
 from companion.games.mexica.regions import regions
 from companion.games.mexica.rules import course, decisions, legal, notation, play
 from companion.games.mexica.rules.state import State, setup
@@ -86,13 +90,30 @@ class Mexica(Game[State]):
         """Return the die or the card that is due, with every outcome; a card is its tribe's own secret (M21)."""
         return decisions.chance(state)
 
+    def amended(self, state: State, options: Mapping[str, Value]) -> State | Refusal:
+        """Return the state with another deck (ruling M20): cards keep their ids, hands and piles stay as they are."""
+        rules = HouseRules.of(options, self.options)
+        if replace(rules, deck=state.rules.deck) != state.rules:
+            return Refusal("not_amendable")
+        return replace(state, rules=rules)
+
     def fall(self, state: State, fall: Fall) -> Move:
         """Return the move that enters a fallen token; only a token that is known already will be refused."""
         return play.entering(state, fall)
 
     def undoable(self, before: State, seat: Seat, move: Move) -> bool:
-        """Return whether a seat may take back its own move while nobody has acted since."""
-        return play.undoable(before, seat, move)
+        """Return whether a seat may take back its own move while nobody has acted since.
+
+        What ends a full game stands: once it is over its whole log is open, closed hands included (M21).
+        """
+        if not play.undoable(before, seat, move):
+            return False
+        if before.board is None or before.rules.open_hands == "on":
+            return True
+        if before.clock is None and move.name not in ("take", "choose"):
+            return True  # only a running clock, or a week card that changes hands, can end it
+        after = play.play(before, seat, move)
+        return isinstance(after, State) and not after.over
 
     def view(self, state: State, seat: Seat | None) -> Mapping[str, Json]:
         """Return what a seat or a spectator may know: in the temple's scope all of it, else all but other hands."""
@@ -107,6 +128,14 @@ class Mexica(Game[State]):
         own = [move for move in moves if move.name not in play.CHORES]
         least = [move for name in ("pass", "end_turn") for move in own if move.name == name]
         return next(iter(least or own), None)
+
+    def chronicle(self, views: Iterable[Mapping[str, Json]]) -> Mapping[str, Mapping[str, Json]]:
+        """Return the plot of the two tallies over the turns, and who fed whom."""
+        return plot.chronicle(views)
+
+    def reckoning(self, state: State) -> Reckoning:
+        """Return what became of the tokens that fell: counted, dismissed, or waiting for somebody's word."""
+        return reckoning(state)
 
     def decide(self, view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
         """Return what the app plays for a tribe; tokens that nobody claimed are for people to settle."""

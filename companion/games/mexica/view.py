@@ -81,7 +81,7 @@ def _board(state: State, seat: Seat | None) -> dict[str, Json]:
     hands: dict[Seat, list[str]] = {
         each: list(tribe.hand) for each, tribe in zip(state.seats, board.tribes, strict=True) if open_ or each == seat
     }
-    battle = board.battle
+    battle, rules = board.battle, state.rules
     return {
         "spaces": [
             {"sign": name, "tokens": tokens, "holder": holder or None}
@@ -89,6 +89,7 @@ def _board(state: State, seat: Seat | None) -> dict[str, Json]:
         ],
         "tribes": {each: _tribe(state, each) for each in state.seats},
         "hands": hands,
+        "deck": [rules.deck, rules.flower_copies, rules.sign_copies, rules.day_signs],
         "reserve": board.reserve,
         "tonantzin": board.pile,
         "lost": board.lost,
