@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 from companion.cuts import Audience, cut_table
+from companion.exports import exported, read, written
 from companion.games.kernel import CHANCE, Move
 from companion.table import Table
+from companion.telling import folded
 from tests.companion.conftest import Home
 
 WORDS = "Tizoc is safe"
@@ -66,6 +68,27 @@ def test_an_aside_that_is_refused_changes_nothing(home: Home) -> None:
     assert played.refusal
     assert played.refusal.code == "no_such_line"
     assert home.house.table(table.id).version == table.version
+
+
+def test_a_note_stays_its_writers_own_in_an_export_of_a_game_that_is_over(home: Home) -> None:
+    table, _, blue = begun(home)
+    home.play(table, blue, "blue", "note", 0, WORDS)
+    for seat in ("red", "blue"):
+        home.house.away(table.id, blue, seat, "app")
+    for temple in range(1, 11):
+        version = home.house.table(table.id).version
+        assert home.house.bring(table.id, blue, version, f"temple{temple}").accepted
+    now = home.house.table(table.id)
+    stages = list(folded(now.charter, now.game, home.house.entries(table.id)))
+    for seats, told in (((), False), (("red",), False), (("blue",), True)):
+        export = exported(now.charter, now.game, stages, seats)
+        text = written(export)
+        assert (WORDS in text) == told
+        assert (WORDS.encode().hex() in text) == told
+        assert export["whole"]
+        again = read(text, home.games)
+        *_, last = folded(again.charter, now.game, again.entries)
+        assert last.after.state.names == now.state.names, "it can be played again by whoever gets it"
 
 
 def test_no_other_game_has_asides(home: Home) -> None:

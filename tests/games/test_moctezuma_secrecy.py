@@ -113,7 +113,7 @@ def test_a_note_reaches_its_own_seat_and_no_other() -> None:
     table = Sitting(3).do("note", 0, sentinel, by="blue")
     for seat in ("red", "yellow", None):
         assert sentinel not in json.dumps(GAME.view(table.state, seat), ensure_ascii=False)
-        assert GAME.known(table.state, "blue", Move("note", (0, sentinel)), seat) == Move("note")
+        assert GAME.known(table.state, "blue", Move("note", (0, sentinel)), seat) == Move("note", (0, ""))
     assert table.notebook("blue")["notes"] == [sentinel]
     assert GAME.known(table.state, "blue", Move("note", (0, sentinel)), "blue").args == (0, sentinel)
     assert table.told == []

@@ -67,10 +67,10 @@ def view(state: State, seat: Seat | None) -> dict[str, Json]:
 def known(before: State, by: Seat, move: Move, seat: Seat | None) -> Move:
     """Return a move as a seat, or with none a spectator, may know it; a bare name where the rest is another's secret.
 
-    A card that is seen is ``card`` to others, whether a treasure or the name (ruling Z12).
+    A card that is seen is ``card`` to others, whether a treasure or the name (ruling Z12); a note says nothing.
     """
     if move.name == NOTE:
-        return move if seat == by else Move(NOTE)
+        return move if seat == by else Move(NOTE, (0, ""))
     if seat == before.seat:
         return move
     if by == CHANCE:
