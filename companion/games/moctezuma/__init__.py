@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from companion.games.kernel import Arg, Below, Chance, Choice, Game, Json, Line, Move, Option, Refusal, Seat, Value
 from companion.games.moctezuma import player
+from companion.games.moctezuma.aids import AIDS
 from companion.games.moctezuma.options import OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.moctezuma.regions import regions
 from companion.games.moctezuma.rules import chance, legal, notation, play
@@ -22,6 +24,7 @@ class Moctezuma(Game[State]):
     options: tuple[Option, ...] = OPTIONS
     presets: Mapping[str, Mapping[str, Value]] = PRESETS
     seatings: Mapping[int, tuple[Seat, ...]] = SEATINGS
+    aids: Mapping[str, Game[Any]] = AIDS
 
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
         """Return the first state; raises `ValueError` for options that are incomplete or that none accepts."""
