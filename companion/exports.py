@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from companion.games.kernel import Arg, Game, Json, Line, Move, Seat
+from companion.games.kernel import LONGEST_TEXT, Arg, Game, Json, Line, Move, Seat
 from companion.table import Charter, Entry
 from companion.telling import Stage
 from controller import wire
@@ -164,7 +164,7 @@ def _read_entry(n: int, entry: _Fields) -> Entry:
     if entry.number("n") != n:
         raise ExportError(f"entry {n} has the number {entry.number('n')}; expected {n}: entries are missing or moved")
     try:
-        move = Move.from_json(entry.value.get("move"))
+        move = Move.from_json(entry.value.get("move"), LONGEST_TEXT)
     except ValueError as error:
         raise ExportError(f"entry {n}: {error}") from None
     return Entry(n, entry.moment("at"), entry.text("by"), move, "", entry.text("hand"))

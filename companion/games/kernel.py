@@ -38,8 +38,7 @@ def changed(value: V, **fields: object) -> V:
     It runs no ``__init__``: the class has no slots, computes nothing when it is made, and caches nothing in itself.
     """
     copy = object.__new__(type(value))
-    copy.__dict__.update(value.__dict__)
-    copy.__dict__.update(fields)
+    object.__setattr__(copy, "__dict__", value.__dict__ | fields)
     return copy
 
 
@@ -104,7 +103,8 @@ class Option:
 
     `ruling` is the id of the ruling that it settles ("M25"); its words are in the game's texts under its key. Where
     there is a `reader`, a table may bring a file; the value is then its whole text, so that the table plays on with
-    it whatever becomes of the file.
+    it whatever becomes of the file. `only` names another option of the game and the value that it must have for this
+    one to matter at all. Options of one `group` are offered together, under the words of ``option_group.<group>``.
     """
 
     key: str
@@ -114,6 +114,12 @@ class Option:
     low: int = 0
     high: int = 0
     reader: Reader | None = None
+    only: tuple[str, Value] | None = None
+    group: str = ""
+
+    def matters(self, chosen: Mapping[str, Value]) -> bool:
+        """Return whether this option has any effect beside the others that were chosen."""
+        return self.only is None or chosen.get(self.only[0]) == self.only[1]
 
     def accepts(self, value: object) -> bool:
         """Return whether a table may choose this value; where there is a range, `values` are only proposals."""
@@ -296,7 +302,8 @@ class Game(ABC, Generic[S]):
 
         What is picked is the beginning of a move, its name first; a choice that leads deeper holds what it adds to
         that in its fact ``pick``. For `CHANCE` this is what a person may type in, and tells nobody what is hidden:
-        it may offer outcomes that only the secrets of others rule out.
+        it may offer outcomes that only the secrets of others rule out, and what is picked may be any way to find
+        one among many, a card's sign before its number.
         """
 
     @abstractmethod
@@ -350,8 +357,8 @@ class Game(ABC, Generic[S]):
     def chronicle(self, views: Iterable[Mapping[str, Json]]) -> Mapping[str, Mapping[str, Json]]:
         """Return what the story of a game shows beside its log, as regions: ``templates/story/<region>.html``.
 
-        The views are a spectator's, of the first state and of the state after each entry of the log: a move that
-        was taken back is followed by a view like the one before it.
+        The views are a spectator's, of the state at the end of each turn, the one now running last. After a turn
+        whose end was taken back it comes once more.
         """
         return {}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import Blueprint, Response, jsonify, request, send_from_directory
 
-from companion.games.kernel import Game, Value
+from companion.games.kernel import Game, Option, Value
 from companion.table import HouseError, Table
 from companion.web.site import (
     free_seats,
@@ -20,7 +20,7 @@ from companion.web.site import (
     whole_number,
 )
 from companion.web.texts import LANGUAGES
-from companion.web.uploads import OWN, SHOWN, Brought, brought
+from companion.web.uploads import OF_TABLE, OWN, SHOWN, Brought, brought, earlier
 
 blueprint = Blueprint("pages", __name__)
 
@@ -94,7 +94,7 @@ def open_table() -> Response:
     game = site().game(form.get("game", ""))
     texts = NOTHING_BROUGHT
     try:
-        texts = brought(game, form, request.files)
+        texts = brought(game, form, request.files, site().house.tables())
         if texts.faults:
             return _new_table(form, site().words()("new.file_wrong"), BAD_FORM, texts)
         table = site().house.open_table(
@@ -115,11 +115,9 @@ def _chosen(game: Game[Any], form: Mapping[str, str]) -> dict[str, Value]:
     chosen: dict[str, Value] = {}
     for option in game.options:
         text = form.get(f"option.{option.key}", "").strip()
-        if text and text != OWN:
+        by_name = {str(value): value for value in option.values}
+        if text and (text in by_name or not option.reader):
             number = whole_number(text, 10**9)
-            by_name = {str(value): value for value in option.values}
-            if option.reader and text not in by_name:
-                raise HouseError("bad_option", option=option.key, value=text[:32])
             chosen[option.key] = by_name.get(text, text if number is None else number)
     return chosen
 
@@ -132,7 +130,13 @@ def _new_table(
     players = whole_number(form.get("players", ""), 99)
     temples = site().house.temples()
     idle = [temple.name for temple in temples if temple.alive and not temple.table_id]
-    preset = form.get("preset", "")
+    asked = form.get("preset", "")
+    preset = asked if asked in game.presets else next(iter(game.presets))
+    values = {option.key: option.default for option in game.options} | dict(game.presets[preset])
+    try:
+        chosen = _chosen(game, form)
+    except HouseError:
+        chosen = {}  # what is wrong in the form is told beside it
     return site().page(
         "new_table.html",
         status,
@@ -143,12 +147,31 @@ def _new_table(
         problem=problem,
         brought=texts,
         own=OWN,
+        of_table=OF_TABLE,
+        earlier=earlier(game, site().house.tables()),
         shown=SHOWN,
         temples=temples,
         chosen_players=players if players in game.seatings else max(game.seatings),
-        chosen_preset=preset if preset in game.presets else next(iter(game.presets)),
+        chosen_preset=preset,
+        preset_values=values,
+        rules=_grouped(game, {**values, **chosen}),
+        changed_keys=frozenset({*chosen, *texts.texts, *texts.faults}),
         chosen_temple=form.get("temple", idle[0] if idle else ""),
     )
+
+
+def _grouped(game: Game[Any], chosen: Mapping[str, Value]) -> list[tuple[str, list[Option]]]:
+    """Return the house rules that matter beside what was chosen, by their groups; presets alone set the gates."""
+    gates = {option.only[0] for option in game.options if option.only}
+    groups: dict[str, list[Option]] = {}
+    for option in game.options:
+        if (
+            option.key not in gates
+            and (len(option.values) > 1 or option.high or option.reader)
+            and option.matters(chosen)
+        ):
+            groups.setdefault(option.group, []).append(option)
+    return list(groups.items())
 
 
 @blueprint.get("/join")

@@ -29,7 +29,7 @@ finds ``slice``, ``t`` and ``words`` as above, and:
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -68,17 +68,10 @@ class FolderEnvironment(jinja2.Environment):
         return template
 
 
-class FolderLoader(jinja2.PrefixLoader):
-    """Loads templates under their full names, so that each knows its neighbours."""
+class Folders(jinja2.PrefixLoader):
+    """Loads a game's templates under their full names, so that they can name their neighbours."""
 
-    def load(
-        self,
-        environment: jinja2.Environment,
-        name: str,
-        globals: MutableMapping[str, Any] | None = None,  # noqa: A002  # the base class names it so
-    ) -> jinja2.Template:
-        """Return a template, its folder still in its name."""
-        return jinja2.BaseLoader.load(self, environment, name, globals)
+    load = jinja2.BaseLoader.load
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +95,7 @@ class Painter:
         folders: dict[str, jinja2.BaseLoader] = {"art": jinja2.FileSystemLoader(ART)}
         folders |= {f"game-{name}": jinja2.FileSystemLoader(path / "templates") for name, path in games.items()}
         self._templates = FolderEnvironment(
-            loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(SHELL / "templates"), FolderLoader(folders)]),
+            loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(SHELL / "templates"), Folders(folders)]),
             autoescape=True,
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,

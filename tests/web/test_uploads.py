@@ -10,26 +10,17 @@ from pathlib import Path
 import pytest
 from werkzeug.test import TestResponse
 
-import companion.games.mexica as mexica
+from companion.games.mexica import cards
 from companion.games.mexica.cards import DECK
 from companion.games.mexica.cards.deck import read
 from companion.games.mexica.cards.effects import Gain
-from companion.games.mexica.options import APOCALYPSE, FULL, FULL_OPTIONS
 from companion.games.mexica.rules import hands
 from companion.web.guard import MAX_BODY
 from companion.web.uploads import MAX_UPLOAD
 from tests.web.conftest import ORIGIN, Browser, WebHome, text_of
 
 MINE = '[day]\nday-rabbit-2 = { effect = "gain", tokens = 5 }\n'
-DECK_OPTION = next(option for option in FULL_OPTIONS if option.key == "deck")
-SCOPE = FULL_OPTIONS[0]
-FORM = {"game": "mexica", "title": "Family", "players": "3", "preset": "temple_only"}
-
-
-@pytest.fixture(autouse=True)
-def the_lobby_offers_a_game_that_takes_a_deck(monkeypatch: pytest.MonkeyPatch) -> None:
-    game = mexica.Mexica((SCOPE, DECK_OPTION, *APOCALYPSE), {"temple_only": {"scope": FULL}})
-    monkeypatch.setattr(mexica, "GAME", game)
+FORM = {"game": "mexica", "title": "Family", "players": "3", "preset": "classic"}
 
 
 def upload(browser: Browser, data: bytes | str, **form: str) -> TestResponse:
@@ -52,7 +43,7 @@ def kept(answer: TestResponse) -> str:
 
 
 def test_the_form_offers_a_file_where_a_game_takes_one(phone: Browser) -> None:
-    page = phone.get("/tables/new").get_data(as_text=True)
+    page = phone.get("/tables/new?preset=classic").get_data(as_text=True)
     assert 'enctype="multipart/form-data"' in page
     assert 'type="file" name="file.deck"' in page
     assert page.count('id="option-deck"') == 1
@@ -150,6 +141,32 @@ def test_a_kept_file_gives_way_to_a_choice_of_the_games_own(home: WebHome, phone
     assert home.house.tables()[0].options["deck"] == "default"
 
 
+def test_what_was_brought_to_a_table_is_offered_to_the_next(home: WebHome, phone: Browser) -> None:
+    upload(phone, MINE, title="Friday")
+    home.clock.pass_(days=1)
+    upload(phone, MINE, title="Saturday")
+    home.clock.pass_(days=1)
+    upload(phone, MINE.replace("5", "6"), title="Sunday")
+    said = text_of(phone.get("/tables/new?preset=classic"))
+    assert [name in said for name in ("“Friday”", "“Saturday”", "“Sunday”")] == [False, True, True]
+    saturday = next(table for table in home.house.tables() if table.title == "Saturday")
+    chosen = {**FORM, "option.deck": f"@table:{saturday.id}"}
+    wrong = phone.post("/tables", {**chosen, "title": " "}).get_data(as_text=True)
+    assert re.search(f'value="@table:{saturday.id}" checked', wrong)
+    assert len(re.findall(r'name="option.deck" value="[^"]*" checked', wrong)) == 1
+    home.clock.pass_(days=1)
+    assert phone.post("/tables", chosen).status_code == 303
+    assert home.house.tables()[0].options["deck"] == MINE
+
+
+@pytest.mark.parametrize("table", ["", "nowhere", "plain"])
+def test_a_table_that_brought_nothing_has_nothing_to_offer(home: WebHome, phone: Browser, table: str) -> None:
+    plain = home.lobby().id
+    answer = phone.post("/tables", {**FORM, "option.deck": f"@table:{plain if table == 'plain' else table}"})
+    assert "No file was chosen" in text_of(answer)
+    assert len(home.house.tables()) == 1
+
+
 def test_asking_for_a_file_without_one_is_said(home: WebHome, phone: Browser) -> None:
     answer = phone.post("/tables", {**FORM, "option.deck": "@text"})
     assert "No file was chosen" in text_of(answer)
@@ -174,7 +191,7 @@ def test_only_the_route_that_takes_files_hears_more_than_the_others(home: WebHom
 
 
 def test_a_whole_deck_with_its_words_in_both_languages_fits(home: WebHome, phone: Browser) -> None:
-    folder = Path(mexica.__file__).parent / "cards" / "data"
+    folder = Path(cards.__file__).parent / "data"
     words = "".join((folder / f"cards.{language}.toml").read_text(encoding="utf-8") for language in ("en", "es"))
     whole = "".join((folder / f"{pile}.toml").read_text(encoding="utf-8") for pile in ("day", "week", "war", "rain"))
     assert upload(phone, whole + words).status_code == 303

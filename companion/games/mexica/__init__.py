@@ -1,7 +1,7 @@
 """Mexica: the game that the temple was built for. `GAME` gives its rules the shape that every game has.
 
-The lobby offers `GAME`, which keeps the temple's part. `FULL_GAME` are the same rules with the board, the hands and
-the whole ledger kept by the app; it stays out of the lobby until its pages are drawn.
+Its option ``scope`` decides how much the app keeps: the temple's part alone, or the board, the hands and the whole
+ledger.
 """
 
 from __future__ import annotations
@@ -25,11 +25,9 @@ from companion.games.kernel import (
     Seat,
     Value,
 )
-from companion.games.mexica import plot
+from companion.games.mexica import player, plot
 from companion.games.mexica.options import (
     FULL,
-    FULL_OPTIONS,
-    FULL_PRESETS,
     OPTIONS,
     PRESETS,
     SEATINGS,
@@ -39,27 +37,25 @@ from companion.games.mexica.reckoning import reckoning
 from companion.games.mexica.regions import regions
 from companion.games.mexica.rules import course, decisions, legal, notation, play
 from companion.games.mexica.rules.state import State, setup
+from companion.games.mexica.sheets import SHEETS, sheet
 from companion.games.mexica.story import story
 from companion.games.mexica.view import known, view
 
 
 class Mexica(Game[State]):
-    """The rules of Mexica over its `State`, with the options and presets of one scope."""
+    """The rules of Mexica over its `State`, in either scope."""
 
     name: str = "mexica"
     rules_version: int = 1
+    options: tuple[Option, ...] = OPTIONS
+    presets: Mapping[str, Mapping[str, Value]] = PRESETS
     seatings: Mapping[int, tuple[Seat, ...]] = SEATINGS
     uses_temple: bool = True
-
-    def __init__(
-        self, options: tuple[Option, ...] = OPTIONS, presets: Mapping[str, Mapping[str, Value]] = PRESETS
-    ) -> None:
-        self.options: tuple[Option, ...] = options
-        self.presets: Mapping[str, Mapping[str, Value]] = presets
+    sheets: tuple[str, ...] = SHEETS
 
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
         """Return the first state; raises `ValueError` for options that are incomplete or that none accepts."""
-        rules = HouseRules.of(options, self.options)
+        rules = HouseRules.of(options)
         return course.opened(setup(rules, seats)) if rules.scope == FULL else setup(rules, seats)
 
     def to_act(self, state: State) -> tuple[Seat, ...]:
@@ -92,7 +88,7 @@ class Mexica(Game[State]):
 
     def amended(self, state: State, options: Mapping[str, Value]) -> State | Refusal:
         """Return the state with another deck (ruling M20): cards keep their ids, hands and piles stay as they are."""
-        rules = HouseRules.of(options, self.options)
+        rules = HouseRules.of(options)
         if replace(rules, deck=state.rules.deck) != state.rules:
             return Refusal("not_amendable")
         return replace(state, rules=rules)
@@ -139,8 +135,10 @@ class Mexica(Game[State]):
 
     def decide(self, view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
         """Return what the app plays for a tribe; tokens that nobody claimed are for people to settle."""
-        own = [move for move in moves if move.name not in play.CHORES]
-        return own[below(len(own))] if own else None
+        if view["scope"] != FULL:
+            # What this tribe holds and wants lies on the table, where the app does not see it: it only passes on.
+            return self.idle(moves)
+        return player.decide(view, [move for move in moves if move.name not in play.CHORES], below)
 
     def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
         """Return the view cut into the regions of the page."""
@@ -149,6 +147,10 @@ class Mexica(Game[State]):
     def story(self, before: State, seat: Seat, move: Move, after: State) -> list[Line]:
         """Return what a move did, line by line."""
         return story(before, seat, move, after)
+
+    def sheet(self, name: str, language: str) -> Mapping[str, Json]:
+        """Return what one page for the printer shows; raises `KeyError` for a name that is not in `sheets`."""
+        return sheet(name, language)
 
     def notation(self, state: State) -> str:
         """Return the state in one line."""
@@ -160,5 +162,3 @@ class Mexica(Game[State]):
 
 
 GAME: Game[State] = Mexica()
-
-FULL_GAME: Game[State] = Mexica(FULL_OPTIONS, FULL_PRESETS)
