@@ -12,6 +12,7 @@ from companion.games.moctezuma.options import OPTIONS, PRESETS, SEATINGS, HouseR
 from companion.games.moctezuma.regions import regions
 from companion.games.moctezuma.rules import chance, legal, notation, play
 from companion.games.moctezuma.rules.state import State, setup
+from companion.games.moctezuma.sheets import SHEETS, sheet
 from companion.games.moctezuma.story import story
 from companion.games.moctezuma.view import known, view
 
@@ -25,6 +26,7 @@ class Moctezuma(Game[State]):
     presets: Mapping[str, Mapping[str, Value]] = PRESETS
     seatings: Mapping[int, tuple[Seat, ...]] = SEATINGS
     aids: Mapping[str, Game[Any]] = AIDS
+    sheets: tuple[str, ...] = SHEETS
 
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
         """Return the first state; raises `ValueError` for options that are incomplete or that none accepts."""
@@ -85,6 +87,10 @@ class Moctezuma(Game[State]):
     def decide(self, view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
         """Return what the app plays for a seat, reasoning from that seat's own notebook."""
         return player.decide(view, moves, below)
+
+    def sheet(self, name: str, language: str) -> Mapping[str, Json]:
+        """Return what one page for the printer shows; raises `KeyError` for a name that is not in `sheets`."""
+        return sheet(name, language)
 
     def idle(self, moves: Sequence[Move]) -> Move | None:
         """Return the move that does least for a seat that is passed: it ends the turn, or finishes what was begun."""
