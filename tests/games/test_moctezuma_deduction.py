@@ -113,9 +113,10 @@ def test_the_help_knows_what_the_seat_knows_and_no_more() -> None:
 
 def test_a_name_that_was_read_is_gone_from_all_other_temples() -> None:
     table = Sitting().explore(4, 2, "tizoc", 1, keep=1)
-    temples = table.notebook("red")["deduction"]["temples"]
-    assert temples[3]["names"] == {"tizoc": {"exact": "1", "about": 1.0}}
-    assert all("tizoc" not in temple["names"] for n, temple in enumerate(temples) if n != 3)
+    said = table.notebook("red")["deduction"]
+    assert said["read"]["4"]["names"] == {"tizoc": {"exact": "1", "about": 1.0}}
+    assert "tizoc" not in said["unread"]["names"]
+    assert said["unread"]["names"]["clue"]["exact"] == "1/3"
 
 
 def test_a_table_may_do_without_the_help() -> None:

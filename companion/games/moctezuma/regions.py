@@ -253,7 +253,7 @@ def _notebook(view: View) -> Slice:
                 "trips": trips,
                 "under": _together(found["under"].get(str(n + 1), [])),
                 "count": view["decks"][n],
-                "help": help_["temples"][n] if help_ else None,
+                "help": help_["read"].get(str(n + 1)) if help_ else None,
             }
         )
     return {
@@ -266,6 +266,7 @@ def _notebook(view: View) -> Slice:
         ],
         "kings": [{"king": king, "chance": chance} for king, chance in (help_["kings"] if help_ else {}).items()],
         "temples": temples,
+        "unread": help_["unread"] if help_ else None,
         "notes": list(found["notes"]),
     }
 

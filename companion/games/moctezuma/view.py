@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from companion.games.kernel import CHANCE, Json, Move, Seat
-from companion.games.moctezuma.deduction import Knowledge, deduce
+from companion.games.moctezuma.deduction import Knowledge, Temple, deduce
 from companion.games.moctezuma.rules.pieces import (
     CURSED,
     FACES,
@@ -188,16 +188,20 @@ def _under(state: State, temple: int, at: int) -> list[Json]:
 @lru_cache(maxsize=4096)
 def _deduction(known_: Knowledge) -> Mapping[str, Json]:
     found = deduce(known_)
+    unseen = next((each for name, each in zip(known_.names, found.temples, strict=True) if name == UNSEEN), None)
     return {
         "kings": {king: _number(found.kings[n]) for n, king in enumerate(KINGS)},
-        "temples": [
-            {
-                "names": {NAMES[n]: _number(chance_) for n, chance_ in enumerate(each.names) if chance_},
-                "cursed": _number(each.cursed),
-                "worth": _number(each.worth),
-            }
-            for each in found.temples
-        ],
+        "unread": unseen and _temple(unseen),
+        "read": {str(n + 1): _temple(found.temples[n]) for n, name in enumerate(known_.names) if name != UNSEEN},
+    }
+
+
+def _temple(said: Temple) -> dict[str, Json]:
+    """Return what may be said of a temple; it is the same for all whose names this seat has not seen."""
+    return {
+        "names": {NAMES[n]: _number(chance) for n, chance in enumerate(said.names) if chance},
+        "cursed": _number(said.cursed),
+        "worth": _number(said.worth),
     }
 
 
