@@ -247,6 +247,19 @@ def test_z13_a_shuffled_rest_comes_up_in_any_order() -> None:
     }
 
 
+def test_z13_of_shuffled_cards_nobody_learns_which_of_his_another_draws() -> None:
+    seen = []
+    for card in (1, 2):
+        table = Sitting(bottom="shuffle")
+        table.put(4).do("explore", 5).dealt(5, 1, 2, 1, 2).do("keep", 5).end()
+        table.dig(4, 5).end().dig(4, 2).end()
+        table.put(4).do("explore", 2)
+        table.deal("treasure", card)
+        seen.append(table.notebook("red")["under"])
+    assert seen[0] == seen[1]
+    assert seen[0]["4"][0]["left"] == 3
+
+
 def test_z14_where_treasure_was_kept_is_open_and_its_worth_is_not() -> None:
     table = Sitting().explore(4, 2, 5, 1, keep=5)
     assert table.view("blue")["treasure"]["red"] == [{"temple": 4, "worth": None}]

@@ -275,10 +275,12 @@ def _together(under: Choices) -> list[Json]:
     """Return cards that lie under a deck, those that follow each other as one row."""
     rows: list[dict[str, Any]] = []
     for lower in under:
-        if rows and rows[-1]["above"] + len(rows[-1]["cards"]) == lower["above"]:
+        follows = rows and rows[-1]["above"] + rows[-1]["left"] == lower["above"]
+        if follows and rows[-1]["left"] == len(rows[-1]["cards"]) and len(lower["cards"]) == 1:
             rows[-1]["cards"] += lower["cards"]
+            rows[-1]["left"] += 1
         else:
-            rows.append({"above": lower["above"], "cards": list(lower["cards"])})
+            rows.append({**lower, "cards": list(lower["cards"])})
     return list(rows)
 
 

@@ -176,11 +176,14 @@ def _notebook(state: State, at: int) -> dict[str, Json]:
 
 
 def _under(state: State, temple: int, at: int) -> list[Json]:
-    """Return the cards that a seat put under a deck and that lie there still, with how many lie above each."""
+    """Return the cards that a seat put under a deck, how many of them are left, and how many lie above them.
+
+    Of cards that were shuffled the seat does not know which another has drawn since.
+    """
     above, found = sum(state.decks[temple].fresh), []
     for lower in state.decks[temple].below:
         if lower.owner == at:
-            found.append({"above": above, "cards": list(lower.cards)})
+            found.append({"above": above, "cards": list(lower.known), "left": len(lower.cards)})
         above += len(lower.cards)
     return found  # type: ignore[return-value]  # a list of JSON objects
 

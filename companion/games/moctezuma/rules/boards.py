@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 from companion.games.moctezuma.rules.pieces import TEMPLES
@@ -64,7 +64,7 @@ def whole(board: Ways) -> bool:
 UNREACHED = PLACES
 
 
-@cache
+@lru_cache(maxsize=256)
 def distances(board: Ways) -> tuple[tuple[int, ...], ...]:
     """Return the steps from each place to each; `UNREACHED` where there is no way."""
     return tuple(_from(board, start) for start in range(PLACES))

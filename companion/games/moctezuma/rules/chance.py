@@ -20,7 +20,7 @@ from companion.games.moctezuma.rules.pieces import (
     UNSEEN,
     chits,
 )
-from companion.games.moctezuma.rules.state import FIRST, REVEAL, Deck, State
+from companion.games.moctezuma.rules.state import FIRST, REVEAL, Deck, Lower, State
 
 CHIT_MOVES = tuple(Move("chit", (face,)) for face in FACES)
 NAME_MOVES = tuple(Move("name", (name,)) for name in NAMES)
@@ -112,12 +112,17 @@ def _card(state: State, temple: int) -> Weights:
     return found
 
 
-def without(deck: Deck, card: int) -> Deck:
-    """Return a deck whose top card was drawn and is this one."""
+def without(deck: Deck, card: int, by: int) -> Deck:
+    """Return a deck whose top card was drawn by the seat at a place in turn order, and is this one."""
     if any(deck.fresh):
         at = CARDS.index(card)
         return deck._replace(fresh=(*deck.fresh[:at], deck.fresh[at] - 1, *deck.fresh[at + 1 :]))
     top, *others = deck.below
-    at = top.cards.index(card)
-    left = top.cards[:at] + top.cards[at + 1 :]
-    return deck._replace(below=(top._replace(cards=left), *others) if left else tuple(others))
+    left = _less(top.cards, card)
+    known = _less(top.known, card) if by == top.owner else top.known
+    return deck._replace(below=(Lower(top.owner, left, known), *others) if left else tuple(others))
+
+
+def _less(cards: tuple[int, ...], card: int) -> tuple[int, ...]:
+    at = cards.index(card)
+    return cards[:at] + cards[at + 1 :]

@@ -7,7 +7,8 @@
     trips=-/4:031:1 due=-:-:-:0 hand=-:-:- revealed=0 notes=-/-
 
 Chits are ``s``, ``c`` or ``?`` where nobody has looked; names are numbers; a deck is what is untouched, by worth, and
-what lies below by whose hand; ``due`` is flipping, chits to choose, those chosen, those to come and cards to come.
+what lies below by whose hand, with what that hand knows of it where another drew; ``due`` is flipping, chits to
+choose, those chosen, those to come and cards to come.
 """
 
 from __future__ import annotations
@@ -193,8 +194,10 @@ def _decks_whole(state: State) -> bool:
         cards += [card for lower in deck.below for card in lower.cards] + away
         if len(cards) != DECK or any(cards.count(card) != n for card, n in zip(CARDS, FRESH, strict=True)):
             return False
-        if any(lower.owner >= len(state.seats) for lower in deck.below):
-            return False
+        for lower in deck.below:
+            within = all(lower.known.count(card) >= lower.cards.count(card) for card in CARDS)
+            if lower.owner >= len(state.seats) or not lower.cards or not within:
+                return False
     return True
 
 
@@ -240,7 +243,12 @@ def _ways(board: str, text: str) -> Ways:
 def _deck(deck: Deck) -> str:
     if deck == Deck():
         return _NONE
-    return ";".join([_dots(deck.fresh), *(f"{lower.owner}:{_digits(lower.cards)}" for lower in deck.below)])
+    return ";".join([_dots(deck.fresh), *map(_lower, deck.below)])
+
+
+def _lower(lower: Lower) -> str:
+    known = f":{_digits(lower.known)}" if lower.known != lower.cards else ""
+    return f"{lower.owner}:{_digits(lower.cards)}{known}"
 
 
 def _read_deck(text: str) -> Deck:
@@ -252,8 +260,8 @@ def _read_deck(text: str) -> Deck:
         raise ValueError(f"a deck is {_short(text)}; expected {len(FRESH)} counts")
     lower = []
     for each in below:
-        owner, cards = each.split(":")
-        lower.append(Lower(_number(owner), _cards(cards)))
+        owner, cards, *known = each.split(":")
+        lower.append(Lower(_number(owner), _cards(cards), _cards(known[0] if known else cards)))
     return Deck(counts, tuple(lower))
 
 

@@ -129,7 +129,7 @@ def _treasure(state: State, arg: Arg) -> Result:
 
 def _drawn(state: State, card: int) -> State:
     temple = state.places[state.current] - 1
-    decks = _with(state.decks, temple, chance.without(state.decks[temple], card))
+    decks = _with(state.decks, temple, chance.without(state.decks[temple], card, state.current))
     return changed(state, decks=decks, hand=(*state.hand, card), drawing=state.drawing - 1)
 
 
@@ -211,8 +211,9 @@ def _back(state: State, kept: int) -> State:
     if state.rules.bottom == "choose" and len(rest) > 1:
         return changed(after, spare=tuple(rest))
     if state.rules.bottom == "shuffle":
-        return _under(after, (Lower(at, tuple(sorted(rest))),) if rest else ())
-    return _under(after, tuple(Lower(at, (card,)) for card in rest))
+        mixed = tuple(sorted(rest))
+        return _under(after, (Lower(at, mixed, mixed),) if rest else ())
+    return _under(after, tuple(Lower(at, (card,), (card,)) for card in rest))
 
 
 def _under(state: State, lower: tuple[Lower, ...]) -> State:
@@ -230,7 +231,7 @@ def _put(state: State, card: Arg) -> Result:
     rest.remove(card)
     if len(rest) > 1:
         return changed(state, spare=tuple(rest), put=put)
-    lower = tuple(Lower(state.current, (each,)) for each in (*put, *rest))
+    lower = tuple(Lower(state.current, (each,), (each,)) for each in (*put, *rest))
     return _under(changed(state, spare=(), put=()), lower)
 
 

@@ -26,10 +26,15 @@ COSTS = {2: 2, 5: 3}
 
 
 class Lower(NamedTuple):
-    """Cards that were put under a deck together, in an order that nobody knows; one card alone has its place."""
+    """Cards that were put under a deck together, in an order that nobody knows; one card alone has its place.
+
+    `known` are those of them that are there still as far as their owner knows: what another has drawn of them since
+    is among them.
+    """
 
     owner: int
     cards: tuple[int, ...]
+    known: tuple[int, ...]
 
 
 class Deck(NamedTuple):
