@@ -13,6 +13,7 @@ from types import MappingProxyType
 from companion.games.kernel import CHANCE, Arg, Chance, Move, Refusal, Seat, changed
 from companion.games.siege.rules import combat, course, deployment, fighting, marching
 from companion.games.siege.rules.field import Field
+from companion.games.siege.rules.geometry import bits
 from companion.games.siege.rules.roster import SIDES
 from companion.games.siege.rules.state import (
     DEAD,
@@ -119,7 +120,7 @@ _last: tuple[State | None, tuple[Move, ...]] = (None, ())
 
 
 def _listed(state: State) -> tuple[Move, ...]:
-    """Return the legal list of a state, remembered for the state that was asked last: a move is checked against it."""
+    """Return the legal list of a state; that of the last state is remembered, as a move is checked by it."""
     global _last
     known, listed = _last
     if known is not state:
