@@ -129,9 +129,9 @@ def retreated(state: State, unit: int, tries: int, burn: int, to: int) -> State:
 
 
 def contact(state: State, unit: int) -> int | None:
-    """Return an enemy's hex beside a unit, or none."""
-    foes = threat(state, 1 - state.roster.side[unit])
-    return next(bits(state.field.grid.around[state.at[unit]] & foes), None)
+    """Return the hex of an enemy beside a unit, of several the one with the lowest number, or none."""
+    foes = state.field.grid.around[state.at[unit]] & threat(state, 1 - state.roster.side[unit])
+    return min(bits(foes), key=lambda h: state.at.index(h)) if foes else None
 
 
 def destroyed(state: State, unit: int) -> State:
