@@ -5,17 +5,18 @@
 
 PYTHON ?=
 ARGS ?=
+GAMES ?=
 
 PLAY := controller,companion,broker
-WORK := $(PLAY),dev
+WORK := $(PLAY),sheets,dev
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo temple test check bench pictures clean
+.PHONY: help demo temple sheets test conformance check bench pictures clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
-		printf '  make %-9s %s\n' "$$name" "$$words"; done
+		printf '  make %-11s %s\n' "$$name" "$$words"; done
 
 demo: ## play with a simulated temple: keys drop tokens, phones show the score
 	@tools/environment $(PLAY)
@@ -25,10 +26,19 @@ temple: ## run the real temple on a Raspberry Pi, with its beams
 	@tools/environment --system-lgpio $(PLAY)
 	@exec .venv/bin/python -m companion launch --with-parent $(ARGS)
 
+sheets: ## lay out boards, cards and strips as PDFs for the printer, into build/sheets
+	@tests/system-packages sheets
+	@tools/environment companion,sheets
+	@.venv/bin/python -m companion sheets $(ARGS)
+
 test: ## install what the tests need and run them
 	@tests/system-packages
 	@tools/environment $(WORK)
 	@.venv/bin/python -m pytest $(ARGS)
+
+conformance: ## prove game folders of your own: GAMES=/home/you/beans
+	@tools/environment $(WORK)
+	@TEMPLO_GAMES="$(GAMES)" .venv/bin/python -m pytest tests/games/test_conformance.py tests/games/test_words.py $(ARGS)
 
 check: ## style, types and the direction of the imports
 	@tools/environment $(WORK)

@@ -14,19 +14,28 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from companion import checking
 from companion import settings as configuration
 from companion.addresses import own_names, phone_address
+from companion.drafts import Draft
 from companion.games import registry
+from companion.games.kernel import Fault, Option, Value
 from companion.house import House
 from companion.intake import Broker, Intake
 from companion.live import Hub
+from companion.lobby import read_text
 from companion.settings import Settings, SettingsError
 from companion.store import SqlStore, StoreError
+from companion.table import Table
 from companion.web import WebConfig, create_app
 from companion.web.serving import ServeError, Server
 from companion.web.texts import TextError
 
 DEMO_GAME = "mexica"
+DEMO_OPTION = "deck"
+DEMO_PRESET = "classic"
+"""The demo's table follows a file for this option, under this preset, where its starter names one."""
+
 DEMO_TOKENS = 52
 """The age of the demo's table ends after an evening's tokens, so that its end can be seen."""
 
@@ -38,17 +47,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         from companion import launch
 
         return launch.main(words[1:])
-    arguments = _parser().parse_args(words)
+    if words[:1] == ["sheets"]:
+        from companion import sheets
+
+        return sheets.main(words[1:])
     try:
+        if words[1:2] == ["check"]:
+            return checking.main(words)
+        arguments = _parser().parse_args(words)
+        if arguments.deck and not arguments.demo_table:
+            raise SettingsError("--deck is given without --demo-table; expected both")
         settings = configuration.load(arguments.config, os.environ, _flags(arguments))
-        return run(settings, arguments.instance or secrets.token_hex(16), arguments.demo_table)
+        return run(settings, arguments.instance or secrets.token_hex(16), arguments.demo_table, arguments.deck)
     except (SettingsError, StoreError, ServeError, TextError, registry.RegistryError) as error:
         print(f"templo-companion: {error}", file=sys.stderr)
         return 2
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="templo-companion", description="Keeps score for the temple's table.")
+    parser = argparse.ArgumentParser(
+        prog="templo-companion",
+        description="Keeps score for the temple's table.",
+        epilog="A file that a table can bring for a game's option is checked under its name: deck check FILE...",
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     run_command = commands.add_parser("run", help="serve the pages and listen to the temples")
     run_command.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings")
@@ -65,7 +86,14 @@ def _parser() -> argparse.ArgumentParser:
     run_command.add_argument(
         "--demo-table", metavar="TEMPLE", help="open and begin a table for four, served by this temple"
     )
+    run_command.add_argument(
+        "--deck",
+        type=Path,
+        metavar="FILE",
+        help="let that table play with this deck, and follow it while it is edited",
+    )
     commands.add_parser("launch", help="start broker, companion and temple together", add_help=False)
+    commands.add_parser("sheets", help="build PDFs of the pages for the printer", add_help=False)
     return parser
 
 
@@ -78,7 +106,7 @@ def _flags(arguments: argparse.Namespace) -> dict[str, Any]:
     return flags
 
 
-def run(settings: Settings, instance: str, demo_temple: str | None) -> int:
+def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path | None = None) -> int:
     """Serve until a signal ends it."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("sqlalchemy").setLevel(logging.WARNING)
@@ -92,6 +120,8 @@ def run(settings: Settings, instance: str, demo_temple: str | None) -> int:
     hub = Hub()
     store = SqlStore(settings.store_url)
     house = House(store, registry.with_aids(registry.load(settings.games)), _now, secrets.token_bytes, hub.publish)
+    if deck:
+        _check_takes_deck(house)
     address = settings.web.address or f"http://{phone_address()}:{settings.web.port}"
     app = create_app(
         house,
@@ -115,27 +145,65 @@ def run(settings: Settings, instance: str, demo_temple: str | None) -> int:
     signal.signal(signal.SIGINT, stop)
     intake.start()
     print(f"ready {address}", flush=True)
-    if demo_temple:
-        _demo_table(house, demo_temple)
+    draft = _demo_table(house, demo_temple, deck) if demo_temple else None
     try:
         server.serve()
     finally:
         hub.close()
+        if draft:
+            draft.stop()
         intake.stop()
         store.close()
     return 0
 
 
-def _demo_table(house: House, temple: str) -> None:
-    running = [table for table in house.tables() if table.temple == temple and table.phase == "running"]
+def _check_takes_deck(house: House) -> None:
+    game = house.games[DEMO_GAME]
+    if DEMO_PRESET not in game.presets or not any(each.key == DEMO_OPTION and each.reader for each in game.options):
+        raise SettingsError(f"--deck is given; expected a {DEMO_GAME} whose tables take one")
+
+
+def _demo_table(house: House, temple: str, deck: Path | None) -> Draft | None:
+    """Open the demo's table, or find it running; returns what follows its file, where there is one."""
+    presets = (DEMO_PRESET,) if deck else tuple(house.games[DEMO_GAME].presets)
+    running = [
+        table
+        for table in house.tables()
+        if table.temple == temple and table.phase == "running" and table.preset in presets
+    ]
     if running:
         table = running[0]
     else:
         house.expect(temple)
-        options = {"apocalypse_tokens": DEMO_TOKENS}
-        table = house.open_table(DEMO_GAME, "Templo Mayor", 4, "temple_only", options, temple)
+        options: dict[str, Value] = {"apocalypse_tokens": DEMO_TOKENS}
+        if deck and (text := _sound(deck, checking.option_of(house.games[DEMO_GAME], DEMO_OPTION))):
+            options[DEMO_OPTION] = text
+        preset = DEMO_PRESET if deck else "temple_only"
+        table = house.open_table(DEMO_GAME, "Templo Mayor", 4, preset, options, temple)
         table = house.begin(table.id, table.code)
     print(f"table {table.code} /t/{table.id}", flush=True)
+    return _draft(house, table, deck) if deck else None
+
+
+def _sound(file: Path, option: Option) -> str:
+    """Return the text of a file as it is at the start, or nothing where it cannot be played with yet."""
+    try:
+        text, faults = read_text(file.read_bytes())
+    except OSError:
+        return ""
+    return "" if faults or option.faults(text) else text
+
+
+def _draft(house: House, table: Table, deck: Path) -> Draft:
+    words = checking.words_of(table.game)
+
+    def tell(faults: Sequence[Fault]) -> None:
+        for line in checking.fault_lines(deck, faults, words) or [f"{deck}: {words('contents.sound')}"]:
+            print(f"{DEMO_OPTION} {line}", flush=True)
+
+    draft = Draft(house, table.id, checking.option_of(table.game, DEMO_OPTION), deck, tell)
+    draft.start()
+    return draft
 
 
 def _now() -> datetime:

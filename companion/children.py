@@ -64,6 +64,7 @@ class Child:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self._heard = 0
         # One with the terminal is told to end, so that it can give the terminal back; for any other there is nothing
         # to tidy that it must not survive losing anyway, so the kernel's word for it is final.
         number, parent = signal.SIGTERM if program.terminal else signal.SIGKILL, os.getpid()
@@ -95,6 +96,15 @@ class Child:
             if line.endswith("\n") and tuple(found[: len(words)]) == words:
                 return found[len(words) :]
         return []
+
+    def news(self, word: str) -> list[str]:
+        """Return the lines it said since this was asked last that begin with a word, without that word."""
+        with self.program.said.open("rb") as said:
+            said.seek(self._heard)
+            lines = said.read().rpartition(b"\n")[0]
+            self._heard += len(lines) + bool(lines)
+        found = [line for line in lines.decode("utf-8", "replace").split("\n") if line.startswith(f"{word} ")]
+        return [line.removeprefix(f"{word} ") for line in found]
 
     def last_lines(self, count: int = 12) -> list[str]:
         """Return the last lines of its log."""

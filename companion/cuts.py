@@ -5,10 +5,10 @@ Everything a page shows of a table passes here, so here is decided who may see a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from companion.games.kernel import Json, Seat
+from companion.games.kernel import Fault, Json, Seat
 from companion.house import House
 from companion.live import Cut
 from companion.table import Table
@@ -17,6 +17,8 @@ from controller import wire
 
 LOG_LINES = 40
 """How many entries of the log a page shows."""
+FAULTS = 3
+"""How many faults of a file that a table follows a page shows: it is a table to play at."""
 
 
 def table_topic(table_id: str) -> str:
@@ -50,6 +52,8 @@ def cut_table(house: House, table_id: str, audience: Audience) -> Cut:
         "health": _table_health(house, table, temple, audience),
         "seats": _seats(table, audience),
     }
+    if (faults := house.draft(table_id)) is not None:
+        slices["draft"] = _draft(faults)
     if table.phase == "lobby":
         slices["lobby"] = _lobby(table, temple, audience)
     else:
@@ -59,7 +63,7 @@ def cut_table(house: House, table_id: str, audience: Audience) -> Cut:
     frame: Json = [[chair.seat, chair.name or ""] for chair in table.chairs]
     stage = "lobby" if table.phase == "lobby" else "play"
     mark = f"{stage}:{audience.layout}:{','.join(audience.seats)}:{'trusted' if audience.trusted else 'public'}"
-    return Cut(table.version, mark, frame, slices)
+    return Cut(table.version, f"{mark}:draft" if "draft" in slices else mark, frame, slices)
 
 
 def _log(table: Table) -> Mapping[str, Json]:
@@ -74,6 +78,12 @@ def _log(table: Table) -> Mapping[str, Json]:
             for told in table.log(LOG_LINES)
         ]
     }
+
+
+def _draft(faults: Sequence[Fault]) -> Mapping[str, Json]:
+    """Return what is wrong in the file that a table follows while its designer edits it."""
+    shown: list[Json] = [{"line": each.line, "code": each.code, "facts": each.facts} for each in faults[:FAULTS]]
+    return {"faults": shown, "count": len(faults)}
 
 
 def _table_health(house: House, table: Table, temple: Temple | None, audience: Audience) -> Mapping[str, Json]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from companion.arrivals import Batch
 from companion.chance import below_from, outcome
-from companion.games.kernel import CHANCE, Game, Move, Refusal, Seat, Value
+from companion.games.kernel import CHANCE, Fault, Game, Move, Refusal, Seat, Value
 from companion.lobby import clean_name, complete_options, digest, new_code, normal_code
 from companion.table import (
     AGAIN,
@@ -27,6 +27,7 @@ from companion.table import (
     BEGIN,
     FREE,
     HOUSE,
+    OPTION,
     ROLLS,
     SERVED,
     SIT,
@@ -91,6 +92,7 @@ class House:
                 self.unreadable.append((record.charter.title, str(error)))
             else:
                 self._tables[table.id] = table.with_keys(record.keys)
+        self._drafts: dict[str, tuple[Fault, ...]] = {}
         self._reachable = True
         self._temples = {
             record.name: Temple(
@@ -299,6 +301,7 @@ class House:
                 id=self._entropy(16).hex(),
                 code=new_code(self._entropy, {each.code for each in self._tables.values()}),
                 rules=table.game.rules_version,
+                options=table.options,
                 opened_at=self._clock(),
             )
             following = Table.opened(charter, table.game)
@@ -315,6 +318,28 @@ class House:
             self._swap(table)
             self._on_change("tables")
             return self.serve(following.id, table.temple) if table.temple else following
+
+    def amend(self, table_id: str, key: str, value: Value) -> Table:
+        """Change an option of a table on which its designer tries it out; nobody at a table can ask for this.
+
+        Raises `HouseError` ``unknown_table``, ``bad_option``, or what the game refuses it with.
+        """
+        with self._lock:
+            table = self.table(table_id)
+            if table.options.get(key) == value:
+                return table
+            return self._change(table, [(HOUSE, Move(OPTION, (key, value)))])
+
+    def draft(self, table_id: str) -> tuple[Fault, ...] | None:
+        """Return what is wrong in the file that a table follows, or none where it follows no file."""
+        return self._drafts.get(table_id)
+
+    def set_draft(self, table_id: str, faults: Sequence[Fault]) -> None:
+        """Say what is wrong in the file that a table follows; its pages show it until it is mended."""
+        with self._lock:
+            before, self._drafts[table_id] = self._drafts.get(table_id), tuple(faults)
+            if before != self._drafts[table_id]:
+                self._on_change(f"table:{table_id}")
 
     def _seated(self, table: Table, token: str) -> tuple[Seat, ...]:
         """Return the seats that a phone holds itself; raises `HouseError` ``not_seated`` where it holds none."""

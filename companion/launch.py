@@ -37,6 +37,10 @@ PATIENCE = 60.0
 """Seconds until a program must answer: a Pi 3 with a slow card takes a dozen to import them all."""
 
 
+LISTEN = 0.5
+"""Seconds between two looks at what the companion says of a deck that it follows."""
+
+
 class LaunchError(Exception):
     """What is in the way of a start, in a sentence that names its mend."""
 
@@ -54,6 +58,7 @@ class Wish:
     web_port: int
     broker_port: int
     state: Path | None
+    deck: Path | None
 
     @property
     def target(self) -> str:
@@ -67,7 +72,8 @@ def main(argv: Sequence[str]) -> int:
     if arguments.with_parent:
         end_with_parent(signal.SIGTERM, os.getppid())
     web, broker_port = (port or network.any_free_port() for port in arguments.ports)
-    wish = Wish(arguments.simulate, not arguments.no_terminal, web, broker_port, arguments.state)
+    deck = arguments.deck.absolute() if arguments.deck else None
+    wish = Wish(arguments.simulate, not arguments.no_terminal, web, broker_port, arguments.state, deck)
     terminal = Terminal(
         sys.stdout,
         keys=wish.simulate and wish.terminal and sys.stdin.isatty(),
@@ -110,6 +116,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="where everything is kept (default: nowhere for a simulated temple, which forgets; "
         "$XDG_STATE_HOME/templo-mayor for a real one)",
+    )
+    parser.add_argument(
+        "--deck",
+        type=Path,
+        metavar="FILE",
+        help="let the table play with this deck; each time it is saved, every phone has it",
     )
     parser.add_argument("--with-parent", action="store_true", help="end when the program that started this one ends")
     return parser
@@ -179,6 +191,7 @@ class Launch:
         self._children = children
         self._instance = secrets.token_hex(16)
         self._code = ""
+        self._companion: Child | None = None
         self._addresses = _phone_addresses()
         self._environment: Mapping[str, str] = {}
         self._logs = state / "logs"
@@ -195,8 +208,9 @@ class Launch:
             temple = self._start_controller()
             self._until(temple, lambda: temple.told("templo-controller", "ready:"))
             self._greet(table)
-        while not self._signals.wait(None):
+        while not self._signals.wait(LISTEN if self._wish.deck else None):
             self._all_alive()
+            self._relay()
 
     def _start_broker(self) -> None:
         program = broker.bundled_program()
@@ -222,8 +236,9 @@ class Launch:
             *("--host", "0.0.0.0", "--port", str(self._wish.web_port)),  # noqa: S104 - phones must reach it
             *("--broker", f"{broker.HOST}:{self._wish.broker_port}"),
             *("--state", str(self._state), "--instance", self._instance, "--demo-table", TEMPLE),
+            *(("--deck", str(self._wish.deck)) if self._wish.deck else ()),
         )
-        child = self._start("companion", command)
+        self._companion = child = self._start("companion", command)
         self._until(child, lambda: child.told("table") and self._is_ours())
         self._code, path = child.told("table")
         return path
@@ -236,6 +251,11 @@ class Launch:
             *("--keys",) * self._terminal.keys,
         )
         return self._start("temple", command, terminal=self._terminal.keys)
+
+    def _relay(self) -> None:
+        """Pass on what the companion says of the deck that it follows."""
+        if self._companion and (lines := self._companion.news("deck")):
+            self._terminal.say(*lines)
 
     def _greet(self, path: str) -> None:
         joining = [f"{self._url(address)}/j/{self._code}" for address in self._addresses]

@@ -1,4 +1,4 @@
-"""What people type before a game begins: names, join codes and rules, each made clean or refused in a word."""
+"""What people bring before a game begins: names, codes, rules and files, each made clean or refused in a word."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Container, Mapping
 from typing import Any
 
-from companion.games.kernel import Game, Value
+from companion.games.kernel import Fault, Game, Value
 from companion.table import HouseError
 
 CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -38,6 +38,15 @@ def complete_options(game: Game[Any], preset: str, chosen: Mapping[str, Value]) 
             raise HouseError("bad_option", option=key, value=str(value)[:32])
         values[key] = value
     return values
+
+
+def read_text(data: bytes) -> tuple[str, tuple[Fault, ...]]:
+    """Return the text of a file that somebody brought, lines ended by one sign alone, or what makes it no text."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return "", (Fault(data.count(b"\n", 0, error.start) + 1, "no_text"),)
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), ()
 
 
 def clean_name(text: str) -> str:

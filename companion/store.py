@@ -14,7 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from companion.games.kernel import Move, Seat
+from companion.games.kernel import LONGEST_TEXT, Move, Seat
 from companion.table import Charter, Entry, HouseError, KeptToken, TableRecord, TempleRecord
 from controller import wire
 
@@ -188,7 +188,10 @@ class SqlStore:
 
     def _log(self, connection: sa.Connection, table_id: str) -> tuple[Entry, ...]:
         rows = connection.execute(sa.select(_entries).where(_entries.c.table_id == table_id).order_by(_entries.c.n))
-        return tuple(Entry(row.n, row.at, row.by, Move.from_json(row.move), row.request, row.hand) for row in rows)
+        return tuple(
+            Entry(row.n, row.at, row.by, Move.from_json(row.move, LONGEST_TEXT), row.request, row.hand)
+            for row in rows
+        )
 
     def entries(self, table_id: str) -> tuple[Entry, ...]:
         """Return a table's whole log, in order."""

@@ -38,6 +38,7 @@ UNDO = "@undo"
 AWAY = "@away"
 ROLLS = "@rolls"
 AGAIN = "@again"
+OPTION = "@option"
 """What a table's log holds beside the moves of its game. No game's move begins with ``@``."""
 
 HOUSE: Seat = "house"
@@ -142,6 +143,8 @@ class Table:
     """Whether the app rolls and draws by itself, so that nobody is asked."""
     again: str = ""
     """The id of the table at which these players play once more."""
+    amendments: Mapping[str, Value] = field(default_factory=dict)
+    """The options that the house changed since the table was opened."""
     steps: tuple[Step, ...] = ()
     """The moves that may still be taken back, after the one below them that no longer can."""
     told: tuple[Told, ...] = ()
@@ -169,8 +172,8 @@ class Table:
 
     @property
     def options(self) -> Mapping[str, Value]:
-        """The rules that were chosen for it, every option of the game with its value."""
-        return self.charter.options
+        """The rules that it plays by, every option of the game with its value."""
+        return {**self.charter.options, **self.amendments}
 
     @property
     def preset(self) -> str:
@@ -234,7 +237,7 @@ class Table:
         """
         name, args = entry.move
         match name:
-            case "@begin" | "@sit" | "@free" | "@served" | "@away" | "@rolls" | "@again":
+            case "@begin" | "@sit" | "@free" | "@served" | "@away" | "@rolls" | "@again" | "@option":
                 return self._noted(entry, *args)
             case "@undo":
                 return self._undone(entry)
@@ -372,7 +375,23 @@ class Table:
                 return self._told(entry, [Line("rolls_app" if whose else "rolls_people")], rolls=bool(whose))
             case "@again", (str(table_id),):
                 return self._told(entry, [Line("again")], again=table_id)
+            case "@option", (str(key), value):
+                return self._amended(entry, key, value)
         return Refusal("unknown_move", {"move": entry.move.name})
+
+    def _amended(self, entry: Entry, key: str, value: Value) -> Table | Refusal:
+        """Return the table under a changed option. What was done under the old one can no longer be taken back."""
+        option = next((each for each in self.game.options if each.key == key), None)
+        if option is None or not option.accepts(value):
+            return Refusal("bad_option", {"option": key[:32], "value": str(value)[:32]})
+        amended = replace(self, amendments={**self.amendments, key: value})
+        if self.steps:
+            state = self.game.amended(self.state, amended.options)
+            if isinstance(state, Refusal):
+                return state
+            step = Step(entry.by, entry.move, state, self.steps[-1].turn_began)
+            amended = replace(amended, steps=(step,))
+        return amended._told(entry, [Line(f"amended.{key}")])
 
     def _undone(self, entry: Entry) -> Table | Refusal:
         if refusal := self.undo_refused(entry.by):

@@ -54,11 +54,11 @@ class Move(NamedTuple):
         return [self.name, *self.args]
 
     @classmethod
-    def from_json(cls, value: object) -> Move:
-        """Read what `to_json` wrote; raises `ValueError` for anything else."""
+    def from_json(cls, value: object, longest: int = 200) -> Move:
+        """Read what `to_json` wrote, no word in it longer than that; raises `ValueError` for anything else."""
         if isinstance(value, list) and value and isinstance(value[0], str) and len(value) <= 16:
             name, *args = value
-            if all(type(arg) is int or (isinstance(arg, str) and len(arg) <= 200) for arg in args):
+            if all(type(arg) is int or (isinstance(arg, str) and len(arg) <= longest) for arg in args):
                 return cls(name, tuple(args))
         raise ValueError(f"move is {ascii(value)[:80]}; expected a list of its name and its arguments")
 
@@ -71,11 +71,40 @@ class Refusal:
     facts: Facts = field(default_factory=dict)
 
 
+LONGEST_TEXT = 200_000
+LONGEST_LINE = 1_000
+"""The most letters of a text that a table brings for an option, and of one of its lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong in a text: its line, from 1, and a code with words in the game's texts under ``fault``."""
+
+    line: int
+    code: str
+    facts: Facts = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How a game reads a text that a table brings for an option. Both functions are pure.
+
+    `faults` returns everything that is wrong in a text, in order; `contents` what a text without faults holds, as
+    codes with words in the game's texts under ``contents``. A text has at most `LONGEST_TEXT` letters, in lines of at
+    most `LONGEST_LINE`, and no control characters but tabs and line ends.
+    """
+
+    faults: Callable[[str], Sequence[Fault]]
+    contents: Callable[[str], Sequence[tuple[str, Facts]]]
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A rule that a table may choose: one of `values`, or any whole number from `low` to `high`.
+    """A rule that a table may choose: one of `values`, any whole number from `low` to `high`, or a text of its own.
 
-    `ruling` is the id of the ruling that it settles ("M25"); its words are in the game's texts under its key.
+    `ruling` is the id of the ruling that it settles ("M25"); its words are in the game's texts under its key. Where
+    there is a `reader`, a table may bring a file; the value is then its whole text, so that the table plays on with
+    it whatever becomes of the file.
     """
 
     key: str
@@ -84,12 +113,36 @@ class Option:
     values: tuple[Value, ...] = ()
     low: int = 0
     high: int = 0
+    reader: Reader | None = None
 
     def accepts(self, value: object) -> bool:
         """Return whether a table may choose this value; where there is a range, `values` are only proposals."""
         if self.high:
             return type(value) is int and self.low <= value <= self.high
-        return type(value) in (int, str) and value in self.values
+        if type(value) in (int, str) and value in self.values:
+            return True
+        return self.reader is not None and isinstance(value, str) and not self.faults(value)
+
+    def faults(self, text: str) -> tuple[Fault, ...]:
+        """Return what is wrong in a text that a table brings; raises `ValueError` where it may bring none."""
+        if self.reader is None:
+            raise ValueError(f"option {self.key} was given a text; expected one of its values")
+        return _unreadable(text) or tuple(self.reader.faults(text))
+
+
+def _unreadable(text: str) -> tuple[Fault, ...]:
+    """Return what keeps a game from reading a text at all: nothing that a reader is given can exhaust it."""
+    if not text.strip():
+        return (Fault(1, "empty_text"),)
+    if len(text) > LONGEST_TEXT:
+        return (Fault(1, "long_text", {"length": len(text), "longest": LONGEST_TEXT}),)
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > LONGEST_LINE:
+            found.append(Fault(number, "long_line", {"length": len(line), "longest": LONGEST_LINE}))
+        if any((sign < " " and sign != "\t") or "\ud800" <= sign <= "\udfff" for sign in line):
+            found.append(Fault(number, "control"))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +275,13 @@ class Game(ABC, Generic[S]):
     def chance(self, state: S) -> Chance | None:
         """Return what a die, a bag or a deck has to bring now, or none."""
         return None
+
+    def amended(self, state: S, options: Mapping[str, Value]) -> S | Refusal:
+        """Return the state of a running game after its house changed an option, or why that cannot be.
+
+        The options are complete and each accepted by its `Option`.
+        """
+        return Refusal("not_amendable")
 
     def fall(self, state: S, fall: Fall) -> Move:
         """Return the move by `TEMPLE` that enters a fallen token. It is legal in every state, even the last."""

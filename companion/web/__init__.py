@@ -12,7 +12,7 @@ from flask import Flask, request
 from companion.addresses import own_addresses
 from companion.house import House
 from companion.live import Hub
-from companion.web import errors, guard, pages, play, streams, temples
+from companion.web import errors, games, guard, pages, play, printing, rules, streams, temples, uploads
 from companion.web.site import Site
 
 
@@ -43,9 +43,9 @@ def create_app(house: House, hub: Hub, config: WebConfig, clock: Callable[[], fl
     """Return the companion's web application. `clock` gives seconds that never run backwards."""
     app = App("companion.web", static_folder="static", template_folder=None)
     hub.cap = config.stream_cap
-    guard.install(app, config.allowed_hosts, config.own_addresses, clock)
-    for blueprint in (pages.blueprint, play.blueprint, temples.blueprint, streams.blueprint):
-        app.register_blueprint(blueprint)
+    guard.install(app, config.allowed_hosts, config.own_addresses, clock, {"pages.open_table": uploads.MAX_UPLOAD})
+    for part in (pages, games, printing, rules, play, temples, streams):
+        app.register_blueprint(part.blueprint)
     errors.install(app)
     app.extensions["site"] = Site(app, house, hub, config.address, config.instance, guard.Lockout(clock))
     return app

@@ -13,6 +13,9 @@ _STATUS = {
     "unknown_table": 404,
     "unknown_temple": 404,
     "unknown_game": 404,
+    "unknown_aid": 404,
+    "unknown_sheet": 404,
+    "no_guide": 404,
     "wrong_code": 403,
     "not_seated": 403,
     "not_your_seat": 403,
@@ -42,7 +45,7 @@ def install(app: Flask) -> None:
     def of_http(error: HTTPException) -> Response:
         status = error.code or 500
         words = _WORDS.get(status, "failed" if status >= 500 else "bad_request")
-        return _answer(status, site().words()(f"refusal.{words}", most=MAX_BODY))
+        return _answer(status, site().words()(f"refusal.{words}", most=request.max_content_length or MAX_BODY))
 
 
 def _answer(status: int, words: str, back: str = "") -> Response:

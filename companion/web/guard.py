@@ -6,13 +6,13 @@ import ipaddress
 import math
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
 
 MAX_BODY = 16_384
-"""Bytes. A longer body is refused with 413."""
+"""Bytes. A longer body is refused with 413, but at the few endpoints that take files."""
 
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
@@ -66,9 +66,16 @@ class Hosts:
 
 
 def install(
-    app: Flask, names: Iterable[str], addresses: Callable[[], Iterable[str]], clock: Callable[[], float]
+    app: Flask,
+    names: Iterable[str],
+    addresses: Callable[[], Iterable[str]],
+    clock: Callable[[], float],
+    larger: Mapping[str, int],
 ) -> None:
-    """Guard every route of the app: known hosts, writes of its own pages only, headers on every answer."""
+    """Guard every route of the app: known hosts, writes of its own pages only, headers on every answer.
+
+    `larger` gives the bytes that a body may have at the endpoints that take files; everywhere else it is `MAX_BODY`.
+    """
     hosts = Hosts(names, addresses, clock)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
     app.config["MAX_FORM_MEMORY_SIZE"] = MAX_BODY
@@ -82,8 +89,10 @@ def install(
         if request.method in WRITES:
             if request.headers.get("Origin", "") != f"{request.scheme}://{asked}":
                 raise Refused(403, "foreign_origin")
-            if (request.content_length or 0) > MAX_BODY:
-                raise Refused(413, "too_large", most=MAX_BODY)
+            most = larger.get(request.endpoint or "", MAX_BODY)
+            request.max_content_length = request.max_form_memory_size = most
+            if (request.content_length or 0) > most:
+                raise Refused(413, "too_large", most=most)
 
     @app.after_request
     def seal(response: Response) -> Response:

@@ -20,17 +20,20 @@ from companion.web.site import (
     whole_number,
 )
 from companion.web.texts import LANGUAGES
+from companion.web.uploads import OWN, SHOWN, Brought, brought
 
 blueprint = Blueprint("pages", __name__)
 
 YEAR = 365 * 24 * 3600
 BAD_FORM = 422
+NOTHING_BROUGHT = Brought()
 
 
 @blueprint.get("/")
 def first() -> Response:
     """Say what this is, and lead to a table."""
-    return site().page("first.html", tables=[table for table in _tables() if table.phase != "over"][:6])
+    running = [table for table in _tables() if table.phase != "over"]
+    return site().page("first.html", tables=running[:6], games=list(site().games.values()))
 
 
 @blueprint.get("/healthz")
@@ -48,9 +51,7 @@ def icon() -> Response:
 @blueprint.get("/games/<game>/static/<path:filename>")
 def game_static(game: str, filename: str) -> Response:
     """Return a file that a game's pages use."""
-    folder = site().folders.get(game)
-    if folder is None:
-        raise HouseError("unknown_game", game=game[:32])
+    folder = site().folders[site().game(game).name]
     return send_from_directory(folder / "static", filename)
 
 
@@ -90,40 +91,42 @@ def new_table() -> Response:
 def open_table() -> Response:
     """Open a table and lead whoever opened it to a chair."""
     form = request.form
-    game = _game(form.get("game", ""))
+    game = site().game(form.get("game", ""))
+    texts = NOTHING_BROUGHT
     try:
+        texts = brought(game, form, request.files)
+        if texts.faults:
+            return _new_table(form, site().words()("new.file_wrong"), BAD_FORM, texts)
         table = site().house.open_table(
             game.name,
             form.get("title", ""),
             whole_number(form.get("players", ""), 99) or 0,
             form.get("preset", ""),
-            _chosen(game, form),
+            {**_chosen(game, form), **texts.texts},
             form.get("temple") or None,
         )
     except HouseError as error:
-        return _new_table(form, site().refusal(error), BAD_FORM)
+        return _new_table(form, site().refusal(error), BAD_FORM, texts)
     return keep_code(see(site().url("invited", code=table.code)), table)
-
-
-def _game(name: str) -> Game[Any]:
-    try:
-        return site().games[name]
-    except KeyError:
-        raise HouseError("unknown_game", game=name[:32]) from None
 
 
 def _chosen(game: Game[Any], form: Mapping[str, str]) -> dict[str, Value]:
     """Return the options that a form sets; what it leaves empty stays as the preset has it."""
     chosen: dict[str, Value] = {}
     for option in game.options:
-        if text := form.get(f"option.{option.key}", "").strip():
+        text = form.get(f"option.{option.key}", "").strip()
+        if text and text != OWN:
             number = whole_number(text, 10**9)
             by_name = {str(value): value for value in option.values}
+            if option.reader and text not in by_name:
+                raise HouseError("bad_option", option=option.key, value=text[:32])
             chosen[option.key] = by_name.get(text, text if number is None else number)
     return chosen
 
 
-def _new_table(form: Mapping[str, str], problem: str, status: int = 200) -> Response:
+def _new_table(
+    form: Mapping[str, str], problem: str, status: int = 200, texts: Brought = NOTHING_BROUGHT
+) -> Response:
     games = site().games
     game = games.get(form.get("game", "")) or next(iter(games.values()))
     players = whole_number(form.get("players", ""), 99)
@@ -138,6 +141,9 @@ def _new_table(form: Mapping[str, str], problem: str, status: int = 200) -> Resp
         offers=list(games.values()),
         form=form,
         problem=problem,
+        brought=texts,
+        own=OWN,
+        shown=SHOWN,
         temples=temples,
         chosen_players=players if players in game.seatings else max(game.seatings),
         chosen_preset=preset if preset in game.presets else next(iter(game.presets)),

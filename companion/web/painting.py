@@ -12,12 +12,23 @@ A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen
   what stands inside is what stands on the button
 - ``bring(words, css="")`` the button by which the app rolls or draws what chance has to bring; what a real die or
   deck showed instead is a form of its choice with ``seat="chance"``
+- ``guided(game)`` whether a game's folder brings a guide, and so a page of rules
+
+``templates/print/<name>.html`` is a page for the printer: one ``<section class="leaf">`` for each page of paper. It
+finds ``slice``, ``t`` and ``words`` as above, and:
+
+- ``paper`` its ``name``, ``width`` and ``height``, and ``paper.grid(width, height)`` for pieces to be cut apart
+  (`companion.web.paper`); all lengths are millimetres
+- ``drawing(id, width, height=width)`` a symbol of `companion/art` in a true size
+- ``placed(id, x, y, width, height=width)`` the same inside an SVG of one's own
+- ``colour(name)`` a colour of the palette's day, for attributes of an SVG
+- ``cut_marks(grid)`` where to cut, and ``ruler()`` the 100 mm that show whether a printer scaled the page
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -28,15 +39,17 @@ from markupsafe import Markup
 
 from companion.cuts import Audience
 from companion.games import registry
-from companion.games.kernel import Arg, Json, Seat
+from companion.games.kernel import Arg, Game, Json, Seat
 from companion.live import REQUEST_MARK, VERSION_MARK, Paint, Picture
 from companion.table import Table
 from companion.temples import Temple
-from companion.web.texts import Library, Words
+from companion.web.art import Art
+from companion.web.paper import Paper
+from companion.web.texts import LANGUAGES, Library, Words
 
 ART = Path(__file__).parent.parent / "art"
 SHELL = Path(__file__).parent
-SHELL_REGIONS = frozenset({"log", "health", "seats", "lobby", "undo", "after"})
+SHELL_REGIONS = frozenset({"log", "health", "seats", "lobby", "undo", "after", "draft"})
 TEMPLE_REGIONS = ("health", "beams", "serving", "recent", "source")
 
 
@@ -54,6 +67,19 @@ class FolderEnvironment(jinja2.Environment):
         return template
 
 
+class FolderLoader(jinja2.PrefixLoader):
+    """Loads templates under their full names, so that each knows its neighbours."""
+
+    def load(
+        self,
+        environment: jinja2.Environment,
+        name: str,
+        globals: MutableMapping[str, Any] | None = None,  # noqa: A002  # the base class names it so
+    ) -> jinja2.Template:
+        """Return a template, its folder still in its name."""
+        return jinja2.BaseLoader.load(self, environment, name, globals)
+
+
 @dataclass(frozen=True, slots=True)
 class At:
     """The page that a region stands on."""
@@ -69,11 +95,13 @@ class Painter:
 
     def __init__(self, library: Library, games: Mapping[str, Path], url: Url) -> None:
         self.library = library
+        self.art = Art(ART, SHELL / "static" / "1-palette.css")
+        self._games = games
         self._url = url
         folders: dict[str, jinja2.BaseLoader] = {"art": jinja2.FileSystemLoader(ART)}
         folders |= {f"game-{name}": jinja2.FileSystemLoader(path / "templates") for name, path in games.items()}
         self._templates = FolderEnvironment(
-            loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(SHELL / "templates"), jinja2.PrefixLoader(folders)]),
+            loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(SHELL / "templates"), FolderLoader(folders)]),
             autoescape=True,
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,
@@ -136,10 +164,12 @@ class Painter:
         context = self._context(words, at)
         lobby = table.phase == "lobby"
         name = "lobby.html" if lobby else f"{game_folder(table.charter.game)}/{audience.layout}.html"
-        return Markup(  # noqa: S704  # every part comes out of a template that escapes
+        region = placer(words, picture, request_id)
+        draft = region("draft") if "draft" in picture.regions else Markup()
+        return draft + Markup(  # noqa: S704  # every part comes out of a template that escapes
             self._template(name).render(
                 context,
-                region=placer(words, picture, request_id),
+                region=region,
                 table=table,
                 seats=audience.seats,
                 layout=audience.layout,
@@ -147,10 +177,32 @@ class Painter:
             )
         )
 
+    def sheet(self, game: Game[Any], name: str, language: str, paper: Paper) -> Markup:
+        """Return the leaves of one of a game's pages for the printer."""
+        words = self.library.words(language, game.name)
+        pieces: Any = self._template("print_pieces.html").module
+        html = self._template(f"game-{game.name}/print/{name}.html").render(
+            t=words,
+            words=words,
+            language=language,
+            slice=game.sheet(name, language),
+            paper=paper,
+            drawing=self.art.drawing,
+            placed=self.art.placed,
+            colour=self.art.colours.__getitem__,
+            cut_marks=pieces.cut_marks,
+            ruler=lambda: pieces.ruler(words),
+        )
+        return Markup(html)  # noqa: S704  # templates that escape
+
     def forms(self, table: Table, audience: Audience) -> Forms:
         """Return what writes the forms of an audience's choices."""
         at = At(table.id, audience.layout, audience.seats, audience.language)
         return Forms(self._template("macros.html"), self.words(audience.language, table), at, self._url)
+
+    def guided(self, game: str) -> bool:
+        """Return whether a game, or the game of an aid, brings a guide."""
+        return guide_file(self._games[registry.parts(game)[0]], LANGUAGES[0]).is_file()
 
     def _template(self, name: str) -> jinja2.Template:
         return self._templates.get_template(name)
@@ -165,10 +217,16 @@ class Painter:
             "health_words": lambda code, god="": health_words(words, code, god),
             "form": (forms := Forms(self._template("macros.html"), words, at, self._url)),
             "bring": forms.bring,
+            "guided": self.guided,
             "spelled": spelled,
             "version_mark": VERSION_MARK,
             "request_mark": REQUEST_MARK,
         }
+
+
+def guide_file(folder: Path, language: str) -> Path:
+    """Return where a game's folder keeps its guide."""
+    return folder / f"guide.{language}.md"
 
 
 def filled(html: str, version: int, request_id: Callable[[], str]) -> str:

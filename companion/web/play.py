@@ -13,6 +13,7 @@ from flask import Blueprint, Response, jsonify, make_response, request
 from markupsafe import Markup
 
 from companion.cuts import Audience
+from companion.games import registry
 from companion.games.kernel import Arg, Choice, Json, Move, Refusal, Seat
 from companion.house import Played
 from companion.table import HouseError, Table
@@ -56,10 +57,12 @@ def _show(table_id: str, layout: str) -> Response:
     picture = here.picture(table, audience)
     table = here.house.table(table_id)
     notice = request.args.get("notice", "")
+    name, aid = registry.parts(table.charter.game)
     return here.page(
         "table.html",
         table=table,
         layout=layout,
+        aid_of=name if aid else "",
         seats=audience.seats,
         picture=picture,
         notice=here.words()(f"notice.{notice}") if notice in NOTICES else "",

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from companion.cuts import Audience, cut_table, cut_temple, table_topic, temple_topics, tone
 from companion.games import registry
-from companion.games.kernel import Seat
+from companion.games.kernel import Game, Seat
 from companion.house import House
 from companion.live import Gallery, Hub, Picture
 from companion.table import HouseError, Table
@@ -52,6 +52,13 @@ class Site:
     def url(self, route: str, **values: Any) -> str:
         """Return the path of a route by its plain name; needs no request, so a stream's thread can paint."""
         return self._adapter.build(self._routes[route], {key: value for key, value in values.items() if value != ""})
+
+    def game(self, name: str) -> Game[Any]:
+        """Return a game that a lobby offers; raises `HouseError` ``unknown_game``."""
+        try:
+            return self.games[name]
+        except KeyError:
+            raise HouseError("unknown_game", game=name[:32]) from None
 
     def game_stylesheets(self, game: str) -> list[str]:
         """Return the paths of the style sheets that a game, or the game of an aid, brings."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from companion.games import registry
-from companion.games.kernel import Move
+from companion.games.kernel import Game, Move
 from companion.house import House, Played
 from companion.store import SqlStore
 from companion.table import Table
@@ -43,7 +45,7 @@ class Entropy:
         self._count = itertools.count(1)
 
     def __call__(self, size: int) -> bytes:
-        return next(self._count).to_bytes(size, "little")
+        return hashlib.shake_128(str(next(self._count)).encode()).digest(size)
 
 
 @dataclass
@@ -54,6 +56,7 @@ class Home:
     clock: Clock = field(default_factory=Clock)
     entropy: Entropy = field(default_factory=Entropy)
     changes: list[str] = field(default_factory=list)
+    games: Mapping[str, Game[Any]] = field(default_factory=lambda: registry.with_aids(registry.load(())))
     requests: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def __post_init__(self) -> None:
@@ -64,7 +67,7 @@ class Home:
         if hasattr(self, "store"):
             self.store.close()
         self.store = SqlStore(self.url)
-        self.house = House(self.store, registry.load(()), self.clock, self.entropy, self.changes.append)
+        self.house = House(self.store, self.games, self.clock, self.entropy, self.changes.append)
 
     def table(self, players: int = 4, temple: str | None = None, **options: str | int) -> Table:
         """Open and begin a table."""

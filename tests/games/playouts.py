@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -19,7 +20,14 @@ from companion.games.mexica import FULL_GAME
 STATES = int(os.environ.get("TEMPLO_STATES", "2400"))
 """States that the conformance suite visits, over all games together; three whole games each are played anyhow."""
 
-GAMES = registry.load()
+OTHERS = [path for path in os.environ.get("TEMPLO_GAMES", "").split(os.pathsep) if path]
+"""Game folders from elsewhere: where any are named, the suite is theirs alone."""
+
+_FOLDERS = {Path(path).expanduser().resolve() for path in OTHERS}
+
+GAMES = {
+    name: game for name, game in registry.load(_FOLDERS).items() if not OTHERS or registry.folder(game) in _FOLDERS
+}
 
 BEHIND: tuple[Game[Any], ...] = (FULL_GAME,)
 """Whole rules whose pages are not drawn yet: proved like the others, but with no words and no playthrough."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from itertools import chain
 from random import Random
 from typing import Any
@@ -116,6 +117,7 @@ def _check_state(here: Combination, state: Any, random: Random) -> None:
     for seat in {random.choice(here.seats), *acting[-1:]}:
         _check_moves(game, state, seat, random)
     _check_chance(game, state)
+    _check_secrecy(here, state, random)
     assert game.parse(game.notation(state)) == state
     assert "\n" not in game.notation(state)
     for viewer in (*here.seats, None):
@@ -133,6 +135,26 @@ def _check_chance(game: Game[Any], state: Any) -> None:
         assert sorted(due.outcomes) == game.moves(state, CHANCE), "chance's outcomes and its moves do not agree"
         assert sum(due.outcomes.values()) == 1
         assert all(probability > 0 for probability in due.outcomes.values())
+
+
+def _check_secrecy(here: Combination, state: Any, random: Random) -> None:
+    """Two moves that a viewer is told alike must look alike to it: in what it sees, and in the story."""
+    game = here.game
+    for seat in game.to_act(state):
+        moves = game.moves(state, seat)
+        for viewer in (*here.seats, None):
+            told = defaultdict(list)
+            for move in random.sample(moves, min(MANY, len(moves))):
+                told[game.known(state, seat, move, viewer)].append(move)
+            for alike in [alike for alike in told.values() if len(alike) > 1][:2]:
+                pictures = {_seen(game, state, seat, move, viewer) for move in alike[:3]}
+                assert len(pictures) == 1, f"{viewer} can tell {alike[0]} from {alike[1]}, but is told the same"
+
+
+def _seen(game: Game[Any], before: Any, seat: str, move: Move, viewer: str | None) -> str:
+    after = accepted(game.play(before, seat, move), move)
+    story = [(line.code, dict(line.facts), line.mark) for line in game.story(before, seat, move, after)]
+    return json.dumps([game.view(after, viewer), story])
 
 
 def _check_moves(game: Game[Any], state: Any, seat: str, random: Random) -> None:

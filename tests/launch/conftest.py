@@ -87,6 +87,13 @@ class Launched:
             self.lines.append(line)
         assert until(lambda: len(family(self.process.pid)) == 3)
 
+    def heard(self) -> list[str]:
+        """Every line that it has said so far."""
+        while not self._queue.empty():
+            if (line := self._queue.get()) is not None:
+                self.lines.append(line)
+        return self.lines
+
     def url(self) -> str:
         """The address of the table on this computer."""
         return next(line.split()[-1] for line in self.lines if "on this computer" in line)

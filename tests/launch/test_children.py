@@ -47,6 +47,24 @@ def test_a_line_counts_only_when_it_is_finished(started: list[Child], tmp_path: 
     assert child.told("never") == []
 
 
+def test_news_are_the_finished_lines_since_it_was_asked_last(started: list[Child], tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    code = f"""if True:
+        import pathlib, sys, time
+        sys.stdout.write('deck one\\nother\\ndeck t')
+        while not pathlib.Path({str(go)!r}).exists():
+            time.sleep(0.02)
+        print('wo')
+        time.sleep(60)
+    """
+    child = start(started, tmp_path, code)
+    assert until(lambda: "deck t" in child.program.said.read_text())
+    assert (child.news("deck"), child.news("deck")) == (["one"], [])
+    go.touch()
+    assert until(lambda: "two\n" in child.program.said.read_text())
+    assert (child.news("deck"), child.news("deck")) == (["two"], [])
+
+
 def test_what_a_program_complains_of_never_ends_up_inside_what_it_says(started: list[Child], tmp_path: Path) -> None:
     child = start(
         started, tmp_path, "import sys; print('table', end=' '); print('oh', file=sys.stderr); print('here')"

@@ -50,7 +50,7 @@ def test_make_alone_lists_every_target_in_words() -> None:
     listed = run("make", "--no-print-directory", PATH=os.environ["PATH"])
     assert listed.returncode == 0
     targets = {line.split()[1] for line in listed.stdout.splitlines()}
-    assert targets == {"help", "demo", "temple", "test", "check", "bench", "pictures", "clean"}
+    assert targets == {"help", "demo", "temple", "sheets", "test", "check", "bench", "pictures", "clean"}
     assert all(len(line.split()) > 4 for line in listed.stdout.splitlines())
 
 
@@ -134,6 +134,23 @@ def test_a_failed_installation_shows_its_last_words(bare: Path, tmp_path: Path) 
     assert finished.returncode == 1
     assert "E: Unable to locate package" in finished.stderr
     assert "sudo apt-get install" in finished.stderr
+
+
+def test_the_pdfs_ask_for_their_own_libraries_alone(bare: Path, tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    program(bare, "id", "echo 0")
+    program(bare, "ldconfig", "echo libpango-1.0.so.0")
+    program(bare, "apt-get", f'echo "$*" >> {asked}')
+    finished = run(ROOT / "tests/system-packages", "sheets", PATH=str(bare), SBIN="", HOME=str(tmp_path))
+    assert finished.returncode == 0, finished.stderr
+    assert asked.read_text().endswith("--no-install-recommends libpangoft2-1.0-0 libharfbuzz-subset0\n")
+
+
+def test_without_the_right_to_install_the_pdfs_libraries_are_named(bare: Path) -> None:
+    program(bare, "id", "echo 1000")
+    program(bare, "ldconfig", "")
+    sentence = says(run(ROOT / "tests/system-packages", "sheets", PATH=str(bare), SBIN=""))
+    assert "The PDFs need libpango-1.0-0, libpangoft2-1.0-0 and libharfbuzz-subset0" in sentence
 
 
 def test_every_dependency_is_pinned_to_a_version_that_its_range_allows() -> None:

@@ -14,7 +14,6 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from companion.games import registry
 from companion.house import House
 from companion.live import Hub
 from companion.store import SqlStore
@@ -39,7 +38,7 @@ class WebHome(Home):
         if hasattr(self, "store"):
             self.store.close()
         self.store = SqlStore(self.url)
-        self.house = House(self.store, registry.load(()), self.clock, self.entropy, self.hub.publish)
+        self.house = House(self.store, self.games, self.clock, self.entropy, self.hub.publish)
         config = WebConfig(
             ("localhost", "templo.local"), "http://templo.local", "an-instance", 3, lambda: ["192.168.1.7"]
         )

@@ -20,6 +20,8 @@ def routes(home: WebHome, table_id: str) -> list[tuple[str, str]]:
         "name": "table",
         "game": "mexica",
         "filename": "table.js",
+        "aid": "battle",
+        "sheet": "board",
     }
     found = []
     for rule in home.app.url_map.iter_rules():

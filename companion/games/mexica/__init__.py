@@ -7,6 +7,7 @@ the whole ledger kept by the app; it stays out of the lobby until its pages are 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from companion.games.kernel import (
     Arg,
@@ -85,6 +86,13 @@ class Mexica(Game[State]):
     def chance(self, state: State) -> Chance | None:
         """Return the die or the card that is due, with every outcome; a card is its tribe's own secret (M21)."""
         return decisions.chance(state)
+
+    def amended(self, state: State, options: Mapping[str, Value]) -> State | Refusal:
+        """Return the state with another deck (ruling M20): cards keep their ids, hands and piles stay as they are."""
+        rules = HouseRules.of(options, self.options)
+        if replace(rules, deck=state.rules.deck) != state.rules:
+            return Refusal("not_amendable")
+        return replace(state, rules=rules)
 
     def fall(self, state: State, fall: Fall) -> Move:
         """Return the move that enters a fallen token; only a token that is known already will be refused."""

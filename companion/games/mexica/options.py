@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from companion.games.kernel import Option, Seat, Value
+from companion.games.mexica.cards import DEFAULT, READER
 
 TEMPLE_ONLY = "temple_only"
 FULL = "full"
@@ -49,7 +50,7 @@ FULL_OPTIONS: tuple[Option, ...] = (
     Option("sign_copies", 1, "M19", (1, 5, 10)),
     Option("day_signs", "flower_only", "M19", ("flower_only", "all")),
     Option("week_signs", "on", "M19", ("on", "off")),
-    Option("deck", "default", "M20", ("default",)),
+    Option("deck", DEFAULT, "M20", (DEFAULT,), reader=READER),
     Option("open_hands", "off", "M21", _OFF_ON),
     *APOCALYPSE[:2],
     Option("mary_counts", "off", "M24", _OFF_ON),
@@ -120,7 +121,8 @@ class HouseRules:
     sign_copies: int = 1
     day_signs: str = "flower_only"
     week_signs: str = "on"
-    deck: str = "default"
+    deck: str = DEFAULT
+    """`DEFAULT`, or the whole text of a deck of the table's own."""
     open_hands: str = "off"
     mary_counts: str = "off"
     war: str = "drain"
@@ -163,4 +165,4 @@ def options_of(scope: object) -> tuple[Option, ...]:
 def _accepted(option: Option) -> str:
     if option.high:
         return f"a whole number from {option.low} to {option.high}"
-    return " or ".join(map(str, option.values))
+    return " or ".join((*map(str, option.values), *("a text without faults",) * (option.reader is not None)))

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from companion.games.kernel import CHANCE, Json, Move, Seat
-from companion.games.mexica.rules import apocalypse, course, offerings
+from companion.games.mexica.rules import apocalypse, course, decisions, offerings
 from companion.games.mexica.rules.calendar import SIGNS, sign
-from companion.games.mexica.rules.hands import DRAWN, card, count, left
+from companion.games.mexica.rules.hands import DRAWN, card, count, left, pile_of, settler
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import EVEN, GODS
 
@@ -54,8 +54,8 @@ def view(state: State, seat: Seat | None) -> dict[str, Json]:
 def known(before: State, by: Seat, move: Move, seat: Seat | None) -> Move:
     """Return a move as a seat, or with none a spectator, may know it.
 
-    A card drawn into a hand, or given from one to another, is a back to everybody else (ruling M21); a Day card
-    whose event happens at once lies open.
+    A card drawn into a hand, or given from one to another, is a back to everybody else (ruling M21). A Day card
+    whose event happens at once lies open, and so does a sign by which a tribe settles.
     """
     task = course.due(before) if before.board else None
     if task is None or before.rules.open_hands == "on" or move.name not in ("draw", "give", "return"):
@@ -63,10 +63,16 @@ def known(before: State, by: Seat, move: Move, seat: Seat | None) -> Move:
     if move.name == "draw" and by == CHANCE:
         card_ = card(before, str(move.args[1]))
         open_ = card_.pile == "day" and card_.sign is None and before.rules.card_timing == "text"
-        return move if open_ or seat == task.seat else Move("draw", (card_.pile,))
+        return move if open_ or seat == task.seat or _settles(before, by, move) else Move("draw", (card_.pile,))
     privy = (task.seat, task.args[0]) if move.name == "give" else (task.seat,)
-    open_ = str(move.args[0]).startswith("week-")
-    return move if open_ or seat in privy else Move(move.name)
+    pile = pile_of(str(move.args[0]))
+    open_ = pile == "week" or seat in privy or _settles(before, by, move)
+    return move if open_ else Move(move.name, (pile,))
+
+
+def _settles(before: State, by: Seat, move: Move) -> bool:
+    after = decisions.carry_out(before, by, move)
+    return isinstance(after, State) and settler(after) is not None
 
 
 def _board(state: State, seat: Seat | None) -> dict[str, Json]:
@@ -75,7 +81,7 @@ def _board(state: State, seat: Seat | None) -> dict[str, Json]:
     hands: dict[Seat, list[str]] = {
         each: list(tribe.hand) for each, tribe in zip(state.seats, board.tribes, strict=True) if open_ or each == seat
     }
-    battle = board.battle
+    battle, rules = board.battle, state.rules
     return {
         "spaces": [
             {"sign": name, "tokens": tokens, "holder": holder or None}
@@ -83,6 +89,7 @@ def _board(state: State, seat: Seat | None) -> dict[str, Json]:
         ],
         "tribes": {each: _tribe(state, each) for each in state.seats},
         "hands": hands,
+        "deck": [rules.deck, rules.flower_copies, rules.sign_copies, rules.day_signs],
         "reserve": board.reserve,
         "tonantzin": board.pile,
         "lost": board.lost,

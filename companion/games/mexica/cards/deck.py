@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
+from companion.games.kernel import Arg, Fault
 from companion.games.mexica.cards.effects import (
     SPACES,
     AnotherTurn,
@@ -48,6 +49,7 @@ from companion.games.mexica.cards.effects import (
     Ward,
     from_table,
     name_of,
+    shown,
 )
 
 Pile: TypeAlias = Literal["day", "week", "war", "rain"]
@@ -145,25 +147,12 @@ class Deck:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong in a deck file, and on which line, counted from 1."""
-
-    file: str
-    line: int
-    reason: str
-
-    def __str__(self) -> str:
-        """Return the fault as compilers write it, so that an editor can jump there."""
-        return f"{self.file}:{self.line}: {self.reason}"
-
-
 class DeckError(ValueError):
-    """A deck that cannot be played: `faults` holds everything that is wrong in it, in order."""
+    """A deck that cannot be played: `faults` holds everything that is wrong, in order, each with its file's name."""
 
-    def __init__(self, faults: list[Fault]) -> None:
-        super().__init__("\n".join(map(str, faults)))
+    def __init__(self, faults: Iterable[tuple[str, Fault]]) -> None:
         self.faults = tuple(faults)
+        super().__init__("\n".join(f"{file}:{each.line}: {each.code} {each.facts}" for file, each in self.faults))
 
 
 def ids(pile: Pile) -> list[str]:
@@ -180,7 +169,7 @@ def read(files: Mapping[str, str], base: Deck | None = None) -> Deck:
 
     With a `base`, cards that no file names are as they are there; without one, every card must be named.
     """
-    faults: list[Fault] = []
+    faults: list[tuple[str, Fault]] = []
     found: dict[str, Card] = {}
     said: Mapping[str, Mapping[str, str]] = base.words if base else {}
     words = {language: dict(said.get(language, {})) for language in LANGUAGES}
@@ -189,7 +178,7 @@ def read(files: Mapping[str, str], base: Deck | None = None) -> Deck:
     if not faults and base is None:
         last = next(reversed([*files]), "deck")
         missing = [each for pile in PILES for each in ids(pile) if each not in found]
-        faults += [Fault(last, 1, f"{each} is missing; expected all 360 cards") for each in missing]
+        faults += [(last, Fault(1, "missing", {"card": each})) for each in missing]
     if faults:
         raise DeckError(faults)
     known = {card.id: card for card in base or ()} | found
@@ -197,21 +186,26 @@ def read(files: Mapping[str, str], base: Deck | None = None) -> Deck:
     return Deck(day, week, war, rain, words)
 
 
-@dataclass(slots=True)
 class _File:
     """One file while it is read: each fault goes to `faults` with its line."""
 
-    name: str
-    text: str
-    faults: list[Fault]
+    def __init__(self, name: str, text: str, faults: list[tuple[str, Fault]]) -> None:
+        self._name = name
+        self._text = text
+        self._faults = faults
+        self._lines: Mapping[tuple[str, ...], int] | None = None
 
     def read(self, found: dict[str, Card], words: dict[str, dict[str, str]]) -> None:
         try:
-            tree = tomllib.loads(self.text)
+            tree = tomllib.loads(self._text)
         except tomllib.TOMLDecodeError as error:
             at = re.search(r"line (\d+)", str(error))
-            line = int(at[1]) if at else self.text.count("\n") + 1
-            self.faults.append(Fault(self.name, line, f"no TOML: {error}"))
+            line = int(at[1]) if at else self._text.count("\n") + 1
+            said = re.sub(r" \(at .*\)$", "", str(error))
+            self._faults.append((self._name, Fault(line, "toml", {"said": said})))
+            return
+        except RecursionError:
+            self._faults.append((self._name, Fault(1, "nested")))
             return
         for key, value in tree.items():
             if key in PILES and isinstance(value, dict):
@@ -219,40 +213,43 @@ class _File:
             elif key == "words" and isinstance(value, dict):
                 self._words(value, words)
             else:
-                self._fault((key,), f"{ascii(key)[:40]}; expected a table [day], [week], [war], [rain] or [words.en]")
+                self._fault((key,), "table", found=shown(key))
 
     def _pile(self, pile: Pile, table: Mapping[str, Any], found: dict[str, Card]) -> None:
         known = {each: n for n, each in enumerate(ids(pile))}
+        first, last = (ids(pile)[n] for n in (0, -1))
         for each, value in table.items():
             if each not in known:
-                first, last = (ids(pile)[n] for n in (0, -1))
-                self._fault((pile, each), f"{ascii(each)[:40]} is no {pile} card; expected {first} to {last}")
+                self._fault((pile, each), "unknown_card", found=shown(each), pile=pile, first=first, last=last)
             elif each in found:
-                self._fault((pile, each), f"{each} is there twice; expected it once")
+                self._fault((pile, each), "twice", card=each)
             elif not isinstance(value, dict):
-                self._fault((pile, each), f"{each} is {ascii(value)[:40]}; expected {{ effect = ... }}")
+                self._fault((pile, each), "card", card=each, found=shown(value))
             else:
                 try:
                     found[each] = _card(pile, each, known[each], value)
                 except EffectError as error:
-                    self._fault((pile, each), f"{each}: {error}")
+                    self._fault((pile, each), error.code, card=each, **error.facts)
 
     def _words(self, table: Mapping[str, Any], words: dict[str, dict[str, str]]) -> None:
         known = {each for pile in PILES for each in ids(pile)}
         for language, cards in table.items():
             if language not in LANGUAGES or not isinstance(cards, dict):
-                self._fault(("words", language), f"words.{ascii(language)[:40]}; expected [words.en] or [words.es]")
+                self._fault(("words", language), "language", found=shown(language))
                 continue
             for each, said in cards.items():
                 if each not in known:
-                    self._fault(("words", language, each), f"{ascii(each)[:40]} is no card")
-                elif reason := _no_words(said):
-                    self._fault(("words", language, each), f"{each}: {reason}")
+                    self._fault(("words", language, each), "no_card", found=shown(each))
+                elif wrong := _no_words(said):
+                    self._fault(("words", language, each), wrong.code, card=each, **wrong.facts)
                 else:
                     words[language] |= {f"card.{each}.{part}": text for part, text in said.items()}
 
-    def _fault(self, path: tuple[str, ...], reason: str) -> None:
-        self.faults.append(Fault(self.name, _line(self.text, path), reason))
+    def _fault(self, path: tuple[str, ...], code: str, **facts: Arg) -> None:
+        if self._lines is None:
+            self._lines = _lines(self._text)
+        line = next((self._lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self._lines), 1)
+        self._faults.append((self._name, Fault(line, code, facts)))
 
 
 def _card(pile: Pile, card_id: str, place: int, table: Mapping[str, Any]) -> Card:
@@ -260,12 +257,12 @@ def _card(pile: Pile, card_id: str, place: int, table: Mapping[str, Any]) -> Car
     sign, plain = given.pop("sign", None), given.pop("plain", None)
     effect = _effect(pile, given)
     if sign is not None and (pile != "week" or sign not in _SIGNS):
-        raise EffectError(f"sign is {ascii(sign)[:40]}; expected eagle, serpent or flower, and only on a week card")
+        raise EffectError("counts", found=shown(sign), allowed=" | ".join(_SIGNS))
     if plain is not None and not isinstance(plain, dict):
-        raise EffectError(f"plain is {ascii(plain)[:40]}; expected {{ effect = ... }}")
+        raise EffectError("plain", found=shown(plain))
     without = None if plain is None else _effect(pile, plain)
     if isinstance(effect, Sign) and (without is None or isinstance(without, Sign)):
-        raise EffectError("a sign lacks plain, what it does where fewer signs are played; expected { effect = ... }")
+        raise EffectError("lacks_plain")
     space = SPACES[place // NUMBERS] if pile == "day" else SPACES[place] if pile == "week" else None
     number = place % NUMBERS + 1 if pile == "day" else 0 if pile == "week" else place + 1
     return Card(card_id, pile, space, number, effect, effect.of if isinstance(effect, Sign) else sign, without)
@@ -288,26 +285,32 @@ _BOOSTS: Mapping[Pile, tuple[str, ...]] = {
 }
 
 
-def may_do(pile: Pile, effect: Effect) -> str:
-    """Return why an effect has no place in a pile (a bonus to attack on a Rain card), or nothing where it has one."""
+def may_do(pile: Pile, effect: Effect) -> EffectError | None:
+    """Return why an effect has no place in a pile (a bonus to attack on a Rain card), or none where it has one."""
     if not isinstance(effect, _KINDS[pile]):
-        return f"{name_of(effect)} is no effect of a {pile} card"
+        return EffectError("pile", effect=name_of(effect), pile=pile)
     if pile == "day":
-        return ""
-    if isinstance(effect, Boost) and (effect.what not in _BOOSTS[pile] or effect.whose != "mine"):
-        expected = " or ".join(_BOOSTS[pile])
-        return f"boost is of {effect.what}, {effect.whose}; expected {expected}, mine, on a {pile} card"
+        return None
+    if isinstance(effect, Boost) and effect.what not in _BOOSTS[pile]:
+        return _misplaced(pile, effect, "what", " | ".join(_BOOSTS[pile]))
+    if isinstance(effect, Boost) and effect.whose != "mine":
+        return _misplaced(pile, effect, "whose", "mine")
     if isinstance(effect, Ward) and effect.against != "attack":
-        return f"ward is against {effect.against}; expected attack on a {pile} card"
-    if isinstance(effect, Sign) and effect.of != {"war": "eagle", "rain": "serpent"}[pile]:
-        return f"sign is of {effect.of}; expected the eagle on a war card, the serpent on a rain card"
-    return ""
+        return _misplaced(pile, effect, "against", "attack")
+    if isinstance(effect, Sign) and effect.of != (of := "eagle" if pile == "war" else "serpent"):
+        return _misplaced(pile, effect, "of", of)
+    return None
+
+
+def _misplaced(pile: Pile, effect: Effect, name: str, allowed: str) -> EffectError:
+    found = shown(getattr(effect, name))
+    return EffectError("misplaced", pile=pile, effect=name_of(effect), name=name, found=found, allowed=allowed)
 
 
 def _effect(pile: Pile, table: Mapping[str, Any]) -> Effect:
     effect = from_table(table)
-    if reason := may_do(pile, effect):
-        raise EffectError(reason)
+    if wrong := may_do(pile, effect):
+        raise wrong
     return effect
 
 
@@ -322,32 +325,32 @@ def _as_sign(card: Card, sign: SignName | None) -> Card:
     return replace(card, effect=plain, sign=None, plain=None)
 
 
-def _no_words(said: object) -> str:
+def _no_words(said: object) -> EffectError | None:
+    """Return what is wrong with the words on a card, or none."""
     if not isinstance(said, dict) or not said or not said.keys() <= LONGEST.keys():
-        return f"words are {ascii(said)[:40]}; expected {{ title = ..., story = ... }}"
+        return EffectError("words", found=shown(said))
     for part, text in said.items():
         if not isinstance(text, str) or not text.strip() or not text.isprintable() or {"{", "}"} & set(text):
-            return f"{part} is {ascii(text)[:40]}; expected one line of words without braces"
+            return EffectError("one_line", part=part, found=shown(text))
         if len(text) > LONGEST[part]:
-            return f"{part} has {len(text)} letters; expected {LONGEST[part]} at most"
-    return ""
+            return EffectError("letters", part=part, length=len(text), longest=LONGEST[part])
+    return None
 
 
-def _line(text: str, path: tuple[str, ...]) -> int:
-    """Return the line on which a key stands, or its table begins, however the file writes them; else 1."""
+def _lines(text: str) -> dict[tuple[str, ...], int]:
+    """Return the first line on which each key stands, or its table begins, however the file writes them."""
     at: tuple[str, ...] = ()
-    best, depth = 1, 0
-    for number, line in enumerate(text.splitlines(), 1):
+    lines: dict[tuple[str, ...], int] = {}
+    for number, line in enumerate(text.split("\n"), 1):
         if header := re.match(r"\s*\[([^\[\]]+)\]", line):
             here = at = _keys(header[1])
-        elif key := re.match(r"\s*([\w\-\".' ]+?)\s*=", line):
-            here = (*at, *_keys(key[1]))
+        elif "=" in line and re.fullmatch(r"[\w\-\".' \t]+", key := line.partition("=")[0]):
+            here = (*at, *_keys(key))
         else:
             continue
-        shared = min(len(here), len(path))
-        if here[:shared] == path[:shared] and shared > depth:
-            best, depth = number, shared
-    return best
+        for n in range(1, min(len(here), 4) + 1):
+            lines.setdefault(here[:n], number)
+    return lines
 
 
 def _keys(dotted: str) -> tuple[str, ...]:

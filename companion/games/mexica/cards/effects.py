@@ -11,6 +11,8 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
+from companion.games.kernel import Arg
+
 Space: TypeAlias = Literal[
     "crocodile", "wind", "house", "lizard", "serpent", "death", "deer", "rabbit", "water", "dog",
     "monkey", "grass", "reed", "jaguar", "eagle", "vulture", "movement", "flint", "rain", "flower",
@@ -40,7 +42,12 @@ Quantity: TypeAlias = Literal[
 
 
 class EffectError(ValueError):
-    """No effect: the message holds what was found and what was expected."""
+    """No effect: a code with words in the texts under ``fault``, and the facts they need."""
+
+    def __init__(self, code: str, **facts: Arg) -> None:
+        super().__init__(f"{code} {facts}")
+        self.code = code
+        self.facts = facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +62,9 @@ class Whole:
         return type(value) is int and self.low <= value <= self.high and (value != 0 or 0 in (self.low, self.high))
 
     def __str__(self) -> str:
-        """Return the range in words."""
-        hole = " but 0" if self.low < 0 < self.high else ""
-        return f"a whole number from {self.low} to {self.high}{hole}"
+        """Return the range as every language writes it."""
+        hole = ", ≠ 0" if self.low < 0 < self.high else ""
+        return f"{self.low} … {self.high}{hole}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +75,8 @@ class _Ranged:
         kind: Any = type(self)
         for name, allowed in parameters(kind).items():
             if (value := getattr(self, name)) not in allowed:
-                raise EffectError(f"{name} is {ascii(value)[:40]}; expected {_words(allowed)}")
+                found, effect = shown(value), _NAMES[kind]
+                raise EffectError("value", effect=effect, name=name, found=found, allowed=_allowed(allowed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,18 +266,15 @@ def from_table(table: Mapping[str, object]) -> Effect:
     """Read an effect as a deck writes it, ``{effect = "walk", spaces = -3}``; raises `EffectError`."""
     name = table.get("effect")
     if not isinstance(name, str) or name not in KINDS:
-        raise EffectError(f"effect is {ascii(name)[:40]}; expected one of {', '.join(KINDS)}")
+        raise EffectError("effect", found=shown(name) if "effect" in table else "-", allowed=_allowed(tuple(KINDS)))
     kind: Any = KINDS[name]
     known, given = parameters(kind), {key: value for key, value in table.items() if key != "effect"}
     if unknown := sorted(set(given) - set(known)):
-        raise EffectError(f"{name} has the parameter {ascii(unknown[0])[:40]}; expected {_words(tuple(known))}")
+        raise EffectError("parameter", effect=name, found=shown(unknown[0]), allowed=_allowed(tuple(known)))
     needed = [key for key in known if key not in given and key not in _defaults(kind)]
     if needed:
-        raise EffectError(f"{name} lacks {needed[0]}; expected {_words(known[needed[0]])}")
-    try:
-        effect: Effect = kind(**given)
-    except EffectError as error:
-        raise EffectError(f"{name}: {error}") from None
+        raise EffectError("lacks", effect=name, name=needed[0], allowed=_allowed(known[needed[0]]))
+    effect: Effect = kind(**given)
     return effect
 
 
@@ -284,7 +289,10 @@ def _defaults(kind: Any) -> frozenset[str]:
     return frozenset(each.name for each in fields(kind) if each.default is not MISSING)
 
 
-def _words(allowed: Whole | tuple[str, ...]) -> str:
-    if isinstance(allowed, Whole):
-        return str(allowed)
-    return " or ".join(allowed) if allowed else "none"
+def shown(found: object) -> str:
+    """Return what a deck holds as a fault quotes it: whatever it is, short and in plain letters."""
+    return ascii(found)[:40]
+
+
+def _allowed(allowed: Whole | tuple[str, ...]) -> str:
+    return str(allowed) if isinstance(allowed, Whole) else " | ".join(allowed) or "-"

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 from typing import cast
 
 from companion.games.kernel import Seat
-from companion.games.mexica.cards import DECK
+from companion.games.mexica.cards import played
 from companion.games.mexica.cards.deck import Card, Deck, Pile
 from companion.games.mexica.options import HouseRules
 from companion.games.mexica.rules.calendar import SIGNS
@@ -25,12 +25,7 @@ ALL_SIGNS = frozenset({"eagle", "serpent", "flower"})
 
 def deck(rules: HouseRules) -> Deck:
     """Return the deck of a table, with as many signs in it as its options want (rulings M18, M19)."""
-    return _deck(rules.flower_copies, rules.sign_copies, rules.day_signs)
-
-
-@cache
-def _deck(flowers: int, copies: int, day_signs: str) -> Deck:
-    return DECK.with_signs(flowers, copies, day_signs)
+    return played(rules.deck, rules.flower_copies, rules.sign_copies, rules.day_signs)
 
 
 def card(state: State, card_id: str) -> Card:
@@ -80,17 +75,19 @@ def replenish(state: State, pile: Pile) -> State:
 def signs(state: State, seat: Seat) -> frozenset[str]:
     """Return the signs that a tribe holds, in its hand or as week cards (ruling M19)."""
     rules, board = state.rules, state.laid
-    known, weeks = _signs(rules.flower_copies, rules.sign_copies, rules.day_signs)
+    known, weeks = _signs(rules.deck, rules.flower_copies, rules.sign_copies, rules.day_signs)
     held = {known[each] for each in board.tribes[state.index(seat)].hand if each in known}
     if rules.week_signs == "on":
         held |= {sign for n, sign in weeks if board.holders[n] == seat}
     return frozenset(held)
 
 
-@cache
-def _signs(flowers: int, copies: int, day_signs: str) -> tuple[Mapping[str, str], tuple[tuple[int, str], ...]]:
+@lru_cache(maxsize=128)
+def _signs(
+    text: str, flowers: int, copies: int, day_signs: str
+) -> tuple[Mapping[str, str], tuple[tuple[int, str], ...]]:
     """Return the sign of each card that is one, and the week cards that count as one by their place."""
-    known = _deck(flowers, copies, day_signs)
+    known = played(text, flowers, copies, day_signs)
     cards: dict[str, str] = {each.id: each.sign for each in known if each.sign and each.pile != "week"}
     weeks: tuple[tuple[int, str], ...] = tuple(
         (n, sign) for n, name in enumerate(SIGNS) if (sign := known.card(f"week-{name}").sign)

@@ -5,11 +5,13 @@ A line begins with the scope and holds ``key=value`` words; the rules are those 
     temple_only rules=countdown:rounds13 turn=5 east=3h,0t west=0h,2t,+1h,-1t lake=hhthth week=1 clock=-
     counted=9f,a0 dismissed=- unclaimed=a1:tlaloc:jam:east correction=west:east:tlaloc:-1 end=-
 
-A tribe's first two numbers are credited, the further two corrected. ``clock`` is left:turn:cause:locked:bare.
+A deck of the table's own stands among the rules as ``deck:~`` and its text in the URL's base 64. A tribe's first two
+are credited, the further two corrected. ``clock`` is left:turn:cause:locked:bare.
 """
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar
@@ -135,7 +137,7 @@ def _check(state: State) -> None:
 def _departures(rules: HouseRules) -> list[tuple[str, Value]]:
     chosen = rules.chosen()
     return [
-        (each.key, chosen[each.key])
+        (each.key, chosen[each.key] if chosen[each.key] in each.values or each.high else _packed(chosen[each.key]))
         for each in options_of(rules.scope)
         if each.key != "scope" and chosen[each.key] != each.default
     ]
@@ -145,8 +147,17 @@ def _rules(scope: str, departures: Iterable[str]) -> HouseRules:
     chosen = {each.key: each.default for each in options_of(scope)} | {"scope": scope}
     for each in departures:
         key, _, value = each.partition(":")
-        chosen[key] = _number(value) if _NUMBER.fullmatch(value) else value
+        chosen[key] = _number(value) if _NUMBER.fullmatch(value) else _unpacked(value) if value[:1] == "~" else value
     return HouseRules.of(chosen)
+
+
+def _packed(text: Value) -> str:
+    """Return a text of the table's own as one word. It is not compressed: that comes out otherwise elsewhere."""
+    return "~" + base64.urlsafe_b64encode(str(text).encode()).decode()
+
+
+def _unpacked(word: str) -> str:
+    return base64.b64decode(word[1:].encode(), altchars=b"-_", validate=True).decode()
 
 
 def _tally(tally: Tally) -> str:

@@ -1,0 +1,105 @@
+"""The drawings of `companion/art`, whole or one by one, in the palette's colours. It draws nothing of its own.
+
+A page of the screen holds all symbols and shows them with ``<use>``; a page for the printer holds only the lines of
+those it shows, with the colours of the day written in, as what lays out PDFs follows neither.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+
+_SYMBOL = re.compile(r'<symbol id="([\w-]+)" viewBox="([^"]+)">(.*?)</symbol>', re.DOTALL)
+_USE = re.compile(r"<use\b([^>]*?)/>")
+_VARIABLE = re.compile(r"var\(--([\w-]+)\)")
+_ATTRIBUTE = re.compile(r'([\w:-]+)="([^"]*)"')
+
+
+class ArtError(LookupError):
+    """A drawing or a colour that is not there; the message names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A drawing: the box that its coordinates fill, and its lines."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+    lines: str
+
+
+class Art:
+    """All symbols of a folder of drawings, for pages without a palette of their own."""
+
+    def __init__(self, folder: Path, palette: Path) -> None:
+        """Read the symbols of every drawing, and the colours of the day from a style sheet."""
+        self.colours = day_colours(palette.read_text(encoding="utf-8"))
+        self._symbols: dict[str, Symbol] = {}
+        for path in sorted(folder.glob("*.svg")):
+            for name, box, lines in _SYMBOL.findall(path.read_text(encoding="utf-8")):
+                left, top, width, height = map(float, box.split())
+                self._symbols[name] = Symbol(left, top, width, height, lines.strip())
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The ids of all symbols."""
+        return frozenset(self._symbols)
+
+    def placed(self, name: str, x: float, y: float, width: float, height: float = 0) -> Markup:
+        """Return a drawing for use inside an SVG, fitted into a box (a square where no height is given)."""
+        symbol = self._symbol(name)
+        height = height or width
+        scale = min(width / symbol.width, height / symbol.height)
+        left = x + (width - symbol.width * scale) / 2 - symbol.left * scale
+        top = y + (height - symbol.height * scale) / 2 - symbol.top * scale
+        lines = Markup(self._coloured(self._whole(symbol.lines)))  # noqa: S704  # drawings of our own
+        return Markup('<g transform="translate({:.4f} {:.4f}) scale({:.5f})">{}</g>').format(left, top, scale, lines)
+
+    def drawing(self, name: str, width: float, height: float = 0) -> Markup:
+        """Return a drawing as an image of its own, of a true size in millimetres; words beside it say what it is."""
+        height = height or width
+        return Markup(
+            '<svg class="drawing" width="{0:g}mm" height="{1:g}mm" viewBox="0 0 {0:g} {1:g}" '
+            'aria-hidden="true">{2}</svg>'
+        ).format(width, height, self.placed(name, 0, 0, width, height))
+
+    def _symbol(self, name: str) -> Symbol:
+        try:
+            return self._symbols[name.removeprefix("#")]
+        except KeyError:
+            raise ArtError(f"drawing {name!r} is not there; expected the id of a symbol in the art folder") from None
+
+    def _whole(self, lines: str) -> str:
+        """Return lines with each symbol that they use drawn out."""
+
+        def drawn(match: re.Match[str]) -> str:
+            given = dict(_ATTRIBUTE.findall(match[1]))
+            x, y = float(given.get("x", 0)), float(given.get("y", 0))
+            symbol = self._symbol(given["href"])
+            width, height = float(given.get("width", symbol.width)), float(given.get("height", symbol.height))
+            placed = str(self.placed(given["href"], x, y, width, height))
+            turn = given.get("transform")
+            return f'<g transform="{turn}">{placed}</g>' if turn else placed
+
+        return _USE.sub(drawn, lines)
+
+    def _coloured(self, lines: str) -> str:
+        def colour(match: re.Match[str]) -> str:
+            try:
+                return self.colours[match[1]]
+            except KeyError:
+                raise ArtError(f"colour --{match[1]} is not there; expected one of the day's palette") from None
+
+        return _VARIABLE.sub(colour, lines)
+
+
+def day_colours(palette: str) -> Mapping[str, str]:
+    """Return the colours of the day by name, ``"ink": "#231815"``: those of the style sheet's first block."""
+    first = palette[palette.index("{") : palette.index("}")]
+    return dict(re.findall(r"--([\w-]+):\s*(#[0-9a-f]{3,8});", first))

@@ -1,0 +1,83 @@
+"""The paper that pages are printed on: its sizes, and where pieces lie on it. In millimetres; it draws nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeVar
+
+MARGIN = 5.0
+"""What nearly every printer can leave white, and reaches up to."""
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A size of paper, upright."""
+
+    name: str
+    width: float
+    height: float
+
+    def grid(self, width: float, height: float) -> Grid:
+        """Return as many pieces of one size as fit inside the margins, in the middle of the page, edge to edge."""
+        columns = int((self.width - 2 * MARGIN) // width)
+        rows = int((self.height - 2 * MARGIN) // height)
+        if not columns or not rows:
+            raise ValueError(f"a piece is {width} by {height} mm; expected one that fits on {self.name}")
+        left, top = (self.width - columns * width) / 2, (self.height - rows * height) / 2
+        return Grid(self, columns, rows, width, height, left, top)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Pieces of one size, edge to edge, their block in the middle of a page: what backs need to meet their fronts."""
+
+    paper: Paper
+    columns: int
+    rows: int
+    width: float
+    height: float
+    left: float
+    top: float
+
+    @property
+    def room(self) -> int:
+        """How many pieces a page holds."""
+        return self.columns * self.rows
+
+    def pages(self, pieces: Sequence[Item]) -> Iterator[list[Item | None]]:
+        """Deal pieces onto pages, row by row; the last page ends in empty places."""
+        for first in range(0, len(pieces), self.room):
+            page: list[Item | None] = list(pieces[first : first + self.room])
+            yield page + [None] * (self.room - len(page))
+
+    def mirrored(self, page: Sequence[Item]) -> list[Item]:
+        """Return a page's pieces with each row turned round: printed on the back, each lies behind its own."""
+        rows = [page[start : start + self.columns] for start in range(0, len(page), self.columns)]
+        return [piece for row in rows for piece in reversed(row)]
+
+    @property
+    def marks(self) -> str:
+        """The cut marks as path data: short strokes outside the block, at the end of each line to be cut."""
+        gap, longest = 1.0, 5.0
+        right, bottom = self.left + self.columns * self.width, self.top + self.rows * self.height
+        across, down = min(longest, self.left - gap - 1), min(longest, self.top - gap - 1)
+        marks = []
+        for column in range(self.columns + 1):
+            x = self.left + column * self.width
+            marks += [f"M{x:g} {self.top - gap:g}v{-down:g}", f"M{x:g} {bottom + gap:g}v{down:g}"]
+        for row in range(self.rows + 1):
+            y = self.top + row * self.height
+            marks += [f"M{self.left - gap:g} {y:g}h{-across:g}", f"M{right + gap:g} {y:g}h{across:g}"]
+        return "".join(marks)
+
+
+PAPERS: Mapping[str, Paper] = MappingProxyType(
+    {paper.name: paper for paper in (Paper("a4", 210.0, 297.0), Paper("letter", 215.9, 279.4))}
+)
+"""Every size that pages are laid out for; the first is taken where nothing is said."""
+
+DEFAULT = next(iter(PAPERS))

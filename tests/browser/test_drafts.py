@@ -1,0 +1,91 @@
+"""A deck that its designer edits while the table plays, and a file that somebody brings: seen in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+import companion.games.mexica as mexica
+from companion.checking import option_of
+from companion.drafts import Draft
+from companion.games.mexica.options import APOCALYPSE, FULL, FULL_OPTIONS
+from companion.table import Table
+from tests.browser.conftest import SCREEN, Companion, Device
+from tests.web.conftest import WebHome
+
+Make = Callable[..., Device]
+
+FIVE = '[day]\nday-dog-1 = { effect = "gain", tokens = 5 }\n'
+WRONG = FIVE.replace("5", "55")
+
+
+@pytest.fixture
+def companion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Companion]:
+    """A companion whose game takes a deck."""
+    options = tuple(option for option in FULL_OPTIONS if option.key in ("scope", "deck"))
+    game = mexica.Mexica((*options, *APOCALYPSE), {"temple_only": {"scope": FULL}})
+    monkeypatch.setattr(mexica, "GAME", game)
+    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}")
+    companion = Companion.started(home)
+    yield companion
+    companion.stop()
+    home.store.close()
+
+
+@pytest.fixture
+def followed(companion: Companion, tmp_path: Path) -> Iterator[tuple[Table, Path]]:
+    table, file = companion.table(temple=None), tmp_path / "mine.toml"
+    file.write_text(FIVE)
+    draft = Draft(companion.home.house, table.id, option_of(table.game, "deck"), file, lambda faults: None)
+    draft.start()
+    yield table, file
+    draft.stop()
+
+
+def test_a_save_is_on_every_phone_within_moments_and_a_fault_is_told(
+    companion: Companion, device: Make, followed: tuple[Table, Path]
+) -> None:
+    table, file = followed
+    phone, watcher, screen = device(), device(language="es"), device(SCREEN)
+    for each, layout in ((phone, ""), (watcher, ""), (screen, "/screen")):
+        each.watch(companion, table, layout)
+        expect(each.page.locator("#region-draft .problem")).to_have_count(0)
+    expect(phone.page.locator(".log")).to_contain_text("The deck was changed")
+    file.write_text(WRONG)
+    for each in (phone, screen):
+        alert = each.page.locator("#region-draft [role=alert]")
+        expect(alert).to_contain_text("Line 2: day-dog-1: gain: tokens is 55; expected 1 … 13")
+    expect(watcher.page.locator("#region-draft [role=alert]")).to_contain_text(
+        "Línea 2: day-dog-1: gain: tokens es 55"
+    )
+    file.write_text(FIVE.replace("5", "6"))
+    for each in (phone, watcher, screen):
+        expect(each.page.locator("#region-draft .problem")).to_have_count(0)
+    expect(watcher.page.locator(".log")).to_contain_text("La baraja cambió")
+    assert companion.home.house.table(table.id).options["deck"] == FIVE.replace("5", "6")
+
+
+def test_a_deck_is_brought_mended_and_brought_again(companion: Companion, device: Make, tmp_path: Path) -> None:
+    host, file = device(), tmp_path / "mine.toml"
+    file.write_text(WRONG)
+    host.page.goto(f"{companion.address}/tables/new")
+    host.page.fill('input[name="title"]', "Noche")
+    host.page.click(".house-rules summary")
+    host.page.set_input_files('input[name="file.deck"]', file)
+    host.page.click(".new-form button[type=submit]")
+    expect(host.page.locator("#faults-deck")).to_contain_text("Line 2: day-dog-1: gain: tokens is 55")
+    expect(host.page.locator('input[name="title"]')).to_have_value("Noche")
+    host.complaints.clear()  # the browser notes that the form was not taken
+    file.write_text(FIVE)
+    host.page.set_input_files('input[name="file.deck"]', file)
+    host.page.fill('input[name="title"]', "\u200b")
+    host.page.click(".new-form button[type=submit]")
+    expect(host.page.locator(".new-form")).to_contain_text("The file that you chose is sound and kept.")
+    host.complaints.clear()
+    host.page.fill('input[name="title"]', "Noche")
+    host.page.click(".new-form button[type=submit]")
+    host.page.wait_for_url("**/j/*")
+    assert [table.options["deck"] for table in companion.home.house.tables()] == [FIVE]

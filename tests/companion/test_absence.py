@@ -1,0 +1,207 @@
+"""Chance and absence: who rolls, what may be typed, and how a table goes on without a player."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from companion.chance import below_from, outcome
+from companion.games.kernel import CHANCE, Chance, Move
+from companion.table import APP, HouseError, Table
+from tests.companion.conftest import Home
+from tests.games.your_own_game import loaded
+
+
+@pytest.fixture
+def beans(home: Home, tmp_path: Path) -> Iterator[Home]:
+    """A house that knows the game of dice of `docs/your-own-game.md`."""
+    with loaded(tmp_path) as game:
+        home.games = {"beans": game}
+        home.restart()
+        yield home
+
+
+def _table(home: Home, players: int = 2) -> tuple[Table, str, str]:
+    table = home.house.open_table("beans", "Kitchen", players, "short")
+    red, blue = home.seated(table, "red", "Ana"), home.seated(table, "blue", "Beto")
+    return home.house.begin(table.id, red), red, blue
+
+
+def _hands(home: Home, table: Table) -> list[tuple[str, str, str]]:
+    return [(each.by, each.move.name, each.hand) for each in home.house.entries(table.id)[3:]]
+
+
+def test_a_real_die_is_typed_and_the_log_says_by_whom(beans: Home) -> None:
+    table, red, blue = _table(beans)
+    beans.play(table, red, "red", "throw")
+    assert beans.play(table, blue, CHANCE, "shows", 6).accepted
+    assert beans.house.table(table.id).state.gathered == 6
+    assert _hands(beans, table)[-1] == (CHANCE, "shows", "blue")
+    assert beans.house.table(table.id).log()[0].hand == "blue"
+
+
+def test_the_app_rolls_when_a_player_asks_it_to_and_once_for_each_tap(beans: Home) -> None:
+    table, red, _ = _table(beans)
+    beans.play(table, red, "red", "throw")
+    version = beans.house.table(table.id).version
+    for _ in range(2):
+        assert beans.house.bring(table.id, red, version, "tap").accepted
+    assert [hand for by, _, hand in _hands(beans, table) if by == CHANCE] == [APP]
+
+
+def test_nothing_is_rolled_where_nothing_is_due(beans: Home) -> None:
+    table, red, _ = _table(beans)
+    played = beans.house.bring(table.id, red, table.version, "tap")
+    assert played.refusal is not None
+    assert played.refusal.code == "no_chance"
+    refused = beans.play(table, red, CHANCE, "shows", 6)
+    assert not refused.accepted
+
+
+def test_a_die_cannot_show_what_it_has_not(beans: Home) -> None:
+    table, red, _ = _table(beans)
+    beans.play(table, red, "red", "throw")
+    for shown in (0, 7, "6"):
+        assert not beans.play(table, red, CHANCE, "shows", shown).accepted
+    assert beans.house.table(table.id).chance() is not None
+
+
+def test_a_stranger_rolls_nothing(beans: Home) -> None:
+    table, red, _ = _table(beans)
+    beans.play(table, red, "red", "throw")
+    with pytest.raises(HouseError, match="not_seated"):
+        beans.house.bring(table.id, "0" * 32, beans.house.table(table.id).version, "tap")
+
+
+def test_a_table_may_let_the_app_roll_by_itself_and_change_its_mind(beans: Home) -> None:
+    table, red, blue = _table(beans)
+    beans.house.rolls(table.id, blue, True)
+    beans.play(table, red, "red", "throw")
+    assert beans.house.table(table.id).chance() is None
+    assert _hands(beans, table)[-1][::2] == (CHANCE, APP)
+    beans.house.rolls(table.id, blue, False)
+    beans.play(table, *((red, "red") if beans.house.table(table.id).on_turn == "red" else (blue, "blue")), "throw")
+    assert beans.house.table(table.id).chance() is not None
+
+
+def test_the_app_plays_for_an_absent_player_until_somebody_else_must_act(beans: Home) -> None:
+    table, red, _blue = _table(beans)
+    beans.house.away(table.id, red, "blue", "app")
+    while beans.house.table(table.id).on_turn == "red":
+        beans.play(table, red, "red", "throw")
+        if beans.house.table(table.id).chance():
+            beans.play(table, red, CHANCE, "shows", 1)
+    now = beans.house.table(table.id)
+    assert now.phase == "over" or now.on_turn == "red"
+    moved = [each for each in _hands(beans, table) if each[2] == APP]
+    assert {by for by, _, _ in moved} == {"blue", CHANCE}
+
+
+def test_an_absent_player_who_sits_down_again_plays_alone(beans: Home) -> None:
+    table, red, _ = _table(beans)
+    beans.house.away(table.id, red, "blue", "app")
+    beans.house.free(table.id, red, "blue")
+    beans.seated(table, "blue", "Beto")
+    assert beans.house.table(table.id).chair("blue").away == ""
+
+
+def test_a_table_whose_players_are_all_away_does_not_run_for_ever(beans: Home) -> None:
+    table, red, _ = _table(beans)
+    beans.house.away(table.id, red, "blue", "pass")
+    beans.house.away(table.id, red, "red", "pass")
+    assert beans.house.table(table.id).version < 3000
+
+
+def test_anyone_acts_for_a_player_who_lent_the_seat_and_the_log_says_who(beans: Home) -> None:
+    table, red, blue = _table(beans)
+    with pytest.raises(HouseError, match="not_your_seat"):
+        beans.play(table, blue, "red", "throw")
+    beans.house.away(table.id, blue, "red", "anyone")
+    assert beans.house.seats_held(table.id, blue) == ("red", "blue")
+    assert beans.play(table, blue, "red", "throw").accepted
+    assert _hands(beans, table)[-1] == ("red", "throw", "blue")
+    beans.house.away(table.id, red, "red", "")
+    assert beans.house.seats_held(table.id, blue) == ("blue",)
+
+
+def test_an_unknown_way_to_be_away_is_refused(beans: Home) -> None:
+    table, red, _ = _table(beans)
+    with pytest.raises(HouseError, match="unknown_mode"):
+        beans.house.away(table.id, red, "blue", "asleep")
+
+
+def test_all_that_the_app_did_survives_a_restart(beans: Home) -> None:
+    table, red, _ = _table(beans)
+    beans.house.away(table.id, red, "blue", "app")
+    beans.house.rolls(table.id, red, True)
+    for _ in range(6):
+        beans.play(table, red, "red", "throw")
+    before = beans.house.table(table.id)
+    beans.restart()
+    assert beans.house.table(table.id) == before
+
+
+def test_the_same_players_play_again_with_the_phones_they_hold(beans: Home) -> None:
+    table, red, blue = _table(beans)
+    with pytest.raises(HouseError, match="not_over"):
+        beans.house.again(table.id, red)
+    for seat, token in (("red", red), ("blue", blue)):
+        beans.house.away(table.id, token, seat, "app")
+    while beans.house.table(table.id).phase != "over":
+        beans.house.rolls(table.id, red, True)
+    following = beans.house.again(table.id, blue)
+    assert beans.house.again(table.id, red).id == following.id
+    assert beans.house.seats_held(following.id, red) == ("red",)
+    assert [chair.name for chair in following.chairs] == ["Ana", "Beto"]
+    assert (following.options, following.phase) == (table.options, "lobby")
+    beans.restart()
+    assert beans.house.table(table.id).again == following.id
+    assert beans.house.begin(following.id, blue).phase == "running"
+
+
+def test_a_store_of_the_schema_before_opens_with_its_log(home: Home) -> None:
+    table = home.table()
+    token = home.seated(table)
+    home.play(table, token, "east", "end_turn")
+    before = home.house.table(table.id)
+    home.store.close()
+    with sqlite3.connect(home.url.removeprefix("sqlite:///")) as connection:
+        connection.execute("ALTER TABLE entry DROP COLUMN hand")
+        connection.execute("UPDATE about SET value = '1' WHERE key = 'schema'")
+    connection.close()
+    home.restart()
+    assert home.house.table(table.id) == before
+
+
+def test_outcomes_come_as_often_as_they_should() -> None:
+    odds = {Move("a"): Fraction(1, 2), Move("b"): Fraction(1, 3), Move("c"): Fraction(1, 6)}
+    due = Chance("bag", odds)
+    assert Counter(outcome(due, lambda n, i=i: i) for i in range(6)) == {  # type: ignore[misc]
+        move: probability * 6 for move, probability in odds.items()
+    }
+
+
+def test_outcomes_that_do_not_add_up_are_an_error() -> None:
+    with pytest.raises(ValueError, match="expected a sum of 1"):
+        outcome(Chance("bag", {Move("a"): Fraction(1, 2)}), lambda n: n - 1)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6, 255, 256, 257, 1000])
+def test_chance_is_even_below_any_number(n: int) -> None:
+    size = (n - 1).bit_length() // 8 + 1
+    drawn: Counter[int] = Counter()
+    for value in range(256**size if size == 1 else 256**size // 256 * 256):
+        fed = iter((value, 0))
+        drawn[below_from(lambda size: next(fed).to_bytes(size, "big"))(n)] += value < 256**size - 256**size % n  # noqa: B023
+    assert len(set(drawn.values())) == 1
+    assert sorted(drawn) == list(range(n))
+
+
+def test_chance_below_nothing_is_an_error() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        below_from(lambda size: b"")(0)

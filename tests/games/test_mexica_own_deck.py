@@ -1,0 +1,199 @@
+"""A deck of one's own in play: whole games, in one line and back, and another deck in the middle of a game."""
+
+from __future__ import annotations
+
+from itertools import islice
+from random import Random
+from typing import Any
+
+import pytest
+
+from companion.games.kernel import CHANCE, LONGEST_LINE, LONGEST_TEXT, Option, Refusal
+from companion.games.mexica import FULL_GAME, GAME
+from companion.games.mexica.cards import DECK, DEFAULT, contents, faults, played
+from companion.games.mexica.cards.deck import LANGUAGES
+from companion.games.mexica.cards.effects import Gain, GoTo
+from companion.games.mexica.cards.words import said
+from companion.games.mexica.options import FULL_OPTIONS, SEATINGS
+from companion.games.mexica.rules import hands
+from tests.games.playouts import Combination, playout
+
+EVENING = Combination(FULL_GAME, "evening", SEATINGS[3])
+
+MINE = """
+# Every second day is a gift, and one is told anew.
+[day]
+day-dog-2 = { effect = "gain", tokens = 5 }
+day-flower-1 = { effect = "go_to", space = "eagle", bonus = 2 }
+day-dog-3 = { effect = "sign", of = "eagle", plain = { effect = "another_turn" } }
+[week]
+week-dog = { effect = "standing", what = "income", by = 2, sign = "flower" }
+[war]
+war-40 = { effect = "reroll", whose = "theirs" }
+[words.en]
+day-dog-2 = { title = "Five at once" }
+"""
+
+GIFTS = "[day]\n" + "".join(
+    f'{card.id} = {{ effect = "gain", tokens = {card.number} }}\n' for card in DECK.day if card.sign is None
+)
+
+
+def test_ruling_m20_a_tables_deck_is_the_text_among_its_options() -> None:
+    state = FULL_GAME.setup(EVENING.options(deck=MINE), EVENING.seats)
+    assert hands.card(state, "day-dog-2").effect == Gain(5)
+    assert hands.card(state, "day-rabbit-1") == DECK.with_signs(65, 10).card("day-rabbit-1")
+
+
+def test_rulings_m18_and_m19_the_table_says_which_cards_are_signs_whatever_the_deck_makes_of_them() -> None:
+    deck = played(MINE, 1, 1, "flower_only")
+    assert [card.id for card in deck.day if card.sign] == ["day-flower-1"]
+    assert deck.card("war-40").sign == "eagle"
+    assert deck.card("week-dog").sign == "flower"
+    assert played(MINE, 65, 1, "flower_only").card("day-flower-1").plain == GoTo("eagle", 2)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("deck", [MINE, GIFTS], ids=["a few cards", "every day a gift"])
+def test_a_whole_game_is_played_with_a_deck_of_ones_own(deck: str, seed: int) -> None:
+    random = Random(f"{deck} {seed}")
+    opening = FULL_GAME.setup(EVENING.options(deck=deck, apocalypse_tokens=26), EVENING.seats)
+    steps = list(playout(FULL_GAME, opening, random))
+    assert FULL_GAME.on_turn(steps[-1].after) is None
+    drawn = {str(step.move.args[1]) for step in steps if step.seat == CHANCE and step.move.name == "draw"}
+    assert drawn & {card.id for card in played(deck, 65, 10, "flower_only") if card not in {*DECK}}
+    for step in steps[:: max(1, len(steps) // 40)]:
+        assert FULL_GAME.parse(FULL_GAME.notation(step.after)) == step.after
+
+
+def test_the_line_of_a_state_holds_the_whole_deck_and_parses_back() -> None:
+    for text in (MINE, "# ñ ≠ 日, a=b:c~d\n" + MINE, "[day]"):
+        state = FULL_GAME.setup(EVENING.options(deck=text), EVENING.seats)
+        line = FULL_GAME.notation(state)
+        assert "\n" not in line
+        assert FULL_GAME.parse(line) == state
+    state = FULL_GAME.setup(EVENING.options(), EVENING.seats)
+    assert "deck:" not in FULL_GAME.notation(state)
+
+
+@pytest.mark.parametrize(
+    "word", ["deck:~", "deck:~!!!!", "deck:~gICA", "deck:~W2RheV0", "deck:mine", "doom_by:~bW9zdA=="]
+)
+def test_a_line_with_a_deck_that_is_none_is_refused(word: str) -> None:
+    line = FULL_GAME.notation(FULL_GAME.setup(EVENING.options(deck="[day]"), EVENING.seats))
+    packed = next(each for each in line.replace("=", ",", 1).replace(" ", ",").split(",") if each.startswith("deck:"))
+    with pytest.raises(ValueError, match=r".+"):
+        FULL_GAME.parse(line.replace(packed, word))
+
+
+def test_the_view_says_which_deck_the_cards_are_from() -> None:
+    state = FULL_GAME.setup(EVENING.options(deck=MINE), EVENING.seats)
+    view: Any = FULL_GAME.view(state, None)
+    assert played(*view["deck"]) is hands.deck(state.rules)
+
+
+def test_a_card_has_its_own_words_and_where_the_deck_has_none_those_of_the_game() -> None:
+    deck = played(MINE, 13, 1, "flower_only")
+    assert {*LANGUAGES} == {*said(deck, deck.card("day-dog-2"))}
+    assert said(deck, deck.card("day-dog-2"))["en"]["title"] == "Five at once"
+    assert said(deck, deck.card("day-dog-2"))["es"] == said(DECK, DECK.card("day-dog-2"))["es"]
+
+
+# Another deck in the middle
+
+
+def test_another_deck_changes_the_cards_and_nothing_else() -> None:
+    random = Random("another deck")
+    opening = FULL_GAME.setup(EVENING.options(apocalypse_tokens=26), EVENING.seats)
+    for step in islice(playout(FULL_GAME, opening, random), 60):
+        for deck in (MINE, GIFTS):
+            after = FULL_GAME.amended(step.after, {**step.after.rules.chosen(), "deck": deck})
+            assert not isinstance(after, Refusal)
+            assert hands.deck(after.rules).card("day-dog-2") != hands.card(step.after, "day-dog-2")
+            assert FULL_GAME.amended(after, step.after.rules.chosen()) == step.after
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_game_goes_on_to_its_end_however_often_its_deck_changes(seed: int) -> None:
+    random = Random(f"changing decks {seed}")
+    state: Any = FULL_GAME.setup(EVENING.options(apocalypse_tokens=26, card_timing="hold_all"), EVENING.seats)
+    for n in range(4_000):
+        if n % 7 == 0:
+            deck = random.choice((MINE, GIFTS, DEFAULT))
+            state = FULL_GAME.amended(state, {**state.rules.chosen(), "deck": deck})
+            assert not isinstance(state, Refusal)
+            assert FULL_GAME.parse(FULL_GAME.notation(state)) == state
+        acting = FULL_GAME.to_act(state)
+        if not acting:
+            break
+        seat = random.choice(acting)
+        moves = FULL_GAME.moves(state, seat)
+        assert moves, FULL_GAME.notation(state)
+        state = FULL_GAME.play(state, seat, random.choice(moves))
+        assert not isinstance(state, Refusal)
+    assert n > 100
+
+
+def test_nothing_but_the_deck_changes_while_a_game_runs() -> None:
+    state = FULL_GAME.setup(EVENING.options(), EVENING.seats)
+    refused = FULL_GAME.amended(state, EVENING.options(battle_loot="one"))
+    assert refused == Refusal("not_amendable")
+    plain = GAME.setup({option.key: option.default for option in GAME.options}, SEATINGS[2])
+    assert GAME.amended(plain, plain.rules.chosen()) == plain
+
+
+# What an option takes
+
+
+DECK_OPTION = next(option for option in FULL_OPTIONS if option.key == "deck")
+
+
+def test_an_option_takes_a_sound_text_or_one_of_its_values() -> None:
+    assert DECK_OPTION.accepts(DEFAULT)
+    assert DECK_OPTION.accepts(MINE)
+    assert not DECK_OPTION.accepts("[day]\nday-dog-1 = 3")
+    assert not DECK_OPTION.accepts(3)
+    assert not DECK_OPTION.accepts("")
+    assert not Option("plain", 1, "", (1, 2)).accepts(MINE)
+    with pytest.raises(ValueError, match="option plain was given a text"):
+        Option("plain", 1, "", (1, 2)).faults(MINE)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line"),
+    [
+        ("", "empty_text", 1),
+        (" \n\t\n", "empty_text", 1),
+        ("#" * LONGEST_LINE + "\n#" + "#" * LONGEST_LINE, "long_line", 2),
+        ("#\n" * LONGEST_TEXT, "long_text", 1),
+        ("#\n#\x00", "control", 2),
+        ("#\ud800", "control", 1),
+        ("#\r\n", "control", 1),
+    ],
+)
+def test_no_game_is_given_a_text_that_could_exhaust_it(text: str, code: str, line: int) -> None:
+    def read(text: str) -> list[Any]:
+        raise AssertionError("the game was asked")
+
+    assert DECK_OPTION.reader
+    option = Option("deck", DEFAULT, "", (DEFAULT,), reader=type(DECK_OPTION.reader)(read, lambda text: []))
+    assert [(fault.code, fault.line) for fault in option.faults(text)] == [(code, line)]
+
+
+def test_the_longest_deck_of_nothing_but_faults_is_told_in_a_moment() -> None:
+    text = "[day]\n" + "".join(f"{n:x} = 3\n" for n in range(20_000))
+    found = faults(text)
+    assert len(found) == 20_000
+    assert found[-1].line == 20_001
+
+
+def test_what_a_deck_holds_is_told_by_pile_by_change_and_by_sign() -> None:
+    held = dict(contents(MINE))
+    assert [held[f"pile.{pile}"]["n"] for pile in ("day", "week", "war", "rain")] == [260, 20, 40, 40]
+    assert (
+        held["changed"] == {"n": 5, "cards": "day-dog-3, day-dog-2, day-flower-1, week-dog, war-40"}
+        or held["changed"]["n"] == 5
+    )
+    assert held["told"] == {"n": 1, "cards": "day-dog-2"}
+    assert dict(contents("[day]")) | {"changed_none": {}, "told_none": {}} == dict(contents("[day]"))
+    assert str(dict(contents(GIFTS))["changed"]["cards"]).endswith("…")

@@ -1,0 +1,53 @@
+"""The demo with a designer's deck: what is saved is in play, and the terminal says what is wrong."""
+
+from __future__ import annotations
+
+import os
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.launch.conftest import Launched, until
+
+FIVE = '[day]\nday-dog-1 = { effect = "gain", tokens = 5 }\n'
+
+OFFER_THE_FULL_GAME = "import companion.games.mexica as mexica\nmexica.GAME = mexica.FULL_GAME\n"
+"""What Python runs at the start of each program: the lobby's game is not the full one by itself."""
+
+
+@pytest.fixture
+def designed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Launched, Path]]:
+    (tmp_path / "start").mkdir()
+    (tmp_path / "start" / "sitecustomize.py").write_text(OFFER_THE_FULL_GAME)
+    here = str(Path(__file__).parents[2])
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path / "start"), here)))
+    file = tmp_path / "mine.toml"
+    file.write_text(FIVE)
+    launch = Launched(tmp_path / "state", "--deck", str(file))
+    try:
+        launch.ready()
+        yield launch, file
+    finally:
+        launch.clear()
+
+
+def test_a_designer_sees_each_save_on_the_table_and_each_fault_in_the_terminal(
+    designed: tuple[Launched, Path],
+) -> None:
+    launch, file = designed
+
+    def page() -> str:
+        with urllib.request.urlopen(launch.url(), timeout=10) as answer:
+            return str(answer.read().decode())
+
+    assert until(lambda: f"{file}: nothing is wrong" in launch.heard())
+    assert "The deck was changed" not in page()
+    file.write_text(FIVE.replace("5", "55"))
+    fault = "day-dog-1: gain: tokens is 55; expected 1 … 13"
+    assert until(lambda: f"{file}:2: {fault}" in launch.heard())
+    assert f"Line 2: {fault}" in page()
+    file.write_text(FIVE.replace("5", "6"))
+    assert until(lambda: "The deck was changed" in page())
+    assert fault not in page()

@@ -1,0 +1,154 @@
+"""Pages for the printer: every sheet of every game in each language, true to size on either paper, and as PDFs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from companion import sheets
+from companion.__main__ import main
+from companion.games import registry
+from companion.web.art import Art, ArtError
+from companion.web.painting import ART, SHELL
+from companion.web.paper import MARGIN, PAPERS
+from companion.web.texts import LANGUAGES
+from tests.web import sheets as reading
+from tests.web.conftest import WebHome, text_of
+
+TOSS = Path(__file__).parent / "toss"
+GAMES = registry.load([TOSS])
+PRESS = sheets.Press(GAMES)
+EVERY = list(PRESS.sheets())
+A4 = PAPERS["a4"]
+
+every = pytest.mark.parametrize("sheet", EVERY, ids=lambda sheet: f"{sheet.game.name}-{sheet.name}-{sheet.language}")
+
+
+def track() -> sheets.Sheet:
+    return next(PRESS.sheets(["toss/track"]))
+
+
+@every
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
+def test_every_sheet_is_laid_out_in_every_language_on_every_paper(sheet: sheets.Sheet, paper: sheets.Paper) -> None:
+    html = PRESS.html(sheet, paper)
+    assert f'<html lang="{sheet.language}">' in html
+    assert html.count('<section class="leaf') > 0
+    assert " style=" not in html, "the content policy forbids it"
+    assert "var(" not in html, "a drawing brings its colours with it"
+    assert "<use" not in html, "a drawing brings its lines with it"
+    for svg in re.findall(r"<svg[^>]*>", html):
+        assert 'aria-hidden="true"' in svg or ('role="img"' in svg and re.search(r'aria-label="[^"]+"', svg)), svg
+
+
+@every
+def test_every_sheet_is_served_with_its_heading_and_a_bar_that_is_not_printed(
+    tmp_path: Path, sheet: sheets.Sheet
+) -> None:
+    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", games=registry.with_aids(registry.load((TOSS,))))
+    browser = home.browser(language=sheet.language)
+    page = browser.get(f"/games/{sheet.game.name}/print/{sheet.name}")
+    html = page.get_data(as_text=True)
+    assert page.status_code == 200
+    assert html.count("<main ") == html.count("<h1") == 1
+    assert f'href="/games/{sheet.game.name}/print/{sheet.name}?paper=letter"' in html
+    for path in re.findall(r'<link rel="stylesheet" href="([^"]+)"', html):
+        assert browser.get(path).status_code == 200, path
+    home.store.close()
+
+
+def test_the_paper_is_the_one_that_was_asked_for(tmp_path: Path) -> None:
+    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", games=registry.with_aids(registry.load((TOSS,))))
+    phone, here = home.browser(), "/games/toss/print/track"
+    assert "print/paper/a4.css" in phone.get(here).get_data(as_text=True)
+    assert "print/paper/letter.css" in phone.get(f"{here}?paper=letter").get_data(as_text=True)
+    assert "print/paper/a4.css" in phone.get(f"{here}?paper=../../x").get_data(as_text=True)
+    assert "100 %" in text_of(phone.get(here))
+    home.store.close()
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
+def test_a_pdf_has_a_page_for_each_leaf_of_the_size_of_its_paper(paper: sheets.Paper) -> None:
+    pages = reading.pages(PRESS.pdf(track(), paper))
+    assert [reading.size(page) for page in pages] == [(paper.width, paper.height)] * 2
+
+
+def test_a_hundred_millimetres_are_a_hundred_millimetres_in_a_pdf() -> None:
+    first = reading.pages(PRESS.pdf(track(), A4))[0]
+    assert 100.0 in reading.lengths(first)
+
+
+def test_cut_marks_lie_where_the_pieces_end() -> None:
+    grid = A4.grid(63, 88)
+    assert (grid.columns, grid.rows, grid.room) == (3, 3, 9)
+    first = reading.pages(PRESS.pdf(track(), A4))[0]
+    tens = A4.grid(10, 10)
+    across = {round(x, 1) for (x, _), (x2, _) in reading.strokes(first) if abs(x - x2) < 0.01}
+    assert {tens.left + 10 * column for column in range(tens.columns + 1)} <= across
+
+
+def test_pieces_stay_inside_what_a_printer_reaches() -> None:
+    for paper in PAPERS.values():
+        grid = paper.grid(63, 88)
+        assert grid.room == 9
+        assert min(grid.left, grid.top) >= MARGIN
+        with pytest.raises(ValueError, match=f"fits on {paper.name}"):
+            paper.grid(300, 10)
+
+
+def test_backs_lie_behind_their_fronts_when_the_page_is_turned() -> None:
+    grid = A4.grid(63, 88)
+    pages = list(grid.pages("abcdefghijk"))
+    assert pages == [list("abcdefghi"), ["j", "k", *[None] * 7]]
+    assert grid.mirrored(pages[1])[:3] == [None, "k", "j"]
+    assert grid.mirrored(pages[0]) == list("cbafedihg")
+
+
+def test_a_drawing_is_the_screens_own_in_the_colours_of_the_day() -> None:
+    art = Art(ART, SHELL / "static" / "1-palette.css")
+    html = art.drawing("end-flood", 40, 30)
+    assert 'width="40mm" height="30mm"' in html
+    assert art.colours["rain"] in html
+    inside = art.placed("temple-front", 0, 0, 264, 165)
+    assert inside.partition(")")[2].partition(">")[2] in html, "what it uses is drawn out"
+    for missing in ("no-such-sign", ""):
+        with pytest.raises(ArtError, match="expected the id of a symbol"):
+            art.drawing(missing, 10)
+
+
+def test_every_drawing_can_be_printed() -> None:
+    art = Art(ART, SHELL / "static" / "1-palette.css")
+    assert len(art.names) > 20
+    for name in art.names:
+        assert "var(" not in art.placed(name, 0, 0, 10)
+
+
+def test_the_printers_colours_are_those_of_the_day() -> None:
+    colours = Art(ART, SHELL / "static" / "1-palette.css").colours
+    css = (SHELL / "static" / "print" / "1-print.css").read_text(encoding="utf-8")
+    assert dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", css)) == colours
+
+
+def test_the_command_writes_what_is_named_in_every_language(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sheets.build(PRESS, ["toss/track"], tmp_path, A4)
+    sheets.build(PRESS, ["toss"], tmp_path, PAPERS["letter"])
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"toss-track-{language}{paper}.pdf" for language in LANGUAGES for paper in ("", "-letter")
+    }
+    assert str(tmp_path / "toss-track-en.pdf") in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["chess"], "game 'chess' is not there"), (["mexica/map"], "mexica has no sheet 'map'")],
+)
+def test_a_sheet_that_is_not_there_is_named(
+    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["sheets", "--out", str(tmp_path / "out"), *words]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

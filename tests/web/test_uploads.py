@@ -1,0 +1,183 @@
+"""A file of a table's own in the lobby: checked, told in the player's words, and kept while the rest is mended."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from pathlib import Path
+
+import pytest
+from werkzeug.test import TestResponse
+
+import companion.games.mexica as mexica
+from companion.games.mexica.cards import DECK
+from companion.games.mexica.cards.deck import read
+from companion.games.mexica.cards.effects import Gain
+from companion.games.mexica.options import APOCALYPSE, FULL, FULL_OPTIONS
+from companion.games.mexica.rules import hands
+from companion.web.guard import MAX_BODY
+from companion.web.uploads import MAX_UPLOAD
+from tests.web.conftest import ORIGIN, Browser, WebHome, text_of
+
+MINE = '[day]\nday-rabbit-2 = { effect = "gain", tokens = 5 }\n'
+DECK_OPTION = next(option for option in FULL_OPTIONS if option.key == "deck")
+SCOPE = FULL_OPTIONS[0]
+FORM = {"game": "mexica", "title": "Family", "players": "3", "preset": "temple_only"}
+
+
+@pytest.fixture(autouse=True)
+def the_lobby_offers_a_game_that_takes_a_deck(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = mexica.Mexica((SCOPE, DECK_OPTION, *APOCALYPSE), {"temple_only": {"scope": FULL}})
+    monkeypatch.setattr(mexica, "GAME", game)
+
+
+def upload(browser: Browser, data: bytes | str, **form: str) -> TestResponse:
+    """Send the new table's form with a file in it."""
+    file = (io.BytesIO(data.encode() if isinstance(data, str) else data), "mine.toml")
+    return browser.client.post(
+        "/tables",
+        data={**FORM, **form, "file.deck": file},
+        headers={**ORIGIN, "Accept-Language": browser.language},
+        content_type="multipart/form-data",
+    )
+
+
+def kept(answer: TestResponse) -> str:
+    """Return the text that a form keeps, as a browser would send it back."""
+    found = re.search(
+        r'(?s)<textarea hidden name="text.deck"[^>]*>\n?(.*?)</textarea>', answer.get_data(as_text=True)
+    )
+    return html.unescape(found[1]).replace("\n", "\r\n") if found else ""
+
+
+def test_the_form_offers_a_file_where_a_game_takes_one(phone: Browser) -> None:
+    page = phone.get("/tables/new").get_data(as_text=True)
+    assert 'enctype="multipart/form-data"' in page
+    assert 'type="file" name="file.deck"' in page
+    assert page.count('id="option-deck"') == 1
+
+
+def test_a_sound_deck_is_the_tables_own_whatever_becomes_of_the_file(home: WebHome, phone: Browser) -> None:
+    answer = upload(phone, "\ufeff" + MINE.replace("\n", "\r\n"))
+    (table,) = home.house.tables()
+    assert answer.headers["Location"] == f"/j/{table.code}"
+    assert table.options["deck"] == MINE
+    home.house.begin(table.id, table.code)
+    home.restart()
+    state = home.house.table(table.id).state
+    assert hands.card(state, "day-rabbit-2").effect == Gain(5)
+    assert hands.card(state, "day-rabbit-3").effect == DECK.card("day-rabbit-3").effect
+
+
+def test_without_a_file_the_game_keeps_its_own_deck(home: WebHome, phone: Browser) -> None:
+    for chosen in ("", "default"):
+        phone.post("/tables", {**FORM, "option.deck": chosen})
+    assert [table.options["deck"] for table in home.house.tables()] == ["default", "default"]
+
+
+def test_a_wrong_file_says_line_and_reason_and_the_form_keeps_what_was_typed(home: WebHome, phone: Browser) -> None:
+    answer = upload(phone, "[day]\nday-dog-1 = 3\n[war]\nwar-1 = { effect = 'fly' }\n", title="Noche", players="2")
+    said = text_of(answer)
+    assert answer.status_code == 422
+    assert "2 things are wrong in this file" in said
+    assert "Line 2: day-dog-1 is 3; expected { effect = ... }" in said
+    assert "Line 4: war-1: effect is &#39;fly&#39;; expected go_to |" in said
+    page = answer.get_data(as_text=True)
+    assert 'value="Noche"' in page
+    assert re.search(r'name="players" value="2" checked', page)
+    assert home.house.tables() == ()
+
+
+def test_a_wrong_file_is_told_in_the_players_language(home: WebHome) -> None:
+    said = text_of(upload(home.browser(language="es"), "[day]\nday-dog-14 = 3\n"))
+    assert "Hay un fallo en este archivo" in said
+    assert "Línea 2: &#39;day-dog-14&#39; no es una carta de day" in said
+
+
+def test_of_very_many_faults_twenty_are_told_and_the_others_counted(phone: Browser) -> None:
+    said = text_of(upload(phone, "[day]\n" + "".join(f"day-dog-{n} = 3\n" for n in range(1, 61))))
+    assert "60 things are wrong" in said
+    assert "Line 21: day-dog-20" not in said.replace("day-dog-20 is no", "")  # from 14 on there is no such day
+    assert said.count("Line ") == 20
+    assert "And 40 more." in said
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"[day]\n\xff\xfe\n", "Line 2: this is no text in UTF-8"),
+        (b"", "Line 1: the file is empty"),
+        (b"  \n\n", "Line 1: the file is empty"),
+        (b"[day]\n# a\x00b\n", "Line 2: there is a control character in this line"),
+        (b"# \x1asearch\n", "Line 1: there is a control character"),
+        (b"#" * 1001, "Line 1: the line has 1,001 letters; expected 1,000 at most"),
+        (b"# x\n" * 60_000, "Line 1: the file has 240,000 letters; expected 200,000 at most"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "Line 1: this is no text"),
+    ],
+)
+def test_what_is_no_text_to_read_is_refused_before_any_game_reads_it(
+    phone: Browser, data: bytes, reason: str
+) -> None:
+    answer = upload(phone, data)
+    assert answer.status_code == 422
+    assert reason in text_of(answer)
+
+
+def test_words_of_a_deck_cannot_write_into_the_page(phone: Browser) -> None:
+    page = upload(phone, '[day]\n"<script>alert(1)</script>" = 3\n').get_data(as_text=True)
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_a_sound_file_is_kept_while_another_field_is_mended(home: WebHome, phone: Browser) -> None:
+    answer = upload(phone, MINE, title=" ")
+    assert answer.status_code == 422
+    assert "The file that you chose is sound and kept." in text_of(answer)
+    again = {**FORM, "option.deck": "@text", "text.deck": kept(answer)}
+    assert phone.post("/tables", again).status_code == 303
+    assert home.house.tables()[0].options["deck"] == MINE
+
+
+def test_a_kept_file_is_checked_like_a_new_one(home: WebHome, phone: Browser) -> None:
+    answer = phone.post("/tables", {**FORM, "option.deck": "@text", "text.deck": "[day]\nday-dog-1 = 3"})
+    assert "Line 2: day-dog-1 is 3" in text_of(answer)
+    assert home.house.tables() == ()
+
+
+def test_a_kept_file_gives_way_to_a_choice_of_the_games_own(home: WebHome, phone: Browser) -> None:
+    phone.post("/tables", {**FORM, "option.deck": "default", "text.deck": MINE})
+    assert home.house.tables()[0].options["deck"] == "default"
+
+
+def test_asking_for_a_file_without_one_is_said(home: WebHome, phone: Browser) -> None:
+    answer = phone.post("/tables", {**FORM, "option.deck": "@text"})
+    assert "No file was chosen" in text_of(answer)
+    assert home.house.tables() == ()
+
+
+def test_a_text_cannot_pass_as_the_name_of_a_value(home: WebHome, phone: Browser) -> None:
+    answer = phone.post("/tables", {**FORM, "option.deck": "[day]"})
+    assert answer.status_code == 422
+    assert home.house.tables() == ()
+
+
+def test_only_the_route_that_takes_files_hears_more_than_the_others(home: WebHome, phone: Browser) -> None:
+    table = home.lobby()
+    long = {"name": "x" * MAX_BODY}
+    for path in ("/join", "/language", f"/t/{table.id}/play", f"/t/{table.id}/sit", "/nowhere"):
+        answer = phone.post(path, long)
+        assert (answer.status_code, f"{MAX_BODY:,} bytes" in text_of(answer)) == (413, True), path
+    assert phone.post("/tables", {**FORM, **long}).status_code == 303
+    answer = phone.post("/tables", {**FORM, "text.deck": "#" * MAX_UPLOAD})
+    assert (answer.status_code, f"{MAX_UPLOAD:,} bytes" in text_of(answer)) == (413, True)
+
+
+def test_a_whole_deck_with_its_words_in_both_languages_fits(home: WebHome, phone: Browser) -> None:
+    folder = Path(mexica.__file__).parent / "cards" / "data"
+    words = "".join((folder / f"cards.{language}.toml").read_text(encoding="utf-8") for language in ("en", "es"))
+    whole = "".join((folder / f"{pile}.toml").read_text(encoding="utf-8") for pile in ("day", "week", "war", "rain"))
+    assert upload(phone, whole + words).status_code == 303
+    text = home.house.tables()[0].options["deck"]
+    assert isinstance(text, str)
+    assert read({"whole": text}) == DECK
