@@ -31,9 +31,9 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
-from companion.games.kernel import Arg, Facts
+from companion.games.kernel import Arg, Facts, Fault, Reader
 from companion.games.siege.rules.field import BESIEGERS, NO_QUARTER, OUTSIDE, TERRAINS, WATER, Field
 from companion.games.siege.rules.geometry import LARGEST, SIDES, Grid, bits, grid
 from companion.games.siege.rules.roster import ROSTERS, THIRD
@@ -48,14 +48,6 @@ _KEYS = {"name": str, "ground": str, "zones": str, "walls": list, "gates": list,
 _LINE = re.compile(r"line (\d+)")
 
 
-class Fault(NamedTuple):
-    """What is wrong with a map, on which line, counted from 1: a code with words under ``fault``, and its facts."""
-
-    line: int
-    code: str
-    facts: Facts
-
-
 class MapError(ValueError):
     """A map that cannot be played on; the message names the first line that is wrong."""
 
@@ -65,14 +57,25 @@ def field_of(text: str) -> Field:
     """Return the map that a text holds, or that ships under its name; raises `MapError`. Each text is read once."""
     found, faults = _read(SHIPPED.get(text, text))
     if found is None or faults:
-        line, code, facts = faults[0]
-        raise MapError(f"map is wrong in line {line}: {code} {dict(facts)}; {len(faults)} faults in all")
+        first = faults[0]
+        raise MapError(f"map is wrong in line {first.line}: {first.code} {dict(first.facts)}; {len(faults)} faults")
     return found
 
 
 def faults(text: str) -> tuple[Fault, ...]:
     """Return everything that is wrong with a map, in the order of its lines; an empty list is a map to play on."""
     return tuple(sorted(_read(text)[1], key=lambda fault: fault.line))
+
+
+def contents(text: str) -> tuple[tuple[str, Facts], ...]:
+    """Return what a map without faults holds: its size, the room it has, its quarters."""
+    field = field_of(text)
+    inside, outside, afloat = field.room()
+    return (
+        ("map", {"name": field.name, "width": field.grid.width, "height": field.grid.height}),
+        ("room", {"inside": inside, "outside": outside, "afloat": afloat}),
+        ("quarters", {"n": len(field.quarters), "names": ", ".join(field.quarters.values())}),
+    )
 
 
 def _read(text: str) -> tuple[Field | None, list[Fault]]:
@@ -332,6 +335,9 @@ def _shipped(name: str) -> str:
     assert data is not None  # the package is a folder of files
     return data.decode("utf-8")
 
+
+READER = Reader(faults, contents)
+"""How a table's own map is read (ruling S1)."""
 
 SHIPPED = {name: _shipped(name) for name in ("full", "skirmish")}
 """The maps that come with the game."""

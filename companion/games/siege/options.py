@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from companion.games.kernel import Option, Seat, Value
+from companion.games.siege.maps import READER
 from companion.games.siege.rules.roster import FULL, THIRD
 
 _OFF_ON = ("off", "on")
 _ON_OFF = ("on", "off")
 
 OPTIONS: tuple[Option, ...] = (
-    Option("map", "full", "S1", ("full", "skirmish")),
+    Option("map", "full", "S1", ("full", "skirmish"), reader=READER),
     Option("forces", FULL, "", (FULL, THIRD)),
     Option("garrison", "setup", "S3", ("setup", "always", "off")),
     Option("capture", "destroyed", "S4", ("destroyed", "defeated")),

@@ -32,7 +32,7 @@ AZTECS_SUFFER = 3
 
 def begun(state: State) -> State:
     """Return the state at the beginning of the first turn, when all are deployed."""
-    return settled(_entered(changed(state, active=NOBODY), 0))
+    return settled(_entered(changed(state, active=NOBODY, seen=(state.at, state.at)), 0))
 
 
 def ended_phase(state: State) -> State:
@@ -106,6 +106,9 @@ def mortal(state: State, side: int) -> list[int]:
 
 
 def _next(state: State) -> State:
+    if state.stage == RALLY:
+        first, second = state.seen
+        state = changed(state, seen=(first, state.at) if state.side else (state.at, second))
     if state.phase + 1 < len(PHASES):
         return _entered(state, state.phase + 1)
     return _of_limits(state) or _entered(changed(state, turn=state.turn + 1), 0)

@@ -11,12 +11,12 @@ sets of hexes their names. A map of a table's own stands in the rules as hexadec
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from companion.games.kernel import Value
 from companion.games.siege.maps import SHIPPED
 from companion.games.siege.options import OPTIONS, HouseRules
-from companion.games.siege.rules.geometry import bits
+from companion.games.siege.rules.geometry import Grid, bits
 from companion.games.siege.rules.roster import SIDES
 from companion.games.siege.rules.state import DEAD, PHASES, WAITING, Outcome, State, moved, roster_of
 
@@ -37,13 +37,14 @@ def notation(state: State) -> str:
         "rules": _listed(f"{key}:{_brief(key, value)}" for key, value in _departures(state.rules)),
         "phase": str(state.phase),
         "turn": str(state.turn),
-        "at": ",".join("-" if h == DEAD else "+" if h == WAITING else names[h] for h in state.at),
+        "at": _places(names, state.at),
         "purse": _listed(purse),
         "active": str(state.active),
         **{key: _listed(str(u) for u in bits(getattr(state, key))) for key in _SETS},
         "fires": _listed(names[h] for h in bits(state.fires)),
         "agenda": _listed(":".join(map(str, task)) for task in state.agenda),
         "quiet": str(state.last_attack),
+        **{f"seen.{side}": _places(names, at) for side, at in zip(SIDES, state.seen, strict=True)},
         "end": _NONE if state.outcome is None else f"{state.outcome.kind}:{state.outcome.winner or ''}",
     }
     return " ".join(("siege", *(f"{key}={value}" for key, value in words.items())))
@@ -73,9 +74,7 @@ def _read(text: str) -> State:
     n = len(roster_of(rules).people)
     blank = State(rules, (WAITING,) * n, (0,) * n, (0, 0))
     grid = blank.field.grid
-    at = [DEAD if each == "-" else WAITING if each == "+" else grid.hexagon(each) for each in words["at"].split(",")]
-    if len(at) != n:
-        raise ValueError(f"siege notation places {len(at)} units; expected {n}")
+    at = _read_places(grid, words["at"], n)
     purse = [0] * n
     for each in _items(words["purse"]):
         unit, points = each.split(":")
@@ -86,7 +85,7 @@ def _read(text: str) -> State:
         placed = moved(placed, (number,), here)
     return State(
         rules=rules,
-        at=tuple(at),
+        at=at,
         purse=tuple(purse),
         held=placed.held,
         hulls=placed.hulls,
@@ -96,6 +95,7 @@ def _read(text: str) -> State:
         active=_number(words["active"]),
         agenda=tuple(_task(each) for each in _items(words["agenda"])),
         last_attack=_number(words["quiet"]),
+        seen=(_read_places(grid, words["seen.aztecs"], n), _read_places(grid, words["seen.spaniards"], n)),
         outcome=None if kind == _NONE else Outcome(kind, next((side for side in SIDES if side == winner), None)),
         **{key: _set(_unit(each, n) for each in _items(words[key])) for key in _SETS},
     )
@@ -104,6 +104,8 @@ def _read(text: str) -> State:
 def _check(state: State) -> None:
     """Raise `ValueError` for a state that play cannot lead to, as far as others rely on it."""
     n, size = len(state.at), len(state.field.grid)
+    if not state.at:
+        raise ValueError("siege notation places no units")
     if not -2 <= state.phase < len(PHASES) or not -1 <= state.active < n or state.turn < 1:
         raise ValueError(f"siege notation is in phase {state.phase} of turn {state.turn} with unit {state.active}")
     for name, *args in state.agenda:
@@ -138,6 +140,19 @@ def _rules(departures: list[str]) -> HouseRules:
         else:
             chosen[key] = int(value) if _NUMBER.fullmatch(value) else value
     return HouseRules.of(chosen)
+
+
+def _places(names: Sequence[str], at: tuple[int, ...]) -> str:
+    return ",".join("-" if h == DEAD else "+" if h == WAITING else names[h] for h in at) or "="
+
+
+def _read_places(grid: Grid, text: str, n: int) -> tuple[int, ...]:
+    if text == "=":
+        return ()
+    at = [DEAD if each == "-" else WAITING if each == "+" else grid.hexagon(each) for each in text.split(",")]
+    if len(at) != n:
+        raise ValueError(f"siege notation places {len(at)} units; expected {n}")
+    return tuple(at)
 
 
 def _task(text: str) -> tuple[str | int, ...]:

@@ -93,6 +93,8 @@ class State:
     """Units that panic has asked in the attack now running."""
     agenda: tuple[Task, ...] = ()
     last_attack: int = 0
+    seen: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    """For each side where all units stood when its own phases last ended: what happened since is the difference."""
     outcome: Outcome | None = None
 
     @property
