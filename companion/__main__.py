@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from companion import checking
+from companion import checking, replay
 from companion import settings as configuration
 from companion.addresses import own_names, phone_address
 from companion.drafts import Draft
@@ -55,6 +55,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if words[1:2] == ["check"]:
             return checking.main(words)
         arguments = _parser().parse_args(words)
+        if arguments.command == "replay":
+            settings = configuration.load(arguments.config, os.environ, {})
+            games = registry.with_aids(registry.load(settings.games))
+            return replay.replay(arguments.file, games, sys.stdout, states=not arguments.short)
         if arguments.deck and not arguments.demo_table:
             raise SettingsError("--deck is given without --demo-table; expected both")
         settings = configuration.load(arguments.config, os.environ, _flags(arguments))
@@ -92,6 +96,10 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="let that table play with this deck, and follow it while it is edited",
     )
+    again = commands.add_parser("replay", help="play an exported table again, and say where it breaks")
+    again.add_argument("file", type=Path, metavar="FILE", help="what a table's page gave as its JSON")
+    again.add_argument("--short", action="store_true", help="print what happened, and not each state")
+    again.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings that names further games")
     commands.add_parser("launch", help="start broker, companion and temple together", add_help=False)
     commands.add_parser("sheets", help="build PDFs of the pages for the printer", add_help=False)
     return parser

@@ -66,8 +66,15 @@ def cut_table(house: House, table_id: str, audience: Audience) -> Cut:
     return Cut(table.version, f"{mark}:draft" if "draft" in slices else mark, frame, slices)
 
 
+def cut_past(table: Table) -> Mapping[str, Mapping[str, Json]]:
+    """Cut a table as it stood after some entry of its log: what a spectator saw then, with nothing to tap."""
+    game = {} if table.phase == "lobby" else table.game.regions(table.page(()))
+    return {"log": {**_log(table), "story": False}, **game}
+
+
 def _log(table: Table) -> Mapping[str, Json]:
     return {
+        "story": True,
         "entries": [
             {
                 "n": told.n,
@@ -76,7 +83,7 @@ def _log(table: Table) -> Mapping[str, Json]:
                 "lines": [{"code": line.code, "facts": line.facts, "mark": line.mark} for line in told.lines],
             }
             for told in table.log(LOG_LINES)
-        ]
+        ],
     }
 
 
@@ -91,12 +98,21 @@ def _table_health(house: House, table: Table, temple: Temple | None, audience: A
     may_choose = bool(audience.seats) and table.game.uses_temple and table.phase != "over"
     return {
         **slice_,
+        "unsettled": _unsettled(house, table, temple),
         "hosting": audience.trusted and audience.layout == "screen" and table.phase != "lobby",
         "temples": [other.name for other in house.temples()] if may_choose else [],
         "busy": [other.name for other in house.temples() if other.table_id not in (None, table.id)]
         if may_choose
         else [],
     }
+
+
+def _unsettled(house: House, table: Table, temple: Temple | None) -> int:
+    """Return how many tokens need somebody's hand: they wait for a word, or cannot come while the temple is away."""
+    reckoning = table.game.reckoning(table.state) if table.began_at else None
+    waiting = len(reckoning.waiting) if reckoning else 0
+    away = temple is not None and not (temple.alive and temple.reachable)
+    return waiting + (sum(house.on_way(temple.name).values()) if temple and away and table.began_at else 0)
 
 
 def health(temple: Temple | None) -> Mapping[str, Json]:
@@ -172,7 +188,7 @@ def cut_temple(house: House, name: str) -> Cut:
     status = temple.status
     serves = next((table for table in house.tables() if table.id == temple.table_id), None)
     slices: dict[str, Mapping[str, Json]] = {
-        "health": {**health(temple), "temple": "", "hosting": False, "temples": [], "busy": []},
+        "health": {**health(temple), "temple": "", "unsettled": 0, "hosting": False, "temples": [], "busy": []},
         "beams": {
             "slots": [
                 {

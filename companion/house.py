@@ -35,10 +35,12 @@ from companion.table import (
     Charter,
     Entry,
     HouseError,
+    KeptToken,
     Store,
     Table,
     Transaction,
 )
+from companion.telling import folded
 from companion.temples import RECENT, Mark, Receipt, Temple
 from controller import wire
 
@@ -105,18 +107,14 @@ class House:
             )
             for record in store.temples()
         }
+        self._counts: dict[str, wire.Count] = {}
         self._marks = {source: Mark(seq, ahead) for source, (seq, ahead) in store.marks().items()}
 
     def _replayed(self, charter: Charter, entries: Iterable[Entry]) -> Table:
         game = self._game(charter.game)
         table = Table.opened(charter, game)
-        for entry in entries:
-            after = table.extended(entry)
-            if isinstance(after, Refusal):
-                raise ValueError(
-                    f"entry {entry.n} is {entry.move.to_json()}; expected a move of rules {charter.rules}"
-                )
-            table = after
+        for stage in folded(charter, game, entries):
+            table = stage.after
         return table
 
     def _game(self, name: str) -> Game[Any]:
@@ -359,6 +357,39 @@ class House:
             return Played(self.table(table_id), False, Refusal("unknown_move", {"move": move.name[:24]}))
         return self._played(table_id, token, seat, move, version, request)
 
+    def play_all(
+        self, table_id: str, token: str, seat: Seat, moves: Sequence[Move], version: int, request: str
+    ) -> Played:
+        """Make several moves of a seat as one: all of them, or none where one is refused.
+
+        Raises `HouseError` as `play` does, and ``bad_move`` for no move at all.
+        """
+        if not moves or any(move.name.startswith("@") for move in moves):
+            raise HouseError("bad_move")
+        with self._lock:
+            table, own = self.table(table_id), self._seated(self.table(table_id), token)
+            if seat not in self.seats_held(table_id, token):
+                raise HouseError("not_your_seat", seat=seat[:24])
+            if request and request in table.requests:
+                return Played(table, True)
+            if version < table.basis:
+                return Played(table, False, stale=True)
+            now, after = self._clock(), table
+            entries: list[Entry] = []
+            for move in moves:
+                entry = after.entry(now, seat, move, "" if entries else request, "" if seat in own else own[0])
+                extended = after.extended(entry)
+                if isinstance(extended, Refusal):
+                    return Played(table, False, extended)
+                entries.append(entry)
+                after = extended
+            with self._store.transaction() as change:
+                for entry in entries:
+                    change.append(table.id, entry)
+                after = self._run(change, after)
+            self._swap(after)
+            return Played(after, True)
+
     def undo(self, table_id: str, token: str, seat: Seat, version: int, request: str) -> Played:
         """Take back a seat's last move, where nothing has happened since."""
         return self._played(table_id, token, seat, Move(UNDO), version, request)
@@ -510,6 +541,25 @@ class House:
                 with self._store.transaction() as change:
                     change.set_temple(after.stored())
             self._put(after)
+
+    def counts(self, name: str, count: wire.Count) -> None:
+        """Take in what a temple's ledger holds in all: for people to compare, never an input to what is counted.
+
+        Nobody is told: the tokens themselves come a moment later, and say it better.
+        """
+        self._counts[wire.temple_name(name)] = count
+
+    def on_way(self, name: str) -> Mapping[wire.God, int]:
+        """Return how many tokens a temple's ledger holds, by its last word, that have not arrived here."""
+        temple, count = self.temple(name), self._counts.get(name)
+        if count is None or count.source != temple.source or count.seq <= self._marks.get(count.source, Mark()).seq:
+            return dict.fromkeys(wire.God, 0)
+        arrived = self._store.arrived(count.source)
+        return {god: max(0, total - arrived[god]) for god, total in count.totals.items()}
+
+    def fallen(self, table_id: str) -> Sequence[KeptToken]:
+        """Return the tokens that were kept for a table, in the order in which they fell."""
+        return self._store.fallen(self.table(table_id).id)
 
     def reach(self, reachable: bool) -> None:
         """Take in whether the broker that carries the temples' messages can be reached."""

@@ -41,7 +41,8 @@ RESEND_EVERY = 5.0
 
 COMMAND_LIVES = timedelta(seconds=30)
 
-_TOPICS = [(f"{wire.ROOT}/+/{leaf}", 1) for leaf in (wire.Status.leaf, wire.Token.leaf, wire.Reply.leaf)]
+_RETAINED = (wire.Status.leaf, wire.Count.leaf)
+_TOPICS = [(f"{wire.ROOT}/+/{leaf}", 1) for leaf in (*_RETAINED, wire.Token.leaf, wire.Reply.leaf)]
 _UNSUPPORTED_VERSION = "Unsupported protocol version"
 
 
@@ -143,7 +144,7 @@ class Intake:
     def _on_message(self, client: mqtt.Client, data: Any, message: mqtt.MQTTMessage) -> None:
         try:
             temple, leaf = wire.parse_topic(message.topic)
-            if message.retain and leaf != wire.Status.leaf:
+            if message.retain and leaf not in _RETAINED:
                 raise wire.WireError(f"{leaf} is retained; expected a live message")
             heard = wire.decode(leaf, bytes(message.payload))
         except wire.WireError as error:
@@ -183,6 +184,8 @@ class Intake:
                 self._house.reach(each)
             elif isinstance(each[1], wire.Status):
                 self._persist(self._house.heard, each[0], each[1])
+            elif isinstance(each[1], wire.Count):
+                self._house.counts(each[0], each[1])
         self._keep(tokens)
         return True
 

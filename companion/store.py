@@ -242,6 +242,19 @@ class SqlStore:
         with self._engine.connect() as connection:
             return connection.execute(query).scalar_one()
 
+    def arrived(self, source: str) -> dict[wire.God, int]:
+        """Return how many tokens of each god were kept from one ledger, tests among them."""
+        query = sa.select(_tokens.c.god, sa.func.count()).where(_tokens.c.source == source).group_by(_tokens.c.god)
+        with self._engine.connect() as connection:
+            counts = {wire.God(god): count for god, count in connection.execute(query)}
+        return {god: counts.get(god, 0) for god in wire.God}
+
+    def fallen(self, table_id: str) -> tuple[KeptToken, ...]:
+        """Return the tokens that were kept for a table, in the order in which they fell."""
+        query = sa.select(_tokens).where(_tokens.c.table_id == table_id).order_by(_tokens.c.at, _tokens.c.seq)
+        with self._engine.connect() as connection:
+            return tuple(_kept(row) for row in connection.execute(query))
+
 
 class SqlTransaction:
     """The port of `table.Transaction` over one connection that has begun."""

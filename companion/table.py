@@ -298,9 +298,16 @@ class Table:
         if due := self.chance():
             by_itself = self.rolls or not due.asked or due.seat in away
             return (CHANCE, outcome(due, below)) if by_itself else None
-        for seat in self.game.to_act(self.state):
+        acting, on_turn = self.game.to_act(self.state), self.on_turn
+        for seat in sorted(acting, key=lambda each: each != on_turn):
             if mode := away.get(seat):
                 moves = self.game.moves(self.state, seat)
+                if seat != on_turn and on_turn in acting:
+                    # What the seat on turn may do as well, nobody waits for from another: ending its turn above all.
+                    others = {*self.game.moves(self.state, on_turn)}
+                    moves = [move for move in moves if move not in others]
+                if not moves:
+                    continue
                 idle = mode == PASSED
                 move = self.game.idle(moves) if idle else self.game.decide(self._seen_by(seat), moves, below)
                 if move is not None:
@@ -533,4 +540,12 @@ class Store(Protocol):
 
     def quarantined(self, temple: str) -> int:
         """Return how many of a temple's tokens are held apart."""
+        ...
+
+    def arrived(self, source: str) -> Mapping[wire.God, int]:
+        """Return how many tokens of each god were kept from one ledger, tests among them."""
+        ...
+
+    def fallen(self, table_id: str) -> Sequence[KeptToken]:
+        """Return the tokens that were kept for a table, in the order in which they fell."""
         ...

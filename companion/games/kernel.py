@@ -7,7 +7,7 @@ ours and nothing else.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
@@ -104,7 +104,8 @@ class Option:
 
     `ruling` is the id of the ruling that it settles ("M25"); its words are in the game's texts under its key. Where
     there is a `reader`, a table may bring a file; the value is then its whole text, so that the table plays on with
-    it whatever becomes of the file.
+    it whatever becomes of the file. `only` names another option of the game and the value that it must have for this
+    one to matter at all. Options of one `group` are offered together, under the words of ``option_group.<group>``.
     """
 
     key: str
@@ -114,6 +115,12 @@ class Option:
     low: int = 0
     high: int = 0
     reader: Reader | None = None
+    only: tuple[str, Value] | None = None
+    group: str = ""
+
+    def matters(self, chosen: Mapping[str, Value]) -> bool:
+        """Return whether this option has any effect beside the others that were chosen."""
+        return self.only is None or chosen.get(self.only[0]) == self.only[1]
 
     def accepts(self, value: object) -> bool:
         """Return whether a table may choose this value; where there is a range, `values` are only proposals."""
@@ -216,6 +223,37 @@ class Fall:
     doubt: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A token that a game credited to nobody yet, and the moves that settle it, which any seat may make.
+
+    `doubt` has words in the texts; `claims` holds for each seat that may have dropped it the move that says so,
+    the likeliest first, and `suggested` names that one where there is one. `dismiss` says that it was no token.
+    """
+
+    id: str
+    god: str
+    doubt: str
+    claims: Mapping[Seat, Move]
+    dismiss: Move
+    suggested: Seat | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reckoning:
+    """What a game made of the tokens that fell for it, and what it counts beside them.
+
+    Law: each token that fell is, by its id, exactly one of `counted`, `dismissed` and `waiting`. `credited` is for
+    each god all that counts, by token or by tap, before corrections; `corrected` their sums: seat, god, change.
+    """
+
+    counted: frozenset[str]
+    dismissed: frozenset[str]
+    waiting: tuple[Waiting, ...]
+    credited: Mapping[str, int]
+    corrected: tuple[tuple[Seat, str, int], ...] = ()
+
+
 S = TypeVar("S")
 
 
@@ -265,7 +303,8 @@ class Game(ABC, Generic[S]):
 
         What is picked is the beginning of a move, its name first; a choice that leads deeper holds what it adds to
         that in its fact ``pick``. For `CHANCE` this is what a person may type in, and tells nobody what is hidden:
-        it may offer outcomes that only the secrets of others rule out.
+        it may offer outcomes that only the secrets of others rule out, and what is picked may be any way to find
+        one among many, a card's sign before its number.
         """
 
     @abstractmethod
@@ -306,6 +345,18 @@ class Game(ABC, Generic[S]):
     def story(self, before: S, seat: Seat, move: Move, after: S) -> list[Line]:
         """Return what a move did, as lines for the log that every seat may read."""
         return []
+
+    def chronicle(self, views: Iterable[Mapping[str, Json]]) -> Mapping[str, Mapping[str, Json]]:
+        """Return what the story of a game shows beside its log, as regions: ``templates/story/<region>.html``.
+
+        The views are a spectator's, of the first state and of the state after each entry of the log: a move that
+        was taken back is followed by a view like the one before it.
+        """
+        return {}
+
+    def reckoning(self, state: S) -> Reckoning | None:
+        """Return what became of the tokens of a temple, or none where the game uses none."""
+        return None
 
     def decide(self, view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
         """Return what the app plays for a seat: from what that seat sees and its legal moves, and nothing else.

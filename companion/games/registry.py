@@ -153,6 +153,9 @@ def _option_faults(game: Any) -> Iterator[str]:
         if not option.accepts(option.default):
             yield f"option {option.key!r} has the default {option.default!r}; expected one that it accepts"
         options[option.key] = option
+    for key, option in options.items():
+        if option.only and not (option.only[0] in options and options[option.only[0]].accepts(option.only[1])):
+            yield f"option {key!r} matters only with {option.only!r}; expected another option and a value of it"
     if not game.presets:
         yield "GAME.presets is empty; expected at least one preset"
     for preset, chosen in game.presets.items():

@@ -12,7 +12,20 @@ from flask import Flask, request
 from companion.addresses import own_addresses
 from companion.house import House
 from companion.live import Hub
-from companion.web import errors, games, guard, pages, play, printing, rules, streams, temples, uploads
+from companion.web import (
+    errors,
+    games,
+    guard,
+    pages,
+    play,
+    printing,
+    reconcile,
+    rules,
+    story,
+    streams,
+    temples,
+    uploads,
+)
 from companion.web.site import Site
 
 
@@ -44,7 +57,7 @@ def create_app(house: House, hub: Hub, config: WebConfig, clock: Callable[[], fl
     app = App("companion.web", static_folder="static", template_folder=None)
     hub.cap = config.stream_cap
     guard.install(app, config.allowed_hosts, config.own_addresses, clock, {"pages.open_table": uploads.MAX_UPLOAD})
-    for part in (pages, games, printing, rules, play, temples, streams):
+    for part in (pages, games, printing, rules, play, story, reconcile, temples, streams):
         app.register_blueprint(part.blueprint)
     errors.install(app)
     app.extensions["site"] = Site(app, house, hub, config.address, config.instance, guard.Lockout(clock))

@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import Blueprint, Response, jsonify, request, send_from_directory
 
-from companion.games.kernel import Game, Value
+from companion.games.kernel import Game, Option, Value
 from companion.table import HouseError, Table
 from companion.web.site import (
     free_seats,
@@ -132,7 +132,13 @@ def _new_table(
     players = whole_number(form.get("players", ""), 99)
     temples = site().house.temples()
     idle = [temple.name for temple in temples if temple.alive and not temple.table_id]
-    preset = form.get("preset", "")
+    asked = form.get("preset", "")
+    preset = asked if asked in game.presets else next(iter(game.presets))
+    values = {option.key: option.default for option in game.options} | dict(game.presets[preset])
+    try:
+        chosen = _chosen(game, form)
+    except HouseError:
+        chosen = {}  # what is wrong in the form is told beside it
     return site().page(
         "new_table.html",
         status,
@@ -146,9 +152,24 @@ def _new_table(
         shown=SHOWN,
         temples=temples,
         chosen_players=players if players in game.seatings else max(game.seatings),
-        chosen_preset=preset if preset in game.presets else next(iter(game.presets)),
+        chosen_preset=preset,
+        preset_values=values,
+        chosen_options={**values, **chosen},
+        rules=_grouped(game, {**values, **chosen}),
+        changed_keys=frozenset(chosen),
         chosen_temple=form.get("temple", idle[0] if idle else ""),
     )
+
+
+def _grouped(game: Game[Any], chosen: Mapping[str, Value]) -> list[tuple[str, list[Option]]]:
+    """Return the house rules that matter beside what was chosen, by their groups; presets alone set the gates."""
+    gates = {option.only[0] for option in game.options if option.only}
+    groups: dict[str, list[Option]] = {}
+    for option in game.options:
+        offered = not option.reader and (len(option.values) > 1 or option.high)
+        if offered and option.key not in gates and option.matters(chosen):
+            groups.setdefault(option.group, []).append(option)
+    return list(groups.items())
 
 
 @blueprint.get("/join")

@@ -2,7 +2,8 @@
 
 A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen.html``, which place regions with
 ``{{ region("lake") }}``, and ``templates/play/<region>.html`` for each region of its own; an aid's stand in
-``templates/aids/<aid>/``. There a template finds:
+``templates/aids/<aid>/``. A game that has a chronicle draws its regions in ``templates/story/``, an aid in
+``templates/aids/<aid>/story/``. There a template finds:
 
 - ``slice`` what the region may show, and nothing else of the game
 - ``t(key, **facts)`` words, the game's before the shell's; ``words.number(n)``, ``words.has(key)``
@@ -28,7 +29,7 @@ finds ``slice``, ``t`` and ``words`` as above, and:
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -67,17 +68,10 @@ class FolderEnvironment(jinja2.Environment):
         return template
 
 
-class FolderLoader(jinja2.PrefixLoader):
-    """Loads templates under their full names, so that each knows its neighbours."""
+class Folders(jinja2.PrefixLoader):
+    """Loads a game's templates under their full names, so that they can name their neighbours."""
 
-    def load(
-        self,
-        environment: jinja2.Environment,
-        name: str,
-        globals: MutableMapping[str, Any] | None = None,  # noqa: A002  # the base class names it so
-    ) -> jinja2.Template:
-        """Return a template, its folder still in its name."""
-        return jinja2.BaseLoader.load(self, environment, name, globals)
+    load = jinja2.BaseLoader.load
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +95,7 @@ class Painter:
         folders: dict[str, jinja2.BaseLoader] = {"art": jinja2.FileSystemLoader(ART)}
         folders |= {f"game-{name}": jinja2.FileSystemLoader(path / "templates") for name, path in games.items()}
         self._templates = FolderEnvironment(
-            loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(SHELL / "templates"), FolderLoader(folders)]),
+            loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(SHELL / "templates"), Folders(folders)]),
             autoescape=True,
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,
@@ -138,6 +132,16 @@ class Painter:
         def paint(region: str, slice_: Mapping[str, Json]) -> str:
             name = f"regions/{region}.html" if region in SHELL_REGIONS else f"{folder}/{region}.html"
             return self._template(name).render(context, slice=slice_)
+
+        return paint
+
+    def of_story(self, table: Table, language: str) -> Paint:
+        """Return what paints what a game adds to the story of a table."""
+        context = self._context(self.words(language, table), At(table.id, "page", (), language))
+        folder = story_folder(table.charter.game)
+
+        def paint(region: str, slice_: Mapping[str, Json]) -> str:
+            return self._template(f"{folder}/{region}.html").render(context, slice=slice_)
 
         return paint
 
@@ -302,6 +306,12 @@ def game_folder(game: str) -> str:
     """Return where the templates of a game's pages lie, or those of an aid."""
     name, aid = registry.parts(game)
     return f"game-{name}/aids/{aid}" if aid else f"game-{name}/play"
+
+
+def story_folder(game: str) -> str:
+    """Return where the templates lie that a game, or an aid, adds to a story."""
+    name, aid = registry.parts(game)
+    return f"game-{name}/aids/{aid}/story" if aid else f"game-{name}/story"
 
 
 def spelled(code: str) -> str:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from companion.cuts import Audience
 from companion.games import registry
-from companion.games.kernel import Arg, Choice, Json, Move, Refusal, Seat
+from companion.games.kernel import CHANCE, Arg, Choice, Json, Move, Refusal, Seat
 from companion.house import Played
 from companion.table import HouseError, Table
 from companion.web.painting import filled, placer, spelled
@@ -219,23 +219,26 @@ def picks(table_id: str) -> Response:
     here = site()
     table = here.house.table(table_id)
     seat = request.args.get("seat", "")[:24]
-    if seat not in here.held(table):
-        raise HouseError("not_your_seat", seat=seat)
+    held = here.held(table)
     if table.phase == "lobby":
         raise HouseError("not_begun")
+    if not (table.may_bring(held) if seat == CHANCE else seat in held):
+        raise HouseError("not_your_seat", seat=seat)
     try:
         picked = Move.from_json(json.loads(request.args.get("picked", "")))
     except (ValueError, RecursionError):
         raise HouseError("bad_move") from None
     path: tuple[Arg, ...] = (picked.name, *picked.args)
     choices = table.game.choices(table.state, seat, path)
+    due = table.chance()
+    whose = due.seat or seat if seat == CHANCE and due else seat
     audience = Audience(language(), "phone", (seat,))
     form = here.painter.forms(table, audience)
     return here.page(
         "picks.html",
         table=table,
         gt=here.words(table),
-        seat=seat,
+        seat=whose,
         forms=[Markup(filled(form(_fields(choice), picked=path), table.version, new_request)) for choice in choices],  # noqa: S704
     )
 
@@ -250,10 +253,11 @@ def _played(table_id: str, played: Played) -> Response:
     if played.stale:
         return _told(played.table, "stale", site().words()("notice.stale"))
     assert played.refusal is not None  # what is neither accepted nor stale was refused
-    return _told(played.table, "refused", _refusal_words(played.table, played.refusal))
+    return _told(played.table, "refused", refusal_words(played.table, played.refusal))
 
 
-def _refusal_words(table: Table, refusal: Refusal) -> str:
+def refusal_words(table: Table, refusal: Refusal) -> str:
+    """Return why the rules of a table refused a move, in its game's words."""
     return site().words(table)(f"refusal.{refusal.code}", **refusal.facts)
 
 

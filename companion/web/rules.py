@@ -37,6 +37,8 @@ class Setting:
     readings: tuple[Reading, ...]
     differs: bool
     """Whether the table plays by another value than the house's reading."""
+    left: bool
+    """Whether the app leaves it to the table: what that table chose gives it no effect there."""
 
 
 @blueprint.get("/games/<game>/rules")
@@ -77,13 +79,14 @@ def _rules(game: Game[Any], table: Table | None) -> Response:
 
 
 def _setting(option: Option, words: Words, played: Mapping[str, Value]) -> Setting:
-    now = played.get(option.key, option.default)
+    left = bool(played) and not option.matters(played)
+    now = option.default if left else played.get(option.key, option.default)
     values = list(dict.fromkeys([*option.values, option.default, now])) if option.high else list(option.values)
     readings = tuple(
-        Reading(_value(option, value, words), value == option.default, bool(played) and value == now)
+        Reading(_value(option, value, words), value == option.default, bool(played) and not left and value == now)
         for value in values
     )
-    return Setting(option.key, words(f"option.{option.key}.name"), readings, now != option.default)
+    return Setting(option.key, words(f"option.{option.key}.name"), readings, now != option.default, left)
 
 
 def _value(option: Option, value: Value, words: Words) -> str:

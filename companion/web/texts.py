@@ -1,12 +1,13 @@
 """The words that people read, in their language; it knows texts and how to fill them in, never what a page shows.
 
-A folder of texts holds one TOML file a language. Tables nest into dotted keys: ``[log]`` ``gave = "..."`` is
-``log.gave``. A text may hold facts:
+A folder of texts holds a TOML file a language, ``en.toml``, and further ones for its parts, ``en.board.toml``. Tables
+nest into dotted keys: ``[log]`` ``gave = "..."`` is ``log.gave``. A text may hold facts:
 
 - ``{name}`` as it is; a whole number as the language writes it
 - ``{delta:+}`` a change, always with its sign
 - ``{god:god}`` the words under ``god.<value>``, so that facts are codes and never words
 - ``{seat:who}`` the name of the player who sits there, else the words under ``seat.<value>``
+- ``{says:text}`` the text whose key the fact is, filled in with the same facts
 
 A text that counts is a table of the language's plural categories (``one``, ``other``), chosen by the fact ``n``.
 A game's texts are asked first, then the shell's.
@@ -45,13 +46,18 @@ class TextError(ValueError):
 
 def load(folder: Path) -> dict[str, dict[str, Text]]:
     """Return the texts of a folder by language and dotted key; raises `TextError`."""
-    texts = {}
+    texts: dict[str, dict[str, Text]] = {}
     for language in LANGUAGES:
-        path = folder / f"{language}.toml"
-        try:
-            texts[language] = _flat(tomllib.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError) as error:
-            raise TextError(f"texts {path} are {error}; expected a TOML file of words") from error
+        found: dict[str, Text] = {}
+        for path in (folder / f"{language}.toml", *sorted(folder.glob(f"{language}.*.toml"))):
+            try:
+                words = _flat(tomllib.loads(path.read_text(encoding="utf-8")))
+            except (OSError, ValueError) as error:
+                raise TextError(f"texts {path} are {error}; expected a TOML file of words") from error
+            if twice := sorted(found.keys() & words.keys()):
+                raise TextError(f"texts {path} say {twice[0]!r} again; expected each key in one file")
+            found |= words
+        texts[language] = found
     return texts
 
 
@@ -133,7 +139,7 @@ class Words:
         for literal, name, kind, _ in string.Formatter().parse(text):
             parts.append(literal)
             if name is not None:
-                parts.append(self._fact(facts[name], kind or ""))
+                parts.append(self(facts[name], **facts) if kind == "text" else self._fact(facts[name], kind or ""))
         return parts
 
     def _fact(self, value: Any, kind: str) -> str:
@@ -182,3 +188,8 @@ class Library:
             texts = self._games[game][language]
             self._aids[key] = {name.removeprefix(stem): text for name, text in texts.items() if name.startswith(stem)}
         return self._aids[key]
+
+
+def line_words(words: Words, code: str, facts: Mapping[str, Any]) -> str:
+    """Return one line of a table's story; who sits down without a name is told so."""
+    return words(f"log.{'sat_nameless' if code == 'sat' and not facts.get('name') else code}", **facts)

@@ -31,7 +31,8 @@ def test_axe_finds_nothing(
     companion.drop("tlaloc", 8)
     companion.drop("huitzilopochtli", 3)
     paths = ["/", "/tables", "/tables/new", "/join", f"/j/{lobby.code}", f"/t/{lobby.id}", f"/t/{lobby.id}/screen",
-             f"/t/{table.id}", f"/t/{table.id}/screen", "/temples", "/temples/table"]  # fmt: skip
+             f"/t/{table.id}", f"/t/{table.id}/screen", "/temples", "/temples/table", "/games", "/games/mexica",
+             "/games/mexica/rules", f"/t/{table.id}/rules", "/games/mexica/print/tallies"]  # fmt: skip
     found = {}
     for path in paths:
         reader.page.goto(companion.address + path)
@@ -71,6 +72,10 @@ def test_no_page_is_wider_than_a_phone(companion: Companion, device: Make) -> No
         "/tables/new",
         "/temples",
         "/temples/table",
+        "/games",
+        "/games/mexica",
+        "/games/mexica/rules",
+        "/games/mexica/print/board",
         f"/t/{table.id}",
         f"/t/{table.id}/screen",
     ):

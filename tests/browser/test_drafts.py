@@ -8,13 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-import companion.games.mexica as mexica
 from companion.checking import option_of
 from companion.drafts import Draft
-from companion.games.mexica.options import APOCALYPSE, FULL, FULL_OPTIONS
 from companion.table import Table
 from tests.browser.conftest import SCREEN, Companion, Device
-from tests.web.conftest import WebHome
 
 Make = Callable[..., Device]
 
@@ -23,21 +20,8 @@ WRONG = FIVE.replace("5", "55")
 
 
 @pytest.fixture
-def companion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Companion]:
-    """A companion whose game takes a deck."""
-    options = tuple(option for option in FULL_OPTIONS if option.key in ("scope", "deck"))
-    game = mexica.Mexica((*options, *APOCALYPSE), {"temple_only": {"scope": FULL}})
-    monkeypatch.setattr(mexica, "GAME", game)
-    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}")
-    companion = Companion.started(home)
-    yield companion
-    companion.stop()
-    home.store.close()
-
-
-@pytest.fixture
 def followed(companion: Companion, tmp_path: Path) -> Iterator[tuple[Table, Path]]:
-    table, file = companion.table(temple=None), tmp_path / "mine.toml"
+    table, file = companion.table(temple=None, scope="full"), tmp_path / "mine.toml"
     file.write_text(FIVE)
     draft = Draft(companion.home.house, table.id, option_of(table.game, "deck"), file, lambda faults: None)
     draft.start()

@@ -6,15 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import companion.games.mexica as mexica
 from companion.__main__ import main
 
 MINE = '[day]\nday-dog-1 = { effect = "gain", tokens = 5 }\n[words.es]\nwar-1 = { title = "Una" }\n'
-
-
-@pytest.fixture(autouse=True)
-def a_game_takes_a_deck(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mexica, "GAME", mexica.FULL_GAME)
 
 
 def written(folder: Path, name: str, text: str | bytes) -> str:

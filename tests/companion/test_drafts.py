@@ -13,7 +13,6 @@ from companion.checking import option_of
 from companion.cuts import Audience, cut_table
 from companion.drafts import Draft
 from companion.games.kernel import Fault, Move
-from companion.games.mexica import FULL_GAME
 from companion.games.mexica.cards.effects import Gain
 from companion.games.mexica.rules import hands
 from companion.table import HouseError, Table
@@ -59,8 +58,6 @@ class Followed:
 
 @pytest.fixture
 def followed(home: Home, tmp_path: Path) -> Followed:
-    home.games = {"mexica": FULL_GAME}
-    home.restart()
     return Followed(home, tmp_path / "mine.toml")
 
 

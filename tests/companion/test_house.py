@@ -233,3 +233,18 @@ def test_a_long_evening_of_tokens_remembers_no_state_that_nobody_can_take_back(h
     table = home.table(temple="templo")
     home.house.receive([("templo", home.token(n)) for n in range(1, 300)])
     assert len(home.house.table(table.id).steps) == 2
+
+
+def test_an_absent_player_is_passed_in_its_own_turn_and_ends_nobody_elses(home: Home) -> None:
+    table = home.table(3)
+    east, north = home.seated(table), home.seated(table, "north", "Beto")
+    home.house.away(table.id, east, "west", "pass")
+    assert home.house.table(table.id).on_turn == "east"
+    home.play(table, east, "east", "propose", "east", "tlaloc", 1)
+    assert home.house.table(table.id).on_turn == "east"
+    home.play(table, east, "east", "end_turn")
+    assert home.house.table(table.id).on_turn == "north"
+    home.play(table, north, "north", "end_turn")
+    after = home.house.table(table.id)
+    assert after.on_turn == "east"
+    assert [entry.by for entry in home.house.entries(table.id)][-2:] == ["north", "west"]

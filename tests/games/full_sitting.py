@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from companion.games.kernel import CHANCE, TEMPLE, Arg, Fall, Line, Move, Refusal, Seat, Value
-from companion.games.mexica import FULL_GAME
+from companion.games.mexica import GAME
 from companion.games.mexica.rules import course
 from companion.games.mexica.rules.board import Board, Tribe
 from companion.games.mexica.rules.state import Clock, State
@@ -19,15 +19,15 @@ WAR_GOD, RAIN_GOD = HUITZILOPOCHTLI, TLALOC
 
 def full_options(**chosen: Value) -> dict[str, Value]:
     """Return the full game's options at their defaults but for what was chosen."""
-    return {option.key: option.default for option in FULL_GAME.options} | chosen
+    return {option.key: option.default for option in GAME.options} | {"scope": "full"} | chosen
 
 
 class Full:
     """One full game, as its table plays it; `lay` puts the board where a test needs it."""
 
     def __init__(self, players: int = 2, **chosen: Value) -> None:
-        self.seats = FULL_GAME.seatings[players]
-        self.state: State = FULL_GAME.setup(full_options(**chosen), self.seats)
+        self.seats = GAME.seatings[players]
+        self.state: State = GAME.setup(full_options(**chosen), self.seats)
         self.told: list[Line] = []
         self._ids = count(1)
 
@@ -45,7 +45,7 @@ class Full:
     @property
     def view(self) -> Any:
         """What a spectator sees."""
-        return FULL_GAME.view(self.state, None)
+        return GAME.view(self.state, None)
 
     @property
     def codes(self) -> list[str]:
@@ -91,18 +91,18 @@ class Full:
     def do(self, name: str, *args: Arg, by: Seat | None = None) -> Full:
         """Make a move, by whoever must act unless another is named."""
         seat, move = by or course.decider(self.state) or "", Move(name, args)
-        listed = FULL_GAME.moves(self.state, seat)
-        after = FULL_GAME.play(self.state, seat, move)
+        listed = GAME.moves(self.state, seat)
+        after = GAME.play(self.state, seat, move)
         assert not isinstance(after, Refusal), f"{seat}'s {move} is refused: {after}; legal: {listed[:20]}"
         assert move in listed or seat == TEMPLE
-        self.told = FULL_GAME.story(self.state, seat, move, after)
+        self.told = GAME.story(self.state, seat, move, after)
         self.state = after
-        assert FULL_GAME.parse(FULL_GAME.notation(after)) == after
+        assert GAME.parse(GAME.notation(after)) == after
         return self
 
     def refused(self, name: str, *args: Any, by: Seat | None = None) -> str:
         """Try a move that must be refused; returns the code."""
-        refusal = FULL_GAME.play(self.state, by or course.decider(self.state) or "", Move(name, args))
+        refusal = GAME.play(self.state, by or course.decider(self.state) or "", Move(name, args))
         assert isinstance(refusal, Refusal), f"{name} {args} was not refused"
         return refusal.code
 
@@ -119,7 +119,7 @@ class Full:
     def falls(self, god: str, doubt: str = "") -> str:
         """Let a token fall through the temple; returns its id."""
         token = f"{next(self._ids):032x}"
-        self.do(*FULL_GAME.fall(self.state, Fall(token, god, doubt)).to_json(), by=TEMPLE)  # type: ignore[arg-type]
+        self.do(*GAME.fall(self.state, Fall(token, god, doubt)).to_json(), by=TEMPLE)  # type: ignore[arg-type]
         return token
 
     def land(self, place: int, n: int = 3) -> Full:
@@ -128,7 +128,7 @@ class Full:
 
     def can(self, name: str, by: Seat | None = None) -> list[tuple[Arg, ...]]:
         """Return the arguments of every legal move of this name."""
-        moves = FULL_GAME.moves(self.state, by or course.decider(self.state) or "")
+        moves = GAME.moves(self.state, by or course.decider(self.state) or "")
         return [move.args for move in moves if move.name == name]
 
     def finish_turn(self) -> Full:
@@ -136,7 +136,7 @@ class Full:
         turn, random = self.state.turn, Random(0)
         while self.state.turn == turn and not self.state.over:
             seat = course.decider(self.state) or ""
-            moves = FULL_GAME.moves(self.state, seat)
+            moves = GAME.moves(self.state, seat)
             quiet = [move for move in moves if move.name in ("pass", "end_turn")]
             self.do(*(quiet or [random.choice(moves)])[0].to_json(), by=seat)  # type: ignore[arg-type]
         return self

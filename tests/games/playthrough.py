@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from companion.games.kernel import Arg, Game, Json, Move, Refusal, Seat
-from tests.games.playouts import BEHIND, GAMES
+from tests.games.playouts import GAMES
 
 FOLDER = Path(__file__).parents[1] / "playthroughs"
 FILES = sorted(FOLDER.glob("*.txt"))
@@ -29,11 +29,7 @@ def written(text: str) -> str:
     """Return a playthrough with all that follows from its heading and its moves."""
     lines = text.splitlines()
     heading = heading_of(text)
-    game = next(
-        game
-        for game in (*GAMES.values(), *BEHIND)
-        if game.name == heading["game"] and heading["preset"] in game.presets
-    )
+    game = GAMES[heading["game"]]
     seats = tuple(heading["seats"].split())
     state = game.setup(_options(game, heading), seats)
     book = _Book(game, seats)

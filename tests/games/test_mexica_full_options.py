@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from companion.games.mexica import FULL_GAME, GAME
-from companion.games.mexica.options import FULL_OPTIONS, FULL_PRESETS, OPTIONS, HouseRules
+from companion.games.mexica import GAME
+from companion.games.mexica.options import OPTIONS, PRESETS, HouseRules, options_of
 from tests.games.full_sitting import Full, full_options
 
 RULINGS = {
@@ -53,7 +53,7 @@ RULINGS = {
 
 def test_every_ruling_with_an_option_has_it_with_its_default_and_its_readings() -> None:
     found: dict[str, dict[str, tuple[int | str, ...]]] = {}
-    for option in FULL_OPTIONS[1:]:
+    for option in OPTIONS[1:]:
         others = sorted({*option.values} - {option.default}, key=str)
         found.setdefault(option.ruling, {})[option.key] = (option.default, *others)
     expected = {
@@ -69,21 +69,29 @@ def test_every_ruling_of_mexica_has_a_test_that_names_it() -> None:
     assert named == {*range(1, 44)}
 
 
-def test_the_temples_scope_has_no_option_that_the_full_game_lacks() -> None:
-    assert {option.key for option in OPTIONS} < {option.key for option in FULL_OPTIONS}
+def test_what_matters_for_the_temple_alone_matters_for_the_full_game_too() -> None:
+    assert {*options_of("temple_only")} < {*options_of("full")}
+    assert {*options_of("full")} == {*OPTIONS}
 
 
-@pytest.mark.parametrize("preset", FULL_PRESETS)
+@pytest.mark.parametrize("preset", [preset for preset in PRESETS if preset != "temple_only"])
 def test_a_preset_opens_and_its_rules_read_back(preset: str) -> None:
-    chosen = full_options(**FULL_PRESETS[preset])
+    chosen = full_options(**PRESETS[preset])
     assert HouseRules.of(chosen).chosen() == chosen
-    assert FULL_GAME.setup(chosen, ("east", "west")).rules.chosen() == chosen
+    assert GAME.setup(chosen, ("east", "west")).rules.chosen() == chosen
 
 
-def test_no_lobby_offers_the_full_game_before_its_pages_are_drawn() -> None:
-    assert {*GAME.presets} == {"temple_only"}
-    with pytest.raises(ValueError, match="scope"):
-        GAME.setup(full_options(), ("east", "west"))
+def test_rules_of_the_board_change_nothing_at_a_table_that_keeps_it_in_wood() -> None:
+    chosen = {option.key: option.default for option in OPTIONS} | {"scope": "temple_only"}
+    plain = GAME.setup(chosen, ("east", "west"))
+    assert GAME.setup(chosen | {"battle_loot": "one", "open_hands": "on"}, ("east", "west")) == plain
+    short = {option.key: chosen[option.key] for option in options_of("temple_only")}
+    assert GAME.setup(short, ("east", "west")) == plain
+
+
+def test_the_lobby_offers_the_temple_alone_and_four_ways_to_play_the_whole_game() -> None:
+    assert [*GAME.presets] == ["temple_only", "classic", "evening", "century", "flower_war"]
+    assert [preset["scope"] for preset in GAME.presets.values()] == ["temple_only", *["full"] * 4]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +119,7 @@ def test_no_lobby_offers_the_full_game_before_its_pages_are_drawn() -> None:
     ],
 )
 def test_a_line_that_breaks_a_law_of_the_board_is_refused(word: str, instead: str) -> None:
-    text = FULL_GAME.notation(Full().state)
+    text = GAME.notation(Full().state)
     assert word in text, text
     with pytest.raises(ValueError, match=r"Mexica|option"):
-        FULL_GAME.parse(text.replace(word, instead, 1))
+        GAME.parse(text.replace(word, instead, 1))

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from companion.games.kernel import CHANCE, LONGEST_LINE, LONGEST_TEXT, Option, Refusal
-from companion.games.mexica import FULL_GAME, GAME
+from companion.games.mexica import GAME
 from companion.games.mexica.cards import DECK, DEFAULT, contents, faults, played
 from companion.games.mexica.cards.deck import LANGUAGES
 from companion.games.mexica.cards.effects import Gain, GoTo
 from companion.games.mexica.cards.words import said
-from companion.games.mexica.options import FULL_OPTIONS, SEATINGS
+from companion.games.mexica.options import OPTIONS, SEATINGS
 from companion.games.mexica.rules import hands
 from tests.games.playouts import Combination, playout
 
-EVENING = Combination(FULL_GAME, "evening", SEATINGS[3])
+EVENING = Combination(GAME, "evening", SEATINGS[3])
 
 MINE = """
 # Every second day is a gift, and one is told anew.
@@ -40,7 +40,7 @@ GIFTS = "[day]\n" + "".join(
 
 
 def test_ruling_m20_a_tables_deck_is_the_text_among_its_options() -> None:
-    state = FULL_GAME.setup(EVENING.options(deck=MINE), EVENING.seats)
+    state = GAME.setup(EVENING.options(deck=MINE), EVENING.seats)
     assert hands.card(state, "day-dog-2").effect == Gain(5)
     assert hands.card(state, "day-rabbit-1") == DECK.with_signs(65, 10).card("day-rabbit-1")
 
@@ -57,38 +57,38 @@ def test_rulings_m18_and_m19_the_table_says_which_cards_are_signs_whatever_the_d
 @pytest.mark.parametrize("deck", [MINE, GIFTS], ids=["a few cards", "every day a gift"])
 def test_a_whole_game_is_played_with_a_deck_of_ones_own(deck: str, seed: int) -> None:
     random = Random(f"{deck} {seed}")
-    opening = FULL_GAME.setup(EVENING.options(deck=deck, apocalypse_tokens=26), EVENING.seats)
-    steps = list(playout(FULL_GAME, opening, random))
-    assert FULL_GAME.on_turn(steps[-1].after) is None
+    opening = GAME.setup(EVENING.options(deck=deck, apocalypse_tokens=26), EVENING.seats)
+    steps = list(playout(GAME, opening, random))
+    assert GAME.on_turn(steps[-1].after) is None
     drawn = {str(step.move.args[1]) for step in steps if step.seat == CHANCE and step.move.name == "draw"}
     assert drawn & {card.id for card in played(deck, 65, 10, "flower_only") if card not in {*DECK}}
     for step in steps[:: max(1, len(steps) // 40)]:
-        assert FULL_GAME.parse(FULL_GAME.notation(step.after)) == step.after
+        assert GAME.parse(GAME.notation(step.after)) == step.after
 
 
 def test_the_line_of_a_state_holds_the_whole_deck_and_parses_back() -> None:
     for text in (MINE, "# ñ ≠ 日, a=b:c~d\n" + MINE, "[day]"):
-        state = FULL_GAME.setup(EVENING.options(deck=text), EVENING.seats)
-        line = FULL_GAME.notation(state)
+        state = GAME.setup(EVENING.options(deck=text), EVENING.seats)
+        line = GAME.notation(state)
         assert "\n" not in line
-        assert FULL_GAME.parse(line) == state
-    state = FULL_GAME.setup(EVENING.options(), EVENING.seats)
-    assert "deck:" not in FULL_GAME.notation(state)
+        assert GAME.parse(line) == state
+    state = GAME.setup(EVENING.options(), EVENING.seats)
+    assert "deck:" not in GAME.notation(state)
 
 
 @pytest.mark.parametrize(
     "word", ["deck:~", "deck:~!!!!", "deck:~gICA", "deck:~W2RheV0", "deck:mine", "doom_by:~bW9zdA=="]
 )
 def test_a_line_with_a_deck_that_is_none_is_refused(word: str) -> None:
-    line = FULL_GAME.notation(FULL_GAME.setup(EVENING.options(deck="[day]"), EVENING.seats))
+    line = GAME.notation(GAME.setup(EVENING.options(deck="[day]"), EVENING.seats))
     packed = next(each for each in line.replace("=", ",", 1).replace(" ", ",").split(",") if each.startswith("deck:"))
     with pytest.raises(ValueError, match=r".+"):
-        FULL_GAME.parse(line.replace(packed, word))
+        GAME.parse(line.replace(packed, word))
 
 
 def test_the_view_says_which_deck_the_cards_are_from() -> None:
-    state = FULL_GAME.setup(EVENING.options(deck=MINE), EVENING.seats)
-    view: Any = FULL_GAME.view(state, None)
+    state = GAME.setup(EVENING.options(deck=MINE), EVENING.seats)
+    view: Any = GAME.view(state, None)
     assert played(*view["deck"]) is hands.deck(state.rules)
 
 
@@ -104,39 +104,39 @@ def test_a_card_has_its_own_words_and_where_the_deck_has_none_those_of_the_game(
 
 def test_another_deck_changes_the_cards_and_nothing_else() -> None:
     random = Random("another deck")
-    opening = FULL_GAME.setup(EVENING.options(apocalypse_tokens=26), EVENING.seats)
-    for step in islice(playout(FULL_GAME, opening, random), 60):
+    opening = GAME.setup(EVENING.options(apocalypse_tokens=26), EVENING.seats)
+    for step in islice(playout(GAME, opening, random), 60):
         for deck in (MINE, GIFTS):
-            after = FULL_GAME.amended(step.after, {**step.after.rules.chosen(), "deck": deck})
+            after = GAME.amended(step.after, {**step.after.rules.chosen(), "deck": deck})
             assert not isinstance(after, Refusal)
             assert hands.deck(after.rules).card("day-dog-2") != hands.card(step.after, "day-dog-2")
-            assert FULL_GAME.amended(after, step.after.rules.chosen()) == step.after
+            assert GAME.amended(after, step.after.rules.chosen()) == step.after
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_a_game_goes_on_to_its_end_however_often_its_deck_changes(seed: int) -> None:
     random = Random(f"changing decks {seed}")
-    state: Any = FULL_GAME.setup(EVENING.options(apocalypse_tokens=26, card_timing="hold_all"), EVENING.seats)
+    state: Any = GAME.setup(EVENING.options(apocalypse_tokens=26, card_timing="hold_all"), EVENING.seats)
     for n in range(4_000):
         if n % 7 == 0:
             deck = random.choice((MINE, GIFTS, DEFAULT))
-            state = FULL_GAME.amended(state, {**state.rules.chosen(), "deck": deck})
+            state = GAME.amended(state, {**state.rules.chosen(), "deck": deck})
             assert not isinstance(state, Refusal)
-            assert FULL_GAME.parse(FULL_GAME.notation(state)) == state
-        acting = FULL_GAME.to_act(state)
+            assert GAME.parse(GAME.notation(state)) == state
+        acting = GAME.to_act(state)
         if not acting:
             break
         seat = random.choice(acting)
-        moves = FULL_GAME.moves(state, seat)
-        assert moves, FULL_GAME.notation(state)
-        state = FULL_GAME.play(state, seat, random.choice(moves))
+        moves = GAME.moves(state, seat)
+        assert moves, GAME.notation(state)
+        state = GAME.play(state, seat, random.choice(moves))
         assert not isinstance(state, Refusal)
     assert n > 100
 
 
 def test_nothing_but_the_deck_changes_while_a_game_runs() -> None:
-    state = FULL_GAME.setup(EVENING.options(), EVENING.seats)
-    refused = FULL_GAME.amended(state, EVENING.options(battle_loot="one"))
+    state = GAME.setup(EVENING.options(), EVENING.seats)
+    refused = GAME.amended(state, EVENING.options(battle_loot="one"))
     assert refused == Refusal("not_amendable")
     plain = GAME.setup({option.key: option.default for option in GAME.options}, SEATINGS[2])
     assert GAME.amended(plain, plain.rules.chosen()) == plain
@@ -145,7 +145,7 @@ def test_nothing_but_the_deck_changes_while_a_game_runs() -> None:
 # What an option takes
 
 
-DECK_OPTION = next(option for option in FULL_OPTIONS if option.key == "deck")
+DECK_OPTION = next(option for option in OPTIONS if option.key == "deck")
 
 
 def test_an_option_takes_a_sound_text_or_one_of_its_values() -> None:

@@ -10,9 +10,9 @@ import pytest
 
 import companion.web
 from companion.games import registry
-from companion.games.kernel import TEMPLE, Arg, Facts, Game, Refusal, Seat
+from companion.games.kernel import CHANCE, TEMPLE, Arg, Facts, Game, Refusal, Seat
 from companion.web.texts import LANGUAGES, Library
-from tests.games.playouts import COMBINATIONS, GAMES, Combination, fuzzed, playout
+from tests.games.playouts import COMBINATIONS, GAMES, LONGEST, Combination, fuzzed, playout
 
 LIBRARY = Library(
     Path(companion.web.__file__).parent / "texts",
@@ -48,12 +48,12 @@ def test_every_seat_option_value_and_preset_has_a_name(game: Game[object], langu
 
 def _said(here: Combination) -> Iterator[tuple[str, Facts]]:
     random, game = Random(f"words {here}"), here.game
-    for _ in range(6):
+    for _ in range(2 if here.lasting else 6):
         opening = game.setup(here.any_options(random), here.seats)
-        for step in playout(game, opening, random):
+        for step in playout(game, opening, random, 250 if here.lasting else LONGEST):
             for line in game.story(step.before, step.seat, step.move, step.after):
                 yield f"log.{line.code}", line.facts
-            seat = random.choice(here.seats)
+            seat = random.choice((*here.seats, CHANCE))
             yield from _offered(game, step.after, seat, ())
             for by in (seat, TEMPLE):
                 result = game.play(step.after, by, fuzzed(game.moves(step.after, seat), random))

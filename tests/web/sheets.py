@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import io
-import itertools
 from collections.abc import Iterator
 from math import hypot
-from typing import Any
 
 from pypdf import PageObject, PdfReader
 
 POINT = 25.4 / 72
+
+Point = tuple[float, float]
 
 
 def pages(pdf: bytes) -> list[PageObject]:
@@ -28,24 +28,43 @@ def lengths(page: PageObject) -> list[float]:
     return [round(hypot(x2 - x1, y2 - y1), 2) for (x1, y1), (x2, y2) in strokes(page)]
 
 
-def strokes(page: PageObject) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+def strokes(page: PageObject) -> list[tuple[Point, Point]]:
     """Return both ends of every straight stroke, from the lower left corner of the paper."""
     return list(_strokes(page))
 
 
-def _strokes(page: PageObject) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
-    found: list[tuple[bytes, list[float], list[float]]] = []
+def _strokes(page: PageObject) -> Iterator[tuple[Point, Point]]:
+    contents = page.get_contents()
+    assert contents is not None
+    matrix, kept = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0), []
+    operands: list[str] = []
+    begun: Point | None = None
+    for word in contents.get_data().decode("latin-1").split():
+        if word[0] in "-+.0123456789":
+            operands.append(word)
+            continue
+        numbers = [float(each) for each in operands[-6:]] if word in ("cm", "m", "l") else []
+        operands = []
+        if word == "q":
+            kept.append(matrix)
+        elif word == "Q":
+            matrix = kept.pop()
+        elif word == "cm":
+            a, b, c, d, e, f = numbers
+            m, n, o, p, q, r = matrix
+            matrix = (
+                a * m + b * o,
+                a * n + b * p,
+                c * m + d * o,
+                c * n + d * p,
+                e * m + f * o + q,
+                e * n + f * p + r,
+            )
+        elif word == "l" and begun:
+            yield begun, _on_paper(numbers, matrix)
+        begun = _on_paper(numbers, matrix) if word == "m" else None
 
-    def seen(operator: bytes, operands: list[Any], matrix: list[float], _: list[float]) -> None:
-        if operator in (b"m", b"l"):
-            found.append((operator, [float(each) for each in operands], list(matrix)))
 
-    page.extract_text(visitor_operand_before=seen)
-    for (before, start, matrix), (operator, end, _) in itertools.pairwise(found):
-        if (before, operator) == (b"m", b"l"):
-            yield _on_paper(start, matrix), _on_paper(end, matrix)
-
-
-def _on_paper(point: list[float], m: list[float]) -> tuple[float, float]:
+def _on_paper(point: list[float], m: tuple[float, ...]) -> Point:
     x, y = point
     return (m[0] * x + m[2] * y + m[4]) * POINT, (m[1] * x + m[3] * y + m[5]) * POINT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlencode
 
 import pytest
 
@@ -89,11 +90,27 @@ def test_a_game_that_is_not_there_is_a_page_of_its_own(phone: Browser) -> None:
     assert phone.post("/tables", {"game": "chess"}).status_code == 404
 
 
-def test_the_new_table_form_shows_every_house_rule_with_its_ruling(home: WebHome, phone: Browser) -> None:
-    said = text_of(phone.get("/tables/new"))
-    for option in home.house.games["mexica"].options:
-        if len(option.values) > 1:
-            assert f"ruling {option.ruling}" in said
+@pytest.mark.parametrize("preset", ["temple_only", "classic"])
+def test_the_new_table_form_shows_exactly_the_house_rules_that_matter_for_a_preset(
+    home: WebHome, phone: Browser, preset: str
+) -> None:
+    game = home.house.games["mexica"]
+    page = phone.get(f"/tables/new?preset={preset}")
+    html, said = page.get_data(as_text=True), text_of(page)
+    for option in game.options:
+        if option.key != "scope" and (len(option.values) > 1 or option.high):
+            matters = option.matters(game.presets[preset])
+            assert (f'id="option-{option.key}"' in html) == matters, option.key
+            assert not matters or f"ruling {option.ruling}" in said
+
+
+def test_choosing_another_preset_loses_nothing_that_was_entered(phone: Browser) -> None:
+    entered = {"title": "Sunday", "players": "2", "preset": "evening", "option.battle_loot": "one", "rules": "open"}
+    html = phone.get("/tables/new?" + urlencode(entered)).get_data(as_text=True)
+    assert 'value="Sunday"' in html
+    for name, value in (("players", "2"), ("preset", "evening"), ("option.battle_loot", "one")):
+        assert re.search(rf'name="{re.escape(name)}" value="{value}" checked', html), name
+    assert 'placeholder="52"' in html
 
 
 def test_a_code_is_taken_however_it_is_typed(home: WebHome, phone: Browser) -> None:

@@ -108,6 +108,14 @@ def test_a_table_that_changed_nothing_is_told_so(club: WebHome, reader: Browser)
     assert "differs" not in html
 
 
+def test_what_has_no_effect_at_a_table_is_left_to_it(club: WebHome, reader: Browser) -> None:
+    for edge, left in (("again", True), ("heads", False)):
+        table = club.house.open_table("toss", "Sunday", 2, "classic", {"edge": edge, "second": "yes"})
+        said = text_of(reader.get(f"/t/{table.id}/rules"))
+        assert ("At this table the app leaves it to you." in said) is left
+        assert ("Two purses this table plays so" in said) is not left
+
+
 def test_an_aids_table_leads_to_the_rules_of_its_game(club: WebHome, reader: Browser) -> None:
     path = reader.post("/games/toss/aids/coin").headers["Location"]
     assert f'href="{path}/rules"' in reader.get(path).get_data(as_text=True)

@@ -10,26 +10,19 @@ from pathlib import Path
 import pytest
 from werkzeug.test import TestResponse
 
-import companion.games.mexica as mexica
+from companion.games.mexica import cards
 from companion.games.mexica.cards import DECK
 from companion.games.mexica.cards.deck import read
 from companion.games.mexica.cards.effects import Gain
-from companion.games.mexica.options import APOCALYPSE, FULL, FULL_OPTIONS
+from companion.games.mexica.options import OPTIONS
 from companion.games.mexica.rules import hands
 from companion.web.guard import MAX_BODY
 from companion.web.uploads import MAX_UPLOAD
 from tests.web.conftest import ORIGIN, Browser, WebHome, text_of
 
 MINE = '[day]\nday-rabbit-2 = { effect = "gain", tokens = 5 }\n'
-DECK_OPTION = next(option for option in FULL_OPTIONS if option.key == "deck")
-SCOPE = FULL_OPTIONS[0]
-FORM = {"game": "mexica", "title": "Family", "players": "3", "preset": "temple_only"}
-
-
-@pytest.fixture(autouse=True)
-def the_lobby_offers_a_game_that_takes_a_deck(monkeypatch: pytest.MonkeyPatch) -> None:
-    game = mexica.Mexica((SCOPE, DECK_OPTION, *APOCALYPSE), {"temple_only": {"scope": FULL}})
-    monkeypatch.setattr(mexica, "GAME", game)
+DECK_OPTION = next(option for option in OPTIONS if option.key == "deck")
+FORM = {"game": "mexica", "title": "Family", "players": "3", "preset": "classic"}
 
 
 def upload(browser: Browser, data: bytes | str, **form: str) -> TestResponse:
@@ -52,7 +45,7 @@ def kept(answer: TestResponse) -> str:
 
 
 def test_the_form_offers_a_file_where_a_game_takes_one(phone: Browser) -> None:
-    page = phone.get("/tables/new").get_data(as_text=True)
+    page = phone.get("/tables/new?preset=classic").get_data(as_text=True)
     assert 'enctype="multipart/form-data"' in page
     assert 'type="file" name="file.deck"' in page
     assert page.count('id="option-deck"') == 1
@@ -174,7 +167,7 @@ def test_only_the_route_that_takes_files_hears_more_than_the_others(home: WebHom
 
 
 def test_a_whole_deck_with_its_words_in_both_languages_fits(home: WebHome, phone: Browser) -> None:
-    folder = Path(mexica.__file__).parent / "cards" / "data"
+    folder = Path(cards.__file__).parent / "data"
     words = "".join((folder / f"cards.{language}.toml").read_text(encoding="utf-8") for language in ("en", "es"))
     whole = "".join((folder / f"{pile}.toml").read_text(encoding="utf-8") for pile in ("day", "week", "war", "rain"))
     assert upload(phone, whole + words).status_code == 303

@@ -1,12 +1,12 @@
 """Mexica: the game that the temple was built for. `GAME` gives its rules the shape that every game has.
 
-The lobby offers `GAME`, which keeps the temple's part. `FULL_GAME` are the same rules with the board, the hands and
-the whole ledger kept by the app; it stays out of the lobby until its pages are drawn.
+Its option ``scope`` decides how much the app keeps: the temple's part alone, or the board, the hands and the whole
+ledger.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from companion.games.kernel import (
@@ -20,43 +20,42 @@ from companion.games.kernel import (
     Line,
     Move,
     Option,
+    Reckoning,
     Refusal,
     Seat,
     Value,
 )
+from companion.games.mexica import plot
 from companion.games.mexica.options import (
     FULL,
-    FULL_OPTIONS,
-    FULL_PRESETS,
     OPTIONS,
     PRESETS,
     SEATINGS,
     HouseRules,
 )
+from companion.games.mexica.reckoning import reckoning
 from companion.games.mexica.regions import regions
 from companion.games.mexica.rules import course, decisions, legal, notation, play
 from companion.games.mexica.rules.state import State, setup
+from companion.games.mexica.sheets import SHEETS, sheet
 from companion.games.mexica.story import story
 from companion.games.mexica.view import known, view
 
 
 class Mexica(Game[State]):
-    """The rules of Mexica over its `State`, with the options and presets of one scope."""
+    """The rules of Mexica over its `State`, in either scope."""
 
     name: str = "mexica"
     rules_version: int = 1
+    options: tuple[Option, ...] = OPTIONS
+    presets: Mapping[str, Mapping[str, Value]] = PRESETS
     seatings: Mapping[int, tuple[Seat, ...]] = SEATINGS
     uses_temple: bool = True
-
-    def __init__(
-        self, options: tuple[Option, ...] = OPTIONS, presets: Mapping[str, Mapping[str, Value]] = PRESETS
-    ) -> None:
-        self.options: tuple[Option, ...] = options
-        self.presets: Mapping[str, Mapping[str, Value]] = presets
+    sheets: tuple[str, ...] = SHEETS
 
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
         """Return the first state; raises `ValueError` for options that are incomplete or that none accepts."""
-        rules = HouseRules.of(options, self.options)
+        rules = HouseRules.of(options)
         return course.opened(setup(rules, seats)) if rules.scope == FULL else setup(rules, seats)
 
     def to_act(self, state: State) -> tuple[Seat, ...]:
@@ -89,7 +88,7 @@ class Mexica(Game[State]):
 
     def amended(self, state: State, options: Mapping[str, Value]) -> State | Refusal:
         """Return the state with another deck (ruling M20): cards keep their ids, hands and piles stay as they are."""
-        rules = HouseRules.of(options, self.options)
+        rules = HouseRules.of(options)
         if replace(rules, deck=state.rules.deck) != state.rules:
             return Refusal("not_amendable")
         return replace(state, rules=rules)
@@ -99,8 +98,18 @@ class Mexica(Game[State]):
         return play.entering(state, fall)
 
     def undoable(self, before: State, seat: Seat, move: Move) -> bool:
-        """Return whether a seat may take back its own move while nobody has acted since."""
-        return play.undoable(before, seat, move)
+        """Return whether a seat may take back its own move while nobody has acted since.
+
+        What ends a full game stands: once it is over its whole log is open, closed hands included (M21).
+        """
+        if not play.undoable(before, seat, move):
+            return False
+        if before.board is None or before.rules.open_hands == "on":
+            return True
+        if before.clock is None and move.name not in ("take", "choose"):
+            return True  # only a running clock, or a week card that changes hands, can end it
+        after = play.play(before, seat, move)
+        return isinstance(after, State) and not after.over
 
     def view(self, state: State, seat: Seat | None) -> Mapping[str, Json]:
         """Return what a seat or a spectator may know: in the temple's scope all of it, else all but other hands."""
@@ -116,6 +125,14 @@ class Mexica(Game[State]):
         least = [move for name in ("pass", "end_turn") for move in own if move.name == name]
         return next(iter(least or own), None)
 
+    def chronicle(self, views: Iterable[Mapping[str, Json]]) -> Mapping[str, Mapping[str, Json]]:
+        """Return the plot of the two tallies over the turns, and who fed whom."""
+        return plot.chronicle(views)
+
+    def reckoning(self, state: State) -> Reckoning:
+        """Return what became of the tokens that fell: counted, dismissed, or waiting for somebody's word."""
+        return reckoning(state)
+
     def decide(self, view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
         """Return what the app plays for a tribe; tokens that nobody claimed are for people to settle."""
         own = [move for move in moves if move.name not in play.CHORES]
@@ -129,6 +146,10 @@ class Mexica(Game[State]):
         """Return what a move did, line by line."""
         return story(before, seat, move, after)
 
+    def sheet(self, name: str, language: str) -> Mapping[str, Json]:
+        """Return what one page for the printer shows; raises `KeyError` for a name that is not in `sheets`."""
+        return sheet(name, language)
+
     def notation(self, state: State) -> str:
         """Return the state in one line."""
         return notation.notation(state)
@@ -139,5 +160,3 @@ class Mexica(Game[State]):
 
 
 GAME: Game[State] = Mexica()
-
-FULL_GAME: Game[State] = Mexica(FULL_OPTIONS, FULL_PRESETS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from companion.games.kernel import Arg, Line, Move, Seat
+from companion.games.mexica.cards.words import sentence
 from companion.games.mexica.rules import course
 from companion.games.mexica.rules.calendar import SIGNS, sign
 from companion.games.mexica.rules.hands import card, count, pile_of
@@ -26,10 +27,10 @@ def done(before: State, seat: Seat, move: Move) -> Line | None:
         case "draw":
             known = card(before, str(args[1]))
             if known.pile == "day" and known.sign is None and before.rules.card_timing == "text":
-                return Line("day_card", {**who, "card": known.id}, mark)
+                return Line("day_card", {**who, **_said(before, known.id)}, mark)
             return Line("drew", {**who, "pile": args[0]}, mark)
         case "play":
-            return Line("played", {**who, "card": args[0]}, mark)
+            return Line("played", {**who, **_said(before, str(args[0]))}, mark)
         case "give":
             return Line("gave_card", {**who, "to": str(task.args[0]), "pile": pile_of(str(args[0]))}, mark)
         case "return":
@@ -37,7 +38,7 @@ def done(before: State, seat: Seat, move: Move) -> Line | None:
         case "attack":
             return Line("attacked", {**who, "whom": args[0]}, mark)
         case "choose":
-            return Line("chose", {**who, "whom": args[0], "card": str(task.args[0])}, mark)
+            return Line("chose", {**who, "whom": args[0], **_said(before, str(task.args[0]))}, mark)
         case "sacrifice":
             return Line("gave", {"seat": task.seat, "god": args[0], "n": args[1], "by": seat}, str(args[0]), adds="n")
         case "tonantzin":
@@ -47,6 +48,14 @@ def done(before: State, seat: Seat, move: Move) -> Line | None:
         case "pass" if task.name == "forfeit":
             return Line("kept_cards", who, mark)
     return None
+
+
+def _said(state: State, card_id: str) -> dict[str, Arg]:
+    """Return the facts by which a card that lies open is told: which it is, and what it says."""
+    known = card(state, card_id)
+    key, facts = sentence(known)
+    day: dict[str, Arg] = {"day": known.space} if known.pile == "day" and known.space else {}
+    return {"card": known.id, "name": f"card_name.{known.pile}", **day, "number": known.number, "says": key, **facts}
 
 
 def followed(before: State, after: State) -> Iterator[Line]:

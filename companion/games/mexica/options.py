@@ -13,62 +13,65 @@ FULL = "full"
 
 _OFF_ON = ("off", "on")
 
-APOCALYPSE: tuple[Option, ...] = (
-    Option("apocalypse_trigger", "first_of", "M23", ("first_of", "tokens", "all_week", "disc1", "disc2", "disc3")),
-    Option("apocalypse_tokens", 260, "M23", (52, 104, 260), low=13, high=360),
-    Option("countdown", "turns13", "M25", ("turns13", "rounds13")),
-    Option("apocalypse_locks_type", "off", "M26", _OFF_ON),
-    Option("doom_by", "most", "M27", ("most", "least")),
-    Option("doom_effects", "countdown", "M34", ("countdown", "doom")),
-    Option("forestall", "bare", "M35", ("bare", "forever")),
+_BOARD = ("scope", FULL)
+"""What matters only where the app keeps the board, the hands and the whole ledger."""
+
+_BOTH: tuple[Option, ...] = (
+    Option(
+        "apocalypse_trigger",
+        "first_of",
+        "M23",
+        ("first_of", "tokens", "all_week", "disc1", "disc2", "disc3"),
+        group="age",
+    ),
+    Option("apocalypse_tokens", 260, "M23", (52, 104, 260), low=13, high=360, group="age"),
+    Option("countdown", "turns13", "M25", ("turns13", "rounds13"), group="age"),
+    Option("apocalypse_locks_type", "off", "M26", _OFF_ON, group="age"),
+    Option("doom_by", "most", "M27", ("most", "least"), group="age"),
+    Option("doom_effects", "countdown", "M34", ("countdown", "doom"), group="age"),
+    Option("forestall", "bare", "M35", ("bare", "forever"), group="age"),
 )
 """What both scopes may choose."""
 
 OPTIONS: tuple[Option, ...] = (
     # What the app keeps. A table's log holds it, so that a table which asked for the temple alone stays one.
-    Option("scope", TEMPLE_ONLY, "", (TEMPLE_ONLY,)),
-    *APOCALYPSE,
+    Option("scope", TEMPLE_ONLY, "", (TEMPLE_ONLY, FULL)),
+    Option("day_card_cost", 7, "M1", (7, 13), only=_BOARD, group="offering"),
+    Option("god_card_cost", 7, "M3", (7, 13, 1), only=_BOARD, group="offering"),
+    Option("sacrifice_credit", "off", "M4", _OFF_ON, only=_BOARD, group="offering"),
+    Option("turn_order", "text", "M5", ("text", "tester", "flower_war"), only=_BOARD, group="turn"),
+    Option("refill", "reserve", "M7", ("reserve", "recycle_mary", "unlimited"), only=_BOARD, group="turn"),
+    Option("disc_transfer", "give", "M8", ("give", "battle"), only=_BOARD, group="turn"),
+    Option("first_landing", "full", "M9", ("full", "ever", "per_player", "none"), only=_BOARD, group="turn"),
+    Option("tribute_debt", "off", "M10", _OFF_ON, only=_BOARD, group="turn"),
+    Option("battle_loot", "lower", "M12", ("lower", "difference", "one"), only=_BOARD, group="battle"),
+    Option("battle_tie", "none", "M13", ("none", "reroll", "occupant"), only=_BOARD, group="battle"),
+    Option("melee", "each", "M14", ("each", "all", "first"), only=_BOARD, group="battle"),
+    Option("card_payment", "may", "M16", ("may", "must"), only=_BOARD, group="battle"),
+    Option("signs_protected", "on", "M16", ("on", "off"), only=_BOARD, group="battle"),
+    Option("reshuffle", "on", "M17", ("on", "off"), only=_BOARD, group="cards"),
+    Option("flower_copies", 13, "M18", (1, 13, 39, 65), only=_BOARD, group="cards"),
+    Option("sign_copies", 1, "M19", (1, 5, 10), only=_BOARD, group="cards"),
+    Option("day_signs", "flower_only", "M19", ("flower_only", "all"), only=_BOARD, group="cards"),
+    Option("week_signs", "on", "M19", ("on", "off"), only=_BOARD, group="cards"),
+    Option("deck", DEFAULT, "M20", (DEFAULT,), reader=READER, only=_BOARD, group="cards"),
+    Option("open_hands", "off", "M21", _OFF_ON, only=_BOARD, group="cards"),
+    *_BOTH[:2],
+    Option("mary_counts", "off", "M24", _OFF_ON, only=_BOARD, group="offering"),
+    *_BOTH[2:],
+    Option("war", "drain", "M29", ("drain", "netzero", "cortez5"), only=_BOARD, group="age"),
+    Option("starts", "compass", "M31", ("compass", "all_crocodile"), only=_BOARD, group="turn"),
+    Option("mary_exclusive", "on", "M36", ("on", "off"), only=_BOARD, group="offering"),
+    Option("cards_per_step", "many", "M37", ("many", "one"), only=_BOARD, group="offering"),
+    Option("card_timing", "text", "M38", ("text", "hold_all"), only=_BOARD, group="cards"),
+    Option("loot_die", "natural", "M39", ("natural", "modified"), only=_BOARD, group="battle"),
+    Option("forced_landing", "all", "M40", ("all", "battle_only"), only=_BOARD, group="turn"),
+    Option("flood_day_card", "off", "M41", _OFF_ON, only=_BOARD, group="turn"),
 )
+"""What a table may choose, in the order of the rulings."""
 
-FULL_OPTIONS: tuple[Option, ...] = (
-    Option("scope", FULL, "", (FULL,)),
-    Option("day_card_cost", 7, "M1", (7, 13)),
-    Option("god_card_cost", 7, "M3", (7, 13, 1)),
-    Option("sacrifice_credit", "off", "M4", _OFF_ON),
-    Option("turn_order", "text", "M5", ("text", "tester", "flower_war")),
-    Option("refill", "reserve", "M7", ("reserve", "recycle_mary", "unlimited")),
-    Option("disc_transfer", "give", "M8", ("give", "battle")),
-    Option("first_landing", "full", "M9", ("full", "ever", "per_player", "none")),
-    Option("tribute_debt", "off", "M10", _OFF_ON),
-    Option("battle_loot", "lower", "M12", ("lower", "difference", "one")),
-    Option("battle_tie", "none", "M13", ("none", "reroll", "occupant")),
-    Option("melee", "each", "M14", ("each", "all", "first")),
-    Option("card_payment", "may", "M16", ("may", "must")),
-    Option("signs_protected", "on", "M16", ("on", "off")),
-    Option("reshuffle", "on", "M17", ("on", "off")),
-    Option("flower_copies", 13, "M18", (1, 13, 39, 65)),
-    Option("sign_copies", 1, "M19", (1, 5, 10)),
-    Option("day_signs", "flower_only", "M19", ("flower_only", "all")),
-    Option("week_signs", "on", "M19", ("on", "off")),
-    Option("deck", DEFAULT, "M20", (DEFAULT,), reader=READER),
-    Option("open_hands", "off", "M21", _OFF_ON),
-    *APOCALYPSE[:2],
-    Option("mary_counts", "off", "M24", _OFF_ON),
-    *APOCALYPSE[2:],
-    Option("war", "drain", "M29", ("drain", "netzero", "cortez5")),
-    Option("starts", "compass", "M31", ("compass", "all_crocodile")),
-    Option("mary_exclusive", "on", "M36", ("on", "off")),
-    Option("cards_per_step", "many", "M37", ("many", "one")),
-    Option("card_timing", "text", "M38", ("text", "hold_all")),
-    Option("loot_die", "natural", "M39", ("natural", "modified")),
-    Option("forced_landing", "all", "M40", ("all", "battle_only")),
-    Option("flood_day_card", "off", "M41", _OFF_ON),
-)
-"""What a table may choose whose board, hands and ledger the app keeps."""
-
-PRESETS: Mapping[str, Mapping[str, Value]] = {TEMPLE_ONLY: {"scope": TEMPLE_ONLY}}
-
-FULL_PRESETS: Mapping[str, Mapping[str, Value]] = {
+PRESETS: Mapping[str, Mapping[str, Value]] = {
+    TEMPLE_ONLY: {"scope": TEMPLE_ONLY},
     "classic": {"scope": FULL},
     "evening": {"scope": FULL, "apocalypse_tokens": 52, "sign_copies": 10, "flower_copies": 65},
     "century": {"scope": FULL, "apocalypse_tokens": 104, "sign_copies": 5, "flower_copies": 39},
@@ -93,7 +96,7 @@ SEATINGS: Mapping[int, tuple[Seat, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class HouseRules:
-    """One table's choice: a field for each option of either scope, under its key."""
+    """One table's choice: a field for each option under its key; what its scope leaves out stands at its default."""
 
     scope: str
     apocalypse_trigger: str
@@ -135,31 +138,37 @@ class HouseRules:
     flood_day_card: str = "off"
 
     @classmethod
-    def of(cls, chosen: Mapping[str, Value], options: tuple[Option, ...] | None = None) -> HouseRules:
-        """Read a complete choice among `options`, or those of the scope that it names.
+    def of(cls, chosen: Mapping[str, Value]) -> HouseRules:
+        """Read a choice that is complete for the scope it names; what does not matter there may be left out.
 
         Raises `ValueError` for one that is incomplete or that no option accepts.
         """
-        known = options_of(chosen.get("scope")) if options is None else options
-        for option in known:
+        known = {option.key: option for option in OPTIONS}
+        for key, value in chosen.items():
+            if key not in known:
+                raise ValueError(f"option {ascii(key)[:60]} is unknown; expected only Mexica's options")
+            if not known[key].accepts(value):
+                raise ValueError(f"option {key} is {ascii(value)[:60]}; expected {_accepted(known[key])}")
+        needed = options_of(chosen.get("scope"))
+        for option in needed:
             if option.key not in chosen:
-                raise ValueError(f"option {option.key} is missing; expected a value for each of Mexica's options")
-            if not option.accepts(chosen[option.key]):
-                raise ValueError(
-                    f"option {option.key} is {ascii(chosen[option.key])[:60]}; expected {_accepted(option)}"
-                )
-        if unknown := sorted(set(chosen) - {option.key for option in known}):
-            raise ValueError(f"option {ascii(unknown[0])[:60]} is unknown; expected only Mexica's options")
-        return cls(**chosen)  # type: ignore[arg-type]  # each value was accepted by the option of its field
+                raise ValueError(f"option {option.key} is missing; expected a value for each that matters")
+        values = {option.key: chosen[option.key] for option in needed}
+        return cls(**values)  # type: ignore[arg-type]  # each value was accepted by the option of its field
 
     def chosen(self) -> dict[str, Value]:
-        """Return the choice as it was given to `of`."""
+        """Return the choice as it was given to `of`, without what does not matter."""
         return {each.key: getattr(self, each.key) for each in options_of(self.scope)}
 
 
 def options_of(scope: object) -> tuple[Option, ...]:
-    """Return the options that there are in a scope."""
-    return FULL_OPTIONS if scope == FULL else OPTIONS
+    """Return the options that matter in a scope."""
+    return _FULL if scope == FULL else _TEMPLE
+
+
+_TEMPLE, _FULL = (
+    tuple(option for option in OPTIONS if option.matters({"scope": scope})) for scope in (TEMPLE_ONLY, FULL)
+)
 
 
 def _accepted(option: Option) -> str:

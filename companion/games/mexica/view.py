@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from companion.games.kernel import CHANCE, Json, Move, Seat
-from companion.games.mexica.rules import apocalypse, course, decisions, offerings
+from companion.games.mexica.rules import apocalypse, battle, course, decisions, offerings
+from companion.games.mexica.rules.board import Battle
+from companion.games.mexica.rules.bonuses import standing, waiting
 from companion.games.mexica.rules.calendar import SIGNS, sign
 from companion.games.mexica.rules.hands import DRAWN, card, count, left, pile_of, settler
 from companion.games.mexica.rules.state import State
@@ -81,7 +83,7 @@ def _board(state: State, seat: Seat | None) -> dict[str, Json]:
     hands: dict[Seat, list[str]] = {
         each: list(tribe.hand) for each, tribe in zip(state.seats, board.tribes, strict=True) if open_ or each == seat
     }
-    battle, rules = board.battle, state.rules
+    rules = state.rules
     return {
         "spaces": [
             {"sign": name, "tokens": tokens, "holder": holder or None}
@@ -95,17 +97,72 @@ def _board(state: State, seat: Seat | None) -> dict[str, Json]:
         "lost": board.lost,
         "piles": {pile: left(state, pile) for pile in DRAWN},
         "discards": list(board.discards),
+        "steps": list(_STEPS[state.rules.turn_order]),
+        "step": _step(state),
         "due": None if task is None else {"task": task.name, "seat": task.seat, "args": list(task.args)},
         "decider": course.decider(state),
-        "battle": None
-        if battle is None
-        else {
-            "sides": list(battle.sides),
-            "dice": list(battle.dice),
-            "bonus": battle.bonus,
-            "stake": sign(battle.stake) if battle.stake else None,
-        },
+        "battle": None if board.battle is None else _battle(state, board.battle),
+        "offering": _offering(state),
         "debts": [list(debt) for debt in board.debts],
+    }
+
+
+_STEPS = {
+    "text": ("roll", "landing", "sacrifice", "cards"),
+    "tester": ("roll", "landing", "sacrifice", "cards"),
+    "flower_war": ("roll", "landing", "cards", "sacrifice"),
+}
+"""The steps of a turn as a table names them (ruling M5)."""
+
+
+def _step(state: State) -> str:
+    """Return the step of the turn that runs, as far as what is still due tells it."""
+    due = [task.name for task in state.laid.agenda]
+    if not due or "roll" in due:
+        return "roll" if due else ""
+    if due[0] in ("sacrifice", "cards"):
+        return due[0]
+    following = next(name for name in due if name in ("sacrifice_begins", "sacrifice", "cards"))
+    flower_war = state.rules.turn_order == "flower_war"
+    if following == "sacrifice_begins" or (following == "cards" and flower_war):
+        return "sacrifice" if flower_war and following == "sacrifice_begins" else "landing"
+    return following
+
+
+def _battle(state: State, fought: Battle) -> dict[str, Json]:
+    """Return a battle: each side's die and what its cards add to it, what is fought for, and what a loss costs."""
+    return {
+        "sides": list(fought.sides),
+        "dice": list(fought.dice),
+        "bonuses": [_bonus(state, fought, n) for n in range(len(fought.sides))],
+        "bonus": fought.bonus,
+        "stake": sign(fought.stake) if fought.stake else None,
+        "loot": state.rules.battle_loot,
+    }
+
+
+def _bonus(state: State, fought: Battle, n: int) -> int:
+    """Return what week cards, boosts and the card that began a battle add to one side's die."""
+    seat = fought.sides[n]
+    if seat == battle.CORTEZ:
+        return 0
+    role = "defence" if n else "attack"
+    own = standing(state, seat, role) + waiting(state, seat, role, "battle")
+    return own if n else own + fought.bonus
+
+
+def _offering(state: State) -> Json:
+    """Return what the running sacrifice step may still do, or none where none runs."""
+    seat, step = offerings.stepping(state), state.laid.step
+    if seat is None:
+        return None
+    one = state.rules.cards_per_step == "one"
+    return {
+        "seat": seat,
+        "temple": offerings.temple_open(state),
+        "tonantzin": state.rules.mary_exclusive == "off" or not step.temple,
+        "earned": {god: one and step.cards.to(god) > 0 for god in GODS},
+        "bought": one and step.days > 0,
     }
 
 

@@ -133,13 +133,14 @@ const FIELDS = "input:not([type=hidden]), select, textarea";
 function remembered(section) {
   const fields = [...section.querySelectorAll(FIELDS)].filter((field) => field.dataset.touched);
   return {
-    open: [...section.querySelectorAll("details")].map((details) => details.open),
+    open: new Map([...section.querySelectorAll("details")].map((details, place) => [details.id || place, details.open])),
     values: fields.map((field) => [handle(field, section), field.value, field.checked]),
   };
 }
 
 function restore(section, { open, values }) {
-  section.querySelectorAll("details").forEach((details, place) => (details.open = open[place] ?? details.open));
+  // One with an id is the same thing again only under that id: a cover over one hand never opens over another.
+  section.querySelectorAll("details").forEach((details, place) => (details.open = open.get(details.id || place) ?? details.open));
   for (const [wanted, value, checked] of values) {
     const field = find(section, wanted);
     if (!field) continue;

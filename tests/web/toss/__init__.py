@@ -19,6 +19,7 @@ class Toss(Game[int]):
     options: tuple[Option, ...] = (
         Option("edge", "again", "T1", ("again", "heads")),
         Option("purse", 10, "T2", (5, 10), low=1, high=99),
+        Option("second", "no", "T2", ("no", "yes"), only=("edge", "heads")),
     )
     presets: Mapping[str, Mapping[str, Value]] = MappingProxyType({"classic": {}})
     seatings: Mapping[int, tuple[Seat, ...]] = MappingProxyType({2: ("left", "right")})

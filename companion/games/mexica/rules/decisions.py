@@ -12,7 +12,7 @@ from fractions import Fraction
 from companion.games.kernel import CHANCE, Arg, Chance, Choice, Move, Refusal, Seat
 from companion.games.mexica.rules import battle, course, events, landing, offerings
 from companion.games.mexica.rules.board import Task
-from companion.games.mexica.rules.calendar import place_of
+from companion.games.mexica.rules.calendar import SIGNS, place_of
 from companion.games.mexica.rules.hands import card, undiscarded, unseen
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
 from companion.games.mexica.rules.state import State
@@ -64,6 +64,34 @@ def typed(state: State) -> list[Move]:
     return [Move("draw", (pile, each)) for each in undiscarded(state, pile)]  # type: ignore[arg-type]  # a pile's name
 
 
+def typing(state: State, picked: tuple[Arg, ...]) -> list[Choice]:
+    """Return what may be typed in for chance, a level at a time: a die at once, a Day card by its sign and number."""
+    listed_ = typed(state)
+    if not listed_ or listed_[0].name == "roll":
+        return [] if picked else [choice(state, CHANCE, move) for move in listed_]
+    if not picked:
+        task = course.due(state)
+        assert task is not None  # or nothing would be listed
+        return [
+            Choice("drew", {"pile": str(task.args[0]), "seat": task.seat, "pick": "draw"}, "card", group="chance")
+        ]
+    cards = [choice(state, CHANCE, move) for move in listed_]
+    signs = {str(each.facts.get("space", "")) for each in cards}
+    by_number = sorted(cards, key=lambda each: each.facts["number"])
+    match picked:
+        case ("draw",) if signs == {""}:
+            return by_number
+        case ("draw",):
+            return [
+                Choice("drew_sign", {"space": sign, "place": place, "pick": sign}, f"sign:{sign}", group="chance")
+                for place, sign in enumerate(SIGNS, start=1)
+                if sign in signs
+            ]
+        case ("draw", str(sign)) if sign and sign in signs:
+            return [each for each in by_number if each.facts["space"] == sign]
+    return []
+
+
 def carry_out(state: State, seat: Seat, move: Move) -> State | Refusal:
     """Return the state after a move that carries the game on, or why it cannot be made."""
     task, decider = course.due(state), course.decider(state)
@@ -87,8 +115,11 @@ def choice(state: State, seat: Seat, move: Move) -> Choice:
         case "roll":
             return Choice("roll", {"n": args[0], "seat": task.seat, "for": task.name}, "die", move, "chance")
         case "draw":
-            facts: dict[str, Arg] = {"pile": args[0], "card": args[1], "seat": task.seat}
-            return Choice("draw", facts, f"card:{args[1]}", move, "chance")
+            known = card(state, str(args[1]))
+            facts: dict[str, Arg] = {"pile": known.pile, "card": known.id, "number": known.number, "seat": task.seat}
+            if known.space:
+                return Choice("draw_day", facts | {"space": known.space}, f"card:{known.id}", move, "chance")
+            return Choice("draw", facts, f"card:{known.id}", move, "chance")
         case "play" | "give" | "return":
             return Choice(move.name, {"card": args[0]}, f"card:{args[0]}", move, "card", confirm=True)
         case "attack" | "choose":

@@ -49,6 +49,8 @@ def choices(state: State, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choi
     that in its fact ``pick``. Corrections of one token are at hand on the first level, larger ones behind
     ``propose_other``.
     """
+    if state.board and seat == CHANCE:
+        return decisions.typing(state, picked)
     if state.board and not picked:
         return _full(state, seat)
     if seat not in state.seats:
@@ -80,8 +82,7 @@ def choices(state: State, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choi
 
 def _full(state: State, seat: Seat) -> list[Choice]:
     """Return the first level in the full game: what carries it on, then the table's chores."""
-    listed = decisions.typed(state) if seat == CHANCE else sorted(decisions.listed(state, seat))
-    level = [decisions.choice(state, seat, move) for move in listed]
+    level = [decisions.choice(state, seat, move) for move in sorted(decisions.listed(state, seat))]
     if seat in state.seats:
         for token in state.unclaimed:
             level += _unclaimed(state, token)

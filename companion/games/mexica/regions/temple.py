@@ -1,21 +1,17 @@
-"""Cuts a view of Mexica into the regions of its page, each with all that its template draws and nothing more.
+"""Cuts what both scopes show: the turn, the age, the lake, what waits for an answer, who gave what.
 
 Pure. It knows what stands where; the words are in ``texts/``, the places of beads in `board`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, TypeAlias
 
 from companion.games.kernel import Json
 from companion.games.mexica import board
+from companion.games.mexica.regions.parts import Choices, Slice, View, chosen, held, only
 from companion.games.mexica.rules.tallies import GODS
-
-View: TypeAlias = Mapping[str, Any]
-Slice: TypeAlias = dict[str, Json]
-Choices: TypeAlias = list[Mapping[str, Any]]
 
 HANDY = (1, 7)
 """What a table without a temple taps most: one token, and the price of a card (rulings M1, M3)."""
@@ -24,26 +20,27 @@ _ROOM = 130
 """Tokens of one god for which the lake has room where no number of them ends the age."""
 
 
-def regions(view: View) -> Mapping[str, Mapping[str, Json]]:
-    """Return the view cut into its regions. What the platform adds to a view may be missing: then none may act."""
+def cut(view: View) -> dict[str, Mapping[str, Json]]:
+    """Return the regions of a table that keeps its board in wood."""
     return {
-        "turn": _turn(view),
-        "clock": _clock(view),
-        "lake": _lake(view),
-        "ring": _ring(view),
+        "turn": turn(view),
+        "clock": clock(view),
+        "lake": lake(view),
+        "ring": ring(view),
         "tally": _tally(view),
         "taps": _taps(view),
-        "omen": _omen(view),
-        "unclaimed": _unclaimed(view),
-        "correction": _correction(view),
+        "omen": omen(view),
+        "unclaimed": unclaimed(view),
+        "correction": correction(view),
         "action": _action(view),
-        "given": _given(view),
+        "given": given(view),
         "drawer": _drawer(view),
-        "outcome": _outcome(view),
+        "outcome": outcome(view),
     }
 
 
-def _turn(view: View) -> Slice:
+def turn(view: View) -> Slice:
+    """Return whose turn it is, and whether this phone is only that tribe's."""
     shared = bool(view.get("also"))
     return {
         "seat": view["on_turn"] or "",
@@ -53,18 +50,20 @@ def _turn(view: View) -> Slice:
     }
 
 
-def _clock(view: View) -> Slice:
+def clock(view: View) -> Slice:
+    """Return how much of the age has passed, or what is left of the countdown."""
     countdown = view["countdown"] if view["outcome"] is None else None
     return {
         "total": view["total"],
         "threshold": view["threshold"],
         "week_cards": view["week_cards"],
         "week_threshold": view["week_threshold"],
-        "countdown": _only(countdown, "left", "unit", "forestalled", "doom"),
+        "countdown": only(countdown, "left", "unit", "forestalled", "doom"),
     }
 
 
-def _lake(view: View) -> Slice:
+def lake(view: View) -> Slice:
+    """Return the lake with a bead for each token."""
     threshold = view["threshold"]
     # A lake whose age ends early has fewer, larger beads; one god may have been given up to two thirds of them.
     expected = _ROOM if threshold is None else threshold * 13 // 20
@@ -86,7 +85,8 @@ def _lake(view: View) -> Slice:
     }
 
 
-def _ring(view: View) -> Slice:
+def ring(view: View) -> Slice:
+    """Return the ring of the age, or the stones of the countdown."""
     threshold, countdown = view["threshold"], view["countdown"]
     slice_: Slice = {
         "shown": view["outcome"] is None,
@@ -99,7 +99,7 @@ def _ring(view: View) -> Slice:
     }
     if countdown is not None:
         slice_["stones"] = list(board.stones())
-        slice_["countdown"] = _only(countdown, "left", "of", "unit", "forestalled", "doom")
+        slice_["countdown"] = only(countdown, "left", "of", "unit", "forestalled", "doom")
     elif threshold is not None:
         slice_["beads"] = asdict(board.ring(view["lake"], threshold))
     else:
@@ -124,11 +124,12 @@ def _tally(view: View) -> Slice:
 
 def _taps(view: View) -> Slice:
     """Return what a table taps under the numbers; beside a temple it lies in the drawer."""
-    handy = [] if view.get("temple") else [tap for tap in _chosen(view, "tap") if tap["facts"]["n"] in HANDY]
+    handy = [] if view.get("temple") else [tap for tap in chosen(view, "tap") if tap["facts"]["n"] in HANDY]
     return {"acting": view.get("acting", ""), "gods": _by_god(handy)}
 
 
-def _omen(view: View) -> Slice:
+def omen(view: View) -> Slice:
+    """Return what is about to happen."""
     cards = view["week_threshold"]
     return {
         "over": view["outcome"] is not None,
@@ -136,42 +137,44 @@ def _omen(view: View) -> Slice:
         "cards_left": None if cards is None else max(0, cards - view["week_cards"]),
         "doom_god": view["doom_god"],
         "empty": view["total"] == 0,
-        "countdown": _only(view["countdown"], "left", "unit", "forestalled", "doom", "biting"),
+        "countdown": only(view["countdown"], "left", "unit", "forestalled", "doom", "biting"),
     }
 
 
-def _unclaimed(view: View) -> Slice:
+def unclaimed(view: View) -> Slice:
     """Return the token that waits longest, with who may have given it; the others are only counted."""
     waiting = view["unclaimed"]
     if not waiting:
         return {"waiting": 0, "acting": "", "token": None, "claims": [], "dismiss": []}
     first = waiting[0]
-    choices = [each for each in _chosen(view, "unclaimed") if each["facts"]["token"] == first["id"]]
+    choices = [each for each in chosen(view, "unclaimed") if each["facts"]["token"] == first["id"]]
     return {
         "waiting": len(waiting),
         "acting": view.get("acting", ""),
-        "token": _only(first, "god", "doubt", "suggested"),
+        "token": only(first, "god", "doubt", "suggested"),
         "claims": [each for each in choices if each["key"] == "claim"],
         "dismiss": [each for each in choices if each["key"] == "dismiss"],
     }
 
 
-def _correction(view: View) -> Slice:
+def correction(view: View) -> Slice:
     """Return the correction that waits for a second tribe; a phone with several seats may answer as each of them."""
     proposal = view["correction"]
     if proposal is None:
         return {"proposal": None, "answers": []}
-    held = [(seat, choice) for seat, choices in _held(view) for choice in choices if choice["group"] == "correction"]
-    confirming = [(seat, choice) for seat, choice in held if choice["key"] == "confirm"]
-    withdrawing = [(seat, choice) for seat, choice in held if choice["key"] == "withdraw"]
+    offered = [
+        (seat, choice) for seat, choices in held(view) for choice in choices if choice["group"] == "correction"
+    ]
+    confirming = [(seat, choice) for seat, choice in offered if choice["key"] == "confirm"]
+    withdrawing = [(seat, choice) for seat, choice in offered if choice["key"] == "withdraw"]
     return {
-        "proposal": _only(proposal, "by", "seat", "god", "delta"),
+        "proposal": only(proposal, "by", "seat", "god", "delta"),
         "answers": [{"seat": seat, "choice": dict(choice)} for seat, choice in confirming + withdrawing[:1]],
     }
 
 
 def _action(view: View) -> Slice:
-    choice = next(iter(_chosen(view, "turn")), None)
+    choice = next(iter(chosen(view, "turn")), None)
     return {
         "acting": view.get("acting", ""),
         "seat": view["on_turn"] or "",
@@ -181,10 +184,10 @@ def _action(view: View) -> Slice:
     }
 
 
-def _given(view: View) -> Slice:
+def given(view: View) -> Slice:
     """Return who gave what, and beside each number the corrections by one that a seat may propose."""
     steps = {}
-    for choice in _chosen(view, "correction"):
+    for choice in chosen(view, "correction"):
         if choice["key"] == "propose":
             facts = choice["facts"]
             steps[facts["seat"], facts["god"], facts["delta"]] = dict(choice)
@@ -205,7 +208,7 @@ def _given(view: View) -> Slice:
             }
             for seat in view["seats"]
         ],
-        "other": [dict(choice) for choice in _chosen(view, "correction") if choice["key"] == "propose_other"],
+        "other": [dict(choice) for choice in chosen(view, "correction") if choice["key"] == "propose_other"],
     }
 
 
@@ -214,36 +217,21 @@ def _drawer(view: View) -> Slice:
         "acting": view.get("acting", ""),
         "over": view["outcome"] is not None,
         "week_cards": view["week_cards"],
-        "week": [dict(choice) for choice in _chosen(view, "week")],
-        "settle": [dict(choice) for choice in _chosen(view, "end")],
-        "taps": _by_god(
-            [tap for tap in _chosen(view, "tap") if view.get("temple") or tap["facts"]["n"] not in HANDY]
-        ),
+        "week": [dict(choice) for choice in chosen(view, "week")],
+        "settle": [dict(choice) for choice in chosen(view, "end")],
+        "taps": _by_god([tap for tap in chosen(view, "tap") if view.get("temple") or tap["facts"]["n"] not in HANDY]),
     }
 
 
-def _outcome(view: View) -> Slice:
+def outcome(view: View) -> Slice:
+    """Return how the game ended."""
     outcome = view["outcome"]
     if outcome is None:
         return {"kind": "", "seat": "", "turn": 0, "total": 0}
     return {"kind": outcome["kind"], "seat": outcome["seat"] or "", "turn": view["turn"], "total": view["total"]}
 
 
-def _chosen(view: View, group: str) -> Choices:
-    return [choice for choice in view.get("choices", []) if choice["group"] == group]
-
-
-def _held(view: View) -> Iterator[tuple[str, Choices]]:
-    if view.get("acting"):
-        yield view["acting"], view.get("choices", [])
-    yield from view.get("also", {}).items()
-
-
 def _by_god(taps: Choices) -> list[Json]:
     if not taps:
         return []
     return [{"god": god, "taps": [dict(tap) for tap in taps if tap["facts"]["god"] == god]} for god in GODS]
-
-
-def _only(whole: Mapping[str, Any] | None, *keys: str) -> dict[str, Json] | None:
-    return None if whole is None else {key: whole[key] for key in keys}

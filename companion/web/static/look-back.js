@@ -1,0 +1,29 @@
+// Pages that look back: clocks in the reader's zone, keys and the range of a replay, and "all of them" in a list.
+// Everything works without it, by links and buttons.
+
+import { localise } from "./clock.js";
+
+const KEYS = { ArrowLeft: "prev", ArrowRight: "next", Home: "first", End: "last" };
+
+localise(document.body);
+
+addEventListener("keydown", (event) => {
+  if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (event.target.closest?.("input, select, textarea")) return;
+  const link = KEYS[event.key] && document.querySelector(`.replay-steps a[rel="${KEYS[event.key]}"]`);
+  if (!link) return;
+  event.preventDefault();
+  location.replace(link.href); // a long way through a game is one step in the browser's own history
+});
+
+for (const range of document.querySelectorAll("[data-step]")) {
+  range.addEventListener("change", () => range.form.requestSubmit());
+}
+
+for (const all of document.querySelectorAll("[data-all]")) {
+  const each = all.form.querySelectorAll('input[name="token"]');
+  all.addEventListener("change", () => each.forEach((one) => (one.checked = all.checked)));
+  each.forEach((one) => one.addEventListener("change", () => (all.checked = [...each].every((any) => any.checked))));
+}
+
+document.documentElement.dataset.scripted = "";
