@@ -20,10 +20,11 @@ from companion.live import Gallery, Hub, Picture
 from companion.table import HouseError, Table
 from companion.temples import Temple
 from companion.web.guard import Lockout
-from companion.web.painting import Painter, placer, temple_words
+from companion.web.painting import ART, Painter, placer, temple_words
 from companion.web.texts import LANGUAGES, Library, Words
 
 HERE = Path(__file__).parent
+SHARED_ART = ("symbols.svg",)
 MONTH = 30 * 24 * 3600
 TOKEN_LENGTH = 32
 
@@ -68,6 +69,11 @@ class Site:
         """Return the paths of the script modules that a game, or the game of an aid, brings."""
         return self._game_files(game, "*.js")
 
+    def art(self, game: str) -> list[str]:
+        """Return the sheets of symbols that a page of a game draws from: everybody's, then its own if it has one."""
+        own = f"{registry.parts(game)[0]}.svg"
+        return [*SHARED_ART, *([own] if (ART / own).is_file() else [])]
+
     def _game_files(self, game: str, pattern: str) -> list[str]:
         name, _ = registry.parts(game)
         files = sorted((self.folders[name] / "static").glob(pattern))
@@ -98,6 +104,7 @@ class Site:
                 "language_form": lambda: self._language_form(words),
                 "game_t": lambda table: self.painter.words(words.language, table),
                 "words_of": lambda game: self.painter.library.words(words.language, game),
+                "art": SHARED_ART,
                 "health": lambda temple: temple_words(words, temple),
                 "tone": lambda temple: tone(temple.health()),
                 **context,

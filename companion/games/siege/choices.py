@@ -44,7 +44,7 @@ def _first(state: State, listed: list[Move]) -> list[Choice]:
         own = [move for move in listed if move.name == name]
         if name in _ALONE:
             found.append(Choice(name, {}, name, own[0], "phase", confirm=name in _SURE))
-        elif name in ("retreat", "advance", "go"):
+        elif name in ("retreat", "advance"):
             found += [_choice(state, move) for move in own]
         else:
             found.append(_deeper(f"{name}_any", {"n": len(own), "pick": name}, name))

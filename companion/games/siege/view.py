@@ -34,6 +34,7 @@ def view(state: State, seat: Seat | None) -> dict[str, Json]:
         "attacks": _attacks(state),
         "due": _due(state),
         "deployment": _deployment(state),
+        "since": _since(state),
         "strength": _strength(state),
         "odds": odds_table(state.rules.natural_hit == "on"),
         "outcome": None if state.outcome is None else {"kind": state.outcome.kind, "winner": state.outcome.winner},
@@ -131,6 +132,15 @@ def _due(state: State) -> Json:
         case "pace" | "rally":
             due["unit"] = args[0]
     return due
+
+
+def _since(state: State) -> list[Json]:
+    """Return what happened since the side whose march begins was last on turn: from where units went or were lost."""
+    if state.stage != MOVE or state.rolled or state.outcome:
+        return []
+    names, seen = state.field.grid.names, state.seen[state.side]
+    changes = [(was, now) for was, now in zip(seen, state.at, strict=True) if was != now and was >= 0]
+    return [[names[was], names[now] if now >= 0 else ""] for was, now in changes]
 
 
 def _deployment(state: State) -> Json:
