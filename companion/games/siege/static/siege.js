@@ -11,6 +11,7 @@ const MARGIN = 12;
 const SLIP = 9; // pixels that a finger may wander and still have tapped
 const CLOSEST = 110; // the least width of the box: five hexes and a half
 const STEP = 160; // ms for each thing that is replayed
+const PATIENCE = 30_000; // ms after which no post is sent once more
 const SVG = "http://www.w3.org/2000/svg";
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -35,6 +36,7 @@ class SiegeMap {
     map.querySelector("[data-siege-tools]").hidden = false;
     map.addEventListener("click", (event) => this.tool(event.target.closest("[data-siege]")?.dataset.siege));
     map.addEventListener("keydown", (event) => this.key(event));
+    new ResizeObserver(() => this.resized()).observe(this.sheets);
     new MutationObserver(() => this.repainted()).observe(this.sheets, { childList: true, subtree: true });
     this.repainted();
   }
@@ -47,8 +49,8 @@ class SiegeMap {
     this.pieces = pieces;
     this.state = JSON.parse(pieces.dataset.state);
     const [, , width, height] = pieces.getAttribute("viewBox").split(" ").map(Number);
-    this.whole = { x: 0, y: 0, width, height };
-    this.box ??= { ...this.whole };
+    this.whole = { width, height };
+    if (!this.box) this.fit(this.map.dataset.siegeMap !== "whole");
     this.show();
     const marching = Object.values(this.state.taps).some((moves) => moves[0][0] === "march" || moves[0][0] === "walk" || moves[0][0] === "go");
     if (this.mode) this.mode.hidden = !(this.state.seat && marching);
@@ -60,6 +62,23 @@ class SiegeMap {
       this.replayed = since;
       this.tell_since();
     }
+  }
+
+  resized() {
+    const { width, height } = this.sheets.getBoundingClientRect();
+    if (!width || !height) return;
+    this.box.height = (this.box.width * height) / width;
+    this.moveTo(this.box.x, this.box.y);
+    this.show();
+  }
+
+  /** Show the whole map, or as much of its height as the place has, the width to be dragged. */
+  fit(cover) {
+    const { width, height } = this.sheets.getBoundingClientRect();
+    const [across, down] = [this.whole.width / width, this.whole.height / height];
+    const scale = cover ? Math.min(across, down) : Math.max(across, down);
+    this.box = { width: width * scale, height: height * scale };
+    this.moveTo((this.whole.width - this.box.width) / 2, (this.whole.height - this.box.height) / 2);
   }
 
   show() {
@@ -146,7 +165,9 @@ class SiegeMap {
 
   zoom(by, event) {
     const at = this.point(event);
-    const width = Math.min(this.whole.width, Math.max(CLOSEST, this.box.width * by));
+    const area = this.sheets.getBoundingClientRect();
+    const widest = area.width * Math.max(this.whole.width / area.width, this.whole.height / area.height);
+    const width = Math.min(widest, Math.max(CLOSEST, this.box.width * by));
     const share = width / this.box.width;
     this.box.width = width;
     this.box.height *= share;
@@ -154,9 +175,9 @@ class SiegeMap {
   }
 
   moveTo(x, y) {
-    const within = (value, least, most) => Math.min(Math.max(value, least), Math.max(least, most));
-    this.box.x = within(x, 0, this.whole.width - this.box.width);
-    this.box.y = within(y, 0, this.whole.height - this.box.height);
+    const within = (value, room) => (room < 0 ? room / 2 : Math.min(Math.max(value, 0), room));
+    this.box.x = within(x, this.whole.width - this.box.width);
+    this.box.y = within(y, this.whole.height - this.box.height);
   }
 
   tool(which) {
@@ -164,7 +185,7 @@ class SiegeMap {
     const middle = { clientX: area.left + area.width / 2, clientY: area.top + area.height / 2 };
     if (which === "nearer") this.zoom(1 / 1.5, middle);
     else if (which === "farther") this.zoom(1.5, middle);
-    else if (which === "whole") this.box = { ...this.whole };
+    else if (which === "whole") this.fit(false);
     else if (which === "replay") return this.tell_since();
     else return;
     this.show();
@@ -193,9 +214,12 @@ class SiegeMap {
   }
 
   make(move) {
-    this.hand.elements.seat.value = this.state.seat;
-    this.hand.elements.move.value = JSON.stringify(move);
-    this.hand.requestSubmit();
+    const hand = this.hand.cloneNode(true); // a form carries the id of its post until that is answered
+    hand.elements.seat.value = this.state.seat;
+    hand.elements.move.value = JSON.stringify(move);
+    this.hand.after(hand);
+    hand.requestSubmit();
+    setTimeout(() => hand.remove(), PATIENCE);
   }
 
   /** The attacks of the unit that was tapped. */
