@@ -12,24 +12,28 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import footprint, latency, pixels, throughput
+from bench import footprint, latency, pixels, players, playouts, throughput
 from bench.figures import Chapter, written
 from bench.programs import BenchError, Programs
 
-PARTS = ("latency", "throughput", "pixels", "rest")
+PARTS = ("latency", "throughput", "pixels", "rest", "playouts")
+ASKED_FOR = ("players",)
+"""What takes minutes more and is measured only where it is named."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns 2 where a measurement could not be taken. A missed target is shown, no error."""
     parser = _parser()
     arguments = parser.parse_args(argv)
-    if unknown := [part for part in arguments.parts if part not in PARTS]:
-        parser.error(f"part is {unknown[0]!r}; expected {', '.join(PARTS)}")
+    if unknown := [part for part in arguments.parts if part not in (*PARTS, *ASKED_FOR)]:
+        parser.error(f"part is {unknown[0]!r}; expected {', '.join((*PARTS, *ASKED_FOR))}")
     measures: dict[str, Callable[[Programs], Chapter]] = {
         "latency": lambda programs: latency.measure(programs, arguments.rounds, arguments.tokens),
         "throughput": lambda programs: throughput.measure(programs, arguments.burst, arguments.sustained),
         "pixels": lambda programs: pixels.measure(programs, arguments.changes, arguments.phones),
         "rest": lambda programs: footprint.measure(programs, arguments.rest, arguments.phones),
+        "playouts": lambda _: playouts.measure(arguments.playouts),
+        "players": lambda _: players.measure(arguments.games),
     }
     chapters = []
     began = time.monotonic()
@@ -50,7 +54,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="make bench", description="Measures the temple beside its peers.")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"which parts, by default all: {', '.join(PARTS)}")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"which parts, by default all of {', '.join(PARTS)}; or players"
+    )
     parser.add_argument("--rounds", type=int, default=10, help="latency: rounds of turns (%(default)s)")
     parser.add_argument("--tokens", type=int, default=50, help="latency: tokens a side and round (%(default)s)")
     parser.add_argument("--burst", type=int, default=5000, help="throughput: tokens at once (%(default)s)")
@@ -58,6 +64,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--changes", type=int, default=200, help="pixels: tokens (%(default)s)")
     parser.add_argument("--phones", type=int, default=40, help="pixels, rest: phones (%(default)s)")
     parser.add_argument("--rest", type=float, default=30, help="rest: seconds of standing still (%(default)s)")
+    parser.add_argument("--playouts", type=float, default=2, help="playouts: seconds a side and game (%(default)s)")
+    parser.add_argument("--games", type=int, default=500, help="players: games with each preset (%(default)s)")
     return parser
 
 

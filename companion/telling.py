@@ -70,6 +70,17 @@ def turns(stages: Iterable[Stage]) -> Iterator[Turn]:
         yield Turn(*running, began, tuple(told), last)
 
 
+def ends(stages: Iterable[Stage]) -> Iterator[Table]:
+    """Yield the table as it stood at the end of each turn, the one now running last; before it began, nothing."""
+    last: Table | None = None
+    for stage in stages:
+        if last is not None and _turn(last)[0] != _turn(stage.after)[0]:
+            yield last
+        last = stage.after if stage.after.steps else None
+    if last is not None:
+        yield last
+
+
 def _turn(table: Table) -> tuple[int, Seat]:
     return (0, "") if table.phase == "lobby" else (table.game.turn(table.state), table.on_turn or "")
 

@@ -38,8 +38,7 @@ def changed(value: V, **fields: object) -> V:
     It runs no ``__init__``: the class has no slots, computes nothing when it is made, and caches nothing in itself.
     """
     copy = object.__new__(type(value))
-    copy.__dict__.update(value.__dict__)
-    copy.__dict__.update(fields)
+    object.__setattr__(copy, "__dict__", value.__dict__ | fields)
     return copy
 
 
@@ -349,8 +348,8 @@ class Game(ABC, Generic[S]):
     def chronicle(self, views: Iterable[Mapping[str, Json]]) -> Mapping[str, Mapping[str, Json]]:
         """Return what the story of a game shows beside its log, as regions: ``templates/story/<region>.html``.
 
-        The views are a spectator's, of the first state and of the state after each entry of the log: a move that
-        was taken back is followed by a view like the one before it.
+        The views are a spectator's, of the state at the end of each turn, the one now running last. After a turn
+        whose end was taken back it comes once more.
         """
         return {}
 

@@ -150,6 +150,8 @@ def _option_faults(game: Any) -> Iterator[str]:
             yield f"GAME.options holds {option!r}; expected only kernel.Option"
         if option.key in options:
             yield f"GAME.options holds {option.key!r} twice; expected each key once"
+        if option.reader and option.high:
+            yield f"option {option.key!r} has a range and a reader; expected one of the two at most"
         if not option.accepts(option.default):
             yield f"option {option.key!r} has the default {option.default!r}; expected one that it accepts"
         options[option.key] = option

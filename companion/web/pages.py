@@ -20,7 +20,7 @@ from companion.web.site import (
     whole_number,
 )
 from companion.web.texts import LANGUAGES
-from companion.web.uploads import OWN, SHOWN, Brought, brought
+from companion.web.uploads import OF_TABLE, OWN, SHOWN, Brought, brought, earlier
 
 blueprint = Blueprint("pages", __name__)
 
@@ -94,7 +94,7 @@ def open_table() -> Response:
     game = site().game(form.get("game", ""))
     texts = NOTHING_BROUGHT
     try:
-        texts = brought(game, form, request.files)
+        texts = brought(game, form, request.files, site().house.tables())
         if texts.faults:
             return _new_table(form, site().words()("new.file_wrong"), BAD_FORM, texts)
         table = site().house.open_table(
@@ -115,11 +115,9 @@ def _chosen(game: Game[Any], form: Mapping[str, str]) -> dict[str, Value]:
     chosen: dict[str, Value] = {}
     for option in game.options:
         text = form.get(f"option.{option.key}", "").strip()
-        if text and text != OWN:
+        by_name = {str(value): value for value in option.values}
+        if text and (text in by_name or not option.reader):
             number = whole_number(text, 10**9)
-            by_name = {str(value): value for value in option.values}
-            if option.reader and text not in by_name:
-                raise HouseError("bad_option", option=option.key, value=text[:32])
             chosen[option.key] = by_name.get(text, text if number is None else number)
     return chosen
 
@@ -149,14 +147,15 @@ def _new_table(
         problem=problem,
         brought=texts,
         own=OWN,
+        of_table=OF_TABLE,
+        earlier=earlier(game, site().house.tables()),
         shown=SHOWN,
         temples=temples,
         chosen_players=players if players in game.seatings else max(game.seatings),
         chosen_preset=preset,
         preset_values=values,
-        chosen_options={**values, **chosen},
         rules=_grouped(game, {**values, **chosen}),
-        changed_keys=frozenset(chosen),
+        changed_keys=frozenset({*chosen, *texts.texts, *texts.faults}),
         chosen_temple=form.get("temple", idle[0] if idle else ""),
     )
 
@@ -166,8 +165,11 @@ def _grouped(game: Game[Any], chosen: Mapping[str, Value]) -> list[tuple[str, li
     gates = {option.only[0] for option in game.options if option.only}
     groups: dict[str, list[Option]] = {}
     for option in game.options:
-        offered = not option.reader and (len(option.values) > 1 or option.high)
-        if offered and option.key not in gates and option.matters(chosen):
+        if (
+            option.key not in gates
+            and (len(option.values) > 1 or option.high or option.reader)
+            and option.matters(chosen)
+        ):
             groups.setdefault(option.group, []).append(option)
     return list(groups.items())
 

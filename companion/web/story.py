@@ -21,7 +21,7 @@ from companion.exports import exported, written
 from companion.games.kernel import Json, Seat
 from companion.live import Picture, Region
 from companion.table import Entry, Table, Told
-from companion.telling import Stage, folded, turns
+from companion.telling import Stage, ends, folded, turns
 from companion.web.painting import clock
 from companion.web.site import language, new_request, site, whole_number
 from companion.web.texts import Words, line_words
@@ -43,9 +43,7 @@ def story(table_id: str) -> Response:
     words = here.words(table)
     stages = _stages(table)
     paint = here.painter.of_story(table, words.language)
-    chronicle = table.game.chronicle(
-        stage.after.game.view(stage.after.state, None) for stage in stages if stage.after.steps
-    )
+    chronicle = table.game.chronicle(table.game.view(each.state, None) for each in ends(stages))
     return here.page(
         "story.html",
         table=table,

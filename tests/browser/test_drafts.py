@@ -12,6 +12,7 @@ from companion.checking import option_of
 from companion.drafts import Draft
 from companion.table import Table
 from tests.browser.conftest import SCREEN, Companion, Device
+from tests.browser.test_access import violations
 
 Make = Callable[..., Device]
 
@@ -21,7 +22,9 @@ WRONG = FIVE.replace("5", "55")
 
 @pytest.fixture
 def followed(companion: Companion, tmp_path: Path) -> Iterator[tuple[Table, Path]]:
-    table, file = companion.table(temple=None, scope="full"), tmp_path / "mine.toml"
+    house = companion.home.house
+    opened = house.open_table("mexica", "Sunday", 4, "classic")
+    table, file = house.begin(opened.id, opened.code), tmp_path / "mine.toml"
     file.write_text(FIVE)
     draft = Draft(companion.home.house, table.id, option_of(table.game, "deck"), file, lambda faults: None)
     draft.start()
@@ -45,6 +48,7 @@ def test_a_save_is_on_every_phone_within_moments_and_a_fault_is_told(
     expect(watcher.page.locator("#region-draft [role=alert]")).to_contain_text(
         "Línea 2: day-dog-1: gain: tokens es 55"
     )
+    assert violations(phone) == violations(screen) == []
     file.write_text(FIVE.replace("5", "6"))
     for each in (phone, watcher, screen):
         expect(each.page.locator("#region-draft .problem")).to_have_count(0)
@@ -55,21 +59,27 @@ def test_a_save_is_on_every_phone_within_moments_and_a_fault_is_told(
 def test_a_deck_is_brought_mended_and_brought_again(companion: Companion, device: Make, tmp_path: Path) -> None:
     host, file = device(), tmp_path / "mine.toml"
     file.write_text(WRONG)
-    host.page.goto(f"{companion.address}/tables/new")
+    host.page.goto(f"{companion.address}/tables/new?preset=classic")
+    host.listening()
     host.page.fill('input[name="title"]', "Noche")
-    host.page.click(".house-rules summary")
+    host.page.click(".house-rules > summary")
+    host.page.click("#rules-cards > summary")
     host.page.set_input_files('input[name="file.deck"]', file)
-    host.page.click(".new-form button[type=submit]")
+    host.page.check('input[name="preset"][value="evening"]', force=True)
+    expect(host.page.locator("#rules-cards")).to_contain_text("65")
+    host.page.click(".new-form .button-main")
+    expect(host.page.locator("#faults-deck")).to_be_visible()
     expect(host.page.locator("#faults-deck")).to_contain_text("Line 2: day-dog-1: gain: tokens is 55")
     expect(host.page.locator('input[name="title"]')).to_have_value("Noche")
+    assert violations(host) == []
     host.complaints.clear()  # the browser notes that the form was not taken
     file.write_text(FIVE)
     host.page.set_input_files('input[name="file.deck"]', file)
     host.page.fill('input[name="title"]', "\u200b")
-    host.page.click(".new-form button[type=submit]")
+    host.page.click(".new-form .button-main")
     expect(host.page.locator(".new-form")).to_contain_text("The file that you chose is sound and kept.")
     host.complaints.clear()
     host.page.fill('input[name="title"]', "Noche")
-    host.page.click(".new-form button[type=submit]")
+    host.page.click(".new-form .button-main")
     host.page.wait_for_url("**/j/*")
     assert [table.options["deck"] for table in companion.home.house.tables()] == [FIVE]

@@ -14,16 +14,15 @@ import pytest
 from companion.exports import Export, ExportError, exported, read, written
 from companion.games import registry
 from companion.games.kernel import Game, Move, Refusal, Seat
-from companion.games.mexica import FULL_GAME, GAME
+from companion.games.mexica import GAME
 from companion.games.mexica.rules.hands import card, pile_of, unseen
 from companion.replay import replay
 from companion.table import BEGIN, HOUSE, SIT, UNDO, Charter, Entry
-from companion.telling import BrokenLog, Stage, folded, turns
+from companion.telling import BrokenLog, Stage, ends, folded, turns
 from tests.companion.conftest import EVENING
 from tests.games.playouts import Combination, playout
 
 GAMES = {"mexica": GAME}
-FULL_GAMES: dict[str, Game[Any]] = {"mexica": FULL_GAME}
 
 
 def charter(game: Game[Any], preset: str, players: int = 3, **options: str | int) -> Charter:
@@ -53,7 +52,7 @@ def export(
     return text, stages, json.loads(text)
 
 
-@pytest.mark.parametrize(("game", "preset"), [(GAME, "temple_only"), (FULL_GAME, "evening")])
+@pytest.mark.parametrize(("game", "preset"), [(GAME, "temple_only"), (GAME, "evening")])
 def test_a_finished_game_is_exported_whole_and_folds_to_the_same_state(game: Game[Any], preset: str) -> None:
     own = charter(game, preset)
     text, stages, value = export(own, game, log(own, game, 7))
@@ -79,18 +78,18 @@ def test_a_file_names_the_table_and_keeps_its_keys(tmp_path: Path) -> None:
 
 def running(seed: int) -> tuple[Charter, list[Entry], list[Stage]]:
     """Return a full game that runs, in which cards are cheap and everybody keeps them."""
-    own, random = charter(FULL_GAME, "classic", god_card_cost=1), Random(seed)
+    own, random = charter(GAME, "classic", god_card_cost=1), Random(seed)
     entries = [Entry(1, EVENING, HOUSE, Move(BEGIN))]
-    state = FULL_GAME.setup(own.options, own.seats)
+    state = GAME.setup(own.options, own.seats)
     while sum(any(not card(state, each).sign for each in tribe.hand) for tribe in state.laid.tribes) < 3:
-        seat = random.choice(FULL_GAME.to_act(state))
-        moves = FULL_GAME.moves(state, seat)
+        seat = random.choice(GAME.to_act(state))
+        moves = GAME.moves(state, seat)
         move = random.choice([each for each in moves if each.name not in ("play", "propose")] or moves)
         entries.append(Entry(len(entries) + 1, EVENING, seat, move))
-        after = FULL_GAME.play(state, seat, move)
+        after = GAME.play(state, seat, move)
         assert not isinstance(after, Refusal)
         state = after
-    return own, entries, list(folded(own, FULL_GAME, entries))
+    return own, entries, list(folded(own, GAME, entries))
 
 
 def hidden(stages: Sequence[Stage], of: Seat) -> Iterator[tuple[Seat, str]]:
@@ -113,15 +112,15 @@ def test_a_card_in_another_hand_is_in_nobody_elses_file(seed: int) -> None:
     assert stages[-1].after.phase == "running"
     for seat in own.seats:
         kept = list(hidden(stages, seat))
-        text, _, value = export(own, FULL_GAME, entries, seat)
+        text, _, value = export(own, GAME, entries, seat)
         assert kept, "or nothing was hidden from this seat"
         assert not value["whole"]
         assert value["state"] == ""
         assert any(entry.get("hidden") for entry in value["entries"])
         for holder, each in kept:
             assert f'"{each}"' not in text, f"{holder}'s {each} stands in {seat}'s file"
-            assert f'"{each}"' in export(own, FULL_GAME, entries, holder)[0]
-    spectator = export(own, FULL_GAME, entries)[0]
+            assert f'"{each}"' in export(own, GAME, entries, holder)[0]
+    spectator = export(own, GAME, entries)[0]
     assert not [each for seat in own.seats for _, each in hidden(stages, seat) if f'"{each}"' in spectator]
 
 
@@ -142,8 +141,8 @@ def test_another_hidden_card_in_its_place_changes_no_byte_of_others_files(seed: 
                 Entry(e.n, e.at, e.by, Move(e.move.name, tuple(others[0] if a == each else a for a in e.move.args)))
                 for e in entries
             ]
-            assert export(own, FULL_GAME, permuted, seat)[0] == export(own, FULL_GAME, entries, seat)[0]
-            assert export(own, FULL_GAME, permuted, holder)[0] != export(own, FULL_GAME, entries, holder)[0]
+            assert export(own, GAME, permuted, seat)[0] == export(own, GAME, entries, seat)[0]
+            assert export(own, GAME, permuted, holder)[0] != export(own, GAME, entries, holder)[0]
             swapped += 1
             break
     assert swapped
@@ -153,10 +152,10 @@ def test_what_ends_a_full_game_cannot_be_taken_back_once_its_file_is_whole() -> 
     """Ruling M21: or whoever ended it could read every hand, and play on."""
     ends = 0
     for seed in range(5):
-        own = charter(FULL_GAME, "evening")
-        for step in playout(FULL_GAME, FULL_GAME.setup(own.options, own.seats), Random(seed)):
+        own = charter(GAME, "evening")
+        for step in playout(GAME, GAME.setup(own.options, own.seats), Random(seed)):
             if step.after.over:
-                assert not FULL_GAME.undoable(step.before, step.seat, step.move)
+                assert not GAME.undoable(step.before, step.seat, step.move)
                 ends += 1
     assert ends >= 5
 
@@ -188,6 +187,17 @@ def test_a_log_is_told_in_turns_and_a_turn_taken_back_in_two_parts() -> None:
         (1, "east", 6),
     ]
     assert [line.facts.get("n") for line in told[1].told[0].lines] == [3]
+
+
+@pytest.mark.parametrize(("game", "preset"), [(GAME, "temple_only"), (GAME, "evening")])
+def test_the_ends_of_turns_tell_a_chronicle_all_that_every_entry_would(game: Game[Any], preset: str) -> None:
+    own = charter(game, preset)
+    stages = list(folded(own, game, log(own, game, 2)))
+    at_ends = [game.view(table.state, None) for table in ends(stages)]
+    everything = [game.view(stage.after.state, None) for stage in stages if stage.after.steps]
+    assert len(at_ends) < len(everything) / 2
+    assert [view["turn"] for view in at_ends] == list(range(1, len(at_ends) + 1))
+    assert game.chronicle(at_ends) == game.chronicle(everything)
 
 
 # Replay on a terminal

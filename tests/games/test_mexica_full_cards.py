@@ -114,7 +114,7 @@ def test_m16_a_loser_short_of_tokens_pays_all_it_has_and_no_card() -> None:
 
 
 def test_m16_a_loser_without_tokens_may_give_a_card_of_its_choice_or_refuse() -> None:
-    sitting = fighting(west=0, hand=(PLAIN_WAR, FLOWER)).do("pass").roll(6, 5).do("pass")
+    sitting = fighting(west=0, hand=(FLOWER, PLAIN_WAR)).do("pass").roll(6, 5).do("pass")
     assert sitting.due == ("forfeit", "west")
     assert sitting.can("give") == [(PLAIN_WAR,)]
     assert sitting.can("pass")
@@ -331,7 +331,7 @@ def test_m22_eagle_serpent_and_flower_win_at_once() -> None:
 
 
 def test_m22_a_tribe_wins_in_anothers_turn_too() -> None:
-    sitting = fighting(hand=(EAGLE, SERPENT)).lay("east", tokens=0).do("pass").roll(2, 6).do("pass").draw(FLOWER)
+    sitting = fighting(hand=(SERPENT, EAGLE)).lay("east", tokens=0).do("pass").roll(2, 6).do("pass").draw(FLOWER)
     assert sitting.view["outcome"] == {"kind": "settled", "seat": "west"}
 
 

@@ -11,9 +11,8 @@ import pytest
 from companion.games.kernel import CHANCE, LONGEST_LINE, LONGEST_TEXT, Option, Refusal
 from companion.games.mexica import GAME
 from companion.games.mexica.cards import DECK, DEFAULT, contents, faults, played
-from companion.games.mexica.cards.deck import LANGUAGES
 from companion.games.mexica.cards.effects import Gain, GoTo
-from companion.games.mexica.cards.words import said
+from companion.games.mexica.cards.words import story, title
 from companion.games.mexica.options import OPTIONS, SEATINGS
 from companion.games.mexica.rules import hands
 from tests.games.playouts import Combination, playout
@@ -93,10 +92,10 @@ def test_the_view_says_which_deck_the_cards_are_from() -> None:
 
 
 def test_a_card_has_its_own_words_and_where_the_deck_has_none_those_of_the_game() -> None:
-    deck = played(MINE, 13, 1, "flower_only")
-    assert {*LANGUAGES} == {*said(deck, deck.card("day-dog-2"))}
-    assert said(deck, deck.card("day-dog-2"))["en"]["title"] == "Five at once"
-    assert said(deck, deck.card("day-dog-2"))["es"] == said(DECK, DECK.card("day-dog-2"))["es"]
+    deck, card = played(MINE, 13, 1, "flower_only"), DECK.card("day-dog-2")
+    assert deck.words["en"][title(card)] == "Five at once"
+    assert deck.words["en"][story(card)] == DECK.words["en"][story(card)]
+    assert deck.words["es"] == DECK.words["es"]
 
 
 # Another deck in the middle

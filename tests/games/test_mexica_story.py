@@ -7,14 +7,14 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from companion.games.mexica import FULL_GAME, GAME
+from companion.games.mexica import GAME
 from tests.games.full_sitting import full_options
 from tests.games.playouts import playout
-from tests.games.sitting import RAIN_GOD, WAR_GOD, Sitting
+from tests.games.sitting import RAIN_GOD, WAR_GOD, Sitting, all_options
 
 
-def drawn(states: Iterable[Any], game: Any = GAME) -> Any:
-    return game.chronicle(game.view(state, None) for state in states)
+def drawn(states: Iterable[Any]) -> Any:
+    return GAME.chronicle(GAME.view(state, None) for state in states)
 
 
 def followed(sitting: Sitting, *moves: tuple[Any, ...]) -> list[Any]:
@@ -84,11 +84,11 @@ def test_far_from_the_end_the_line_of_the_age_does_not_press_the_plot_flat() -> 
 
 def test_law_every_number_of_the_plot_lies_in_its_field_and_no_two_ends_on_each_other() -> None:
     for seed in range(6):
-        game, options = (GAME, None) if seed % 2 else (FULL_GAME, full_options(apocalypse_tokens=52))
-        opening = game.setup(options or {o.key: o.default for o in game.options}, game.seatings[4])
-        steps = list(playout(game, opening, Random(seed), 400))
-        told = drawn([opening, *(step.after for step in steps)], game)
-        plot, view = told["plot"], game.view(steps[-1].after, None)
+        options = all_options() if seed % 2 else full_options(apocalypse_tokens=52)
+        opening = GAME.setup(options, GAME.seatings[4])
+        steps = list(playout(GAME, opening, Random(seed), 400))
+        told = drawn([opening, *(step.after for step in steps)])
+        plot, view = told["plot"], GAME.view(steps[-1].after, None)
         field = plot["field"]
         for mark in [*plot["across"], *([plot["threshold"]] if plot["threshold"] else [])]:
             assert field["top"] <= mark["y"] <= field["bottom"]
@@ -100,9 +100,9 @@ def test_law_every_number_of_the_plot_lies_in_its_field_and_no_two_ends_on_each_
 
 
 def test_who_fed_whom_adds_up_with_tonantzin_in_the_full_game() -> None:
-    opening = FULL_GAME.setup(full_options(), FULL_GAME.seatings[3])
-    steps = list(playout(FULL_GAME, opening, Random(5), 300))
-    fed = drawn([opening, *(step.after for step in steps)], FULL_GAME)["fed"]
+    opening = GAME.setup(full_options(), GAME.seatings[3])
+    steps = list(playout(GAME, opening, Random(5), 300))
+    fed = drawn([opening, *(step.after for step in steps)])["fed"]
     state = steps[-1].after
     assert fed["columns"] == [WAR_GOD, RAIN_GOD, "tonantzin"]
     assert sum(row["gifts"][2]["n"] for row in fed["rows"]) == sum(tribe.fed for tribe in state.laid.tribes)

@@ -123,6 +123,7 @@ def test_a_game_that_nobody_loaded_has_no_folder(tmp_path: Path) -> None:
         ("rules_version = 1", "", "rules_version"),
         ("rules_version = 1", "rules_version = 1; uses_temple = 0", "uses_temple is 0"),
         ('"length", 1, ""', '"length", 3, ""', "has the default 3"),
+        ("(1, 2))", "(1, 2), high=2, reader=print)", "option 'length' has a range and a reader"),
         ('{"length": 2}', '{"length": 9}', "preset 'long' sets 'length' to 9"),
         ('{"length": 2}', '{"width": 2}', "preset 'long' sets 'width'"),
         ('{"plain": {}, "long": {"length": 2}}', "{}", "presets is empty"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,16 +12,9 @@ from tests.launch.conftest import Launched, until
 
 FIVE = '[day]\nday-dog-1 = { effect = "gain", tokens = 5 }\n'
 
-OFFER_THE_FULL_GAME = "import companion.games.mexica as mexica\nmexica.GAME = mexica.FULL_GAME\n"
-"""What Python runs at the start of each program: the lobby's game is not the full one by itself."""
-
 
 @pytest.fixture
-def designed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Launched, Path]]:
-    (tmp_path / "start").mkdir()
-    (tmp_path / "start" / "sitecustomize.py").write_text(OFFER_THE_FULL_GAME)
-    here = str(Path(__file__).parents[2])
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path / "start"), here)))
+def designed(tmp_path: Path) -> Iterator[tuple[Launched, Path]]:
     file = tmp_path / "mine.toml"
     file.write_text(FIVE)
     launch = Launched(tmp_path / "state", "--deck", str(file))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -43,12 +44,21 @@ def test_every_sheet_is_laid_out_in_every_language_on_every_paper(sheet: sheets.
         assert 'aria-hidden="true"' in svg or ('role="img"' in svg and re.search(r'aria-label="[^"]+"', svg)), svg
 
 
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebHome]:
+    """A house that nobody changes: its pages for the printer are only read."""
+    store = tmp_path_factory.mktemp("sheets") / "companion.sqlite"
+    home = WebHome(f"sqlite:///{store}", games=registry.with_aids(registry.load((TOSS,))))
+    yield home
+    home.hub.close()
+    home.store.close()
+
+
 @every
 def test_every_sheet_is_served_with_its_heading_and_a_bar_that_is_not_printed(
-    tmp_path: Path, sheet: sheets.Sheet
+    library: WebHome, sheet: sheets.Sheet
 ) -> None:
-    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", games=registry.with_aids(registry.load((TOSS,))))
-    browser = home.browser(language=sheet.language)
+    browser = library.browser(language=sheet.language)
     page = browser.get(f"/games/{sheet.game.name}/print/{sheet.name}")
     html = page.get_data(as_text=True)
     assert page.status_code == 200
@@ -56,17 +66,14 @@ def test_every_sheet_is_served_with_its_heading_and_a_bar_that_is_not_printed(
     assert f'href="/games/{sheet.game.name}/print/{sheet.name}?paper=letter"' in html
     for path in re.findall(r'<link rel="stylesheet" href="([^"]+)"', html):
         assert browser.get(path).status_code == 200, path
-    home.store.close()
 
 
-def test_the_paper_is_the_one_that_was_asked_for(tmp_path: Path) -> None:
-    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", games=registry.with_aids(registry.load((TOSS,))))
-    phone, here = home.browser(), "/games/toss/print/track"
+def test_the_paper_is_the_one_that_was_asked_for(library: WebHome) -> None:
+    phone, here = library.browser(), "/games/toss/print/track"
     assert "print/paper/a4.css" in phone.get(here).get_data(as_text=True)
     assert "print/paper/letter.css" in phone.get(f"{here}?paper=letter").get_data(as_text=True)
     assert "print/paper/a4.css" in phone.get(f"{here}?paper=../../x").get_data(as_text=True)
     assert "100 %" in text_of(phone.get(here))
-    home.store.close()
 
 
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)

@@ -14,14 +14,12 @@ from companion.games.mexica import cards
 from companion.games.mexica.cards import DECK
 from companion.games.mexica.cards.deck import read
 from companion.games.mexica.cards.effects import Gain
-from companion.games.mexica.options import OPTIONS
 from companion.games.mexica.rules import hands
 from companion.web.guard import MAX_BODY
 from companion.web.uploads import MAX_UPLOAD
 from tests.web.conftest import ORIGIN, Browser, WebHome, text_of
 
 MINE = '[day]\nday-rabbit-2 = { effect = "gain", tokens = 5 }\n'
-DECK_OPTION = next(option for option in OPTIONS if option.key == "deck")
 FORM = {"game": "mexica", "title": "Family", "players": "3", "preset": "classic"}
 
 
@@ -141,6 +139,32 @@ def test_a_kept_file_is_checked_like_a_new_one(home: WebHome, phone: Browser) ->
 def test_a_kept_file_gives_way_to_a_choice_of_the_games_own(home: WebHome, phone: Browser) -> None:
     phone.post("/tables", {**FORM, "option.deck": "default", "text.deck": MINE})
     assert home.house.tables()[0].options["deck"] == "default"
+
+
+def test_what_was_brought_to_a_table_is_offered_to_the_next(home: WebHome, phone: Browser) -> None:
+    upload(phone, MINE, title="Friday")
+    home.clock.pass_(days=1)
+    upload(phone, MINE, title="Saturday")
+    home.clock.pass_(days=1)
+    upload(phone, MINE.replace("5", "6"), title="Sunday")
+    said = text_of(phone.get("/tables/new?preset=classic"))
+    assert [name in said for name in ("“Friday”", "“Saturday”", "“Sunday”")] == [False, True, True]
+    saturday = next(table for table in home.house.tables() if table.title == "Saturday")
+    chosen = {**FORM, "option.deck": f"@table:{saturday.id}"}
+    wrong = phone.post("/tables", {**chosen, "title": " "}).get_data(as_text=True)
+    assert re.search(f'value="@table:{saturday.id}" checked', wrong)
+    assert len(re.findall(r'name="option.deck" value="[^"]*" checked', wrong)) == 1
+    home.clock.pass_(days=1)
+    assert phone.post("/tables", chosen).status_code == 303
+    assert home.house.tables()[0].options["deck"] == MINE
+
+
+@pytest.mark.parametrize("table", ["", "nowhere", "plain"])
+def test_a_table_that_brought_nothing_has_nothing_to_offer(home: WebHome, phone: Browser, table: str) -> None:
+    plain = home.lobby().id
+    answer = phone.post("/tables", {**FORM, "option.deck": f"@table:{plain if table == 'plain' else table}"})
+    assert "No file was chosen" in text_of(answer)
+    assert len(home.house.tables()) == 1
 
 
 def test_asking_for_a_file_without_one_is_said(home: WebHome, phone: Browser) -> None:

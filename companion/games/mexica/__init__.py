@@ -25,7 +25,7 @@ from companion.games.kernel import (
     Seat,
     Value,
 )
-from companion.games.mexica import plot
+from companion.games.mexica import player, plot
 from companion.games.mexica.options import (
     FULL,
     OPTIONS,
@@ -135,8 +135,10 @@ class Mexica(Game[State]):
 
     def decide(self, view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
         """Return what the app plays for a tribe; tokens that nobody claimed are for people to settle."""
-        own = [move for move in moves if move.name not in play.CHORES]
-        return own[below(len(own))] if own else None
+        if view["scope"] != FULL:
+            # What this tribe holds and wants lies on the table, where the app does not see it: it only passes on.
+            return self.idle(moves)
+        return player.decide(view, [move for move in moves if move.name not in play.CHORES], below)
 
     def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
         """Return the view cut into the regions of the page."""

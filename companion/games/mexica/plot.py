@@ -83,6 +83,7 @@ def _plot(turns: Sequence[Turn], view: Mapping[str, Any]) -> dict[str, Json]:
         "limit": threshold,
         "trigger": None if started is None else {"turn": started.n, "x": scale.x(started.n)},
         "countdown": _countdown(turns, scale),
+        "stone": round(max(0.6, min(2.4, 0.4 * WIDTH / max(2, turns[-1].n))), 2),
         "outcome": view["outcome"]["kind"] if view["outcome"] else "",
         "turn": turns[-1].n,
         "rows": [

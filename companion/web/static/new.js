@@ -6,13 +6,18 @@ let asked = 0;
 form?.addEventListener("change", async (event) => {
   if (event.target.name !== "preset") return;
   const mine = ++asked;
-  const fields = new URLSearchParams(new FormData(form));
+  const fields = new URLSearchParams([...new FormData(form)].filter(([name]) => !/^(file|text)\./.test(name)));
   const answer = await fetch(`${location.pathname}?${fields}`).catch(() => null);
   if (!answer?.ok || mine !== asked) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const rules = document.getElementById("house-rules");
   const fresh = page.getElementById("house-rules");
   fresh.open = rules.open;
+  for (const brought of rules.querySelectorAll("input[type=file], textarea")) {
+    const place = fresh.querySelector(`[name="${brought.name}"]`);
+    if (place) place.replaceWith(brought);
+    else fresh.querySelector(`#${brought.closest("fieldset").id}`)?.append(brought);
+  }
   rules.replaceWith(fresh);
 });
 

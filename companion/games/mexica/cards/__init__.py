@@ -36,10 +36,7 @@ def written(deck: str) -> Deck:
 
 @lru_cache(maxsize=128)
 def played(deck: str, flowers: int, copies: int, day_signs: str) -> Deck:
-    """Return the deck that a table plays: its option's, with as many signs as it wants (rulings M18 to M20).
-
-    A view holds these four under ``deck``: ``played(*view["deck"])`` is what a region shows cards from.
-    """
+    """Return the deck that a table plays: its option's, with as many signs as it wants (rulings M18 to M20)."""
     return written(deck).with_signs(flowers, copies, day_signs)
 
 

@@ -99,11 +99,29 @@ class Deck:
     war: tuple[Card, ...]
     rain: tuple[Card, ...]
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
+    signs: Mapping[SignName, frozenset[str]] = field(init=False, repr=False, compare=False)
+    """The cards that count as each sign, by their ids; those of the week, which no hand holds, left out."""
+    week_signs: Mapping[SignName, tuple[int, ...]] = field(init=False, repr=False, compare=False)
+    """The week cards that count as each sign, by their places in the calendar, from 0."""
+    standing: Mapping[str, tuple[tuple[int, int], ...]] = field(init=False, repr=False, compare=False)
+    """For each number that week cards raise or lower: their places in the calendar, from 0, and by how much."""
     _by_id: Mapping[str, Card] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Lay the index that `card` reads."""
-        object.__setattr__(self, "_by_id", {card.id: card for card in self})
+        """Lay the indexes."""
+        index: dict[str, object] = {
+            "signs": {
+                sign: frozenset(card.id for card in (*self.day, *self.war, *self.rain) if card.sign == sign)
+                for sign in _SIGNS
+            },
+            "week_signs": {
+                sign: tuple(place for place, card in enumerate(self.week) if card.sign == sign) for sign in _SIGNS
+            },
+            "standing": _standing(self.week),
+            "_by_id": {card.id: card for card in self},
+        }
+        for name, value in index.items():
+            object.__setattr__(self, name, value)
 
     def __iter__(self) -> Iterator[Card]:
         """Run through all cards, pile by pile."""
@@ -153,6 +171,14 @@ class DeckError(ValueError):
     def __init__(self, faults: Iterable[tuple[str, Fault]]) -> None:
         self.faults = tuple(faults)
         super().__init__("\n".join(f"{file}:{each.line}: {each.code} {each.facts}" for file, each in self.faults))
+
+
+def _standing(week: tuple[Card, ...]) -> dict[str, tuple[tuple[int, int], ...]]:
+    found: dict[str, tuple[tuple[int, int], ...]] = {}
+    for place, card in enumerate(week):
+        if isinstance(card.effect, Standing):
+            found[card.effect.what] = (*found.get(card.effect.what, ()), (place, card.effect.by))
+    return found
 
 
 def ids(pile: Pile) -> list[str]:

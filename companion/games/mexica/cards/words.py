@@ -7,7 +7,7 @@ in the words of its deck under ``card.<id>``.
 from __future__ import annotations
 
 from companion.games.kernel import Facts
-from companion.games.mexica.cards.deck import LANGUAGES, Card, Deck, Pile
+from companion.games.mexica.cards.deck import Card, Pile
 from companion.games.mexica.cards.effects import (
     AnotherTurn,
     Attack,
@@ -39,14 +39,6 @@ def title(card: Card) -> str:
 def story(card: Card) -> str:
     """Return the key of the line of the wandering that a card tells."""
     return f"card.{card.id}.story"
-
-
-def said(deck: Deck, card: Card) -> dict[str, dict[str, str]]:
-    """Return the words that stand on a card of a deck: for each language its ``title`` and its ``story``."""
-    return {
-        language: {"title": deck.words[language][title(card)], "story": deck.words[language][story(card)]}
-        for language in LANGUAGES
-    }
 
 
 def sentence(card: Card) -> tuple[str, Facts]:

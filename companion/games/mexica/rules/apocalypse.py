@@ -5,8 +5,7 @@ It reads tallies, turns and cards; it never counts a token and never says whose 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from companion.games.kernel import changed
 from companion.games.mexica.rules.state import Clock, Outcome, State
 from companion.games.mexica.rules.tallies import EVEN, GODS, HUITZILOPOCHTLI, TLALOC, God
 
@@ -51,10 +50,10 @@ def reckon(state: State) -> State:
     if state.clock is None:
         if not (cause := _cause(state)):
             return state
-        state = replace(state, clock=Clock(COUNTDOWN, state.turn, cause))
+        state = changed(state, clock=Clock(COUNTDOWN, state.turn, cause))
     clock = state.clock
     if clock and not clock.locked and state.rules.apocalypse_locks_type == "on" and (god := doom_god(state)) != EVEN:
-        return replace(state, clock=replace(clock, locked=DOOM_OF[god]))
+        return changed(state, clock=changed(clock, locked=DOOM_OF[god]))
     return state
 
 
@@ -99,7 +98,7 @@ def tick(state: State) -> State:
     if not ticking(state) or forestalled(state):
         return state
     assert state.clock is not None  # or nothing would tick
-    state = replace(state, clock=replace(state.clock, left=state.clock.left - 1))
+    state = changed(state, clock=changed(state.clock, left=state.clock.left - 1))
     if state.clock and state.clock.left > 0:
         return state
     end = doom(state)
@@ -108,7 +107,7 @@ def tick(state: State) -> State:
 
 def finish(state: State, outcome: Outcome) -> State:
     """Return the state with its game over. A correction that nobody confirmed lapses."""
-    return replace(state, outcome=outcome, proposal=None)
+    return changed(state, outcome=outcome, proposal=None)
 
 
 def biting(state: State) -> str:

@@ -5,9 +5,7 @@ Each part is a task on the agenda: armed, die, second thoughts, judgement. The d
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from companion.games.kernel import Seat
+from companion.games.kernel import Seat, changed
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.board import Battle, Task
 from companion.games.mexica.rules.bonuses import after_battle, spend, standing, waiting, warded
@@ -18,6 +16,13 @@ CORTEZ: Seat = "cortez"
 """The enemy of the author's later war, who always rolls five (option ``war``)."""
 
 CORTEZ_ROLLS = 5
+
+
+def meets(state: State, seat: Seat) -> bool:
+    """Return whether a tribe stands where there may be somebody to fight: another tribe, or the later war's enemy."""
+    tribes = state.laid.tribes
+    here = tribes[state.index(seat)].place
+    return sum([each.place == here for each in tribes]) > 1 or state.rules.war == "cortez5"
 
 
 def battles(state: State, seat: Seat) -> State:
@@ -31,7 +36,7 @@ def battles(state: State, seat: Seat) -> State:
         fights = [Task("fight", seat, (*met, 0, 0))]
     if state.rules.war == "cortez5" and apocalypse.biting(state) == apocalypse.WAR:
         fights.append(Task("fight", seat, (CORTEZ, 0, 0)))
-    return replace(state, board=board.due(*fights))
+    return changed(state, board=board.due(*fights))
 
 
 def within_reach(state: State, seat: Seat) -> list[Seat]:
@@ -64,9 +69,9 @@ def begin(state: State, seat: Seat, defenders: tuple[Seat, ...], bonus: int, sta
         return state
     dice = tuple(CORTEZ_ROLLS if each == CORTEZ else 0 for each in sides)
     tribes = [each for each in sides if each != CORTEZ]
-    board = replace(state.laid, battle=Battle(tuple(sides), dice, bonus, stake))
+    board = changed(state.laid, battle=Battle(tuple(sides), dice, bonus, stake))
     tasks = [Task(name, each) for name in ("arm", "die", "reroll") for each in tribes]
-    return replace(state, board=board.due(*tasks, Task("judge", seat)))
+    return changed(state, board=board.due(*tasks, Task("judge", seat)))
 
 
 def leave(state: State, seat: Seat) -> State:
@@ -77,7 +82,7 @@ def leave(state: State, seat: Seat) -> State:
         return _ended(state)
     at = battle.sides.index(seat)
     sides, dice = battle.sides[:at] + battle.sides[at + 1 :], battle.dice[:at] + battle.dice[at + 1 :]
-    return replace(state, board=replace(state.laid, battle=replace(battle, sides=sides, dice=dice)))
+    return changed(state, board=changed(state.laid, battle=changed(battle, sides=sides, dice=dice)))
 
 
 def fighting(state: State, seat: Seat) -> bool:
@@ -92,7 +97,7 @@ def rolled(state: State, seat: Seat, die: int) -> State:
     assert battle is not None  # or no die is due
     at = battle.sides.index(seat)
     dice = (*battle.dice[:at], die, *battle.dice[at + 1 :])
-    return replace(state, board=replace(state.laid, battle=replace(battle, dice=dice)))
+    return changed(state, board=changed(state.laid, battle=changed(battle, dice=dice)))
 
 
 def again(state: State, seat: Seat, whose: str) -> State:
@@ -105,7 +110,7 @@ def again(state: State, seat: Seat, whose: str) -> State:
         again_ = max(others, key=lambda each: each[0])[1]
     if again_ == CORTEZ:
         return state
-    return replace(state, board=rolled(state, again_, 0).laid.due(Task("die", again_)))
+    return changed(state, board=rolled(state, again_, 0).laid.due(Task("die", again_)))
 
 
 def totals(state: State, battle: Battle) -> list[int]:
@@ -131,8 +136,8 @@ def judge(state: State, seat: Seat) -> State:
         if state.rules.battle_tie == "reroll":
             tied = tuple(0 if n in best and battle.sides[n] != CORTEZ else die for n, die in enumerate(battle.dice))
             dice = [Task("die", battle.sides[n]) for n in best if battle.sides[n] != CORTEZ]
-            board = replace(state.laid, battle=replace(battle, dice=tied))
-            return replace(state, board=board.due(*dice, Task("judge", seat)))
+            board = changed(state.laid, battle=changed(battle, dice=tied))
+            return changed(state, board=board.due(*dice, Task("judge", seat)))
         defenders = [n for n in best if n]
         if state.rules.battle_tie == "none" or len(defenders) > 1:
             return _ended(state)
@@ -147,15 +152,15 @@ def _won(state: State, battle: Battle, sums: list[int], winner: int) -> State:
     state = _ended(state)
     if victor != CORTEZ:
         n = state.index(victor)
-        state = replace(state, board=state.laid.tribe(n, wins=state.laid.tribes[n].wins + 1))
+        state = changed(state, board=state.laid.tribe(n, wins=state.laid.tribes[n].wins + 1))
         state = spend(state, victor, "loot") if not battle.stake else state
     if battle.stake:
-        return replace(state, board=state.laid.with_holder(battle.stake, victor))
+        return changed(state, board=state.laid.with_holder(battle.stake, victor))
     for seat, _ in costs:
         if seat != CORTEZ:
             state = spend(state, seat, "ransom")
     owing = [Task("ransom", seat, (victor, cost)) for seat, cost in costs if seat != CORTEZ and cost > 0]
-    return replace(state, board=state.laid.due(*owing))
+    return changed(state, board=state.laid.due(*owing))
 
 
 def _loot(state: State, battle: Battle, sums: list[int], winner: int, loser: int) -> int:
@@ -177,12 +182,12 @@ def ransom(state: State, seat: Seat, victor: Seat, cost: int) -> State:
     """Return the state after a loser paid: tokens, else a card of its choice, else one it must draw (M16, M17)."""
     board, n = state.laid, state.index(seat)
     if victor == CORTEZ:
-        return replace(state, board=board.lose(n, cost))
+        return changed(state, board=board.lose(n, cost))
     if board.tribes[n].tokens:
-        return replace(state, board=board.pay(n, state.index(victor), cost))
+        return changed(state, board=board.pay(n, state.index(victor), cost))
     if board.tribes[n].hand:
-        return replace(state, board=board.due(Task("forfeit", seat, (victor,))))
-    return replace(state, board=board.due(Task("draw", victor, ("day",))))
+        return changed(state, board=board.due(Task("forfeit", seat, (victor,))))
+    return changed(state, board=board.due(Task("draw", victor, ("day",))))
 
 
 def _ended(state: State) -> State:
@@ -192,4 +197,4 @@ def _ended(state: State) -> State:
     for n, seat in enumerate(battle.sides):
         if seat != CORTEZ and 0 not in battle.dice:
             state = spend(state, seat, "defence" if n else "attack", "battle")
-    return after_battle(replace(state, board=replace(state.laid, battle=None)))
+    return after_battle(changed(state, board=changed(state.laid, battle=None)))

@@ -6,10 +6,10 @@ tribes, lake, Tonantzin, reserve and those that are lost are 360 together, unles
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from companion.games.kernel import Arg, Seat
+from companion.games.kernel import Arg, Seat, changed
 from companion.games.mexica.rules.calendar import AROUND, WEEK, start
 from companion.games.mexica.rules.tallies import NOTHING, Gifts
 
@@ -39,7 +39,7 @@ class Task(NamedTuple):
     args: tuple[Arg, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tribe:
     """What one tribe has.
 
@@ -57,7 +57,7 @@ class Tribe:
     wins: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Battle:
     """A battle while it is fought: `sides` with the attacker first, and their dice, 0 before they are rolled.
 
@@ -70,7 +70,7 @@ class Battle:
     stake: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Step:
     """What the sacrifice step now running has seen: tokens for each side, and cards that they earned."""
 
@@ -80,7 +80,7 @@ class Step:
     days: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Board:
     """The board between two moves.
 
@@ -117,22 +117,32 @@ class Board:
 
     def tribe(self, n: int, **changes: object) -> Board:
         """Return the board with one tribe changed."""
-        changed = replace(self.tribes[n], **changes)  # type: ignore[arg-type]  # each by its field's name
-        return replace(self, tribes=(*self.tribes[:n], changed, *self.tribes[n + 1 :]))
+        return changed(self, tribes=self.tribes_with(n, **changes))
+
+    def tribes_with(self, n: int, **changes: object) -> tuple[Tribe, ...]:
+        """Return the tribes with one of them changed."""
+        return (*self.tribes[:n], changed(self.tribes[n], **changes), *self.tribes[n + 1 :])
+
+    def holds_as(self, before: Board) -> bool:
+        """Return whether no card has changed hands since an earlier board that this one was made from."""
+        return self.holders is before.holders and (
+            self.tribes is before.tribes
+            or all(now.hand is then.hand for now, then in zip(self.tribes, before.tribes, strict=True))
+        )
 
     def receive(self, n: int, tokens: int) -> Board:
         """Return the board after a tribe received tokens, or gave them up where the number is below 0."""
-        return self.tribe(n, tokens=self.tribes[n].tokens + tokens)
+        return changed(self, tribes=self._tribes_given(n, tokens))
 
     def from_reserve(self, n: int, tokens: int) -> Board:
         """Return the board after a tribe received tokens from the reserve, as far as it reaches."""
         tokens = min(tokens, self.reserve)
-        return replace(self.receive(n, tokens), reserve=self.reserve - tokens)
+        return changed(self, tribes=self._tribes_given(n, tokens), reserve=self.reserve - tokens)
 
     def to_reserve(self, n: int, tokens: int) -> Board:
         """Return the board after a tribe put tokens into the reserve, as many as it has."""
         tokens = min(tokens, self.tribes[n].tokens)
-        return replace(self.receive(n, -tokens), reserve=self.reserve + tokens)
+        return changed(self, tribes=self._tribes_given(n, -tokens), reserve=self.reserve + tokens)
 
     def pay(self, payer: int, to: int, tokens: int) -> Board:
         """Return the board after one tribe paid another, as many tokens as it has."""
@@ -142,15 +152,15 @@ class Board:
     def lose(self, n: int, tokens: int) -> Board:
         """Return the board after tokens of a tribe were lost to the box, as many as it has."""
         tokens = min(tokens, self.tribes[n].tokens)
-        return replace(self.receive(n, -tokens), lost=self.lost + tokens)
+        return changed(self, tribes=self._tribes_given(n, -tokens), lost=self.lost + tokens)
 
     def with_space(self, place: int, tokens: int) -> Board:
         """Return the board with so many tokens on a space."""
-        return replace(self, spaces=(*self.spaces[: place - 1], tokens, *self.spaces[place:]))
+        return changed(self, spaces=(*self.spaces[: place - 1], tokens, *self.spaces[place:]))
 
     def with_holder(self, place: int, holder: Seat) -> Board:
         """Return the board with a week card in a tribe's hands, or with none at its space."""
-        return replace(self, holders=(*self.holders[: place - 1], holder, *self.holders[place:]))
+        return changed(self, holders=(*self.holders[: place - 1], holder, *self.holders[place:]))
 
     def with_card(self, n: int, card: str) -> Board:
         """Return the board with a card in a tribe's hand."""
@@ -162,15 +172,18 @@ class Board:
 
     def discard(self, card: str) -> Board:
         """Return the board with a card on its discard pile."""
-        return replace(self, discards=tuple(sorted((*self.discards, card))))
+        return changed(self, discards=tuple(sorted((*self.discards, card))))
 
     def due(self, *tasks: Task) -> Board:
         """Return the board with tasks that come before all that was due."""
-        return replace(self, agenda=(*tasks, *self.agenda))
+        return changed(self, agenda=(*tasks, *self.agenda))
 
     def done(self) -> Board:
         """Return the board without the task that was due next."""
-        return replace(self, agenda=self.agenda[1:])
+        return changed(self, agenda=self.agenda[1:])
+
+    def _tribes_given(self, n: int, tokens: int) -> tuple[Tribe, ...]:
+        return self.tribes_with(n, tokens=self.tribes[n].tokens + tokens)
 
 
 def laid(seats: tuple[Seat, ...], starts: str) -> Board:

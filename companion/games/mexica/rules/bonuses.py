@@ -6,13 +6,10 @@ It reads and spends them; what the numbers are for is other rules' business.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from companion.games.kernel import Seat
-from companion.games.mexica.cards.effects import Standing
+from companion.games.kernel import Seat, changed
 from companion.games.mexica.rules.board import Boost
-from companion.games.mexica.rules.calendar import SIGNS
-from companion.games.mexica.rules.hands import card, pile_of
+from companion.games.mexica.rules.hands import deck, pile_of
 from companion.games.mexica.rules.state import State
 
 IN_BATTLE = frozenset({"attack", "defence", "battle", "loot", "ransom"})
@@ -20,17 +17,17 @@ IN_BATTLE = frozenset({"attack", "defence", "battle", "loot", "ransom"})
 
 def standing(state: State, seat: Seat, what: str) -> int:
     """Return what the week cards of a tribe add to a number."""
-    total = 0
-    for sign, holder in zip(SIGNS, state.laid.holders, strict=True):
-        if holder == seat:
-            effect = card(state, f"week-{sign}").effect
-            total += effect.by if isinstance(effect, Standing) and effect.what == what else 0
+    total, holders = 0, state.laid.holders
+    for place, by in deck(state.rules).standing.get(what, ()):
+        if holders[place] == seat:
+            total += by
     return total
 
 
 def waiting(state: State, seat: Seat, *whats: str) -> int:
     """Return what a tribe's waiting boosts add to a number."""
-    return sum(each.by for each in state.laid.tribes[state.index(seat)].boosts if each.what in whats)
+    boosts = state.laid.tribes[state.index(seat)].boosts
+    return sum(each.by for each in boosts if each.what in whats) if boosts else 0
 
 
 def spend(state: State, seat: Seat, *whats: str) -> State:
@@ -42,7 +39,7 @@ def boosted(state: State, seat: Seat, boost: Boost) -> State:
     """Return the state with one more boost waiting for its moment."""
     n = state.index(seat)
     boosts = (*state.laid.tribes[n].boosts, boost)
-    return replace(state, board=state.laid.tribe(n, boosts=boosts))
+    return changed(state, board=state.laid.tribe(n, boosts=boosts))
 
 
 def after_battle(state: State) -> State:
@@ -67,7 +64,7 @@ def warded(state: State, seat: Seat, *against: str) -> State | None:
     if ward is None:
         return None
     at = wards.index(ward)
-    return replace(state, board=state.laid.tribe(n, wards=wards[:at] + wards[at + 1 :]))
+    return changed(state, board=state.laid.tribe(n, wards=wards[:at] + wards[at + 1 :]))
 
 
 def wards_off_card(state: State, seat: Seat, card_id: str) -> State | None:
@@ -78,5 +75,7 @@ def wards_off_card(state: State, seat: Seat, card_id: str) -> State | None:
 def _keep(state: State, seat: Seat, keep: Callable[[Boost], bool]) -> State:
     n = state.index(seat)
     boosts = state.laid.tribes[n].boosts
-    kept = tuple(each for each in boosts if keep(each))
-    return state if kept == boosts else replace(state, board=state.laid.tribe(n, boosts=kept))
+    if not boosts:
+        return state
+    kept = tuple(filter(keep, boosts))
+    return state if kept == boosts else changed(state, board=state.laid.tribe(n, boosts=kept))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from companion.games.kernel import Refusal, Seat
+from companion.games.kernel import Refusal, Seat, changed
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.refusals import shown
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
@@ -22,7 +20,7 @@ def propose(state: State, by: Seat, seat: Seat, god: God, delta: object) -> Stat
         return Refusal("below_nothing", {"seat": seat, "god": god, "given": given})
     if delta > held_by(state, seat):
         return Refusal("no_tokens", {"seat": seat})
-    return replace(state, proposal=Proposal(by, seat, god, delta))
+    return changed(state, proposal=Proposal(by, seat, god, delta))
 
 
 def confirm(state: State, by: Seat) -> State | Refusal:
@@ -35,17 +33,16 @@ def confirm(state: State, by: Seat) -> State | Refusal:
     if proposal.delta > held_by(state, proposal.seat):
         return Refusal("no_tokens", {"seat": proposal.seat})
     n = state.index(proposal.seat)
+    board = state.board and state.board.receive(n, -proposal.delta)
     tallies = state.tallies.correct(n, proposal.god, proposal.delta)
-    if state.board:
-        state = replace(state, board=state.board.receive(n, -proposal.delta))
-    return apocalypse.reckon(replace(state, tallies=tallies, proposal=None))
+    return apocalypse.reckon(changed(state, board=board, tallies=tallies, proposal=None))
 
 
 def withdraw(state: State) -> State | Refusal:
     """Return the state without the open correction; whoever sees that it is wrong may take it away."""
     if state.proposal is None:
         return Refusal("no_correction")
-    return replace(state, proposal=None)
+    return changed(state, proposal=None)
 
 
 def given_by(state: State, seat: Seat, god: God) -> int:

@@ -6,11 +6,11 @@ The agenda holds what is due. A task is carried out here unless it waits: for a 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from functools import cache
 
-from companion.games.kernel import CHANCE, Seat
+from companion.games.kernel import CHANCE, Seat, changed
 from companion.games.mexica.rules import apocalypse, battle, events, landing, offerings
-from companion.games.mexica.rules.board import Task, laid
+from companion.games.mexica.rules.board import Board, Task, laid
 from companion.games.mexica.rules.bonuses import after_turn, spend, standing, waiting
 from companion.games.mexica.rules.calendar import walk
 from companion.games.mexica.rules.hands import left, replenish, settler
@@ -27,41 +27,56 @@ DECISIONS = frozenset(
 
 def opened(state: State) -> State:
     """Return the first state of a full game: the board laid, East to roll."""
-    return advance(_turn(replace(state, board=laid(state.seats, state.rules.starts))))
+    return advance(_turn(changed(state, board=laid(state.seats, state.rules.starts))))
 
 
 def due(state: State) -> Task | None:
     """Return what the game waits for, or none when it is over: after `advance` a decision, a draw or a die."""
-    return state.board.agenda[0] if state.board and state.board.agenda and not state.over else None
+    board = state.board
+    return board.agenda[0] if board is not None and board.agenda and state.outcome is None else None
 
 
 def decider(state: State) -> Seat | None:
     """Return the seat that must act now, `CHANCE` for a die or a card, or none when the game is over."""
     task = due(state)
-    if task is None:
-        return None
+    return None if task is None else decides(task)
+
+
+def decides(task: Task) -> Seat:
+    """Return who carries out a task that waits: its own seat, or `CHANCE`."""
     return task.seat if task.name in DECISIONS else CHANCE
 
 
 def advance(state: State) -> State:
     """Return the state after all that happens by itself: a tribe that holds the three signs settles at once (M22)."""
+    before: Board | None = None
     while True:
         board = state.laid
-        bare = board.bare and state.rules.forestall == "bare"
-        if state.clock and not state.over and state.clock.bare != bare:
-            state = replace(state, clock=replace(state.clock, bare=bare))  # ruling M35
-        if not state.over and (seat := settler(state)):
+        if state.clock:
+            state = _rebared(state, board)
+        if not (before and board.holds_as(before)) and not state.over and (seat := settler(state)):
             state = apocalypse.finish(state, Outcome(SETTLED, seat))
         if state.over:
-            return replace(state, board=replace(state.laid, agenda=(), battle=None))
-        task = board.agenda[0]
-        if task.name == "draw":
-            state = replenish(state, task.args[0])  # type: ignore[arg-type]  # a pile's name
-        if _waits(state, task):
-            return state
-        state = replace(state, board=state.laid.done())
-        if task.name in _BY_ITSELF:
-            state = _BY_ITSELF[task.name](state, task)
+            return changed(state, board=changed(board, agenda=(), battle=None))
+        before, agenda = board, board.agenda
+        for n, task in enumerate(agenda):
+            name = task.name
+            if name == "draw":
+                state = replenish(state, task.args[0])  # type: ignore[arg-type]  # a pile's name
+            if name in _WAITS and _WAITS[name](state, task):
+                return changed(state, board=changed(state.laid, agenda=agenda[n:])) if n else state
+            if name in _BY_ITSELF and (name not in _MATTERS or _MATTERS[name](state, task)):
+                state = changed(state, board=changed(state.laid, agenda=agenda[n + 1 :]))
+                state = _BY_ITSELF[name](state, task)
+                break
+
+
+def _rebared(state: State, board: Board) -> State:
+    """Return the state whose clock knows whether any space still holds a token (ruling M35)."""
+    bare = board.bare and state.rules.forestall == "bare"
+    if state.over or state.clock is None or state.clock.bare == bare:
+        return state
+    return changed(state, clock=changed(state.clock, bare=bare))
 
 
 def moved(state: State, seat: Seat, roll: int) -> State:
@@ -81,53 +96,26 @@ def end_turn(state: State) -> State:
     board = state.laid
     if board.again:
         extras = (*board.extras, (state.turn + 1, board.again[0]))
-        state = replace(state, board=replace(board, again=board.again[1:], extras=extras))
-    return _turn(replace(state, turn=state.turn + 1))
+        state = changed(state, board=changed(board, again=board.again[1:], extras=extras))
+    return _turn(changed(state, turn=state.turn + 1))
 
 
 def _turn(state: State) -> State:
     """Return the state with all the steps of the running turn due."""
     seat = state.seat
-    *steps, last = _LAST_STEPS[state.rules.turn_order]
-    tasks = [Task("income", seat), *landing.collect_here(state, seat), Task("roll", seat)]
+    first = (Task("income", seat), *landing.collect_here(state, seat), Task("roll", seat))
+    board = changed(state.laid, forced=0, agenda=(*first, *_last_steps(seat, state.rules.turn_order)))
+    return changed(state, board=board)
+
+
+@cache
+def _last_steps(seat: Seat, order: str) -> tuple[Task, ...]:
+    tasks: list[Task] = []
+    steps = _LAST_STEPS[order]
     for each in steps:
         tasks += [Task("sacrifice_begins", seat)] if each == "sacrifice" else []
-        tasks.append(Task(each, seat, (0,)))
-    tasks += [Task("sacrifice_begins", seat)] if last == "sacrifice" else []
-    board = replace(state.laid, forced=0, agenda=(*tasks, Task(last, seat, (1,))))
-    return replace(state, board=board)
-
-
-def _waits(state: State, task: Task) -> bool:
-    """Return whether a task stops the game, judged by what everybody sees: nobody's hand tells on it."""
-    board, seat = state.laid, task.seat
-    match task.name:
-        case "roll":
-            return True
-        case "draw":
-            return left(state, task.args[0]) > 0  # type: ignore[arg-type]  # a pile's name
-        case "die":
-            return battle.fighting(state, seat)
-        case "bless":
-            return events.holds(state, seat, "rain")
-        case "arm":
-            return battle.fighting(state, seat) and events.holds(state, seat, "war", "rain")
-        case "reroll":
-            return battle.fighting(state, seat) and events.holds(state, seat, "war")
-        case "challenge":
-            return bool(battle.within_reach(state, seat))
-        case "sacrifice":
-            return bool(task.args[0]) or board.tribes[state.index(seat)].tokens > 0
-        case "cards":
-            held = ("war", "day") if state.rules.card_timing == "hold_all" else ("war",)
-            return bool(task.args[0]) or events.holds(state, seat, *held)
-        case "return":
-            return bool(events.returnable(state, seat, str(task.args[0])))
-        case "take":
-            return bool(events.unissued(state))
-        case "choose":
-            return bool(events.targets(state, seat, str(task.args[0])))
-    return task.name == "forfeit"
+        tasks.append(Task(each, seat, (1 if each == steps[-1] else 0,)))
+    return tuple(tasks)
 
 
 def _fight(state: State, task: Task) -> State:
@@ -143,7 +131,7 @@ _BY_ITSELF: Mapping[str, Callable[[State, Task], State]] = {
     "income": lambda state, task: landing.income(state, task.seat),
     "collect": lambda state, task: landing.collect(state, task.seat),
     "tribute": lambda state, task: landing.tribute(state, task.seat),
-    "fresh": lambda state, task: landing.fresh_day(state, task.seat, int(task.args[0])),
+    "fresh": lambda state, task: landing.fresh_day(state, task.seat),
     "battles": lambda state, task: battle.battles(state, task.seat),
     "fight": _fight,
     "judge": _judge,
@@ -152,3 +140,47 @@ _BY_ITSELF: Mapping[str, Callable[[State, Task], State]] = {
     "sacrifice_begins": lambda state, _: offerings.begun(state),
     "sacrifice": lambda state, task: offerings.ended(state, task.seat),
 }
+
+_MATTERS: Mapping[str, Callable[[State, Task], bool]] = {
+    "income": lambda state, task: landing.earns(state, task.seat),
+    "tribute": lambda state, task: landing.owes(state, task.seat),
+    "fresh": lambda _state, task: bool(task.args[0]),
+    "battles": lambda state, task: battle.meets(state, task.seat),
+    "sacrifice_begins": lambda state, _task: offerings.begins(state),
+}
+"""Whether a task that is carried out here changes anything; one that does not is passed over."""
+
+
+def _holds(*piles: str) -> Callable[[State, Task], bool]:
+    return lambda state, task: events.holds(state, task.seat, *piles)
+
+
+def _in_battle(*piles: str) -> Callable[[State, Task], bool]:
+    return lambda state, task: battle.fighting(state, task.seat) and events.holds(state, task.seat, *piles)
+
+
+def _may_sacrifice(state: State, task: Task) -> bool:
+    return bool(task.args[0]) or state.laid.tribes[state.index(task.seat)].tokens > 0
+
+
+def _may_play(state: State, task: Task) -> bool:
+    held = ("war", "day") if state.rules.card_timing == "hold_all" else ("war",)
+    return bool(task.args[0]) or events.holds(state, task.seat, *held)
+
+
+_WAITS: Mapping[str, Callable[[State, Task], bool]] = {
+    "roll": lambda _state, _task: True,
+    "draw": lambda state, task: left(state, task.args[0]) > 0,  # type: ignore[arg-type]  # a pile's name
+    "die": lambda state, task: battle.fighting(state, task.seat),
+    "bless": _holds("rain"),
+    "arm": _in_battle("war", "rain"),
+    "reroll": _in_battle("war"),
+    "challenge": lambda state, task: bool(battle.within_reach(state, task.seat)),
+    "sacrifice": _may_sacrifice,
+    "cards": _may_play,
+    "return": lambda state, task: bool(events.returnable(state, task.seat, str(task.args[0]))),
+    "take": lambda state, _task: bool(events.unissued(state)),
+    "choose": lambda state, task: bool(events.targets(state, task.seat, str(task.args[0]))),
+    "forfeit": lambda _state, _task: True,
+}
+"""Whether a task stops the game, judged by what everybody sees: nobody's hand tells on it."""

@@ -5,15 +5,16 @@ A move is legal exactly when it is listed here; the table's chores, such as corr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from functools import cache
 
-from companion.games.kernel import CHANCE, Arg, Chance, Choice, Move, Refusal, Seat
+from companion.games.kernel import CHANCE, Arg, Chance, Choice, Move, Refusal, Seat, changed
+from companion.games.mexica.cards.deck import ids
 from companion.games.mexica.rules import battle, course, events, landing, offerings
 from companion.games.mexica.rules.board import Task
 from companion.games.mexica.rules.calendar import SIGNS, place_of
-from companion.games.mexica.rules.hands import card, undiscarded, unseen
+from companion.games.mexica.rules.hands import DRAWN, card, hidden, undiscarded, unseen
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import GODS
@@ -28,21 +29,31 @@ TAKEN_BACK = frozenset({"pass", "attack", "sacrifice", "tonantzin", "end_turn", 
 """What may be undone while nothing has followed. A card that was shown is not hidden again, and a die lies."""
 
 DIE = tuple(Move("roll", (n,)) for n in range(1, 7))
+_PLAIN = frozenset({int, str})
+"""What an argument may be: True is like 1, and is none."""
+
 _PASS = Move("pass")
+_END_TURN = Move("end_turn")
+_TONANTZIN = Move("tonantzin")
+_TAPS = tuple(
+    tuple(Move("sacrifice", (god, n)) for god in GODS for n in range(1, most + 1)) for most in range(MOST_AT_ONCE + 1)
+)
+"""The tokens that a tribe may give at once, by the most that it can."""
+_DRAW: dict[Arg, Move] = {each: Move("draw", (pile, each)) for pile in DRAWN for each in ids(pile)}
 
 
 def listed(state: State, seat: Seat) -> list[Move]:
-    """Return the moves of a seat, or of chance, that carry the game on; unsorted, each once."""
+    """Return the moves of a seat, or of chance, that carry the game on; sorted, each once."""
     task = course.due(state)
-    return _LISTS[task.name](state, task) if task and course.decider(state) == seat else []
+    return _LISTS[task.name](state, task) if task and course.decides(task) == seat else []
 
 
 def chance(state: State) -> Chance | None:
     """Return the die or the card that is due, each outcome as likely as another."""
     task = course.due(state)
-    if task is None or course.decider(state) != CHANCE:
+    if task is None or course.decides(task) != CHANCE:
         return None
-    outcomes = sorted(listed(state, CHANCE))
+    outcomes = listed(state, CHANCE)
     likely = dict.fromkeys(outcomes, Fraction(1, len(outcomes)))
     if task.name == "draw":
         secret = state.rules.open_hands == "off"
@@ -56,12 +67,12 @@ def typed(state: State) -> list[Move]:
     Cards in hands stay on the list: what is missing from it would tell who holds them.
     """
     task = course.due(state)
-    if task is None or course.decider(state) != CHANCE:
+    if task is None or course.decides(task) != CHANCE:
         return []
     if task.name != "draw":
         return list(DIE)
     pile = str(task.args[0])
-    return [Move("draw", (pile, each)) for each in undiscarded(state, pile)]  # type: ignore[arg-type]  # a pile's name
+    return [_DRAW[each] for each in undiscarded(state, pile)]  # type: ignore[arg-type]  # a pile's name
 
 
 def typing(state: State, picked: tuple[Arg, ...]) -> list[Choice]:
@@ -94,16 +105,25 @@ def typing(state: State, picked: tuple[Arg, ...]) -> list[Choice]:
 
 def carry_out(state: State, seat: Seat, move: Move) -> State | Refusal:
     """Return the state after a move that carries the game on, or why it cannot be made."""
-    task, decider = course.due(state), course.decider(state)
-    if task is None or decider != seat:
-        return Refusal("not_yours", {"seat": decider or ""})
-    legal = listed(state, seat)
-    plain = isinstance(move.args, tuple) and all(type(arg) in (int, str) for arg in move.args)
-    if not plain or move not in legal:
+    task = course.due(state)
+    if task is None or course.decides(task) != seat:
+        return Refusal("not_yours", {"seat": course.decider(state) or ""})
+    if not _legal(state, task, move):
+        legal = _LISTS[task.name](state, task)
         if move.name in {each.name for each in legal}:
             return Refusal("not_among", {"move": move.name, "due": task.name})
         return Refusal("not_now", {"move": move.name, "due": task.name})
     return _MOVES[move.name](state, task, move.args)
+
+
+def _legal(state: State, task: Task, move: Move) -> bool:
+    """Return whether a move is on the list of a task; no list of a pile is made for one card."""
+    if not isinstance(move.args, tuple) or not _PLAIN.issuperset(map(type, move.args)):
+        return False
+    if task.name == "draw":
+        known = _DRAW.get(move.args[-1]) if move.args else None
+        return move == known and move.args[0] == task.args[0] and hidden(state, str(move.args[1]))
+    return move in _LISTS[task.name](state, task)
 
 
 def choice(state: State, seat: Seat, move: Move) -> Choice:
@@ -142,16 +162,15 @@ def _dice(_state: State, _task: Task) -> list[Move]:
 
 
 def _draws(state: State, task: Task) -> list[Move]:
-    pile = task.args[0]
-    return [Move("draw", (pile, each)) for each in unseen(state, pile)]  # type: ignore[arg-type]  # a pile's name
+    return [_DRAW[each] for each in unseen(state, task.args[0])]  # type: ignore[arg-type]  # a pile's name
 
 
 def _plays(of: Callable[[State, Seat], list[str]]) -> Callable[[State, Task], list[Move]]:
-    return lambda state, task: [_PASS, *(Move("play", (each,)) for each in of(state, task.seat))]
+    return lambda state, task: [_PASS, *_each("play", of(state, task.seat))]
 
 
 def _challenges(state: State, task: Task) -> list[Move]:
-    return [_PASS, *(Move("attack", (each,)) for each in battle.within_reach(state, task.seat))]
+    return [*_each("attack", sorted(battle.within_reach(state, task.seat))), _PASS]
 
 
 def _forfeits(state: State, task: Task) -> list[Move]:
@@ -159,36 +178,46 @@ def _forfeits(state: State, task: Task) -> list[Move]:
     hand = state.laid.tribes[state.index(task.seat)].hand
     plain = [each for each in hand if card(state, each).sign is None]
     given = plain if plain and state.rules.signs_protected == "on" else hand
-    return [*([_PASS] if state.rules.card_payment == "may" else []), *(Move("give", (each,)) for each in given)]
+    return [*_each("give", given), *([_PASS] if state.rules.card_payment == "may" else [])]
 
 
 def _sacrifices(state: State, task: Task) -> list[Move]:
     seat = task.seat
     most = min(MOST_AT_ONCE, state.laid.tribes[state.index(seat)].tokens) if offerings.temple_open(state) else 0
-    moves = [Move("sacrifice", (god, n)) for god in GODS for n in range(1, most + 1)]
+    moves = [_close(task), *_TAPS[most]]
     if offerings.tonantzin_open(state, seat):
-        moves.append(Move("tonantzin"))
-    return [*moves, _close(task)]
+        moves.append(_TONANTZIN)
+    return moves
 
 
 def _actions(state: State, task: Task) -> list[Move]:
-    return [*(Move("play", (each,)) for each in events.actions(state, task.seat)), _close(task)]
+    return [_close(task), *_each("play", events.actions(state, task.seat))]
 
 
 def _choosing(state: State, task: Task) -> list[Move]:
-    return [Move("choose", (each,)) for each in events.targets(state, task.seat, str(task.args[0]))]
+    return _each("choose", sorted(events.targets(state, task.seat, str(task.args[0]))))
 
 
 def _taking(state: State, _task: Task) -> list[Move]:
-    return [Move("take", (each,)) for each in events.unissued(state)]
+    return _each("take", events.unissued(state))
 
 
 def _returning(state: State, task: Task) -> list[Move]:
-    return [Move("return", (each,)) for each in events.returnable(state, task.seat, str(task.args[0]))]
+    return _each("return", events.returnable(state, task.seat, str(task.args[0])))
 
 
 def _close(task: Task) -> Move:
-    return Move("end_turn") if task.args[0] else _PASS
+    return _END_TURN if task.args[0] else _PASS
+
+
+def _each(name: str, of: Iterable[str]) -> list[Move]:
+    return [_naming(name, each) for each in of]
+
+
+@cache
+def _naming(name: str, what: str) -> Move:
+    """Return the move that names one card, one tribe or one space; each is made once."""
+    return Move(name, (what,))
 
 
 _LISTS: Mapping[str, Callable[[State, Task], list[Move]]] = {
@@ -209,7 +238,7 @@ _LISTS: Mapping[str, Callable[[State, Task], list[Move]]] = {
 
 
 def _popped(state: State) -> State:
-    return replace(state, board=state.laid.done())
+    return changed(state, board=state.laid.done())
 
 
 def _roll(state: State, task: Task, args: tuple[Arg, ...]) -> State:
@@ -233,13 +262,13 @@ def _pass(state: State, task: Task, _args: tuple[Arg, ...]) -> State:
 
 
 def _attack(state: State, task: Task, args: tuple[Arg, ...]) -> State:
-    return replace(state, board=_popped(state).laid.due(Task("fight", task.seat, (args[0], 0, 0))))
+    return changed(state, board=_popped(state).laid.due(Task("fight", task.seat, (args[0], 0, 0))))
 
 
 def _give(state: State, task: Task, args: tuple[Arg, ...]) -> State:
     given, victor = str(args[0]), state.index(str(task.args[0]))
     board = _popped(state).laid.without_card(state.index(task.seat), given)
-    return replace(state, board=board.with_card(victor, given))
+    return changed(state, board=board.with_card(victor, given))
 
 
 def _sacrifice(state: State, task: Task, args: tuple[Arg, ...]) -> State:

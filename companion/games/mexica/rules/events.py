@@ -6,9 +6,8 @@ An effect that needs a tribe, a week card or a card chosen puts that question on
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from companion.games.kernel import Seat
+from companion.games.kernel import Seat, changed
 from companion.games.mexica.cards.deck import Card
 from companion.games.mexica.cards.effects import (
     AnotherTurn,
@@ -44,14 +43,14 @@ def drawn(state: State, seat: Seat, card_id: str) -> State:
     """Return the state after a tribe drew a card: a Day card's event comes at once, the rest is held (M38)."""
     known, n = card(state, card_id), state.index(seat)
     if known.pile == "day" and known.sign is None and state.rules.card_timing == "text":
-        return happen(replace(state, board=state.laid.discard(card_id)), seat, known)
-    return replace(state, board=state.laid.with_card(n, card_id))
+        return happen(changed(state, board=state.laid.discard(card_id)), seat, known)
+    return changed(state, board=state.laid.with_card(n, card_id))
 
 
 def played(state: State, seat: Seat, card_id: str) -> State:
     """Return the state after a tribe played a card from its hand; in a battle an enemy's ward may hold it off."""
     board_ = state.laid.without_card(state.index(seat), card_id).discard(card_id)
-    state = replace(state, board=board_)
+    state = changed(state, board=board_)
     if board_.battle and seat in board_.battle.sides:
         for enemy in board_.battle.sides:
             held_off = wards_off_card(state, enemy, card_id) if enemy not in (seat, battle.CORTEZ) else None
@@ -78,7 +77,7 @@ def happen(state: State, seat: Seat, known: Card) -> State:
         case Draw(pile):
             return _due(state, Task("draw", seat, (pile,)))
         case AnotherTurn():
-            return replace(state, board=replace(state.laid, again=(*state.laid.again, seat)))
+            return changed(state, board=changed(state.laid, again=(*state.laid.again, seat)))
         case TakeWeek(which):
             return _take_week(state, seat, which)
         case Ward(against):
@@ -98,7 +97,7 @@ def bonus(state: State, seat: Seat, tokens: int, wins: int) -> State:
     """Return the state after a tribe received what awaited it on a space, doubled by a battle won there (row 1)."""
     n = state.index(seat)
     doubled = 2 if state.laid.tribes[n].wins > wins else 1
-    return replace(state, board=state.laid.from_reserve(n, tokens * doubled))
+    return changed(state, board=state.laid.from_reserve(n, tokens * doubled))
 
 
 def targets(state: State, seat: Seat, card_id: str) -> list[Seat]:
@@ -116,12 +115,12 @@ def chosen(state: State, seat: Seat, card_id: str, whom: Seat) -> State:
     known, n, other = card(state, card_id), state.index(seat), state.index(whom)
     effect = known.effect
     if isinstance(effect, Pay):
-        return replace(state, board=state.laid.pay(n, other, effect.tokens))
+        return changed(state, board=state.laid.pay(n, other, effect.tokens))
     if held_off := wards_off_card(state, whom, card_id):
         return held_off
     match effect:
         case Demand(tokens, "me"):
-            return replace(state, board=state.laid.pay(other, n, tokens))
+            return changed(state, board=state.laid.pay(other, n, tokens))
         case Demand(tokens, god):
             return offer(state, whom, god, tokens)
         case Boost(what, by, _):
@@ -137,7 +136,7 @@ def offer(state: State, seat: Seat, god: God, tokens: int) -> State:
     tokens = min(tokens, state.laid.tribes[n].tokens)
     if not tokens:
         return state
-    state = replace(state, board=state.laid.receive(n, -tokens), tallies=state.tallies.credit(n, god, tokens))
+    state = changed(state, board=state.laid.receive(n, -tokens), tallies=state.tallies.credit(n, god, tokens))
     return apocalypse.reckon(state)
 
 
@@ -152,8 +151,8 @@ def returned(state: State, seat: Seat, card_id: str) -> State:
     """Return the state after a card went back to its pile, a week card to its space (row 26)."""
     if pile_of(card_id) == "week":
         board_ = state.laid.with_holder(place_of(card_id.removeprefix("week-")), "")
-        return landing.recount(replace(state, board=board_))
-    return replace(state, board=state.laid.without_card(state.index(seat), card_id))
+        return landing.recount(changed(state, board=board_))
+    return changed(state, board=state.laid.without_card(state.index(seat), card_id))
 
 
 def unissued(state: State) -> list[str]:
@@ -202,7 +201,7 @@ def actions(state: State, seat: Seat) -> list[str]:
 def holds(state: State, seat: Seat, *piles: str) -> bool:
     """Return whether a tribe holds a card of one of these piles, which its back tells everybody."""
     hand = state.laid.tribes[state.index(seat)].hand
-    return any(count(hand, pile) for pile in piles)
+    return bool(hand) and any(count(hand, pile) for pile in piles)
 
 
 def _playable(state: State, seat: Seat, serves: Callable[[Effect], bool]) -> list[str]:
@@ -218,13 +217,13 @@ def _tokens(state: State, seat: Seat, effect: Effect) -> State:
     n, board_ = state.index(seat), state.laid
     match effect:
         case Gain(tokens):
-            return replace(state, board=board_.from_reserve(n, tokens))
+            return changed(state, board=board_.from_reserve(n, tokens))
         case Lose(tokens):
-            return replace(state, board=board_.to_reserve(n, tokens))
+            return changed(state, board=board_.to_reserve(n, tokens))
         case Pay(tokens, _):
             for each in state.others(seat):
                 board_ = board_.pay(n, state.index(each), tokens)
-            return replace(state, board=board_)
+            return changed(state, board=board_)
         case Give(god, tokens):
             return offer(state, seat, god, tokens)
     raise AssertionError(f"{effect} moves no tokens")
@@ -250,7 +249,7 @@ def _ward(state: State, seat: Seat, against: str) -> State:
     if battle.fighting(state, seat):
         return battle.leave(state, seat)
     n = state.index(seat)
-    return replace(state, board=state.laid.tribe(n, wards=(*state.laid.tribes[n].wards, against)))
+    return changed(state, board=state.laid.tribe(n, wards=(*state.laid.tribes[n].wards, against)))
 
 
 def _ask(state: State, seat: Seat, known: Card) -> State:
@@ -262,4 +261,4 @@ def _ask(state: State, seat: Seat, known: Card) -> State:
 
 
 def _due(state: State, task: Task) -> State:
-    return replace(state, board=state.laid.due(task))
+    return changed(state, board=state.laid.due(task))

@@ -5,9 +5,9 @@ The order of a landing's parts is here too, as the table's turn order has it (ru
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import cache
 
-from companion.games.kernel import Seat
+from companion.games.kernel import Seat, changed
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.board import FORCED_LANDINGS, Board, Task
 from companion.games.mexica.rules.bonuses import spend, standing, waiting
@@ -26,15 +26,17 @@ _TESTER_FIRST = ("bless", "collect", "fresh")
 
 def arrive(state: State, seat: Seat, place: int) -> State:
     """Return the state with a tribe on a space and its landing due."""
-    board = state.laid.tribe(state.index(seat), place=place)
-    return replace(state, board=board.due(*(Task(name, seat, _args(name)) for name in _ORDERS[_order(state)])))
+    board = state.laid
+    tribes = board.tribes_with(state.index(seat), place=place)
+    agenda = (*_tasks(seat, _ORDERS[_order(state)]), *board.agenda)
+    return changed(state, board=changed(board, tribes=tribes, agenda=agenda))
 
 
 def collect_here(state: State, seat: Seat) -> tuple[Task, ...]:
     """Return what is due before the roll: by the author's tester the collecting, though not in one's first turn."""
     if _order(state) != "tester" or state.round == 1:
         return ()
-    return tuple(Task(name, seat, _args(name)) for name in _TESTER_FIRST)
+    return _tasks(seat, _TESTER_FIRST)
 
 
 def forced(state: State, seat: Seat, place: int) -> State:
@@ -42,11 +44,22 @@ def forced(state: State, seat: Seat, place: int) -> State:
     board = state.laid
     if board.forced >= FORCED_LANDINGS:
         return state
-    state = replace(state, board=replace(board, forced=board.forced + 1))
+    state = changed(state, board=changed(board, forced=board.forced + 1))
     if state.rules.forced_landing == "all":
         return arrive(state, seat, place)
     board = state.laid.tribe(state.index(seat), place=place)
-    return replace(state, board=board.due(Task("battles", seat), Task("challenge", seat)))
+    return changed(state, board=board.due(Task("battles", seat), Task("challenge", seat)))
+
+
+def earns(state: State, seat: Seat) -> bool:
+    """Return whether week cards bring a tribe anything each turn."""
+    return standing(state, seat, "income") > 0
+
+
+def owes(state: State, seat: Seat) -> bool:
+    """Return whether a tribe stands on a space that is held by another, or debts are open."""
+    board = state.laid
+    return bool(board.debts) or board.holders[board.tribes[state.index(seat)].place - 1] not in ("", seat)
 
 
 def collect(state: State, seat: Seat) -> State:
@@ -63,16 +76,18 @@ def collect(state: State, seat: Seat) -> State:
     board = _visited(state.laid, seat, place)
     if biting == apocalypse.FLOOD:
         marked = _mark(board, seat) if fresh and state.rules.flood_day_card == "on" else board
-        return replace(state, board=marked)
+        return changed(state, board=marked)
     if not there or not gathered:
-        return replace(state, board=board)
+        return changed(state, board=board)
     drained = 1 if biting == apocalypse.WAR and state.rules.war == "drain" and there > 1 else 0
-    board = board.with_space(place, there - 1 - drained).receive(n, 1)
-    board = replace(board, lost=board.lost + drained)
+    spaces = (*board.spaces[: place - 1], there - 1 - drained, *board.spaces[place:])
+    tribes = board.tribes_with(n, tokens=board.tribes[n].tokens + 1)
+    board = changed(board, spaces=spaces, tribes=tribes, lost=board.lost + drained)
     if biting == apocalypse.WAR and state.rules.war == "netzero":
         board = board.lose(n, 1)
-    board = board.from_reserve(n, gathered - 1)
-    state = replace(state, board=_mark(board, seat) if fresh else board)
+    if gathered > 1:
+        board = board.from_reserve(n, gathered - 1)
+    state = changed(state, board=_mark(board, seat) if fresh else board)
     return week_over(state, seat, place) if there == 1 + drained else state
 
 
@@ -81,22 +96,22 @@ def week_over(state: State, seat: Seat, place: int) -> State:
     board = _refilled(state, state.laid, place)
     holder = board.holders[place - 1]
     if not holder:
-        return issued(replace(state, board=board), seat, place)
+        return issued(changed(state, board=board), seat, place)
     if holder == seat:
-        return replace(state, board=board)
+        return changed(state, board=board)
     if state.rules.disc_transfer == "battle":
-        return replace(state, board=board.due(Task("fight", seat, (holder, 0, place))))
-    return replace(state, board=board.with_holder(place, seat))
+        return changed(state, board=board.due(Task("fight", seat, (holder, 0, place))))
+    return changed(state, board=board.with_holder(place, seat))
 
 
 def issued(state: State, seat: Seat, place: int) -> State:
     """Return the state with a week card issued to a tribe; the 20th may wake the gods (ruling M23)."""
-    return recount(replace(state, board=state.laid.with_holder(place, seat)))
+    return recount(changed(state, board=state.laid.with_holder(place, seat)))
 
 
 def recount(state: State) -> State:
     """Return the state with its week cards counted anew."""
-    return apocalypse.reckon(replace(state, week_cards=state.laid.issued))
+    return apocalypse.reckon(changed(state, week_cards=state.laid.issued))
 
 
 def tribute(state: State, seat: Seat) -> State:
@@ -108,34 +123,33 @@ def tribute(state: State, seat: Seat) -> State:
             board = _settled(board.pay(n, state.index(debt[1]), 1), debt)
     holder = board.holders[board.tribes[n].place - 1]
     if not holder or holder == seat:
-        return replace(state, board=board)
+        return changed(state, board=board)
     owed = max(0, 1 + waiting(state, seat, "tribute"))
     paid = min(owed, board.tribes[n].tokens)
     board = board.pay(n, state.index(holder), paid)
     if state.rules.tribute_debt == "on":
-        board = replace(board, debts=board.debts + ((seat, holder),) * (owed - paid))
-    return spend(replace(state, board=board), seat, "tribute")
+        board = changed(board, debts=board.debts + ((seat, holder),) * (owed - paid))
+    return spend(changed(state, board=board), seat, "tribute")
 
 
-def fresh_day(state: State, seat: Seat, earned: int) -> State:
+def fresh_day(state: State, seat: Seat) -> State:
     """Return the state with a Day card due to a tribe that collected from a fresh space (rulings M9, M41)."""
-    if not earned:
-        return state
-    return replace(state, board=state.laid.due(Task("draw", seat, ("day",))))
+    return changed(state, board=state.laid.due(Task("draw", seat, ("day",))))
 
 
 def income(state: State, seat: Seat) -> State:
     """Return the state after a tribe received what its week cards bring each turn."""
-    n = state.index(seat)
-    return replace(state, board=state.laid.from_reserve(n, max(0, standing(state, seat, "income"))))
+    tokens = max(0, standing(state, seat, "income"))
+    return changed(state, board=state.laid.from_reserve(state.index(seat), tokens))
 
 
 def _order(state: State) -> str:
     return state.rules.turn_order
 
 
-def _args(name: str) -> tuple[int, ...]:
-    return (0,) if name == "fresh" else ()
+@cache
+def _tasks(seat: Seat, names: tuple[str, ...]) -> tuple[Task, ...]:
+    return tuple(Task(name, seat, (0,) if name == "fresh" else ()) for name in names)
 
 
 def _fresh(state: State, seat: Seat, place: int) -> bool:
@@ -154,24 +168,24 @@ def _visited(board: Board, seat: Seat, place: int) -> Board:
     if seat in board.visited[place - 1]:
         return board
     visitors = (*board.visited[place - 1], seat)
-    return replace(board, visited=(*board.visited[: place - 1], visitors, *board.visited[place:]))
+    return changed(board, visited=(*board.visited[: place - 1], visitors, *board.visited[place:]))
 
 
 def _mark(board: Board, seat: Seat) -> Board:
     """Note on this landing's last task that a Day card was earned."""
     at = board.agenda.index(Task("fresh", seat, (0,)))
-    return replace(board, agenda=(*board.agenda[:at], Task("fresh", seat, (1,)), *board.agenda[at + 1 :]))
+    return changed(board, agenda=(*board.agenda[:at], Task("fresh", seat, (1,)), *board.agenda[at + 1 :]))
 
 
 def _refilled(state: State, board: Board, place: int) -> Board:
     if state.rules.refill == "unlimited":
         return board.with_space(place, WEEK)
     if state.rules.refill == "recycle_mary" and board.reserve < WEEK:
-        board = replace(board, reserve=board.reserve + board.pile, pile=0)
+        board = changed(board, reserve=board.reserve + board.pile, pile=0)
     tokens = min(WEEK, board.reserve)
-    return replace(board.with_space(place, tokens), reserve=board.reserve - tokens)
+    return changed(board.with_space(place, tokens), reserve=board.reserve - tokens)
 
 
 def _settled(board: Board, debt: tuple[Seat, Seat]) -> Board:
     at = board.debts.index(debt)
-    return replace(board, debts=board.debts[:at] + board.debts[at + 1 :])
+    return changed(board, debts=board.debts[:at] + board.debts[at + 1 :])

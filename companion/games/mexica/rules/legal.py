@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
+from functools import cache
+
 from companion.games.kernel import CHANCE, Arg, Choice, Move, Seat
-from companion.games.mexica.rules import apocalypse, course, decisions, offerings
+from companion.games.mexica.rules import apocalypse, course, decisions
 from companion.games.mexica.rules.apocalypse import WEEK_CARDS
 from companion.games.mexica.rules.corrections import given_by, held_by
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE, may_have_given
@@ -11,6 +14,7 @@ from companion.games.mexica.rules.state import State, Unclaimed
 from companion.games.mexica.rules.tallies import GODS, God
 
 _TAPS = [Move("sacrifice", (god, n)) for god in GODS for n in range(1, MOST_AT_ONCE + 1)]
+_PROPOSE, _CONFIRM, _WITHDRAW = Move("propose"), Move("confirm"), Move("withdraw")
 
 
 def moves(state: State, seat: Seat) -> list[Move]:
@@ -19,7 +23,9 @@ def moves(state: State, seat: Seat) -> list[Move]:
     The temple's own are not listed: a token brings its id with it, and is legal in every state.
     """
     if seat not in state.seats:
-        return sorted(decisions.listed(state, CHANCE)) if seat == CHANCE else []
+        return decisions.listed(state, CHANCE) if seat == CHANCE else []
+    if state.board and not state.unclaimed:
+        return _full_moves(state, seat)
     legal = [Move("dismiss", (token.id,)) for token in state.unclaimed]
     legal += [
         Move("claim", (token.id, each))
@@ -42,6 +48,21 @@ def moves(state: State, seat: Seat) -> list[Move]:
     return sorted(legal)
 
 
+def _full_moves(state: State, seat: Seat) -> list[Move]:
+    """Return the legal moves of a full game in which no token waits to be claimed.
+
+    Each part is sorted already, and proposals, the many, stay together among the rest.
+    """
+    legal = decisions.listed(state, seat)
+    if state.proposal:
+        for move in _corrections(state, seat):
+            insort(legal, move)
+    elif may_correct(state, seat):
+        at = bisect_left(legal, _PROPOSE)
+        legal[at:at] = _corrections(state, seat)
+    return legal
+
+
 def choices(state: State, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
     """Return the legal moves of a seat one level at a time.
 
@@ -56,7 +77,7 @@ def choices(state: State, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choi
     if seat not in state.seats:
         return []
     if picked:
-        return _proposals(state, seat, picked)
+        return _deeper(state, seat, picked)
     level: list[Choice] = []
     if not state.over:
         level.append(Choice("end_turn", {"seat": state.seat}, "turn", Move("end_turn"), "turn"))
@@ -100,7 +121,7 @@ def may_correct(state: State, seat: Seat) -> bool:
     if state.proposal is not None:
         return True
     task = course.due(state)
-    return task is not None and task.name == "sacrifice" and offerings.stepping(state) == seat
+    return task is not None and task.name == "sacrifice" and task.seat == seat
 
 
 def _may_be_bare(state: State) -> bool:
@@ -117,13 +138,20 @@ def _corrections(state: State, seat: Seat) -> list[Move]:
     if state.proposal:
         own, delta = state.proposal.by == seat, state.proposal.delta
         possible = not own and delta <= held_by(state, state.proposal.seat)
-        return [Move("confirm"), Move("withdraw")] if possible else [Move("withdraw")]
-    return [
-        Move("propose", (each, god, delta))
-        for each in state.seats
-        for god in GODS
-        for delta in _deltas(state, each, god)
-    ]
+        return [_CONFIRM, _WITHDRAW] if possible else [_WITHDRAW]
+    legal: list[Move] = []
+    for each in sorted(state.seats):
+        tally, held = state.tallies.tribes[state.index(each)], held_by(state, each)
+        for god in GODS:
+            given = tally.given(god)
+            legal += _proposals(each, god)[max(0, MOST_AT_ONCE - given) : MOST_AT_ONCE + held]
+    return legal
+
+
+@cache
+def _proposals(seat: Seat, god: God) -> tuple[Move, ...]:
+    """Return every correction of a tally, from 13 tokens taken out to 13 put there; each is made once."""
+    return tuple(Move("propose", (seat, god, delta)) for delta in range(-MOST_AT_ONCE, MOST_AT_ONCE + 1) if delta)
 
 
 def _unclaimed(state: State, token: Unclaimed) -> list[Choice]:
@@ -153,7 +181,7 @@ def _first_corrections(state: State, seat: Seat) -> list[Choice]:
     return [*by_one, Choice("propose_other", {"pick": "propose"}, "correction", group="correction")]
 
 
-def _proposals(state: State, seat: Seat, picked: tuple[Arg, ...]) -> list[Choice]:
+def _deeper(state: State, seat: Seat, picked: tuple[Arg, ...]) -> list[Choice]:
     if state.over or state.proposal or not may_correct(state, seat):
         return []
     match picked:

@@ -5,14 +5,14 @@ It takes tokens from hands and puts cards on the agenda; who may act, and when, 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from companion.games.kernel import Seat
+from companion.games.kernel import Seat, changed
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.board import Step, Task
 from companion.games.mexica.rules.bonuses import spend, standing, waiting
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import HUITZILOPOCHTLI, NOTHING, God
+
+_NOTHING_YET = Step()
 
 PILE_OF: dict[God, str] = {HUITZILOPOCHTLI: "war", "tlaloc": "rain"}
 
@@ -29,16 +29,22 @@ def stepping(state: State) -> Seat | None:
     return None
 
 
+def begins(state: State) -> bool:
+    """Return whether the step before this one left anything behind."""
+    return state.laid.step != _NOTHING_YET
+
+
 def begun(state: State) -> State:
     """Return the state at the start of a sacrifice step."""
-    return replace(state, board=replace(state.laid, step=Step()))
+    return changed(state, board=changed(state.laid, step=_NOTHING_YET))
 
 
 def ended(state: State, seat: Seat) -> State:
     """Return the state after a sacrifice step; what did not reach a price is an offering, unless it is kept (M4)."""
-    if state.rules.sacrifice_credit == "on":
+    n = state.index(seat)
+    if state.rules.sacrifice_credit == "on" or state.laid.tribes[n].toward == NOTHING:
         return state
-    return replace(state, board=state.laid.tribe(state.index(seat), toward=NOTHING))
+    return changed(state, board=state.laid.tribe(n, toward=NOTHING))
 
 
 def price(state: State, seat: Seat, base: int) -> int:
@@ -64,9 +70,9 @@ def to_temple(state: State, seat: Seat, god: God, tokens: int) -> State:
     n = state.index(seat)
     board = state.laid
     tribe, step = board.tribes[n], board.step
-    board = board.tribe(n, tokens=tribe.tokens - tokens, toward=tribe.toward.plus(god, tokens))
-    board = replace(board, step=replace(step, temple=step.temple + tokens))
-    state = replace(state, board=board, tallies=state.tallies.credit(n, god, tokens))
+    tribes = board.tribes_with(n, tokens=tribe.tokens - tokens, toward=tribe.toward.plus(god, tokens))
+    board = changed(board, tribes=tribes, step=changed(step, temple=step.temple + tokens))
+    state = changed(state, board=board, tallies=state.tallies.credit(n, god, tokens))
     return apocalypse.reckon(_earn(state, seat, god))
 
 
@@ -75,10 +81,10 @@ def to_tonantzin(state: State, seat: Seat) -> State:
     n, cost = state.index(seat), price(state, seat, state.rules.day_card_cost)
     board = spend(state, seat, "price").laid
     tribe, step = board.tribes[n], board.step
-    board = board.tribe(n, tokens=tribe.tokens - cost, fed=tribe.fed + cost)
-    step = replace(step, tonantzin=step.tonantzin + cost, days=step.days + 1)
-    board = replace(board, pile=board.pile + cost, step=step).due(Task("draw", seat, ("day",)))
-    return apocalypse.reckon(replace(state, board=board))
+    tribes = board.tribes_with(n, tokens=tribe.tokens - cost, fed=tribe.fed + cost)
+    step = changed(step, tonantzin=step.tonantzin + cost, days=step.days + 1)
+    board = changed(board, tribes=tribes, pile=board.pile + cost, step=step)
+    return apocalypse.reckon(changed(state, board=board.due(Task("draw", seat, ("day",)))))
 
 
 def _earn(state: State, seat: Seat, god: God) -> State:
@@ -89,6 +95,6 @@ def _earn(state: State, seat: Seat, god: God) -> State:
         tribe, step = board.tribes[n], board.step
         if tribe.toward.to(god) < cost or (state.rules.cards_per_step == "one" and step.cards.to(god)):
             return state
-        board = board.tribe(n, toward=tribe.toward.plus(god, -cost))
-        board = replace(board, step=replace(step, cards=step.cards.plus(god, 1)))
-        state = spend(replace(state, board=board.due(Task("draw", seat, (PILE_OF[god],)))), seat, "price")
+        tribes = board.tribes_with(n, toward=tribe.toward.plus(god, -cost))
+        board = changed(board, tribes=tribes, step=changed(step, cards=step.cards.plus(god, 1)))
+        state = spend(changed(state, board=board.due(Task("draw", seat, (PILE_OF[god],)))), seat, "price")

@@ -25,6 +25,8 @@ A token and what becomes of it is a fact; a proposal is withdrawn, in sight of a
 CHORES = frozenset({"claim", "dismiss", "propose", "confirm", "withdraw"})
 """What the table sets right at any time, in the full game too; the rest of that is in `decisions`."""
 
+_FULL = decisions.NAMES | CHORES | {"token"}
+
 
 def to_act(state: State) -> tuple[Seat, ...]:
     """Return the seats that have a move: all of them, since anyone acts for an absent tribe; at last none.
@@ -35,8 +37,9 @@ def to_act(state: State) -> tuple[Seat, ...]:
     if state.board is None:
         return state.seats if not state.over or state.unclaimed else ()
     waiting = course.decider(state)
-    acting = state.seats if state.unclaimed or state.proposal else (waiting,) if waiting in state.seats else ()
-    return (*(each for each in acting if each), *((CHANCE,) if waiting == CHANCE else ()))
+    if not state.unclaimed and not state.proposal:
+        return () if waiting is None else (waiting,)
+    return (*state.seats, CHANCE) if waiting == CHANCE else state.seats
 
 
 def play(state: State, seat: Seat, move: Move) -> Result:
@@ -61,7 +64,7 @@ def _full(state: State, seat: Seat, move: Move) -> Result:
     name = move.name
     if not isinstance(seat, str) or seat not in (*state.seats, TEMPLE, CHANCE):
         return Refusal("not_seated", {"seat": shown(seat)})
-    if not isinstance(name, str) or name not in (*decisions.NAMES, *CHORES, "token"):
+    if not isinstance(name, str) or name not in _FULL:
         return Refusal("unknown_move", {"move": shown(name)})
     if (name == "token") != (seat == TEMPLE):
         return Refusal("temple_only" if name == "token" else "players_only", {"move": name})
@@ -76,7 +79,8 @@ def _full(state: State, seat: Seat, move: Move) -> Result:
     else:
         rule = _MOVES[name]
         result = wrong_length(name, move.args, rule.length) or rule.carry_out(state, seat, move.args)
-    return result if isinstance(result, Refusal) else course.advance(result)
+    # What happens by itself follows from the board alone.
+    return result if isinstance(result, Refusal) or result.board is state.board else course.advance(result)
 
 
 def entering(state: State, fall: Fall) -> Move:

@@ -10,7 +10,7 @@ from companion.games.mexica.rules.board import Board
 from companion.games.mexica.rules.tallies import God, Tallies, Tally
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Unclaimed:
     """A token that fell and was credited to nobody: why it waits, and whose it may be, judged when it came."""
 
@@ -20,7 +20,7 @@ class Unclaimed:
     suggested: Seat | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Proposal:
     """A correction that one seat proposed and no other has confirmed."""
 
@@ -30,7 +30,7 @@ class Proposal:
     delta: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Clock:
     """The apocalypse clock, from the moment it was triggered.
 
@@ -45,7 +45,7 @@ class Clock:
     bare: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outcome:
     """How the game ended: by ``flood``, ``war`` or ``stillness`` with no winner, or ``settled`` by one tribe."""
 
@@ -53,7 +53,7 @@ class Outcome:
     seat: Seat | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class State:
     """A game of Mexica between two moves.
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
+
+from companion.games.kernel import changed
 
 God: TypeAlias = str
 
@@ -39,7 +41,7 @@ class Gifts(NamedTuple):
 NOTHING = Gifts()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tally:
     """One tribe's sacrifices: what was credited to it, by token or tap, and the sum of its corrections."""
 
@@ -48,10 +50,12 @@ class Tally:
 
     def given(self, god: God) -> int:
         """Return what counts: credited and corrected together."""
-        return self.credited.to(god) + self.corrected.to(god)
+        if god == HUITZILOPOCHTLI:
+            return self.credited.huitzilopochtli + self.corrected.huitzilopochtli
+        return self.credited.tlaloc + self.corrected.tlaloc
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tallies:
     """The tallies of all tribes, in turn order, and the lake.
 
@@ -82,7 +86,7 @@ class Tallies:
     def credit(self, tribe: int, god: God, n: int) -> Tallies:
         """Return the tallies after `n` tokens of one tribe fell into the lake."""
         tally = self.tribes[tribe]
-        return self._with(tribe, replace(tally, credited=tally.credited.plus(god, n)), self.lake + LETTERS[god] * n)
+        return self._with(tribe, changed(tally, credited=tally.credited.plus(god, n)), self.lake + LETTERS[god] * n)
 
     def correct(self, tribe: int, god: God, delta: int) -> Tallies:
         """Return the tallies after a correction, which puts tokens on top of the lake or takes the latest out."""
@@ -91,7 +95,7 @@ class Tallies:
         for _ in range(-delta):
             latest = lake.rindex(LETTERS[god])
             lake = lake[:latest] + lake[latest + 1 :]
-        return self._with(tribe, replace(tally, corrected=tally.corrected.plus(god, delta)), lake)
+        return self._with(tribe, changed(tally, corrected=tally.corrected.plus(god, delta)), lake)
 
     def _with(self, tribe: int, tally: Tally, lake: str) -> Tallies:
-        return Tallies((*self.tribes[:tribe], tally, *self.tribes[tribe + 1 :]), lake)
+        return changed(self, tribes=(*self.tribes[:tribe], tally, *self.tribes[tribe + 1 :]), lake=lake)

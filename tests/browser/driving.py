@@ -1,0 +1,92 @@
+"""Drives phones through the full game of Mexica as people do: it reads what a page offers and taps that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Companion, Device
+
+HURRIED = """() => {
+  const real = performance.now.bind(performance);
+  performance.now = () => real() * 12;
+}"""
+"""A page's clock runs fast, so that a test need not wait for a finger to be sure of what it taps."""
+
+
+class Table:
+    """One running table with its phones. Each tap waits until every phone shows what came of it."""
+
+    def __init__(self, companion: Companion, table_id: str, phones: Sequence[Device]) -> None:
+        self.companion = companion
+        self.id = table_id
+        self.phones = list(phones)
+
+    @property
+    def version(self) -> int:
+        return self.companion.home.house.table(self.id).version
+
+    @property
+    def over(self) -> bool:
+        return self.companion.home.house.table(self.id).phase == "over"
+
+    def settle(self) -> None:
+        """Wait until every phone has seen the last change."""
+        for phone in self.phones:
+            phone.page.wait_for_function(
+                "version => Number(document.getElementById('live')?.dataset.version) >= version", arg=self.version
+            )
+
+    @property
+    def acting(self) -> Page:
+        """The page of the phone whose move it is; there is exactly one."""
+        self.settle()
+        acting = [phone.page for phone in self.phones if phone.page.locator(".next.mine").count()]
+        assert len(acting) == 1, "exactly one phone has something to do"
+        return acting[0]
+
+    @property
+    def due(self) -> str:
+        """What the acting phone says is to be done."""
+        return self.acting.locator(".next.mine").get_attribute("data-due") or ""
+
+    def tap(self, selector: str, page: Page | None = None) -> None:
+        """Tap a button once, or twice where it asks whether one is sure, until the table has moved on."""
+        page, before = page or self.acting, self.version
+        button = page.locator(selector).first
+        sure = button.get_attribute("data-confirm") is not None
+        button.click()
+        if sure:
+            expect(button).to_have_attribute("data-armed", "")
+            page.wait_for_timeout(60)
+            button.click()
+        self.moved(before)
+
+    def moved(self, before: int) -> None:
+        """Wait until the table is further on than a version, and all phones with it."""
+        for _ in range(400):
+            if self.version > before:
+                break
+            self.phones[0].page.wait_for_timeout(10)
+        assert self.version > before, "the tap did nothing"
+        self.settle()
+        self.phones[0].page.wait_for_timeout(60)  # the fast clock's time in which a tap would be a slip
+
+    def primary(self) -> None:
+        """Do the one big thing that the acting phone offers."""
+        self.tap(".next.mine .end-turn button")
+
+    def roll(self, n: int) -> None:
+        """Type what a real die showed."""
+        self.tap(f".next.mine .dice form:nth-of-type({n}) button")
+
+    def drew(self, *path: str) -> None:
+        """Type the card that came from a real pile: for a Day card its sign, then its number."""
+        page, before = self.acting, self.version
+        page.click(".next.mine .drew")
+        for words in path:
+            page.wait_for_selector(".picks")
+            page.locator(".picks").get_by_text(words, exact=True).click()
+        page.wait_for_selector("html[data-scripted] .whole", state="attached")
+        self.moved(before)

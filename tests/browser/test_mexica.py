@@ -1,0 +1,184 @@
+"""The full game of Mexica on two phones and a table screen: typed dice and cards, a battle, hidden hands, the end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import expect
+
+from companion.games.mexica.cards import DECK
+from controller import wire
+from tests.browser.conftest import SCREEN, Companion, Device
+from tests.browser.driving import HURRIED, Table
+
+Make = Callable[..., Device]
+
+
+def title(card: str) -> str:
+    return DECK.words["en"][f"card.{card}.title"]
+
+
+def begun(companion: Companion, host: Device, guest: Device, preset: str, **rules: str | int) -> Table:
+    """Set a table for two from the lobby, as a family does, and begin."""
+    for each in (host, guest):
+        each.page.add_init_script(f"({HURRIED})()")
+    host.page.goto(f"{companion.address}/tables/new")
+    host.listening()
+    host.page.check('input[name="players"][value="2"]', force=True)
+    host.page.check(f'input[name="preset"][value="{preset}"]', force=True)
+    host.page.wait_for_selector("#option-battle_loot", state="attached")
+    host.page.click("#house-rules > summary")
+    for group in host.page.locator(".rule-group > summary").all():
+        group.click()
+    for key, value in rules.items():
+        field = host.page.locator(f'input[name="option.{key}"]')
+        if field.first.get_attribute("type") == "number":
+            field.fill(str(value))
+        else:
+            host.page.check(f'input[name="option.{key}"][value="{value}"]', force=True)
+    host.page.click(".new-form .button-main")
+    host.page.fill('.sit-form input[name="name"]', "Ana")
+    host.page.click(".sit-form button")
+    host.listening()
+    code = host.page.locator(".invite .code").inner_text().replace("-", "")
+    guest.page.goto(f"{companion.address}/j/{code}")
+    guest.page.fill('.sit-form input[name="name"]', "Ben")
+    guest.page.click(".sit-form button")
+    guest.listening()
+    host.page.click(".begin-form button")
+    for each in (host, guest):
+        expect(each.page.locator("body")).to_have_class(re.compile("phase-running"))
+        each.listening()
+    return Table(companion, host.page.url.rpartition("/")[2], [host, guest])
+
+
+def hidden(table: Table, seat: str, card: str) -> None:
+    """Check that the title of a card stands on the phone of its tribe and nowhere else."""
+    table.settle()
+    shown = [title(card) in phone.page.content() for phone in table.phones]
+    assert shown == [seat == each for each in ("east", "west", "")][: len(shown)]
+
+
+def test_dice_and_cards_of_wood_and_paper_are_typed_in_and_hands_stay_hidden(
+    companion: Companion, device: Make
+) -> None:
+    ana, ben, screen = device(), device(), device(SCREEN)
+    table = begun(companion, ana, ben, "classic", starts="all_crocodile", god_card_cost=1)
+    screen.watch(companion, companion.home.house.table(table.id), "/screen")
+    table.phones.append(screen)
+
+    # Ana's real die shows three. The Lizard was full, so a Day card is hers, and she types which it was.
+    expect(ana.page.locator(".next-title")).to_have_text("Roll the die")
+    expect(ben.page.locator(".next-await")).to_contain_text("Ana rolls the die")
+    table.roll(3)
+    assert table.due == "draw"
+    expect(ben.page.locator(".next.awaited .button")).to_have_count(0)  # only she may know the card
+    table.drew("8 · Rabbit · Tochtli", "Rabbit 13")
+    expect(ben.page.locator(".log")).to_contain_text("Ana draws Rabbit 13: Take 7 tokens from the reserve.")
+    expect(screen.page.locator(".piece.on-lizard")).to_have_attribute("data-piece", "tribe-east")
+
+    # Seven tokens for Tonantzin bring another: the Flower, which only Ana's phone shows.
+    expect(ana.page.locator(".offering")).to_contain_text("8 tokens left")
+    table.tap(".offering .tonantzin button")
+    table.drew("20 · Flower · Xochitl", "Flower 3")
+    hidden(table, "east", "day-flower-3")
+    for other in (ben, screen):
+        expect(other.page.locator(".tribe").filter(has_text="Ana")).to_contain_text("1 Day card")
+    expect(ana.page.locator(".card-why")).to_contain_text("One of the three signs")
+    expect(ana.page.locator(".offering-note")).to_contain_text("6 tokens are missing")
+    table.primary()
+    table.primary()
+
+    # Ben lands beside her: a battle on every page, and the lower die is what it costs.
+    table.roll(3)
+    assert table.due == "die"
+    for each in (ana, ben, screen):
+        expect(each.page.locator(".battle-side")).to_have_count(2)
+    table.roll(6)
+    expect(ana.page.locator(".battle-side .die use").first).to_have_attribute("href", "#die-6")
+    assert table.acting is ana.page
+    table.roll(2)
+    expect(ben.page.locator(".log")).to_contain_text("Ben wins a battle")
+    for each in (ana, ben, screen):
+        expect(each.page.locator(".battle")).to_have_count(0)
+
+    # A token for war brings Ben a War card.
+    table.tap(".altar.of-huitzilopochtli .tap button")
+    table.drew("War 1")
+    hidden(table, "west", "war-1")
+    expect(ben.page.locator(".card-why")).to_have_text("To be played before the dice of a battle that you begin.")
+    expect(ana.page.locator('[data-piece="count-huitzilopochtli"]').first).to_have_text("1")
+    table.primary()
+    table.primary()
+
+    # Ana walks on, Ben follows. Before the dice he plays the card, with a second tap; now all know it.
+    table.roll(1)
+    table.drew("2 · Wind · Ehecatl", "Wind 1")
+    table.primary()
+    table.primary()
+    table.roll(1)
+    assert table.due == "arm"
+    expect(ana.page.locator(".next-await")).to_contain_text("Ben may play a card before the dice")
+    table.tap(".card.playable .play button")
+    expect(ana.page.locator(".battle-side").first).to_contain_text("+1 by cards")
+    expect(ana.page.locator(".log")).to_contain_text("Ben plays War 1: Add 1 to your die")
+    table.roll(4)
+    table.roll(4)
+    expect(screen.page.locator(".log")).to_contain_text("Ben wins a battle")
+
+
+def test_a_whole_game_is_played_with_a_temple_a_reload_and_a_phone_that_is_lost(
+    companion: Companion, device: Make
+) -> None:
+    home = companion.home
+    home.house.expect("table")
+    home.beams("table", wire.Beam.CLEAR, wire.Beam.CLEAR)
+    ana, ben = device(), device()
+    table = begun(companion, ana, ben, "classic", apocalypse_tokens=13)
+    assert home.house.table(table.id).temple == "table"
+    turn = fallen = 0
+    while not table.over:
+        state = home.house.table(table.id).state
+        if state.turn != turn:
+            turn = state.turn
+            if turn == 6:
+                ana.page.reload()
+                ana.listening()
+            if turn == 9:
+                table.phones[1] = handed_over(companion, table, ana, device())
+        due = table.due
+        tokens = state.laid.tribes[state.index(state.seat)].tokens
+        if due == "sacrifice" and tokens:
+            companion.drop("tlaloc")
+            fallen += 1
+            table.settle()
+        elif table.acting.locator(".next.mine .end-turn").count():
+            table.primary()
+        else:
+            table.tap(".next.mine .pick button, .card.playable .play button")
+        for seat, tribe in zip(state.seats, state.laid.tribes, strict=True):
+            for card in tribe.hand[:1]:
+                if due == "roll":
+                    hidden(table, seat, card)
+    last = home.house.table(table.id).state
+    assert last.outcome.kind == "flood"
+    assert len(last.counted) == fallen >= 13
+    for phone in table.phones:
+        expect(phone.page.locator(".ending-flood")).to_be_visible()
+        expect(phone.page.locator(".region-after .button")).to_be_visible()
+
+
+def handed_over(companion: Companion, table: Table, by: Device, new: Device) -> Device:
+    """Let a phone at the table hand the lost seat over, and another phone take it."""
+    new.page.add_init_script(f"({HURRIED})()")
+    by.page.click("#drawer > summary")
+    button = by.page.locator(".free-form button")
+    button.click()
+    expect(button).to_have_attribute("data-armed", "")
+    by.page.wait_for_timeout(60)
+    button.click()
+    expect(by.page.locator(".chair.free")).to_have_count(1)
+    new.join(companion, companion.home.house.table(table.id), "west", "Carla")
+    by.page.click("#drawer > summary")
+    return new

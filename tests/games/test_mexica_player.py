@@ -1,0 +1,107 @@
+"""The app as a tribe: it beats a random one, is quick about it, and decides by nothing that its seat cannot know."""
+
+from __future__ import annotations
+
+import time
+from random import Random
+from typing import Any
+
+import pytest
+
+from companion.games.kernel import CHANCE, Move
+from companion.games.mexica import GAME
+from companion.games.mexica.cards.deck import ids
+from companion.games.mexica.rules.hands import pile_of
+from companion.games.mexica.rules.play import CHORES
+from companion.games.mexica.rules.state import State
+from tests.games.playouts import Combination
+
+PLAYED = 16
+"""Games against a random tribe; the bench plays 500."""
+
+LEAST = 5
+"""Games that it must win of them: far below what it does, so that other cards do not fail the suite."""
+
+QUICK_S = 0.002
+"""A decision, the view that it is made from left out."""
+
+
+def _here(preset: str, players: int = 2) -> Combination:
+    return Combination(GAME, preset, GAME.seatings[players])
+
+
+def _played(preset: str, seed: int, app: str, players: int = 2) -> list[tuple[State, str, list[Move], Move]]:
+    """Play a game of the app against random tribes; return what it decided, and where."""
+    here, random = _here(preset, players), Random(seed)
+    state: Any = GAME.setup(here.options(), here.seats)
+    decided = []
+    while acting := GAME.to_act(state):
+        moves = GAME.moves(state, acting[0])
+        if acting[0] == app:
+            move = GAME.decide(GAME.view(state, app), moves, random.randrange)
+            assert move is not None
+            decided.append((state, app, moves, move))
+        else:
+            move = random.choice([each for each in moves if each.name not in CHORES])
+        state = GAME.play(state, acting[0], move)
+        assert isinstance(state, State)
+    decided.append((state, app, [], Move("")))
+    return decided
+
+
+def test_it_wins_against_a_random_tribe_from_either_seat() -> None:
+    won = 0
+    for seed in range(PLAYED):
+        app = ("east", "west")[seed % 2]
+        end = _played("century", seed, app)[-1][0]
+        won += end.outcome is not None and end.outcome.seat == app
+    assert won >= LEAST
+
+
+@pytest.mark.parametrize("preset", ["classic", "evening", "flower_war"])
+def test_it_plays_every_preset_to_its_end_with_legal_moves_that_are_no_chores(preset: str) -> None:
+    for _, _, moves, move in _played(preset, 5, "north", players=3)[:-1]:
+        assert move in moves
+        assert move.name not in CHORES
+
+
+def test_a_decision_is_quick() -> None:
+    random, spent, decided = Random(1), 0.0, _played("evening", 2, "west")[:-1]
+    for state, app, moves, _ in decided:
+        view, began = GAME.view(state, app), time.process_time()
+        GAME.decide(view, moves, random.randrange)
+        spent += time.process_time() - began
+    assert spent / len(decided) < QUICK_S
+
+
+def test_hidden_cards_of_others_change_no_decision() -> None:
+    random = Random("hidden")
+    looked_at = 0
+    for state, app, moves, move in _played("evening", 3, "east", players=4)[:-1]:
+        board, me = state.laid, state.index(app)
+        others = [n for n in range(len(state.seats)) if n != me]
+        for n in others:
+            taken = {*board.discards, *(card for tribe in board.tribes for card in tribe.hand)}
+            hand = []
+            for card in board.tribes[n].hand:
+                pile = pile_of(card)
+                free = [each for each in ids(pile) if each not in taken]
+                hand.append(other := random.choice(free) if free else card)
+                taken.add(other)
+                looked_at += other != card
+            board = board.tribe(n, hand=tuple(sorted(hand)))
+        permuted = GAME.view(State(**{**state.__dict__, "board": board}), app)
+        assert permuted == GAME.view(state, app)
+        assert GAME.decide(permuted, moves, Random(1).randrange) == GAME.decide(
+            GAME.view(state, app), moves, Random(1).randrange
+        )
+        assert move in moves
+    assert looked_at, "nobody else ever held a card: this game proves nothing"
+
+
+def test_tokens_that_wait_for_people_are_not_the_apps_to_settle() -> None:
+    here = _here("classic")
+    state = GAME.setup(here.options(), here.seats)
+    chores = [Move("claim", ("a1", "east")), Move("dismiss", ("a1",)), Move("propose", ("east", "tlaloc", 1))]
+    assert GAME.decide(GAME.view(state, "east"), chores, Random(1).randrange) is None
+    assert GAME.to_act(state) == (CHANCE,)
