@@ -6,8 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from companion.games.kernel import Arg, Chance, Choice, Game, Json, Line, Move, Option, Refusal, Seat, Value
+from companion.games.kernel import Arg, Below, Chance, Choice, Game, Json, Line, Move, Option, Refusal, Seat, Value
+from companion.games.siege import player
+from companion.games.siege.aids import AIDS
 from companion.games.siege.choices import choices
 from companion.games.siege.options import OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.siege.regions import regions
@@ -29,6 +32,7 @@ class Siege(Game[State]):
     options: tuple[Option, ...] = OPTIONS
     presets: Mapping[str, Mapping[str, Value]] = PRESETS
     seatings: Mapping[int, tuple[Seat, ...]] = SEATINGS
+    aids: Mapping[str, Game[Any]] = AIDS
 
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
         """Return the first state; raises `ValueError` for options that are incomplete or that none accepts."""
@@ -74,6 +78,10 @@ class Siege(Game[State]):
     def idle(self, moves: Sequence[Move]) -> Move | None:
         """Return the move that does least for a side that is passed: it lets all be, or does what it must."""
         return next((move for name in _LEAST for move in moves if move.name == name), moves[0])
+
+    def decide(self, view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
+        """Return what the app plays for a side."""
+        return player.decide(view, moves, below)
 
     def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
         """Return the view cut into the regions of the page."""

@@ -84,10 +84,24 @@ def finished(state: State) -> State:
 
 
 def rest_placed(state: State) -> State:
-    """Return the state after the app has placed all that was left: a sound array, the same for the same state."""
-    while state.active != NOBODY:
-        state = placed(state, _sound_place(state))
-    return state
+    """Return the state after the app has placed all that was left, and filled every garrison: always the same way."""
+    while True:
+        while state.active != NOBODY:
+            state = placed(state, _sound_place(state))
+        if complete(state):
+            return state
+        state = lifted(state, _surplus(state))
+
+
+def _surplus(state: State) -> int:
+    """Return the hex of an Aztec unit that its own quarter can spare for one without its garrison."""
+    field, leader = state.field, state.at[state.roster.leader[0]]
+
+    def spare(h: int) -> int:
+        quarter = field.quarter_of[h]
+        return (state.held[0] & field.quarter_hexes[quarter]).bit_count() if quarter else len(field.grid)
+
+    return max((h for h in bits(state.held[0]) if h != leader), key=lambda h: (spare(h), -h))
 
 
 def _sound_place(state: State) -> int:

@@ -178,7 +178,7 @@ def _to(state: State, name: str, hexes: Iterable[int]) -> list[Move]:
 def _deploying(state: State) -> list[Move]:
     listed = _to(state, "lift", bits(deployment.liftable(state)))
     if state.active == NOBODY:
-        return [*listed, _READY] if deployment.complete(state) else listed
+        return [*listed, _READY if deployment.complete(state) else _REST]
     people = state.roster.people[state.active]
     others = sorted(each for each in deployment.peoples(state) if each != people)
     placing = _to(state, "place", bits(deployment.free(state, state.active)))
