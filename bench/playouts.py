@@ -17,7 +17,7 @@ import chess
 
 from bench.figures import Chapter, Row, spread
 from bench.programs import BenchError
-from companion import web
+from companion import handheld, web
 from companion.cuts import Audience
 from companion.games import registry
 from companion.games.kernel import Game, Move, Refusal, Seat
@@ -172,7 +172,7 @@ def _painted(field: Field, games: Mapping[str, Game[Any]]) -> Iterator[tuple[str
     )
     before: Mapping[str, Any] = {}
     for table in _moved(opening):
-        regions = table.game.regions(table.page((seat,)))
+        regions = table.game.regions(handheld.page(table, (seat,)))
         for name, slice_ in regions.items():
             if before and before.get(name) != slice_:
                 micros, html = _timed(lambda name=name, slice_=slice_: paint(name, slice_))

@@ -10,7 +10,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from companion.games.kernel import TEMPLE, Refusal
-from companion.table import KeptToken, Table, Transaction
+from companion.keeping import KeptToken, Transaction
+from companion.table import Table
 from companion.temples import Temple
 from controller import wire
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from companion import handheld
 from companion.games.kernel import Fault, Json, Seat
 from companion.house import House
 from companion.live import Cut
@@ -59,7 +60,7 @@ def cut_table(house: House, table_id: str, audience: Audience) -> Cut:
     else:
         slices["undo"] = _undo(table, audience)
         slices["after"] = _after(table, audience)
-        slices |= table.game.regions(table.page(audience.seats))
+        slices |= table.game.regions(handheld.page(table, audience.seats))
     frame: Json = [[chair.seat, chair.name or ""] for chair in table.chairs]
     stage = "lobby" if table.phase == "lobby" else "play"
     mark = f"{stage}:{audience.layout}:{','.join(audience.seats)}:{'trusted' if audience.trusted else 'public'}"
@@ -68,7 +69,7 @@ def cut_table(house: House, table_id: str, audience: Audience) -> Cut:
 
 def cut_past(table: Table) -> Mapping[str, Mapping[str, Json]]:
     """Cut a table as it stood after some entry of its log: what a spectator saw then, with nothing to tap."""
-    game = {} if table.phase == "lobby" else table.game.regions(table.page(()))
+    game = {} if table.phase == "lobby" else table.game.regions(handheld.page(table, ()))
     return {"log": {**_log(table), "story": False}, **game}
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from companion.games.kernel import Reckoning, Seat, Waiting
-from companion.table import KeptToken
+from companion.keeping import KeptToken
 from controller import wire
 
 

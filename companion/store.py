@@ -15,7 +15,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from companion.games.kernel import LONGEST_TEXT, Move, Seat
-from companion.table import Charter, Entry, HouseError, KeptToken, TableRecord, TempleRecord
+from companion.keeping import KeptToken, TableRecord, TempleRecord
+from companion.table import Charter, Entry, HouseError
 from controller import wire
 
 SCHEMA = 2

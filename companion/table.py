@@ -7,10 +7,9 @@ No IO, no clock, no randomness. The port that keeps tables durable is declared h
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from companion.chance import outcome
 from companion.games.kernel import (
@@ -18,7 +17,6 @@ from companion.games.kernel import (
     TEMPLE,
     Below,
     Chance,
-    Choice,
     Fall,
     Game,
     Json,
@@ -290,13 +288,16 @@ class Table:
         due = self.chance()
         return due is not None and bool(held) and (not due.secret or due.seat is None or due.seat in held)
 
-    def automatic(self, below: Below) -> tuple[Seat, Move] | None:
-        """Return what the app does now by itself: an outcome that nobody is asked for, or an absent seat's move."""
+    def automatic(self, below: Below, brought: bool = False) -> tuple[Seat, Move] | None:
+        """Return what the app does now by itself: an outcome that nobody is asked for, or an absent seat's move.
+
+        `brought` says that the app has just brought an outcome: it goes on with what follows that one.
+        """
         if self.phase != "running":
             return None
         away = {chair.seat: chair.away for chair in self.chairs if chair.away in (APP, PASSED)}
         if due := self.chance():
-            by_itself = self.rolls or not due.asked or due.seat in away
+            by_itself = self.rolls or not due.asked or due.seat in away or (brought and due.follows)
             return (CHANCE, outcome(due, below)) if by_itself else None
         acting, on_turn = self.game.to_act(self.state), self.on_turn
         for seat in sorted(acting, key=lambda each: each != on_turn):
@@ -316,48 +317,6 @@ class Table:
 
     def _seen_by(self, seat: Seat) -> Mapping[str, Json]:
         return self.game.view(self.state, seat)
-
-    def page(self, held: Sequence[Seat]) -> dict[str, Json]:
-        """Return what a phone that holds these seats may see of the game, with what each of them may choose.
-
-        A phone that is passed round acts for the seat that must act, or on turn, or for its first. Beside what the
-        game shows there are ``acting``, ``temple``, ``choices`` of the acting seat, ``also`` those of the others it
-        holds, and ``chance``: what is due, whose it is, and what may be typed in.
-        """
-        acting = self._acting(held)
-        page: dict[str, Json] = dict(self.game.view(self.state, acting or None))
-        page["acting"] = acting
-        page["temple"] = self.temple or ""
-        page["choices"] = self._choices(acting) if acting else []
-        page["also"] = {seat: self._choices(seat) for seat in held if seat != acting}
-        page["chance"] = self._chance_json(held)
-        return page
-
-    def _acting(self, held: Sequence[Seat]) -> Seat:
-        if not held:
-            return ""
-        due = self.chance()
-        if due and due.seat in held:
-            return due.seat or ""
-        waiting = [seat for seat in self.game.to_act(self.state) if seat in held]
-        return self.on_turn if self.on_turn in (waiting or held) and self.on_turn else (waiting or list(held))[0]
-
-    def _chance_json(self, held: Sequence[Seat]) -> Json:
-        due = self.chance()
-        if due is None:
-            return None
-        may = self.may_bring(held)
-        return {
-            "key": due.key,
-            "seat": due.seat or "",
-            "facts": dict(due.facts),
-            "secret": due.secret,
-            "may": may,
-            "choices": self._choices(CHANCE) if may else [],
-        }
-
-    def _choices(self, seat: Seat) -> list[Json]:
-        return [_choice_json(choice) for choice in self.game.choices(self.state, seat)]
 
     def _noted(self, entry: Entry, *args: str | int) -> Table | Refusal:
         match entry.move.name, args:
@@ -432,120 +391,3 @@ class Table:
             for chair in self.chairs
         )
         return replace(self, keys=dict(keys), chairs=chairs)
-
-
-def _choice_json(choice: Choice) -> Json:
-    fields: dict[str, Json] = asdict(choice)
-    fields["move"] = choice.move.to_json() if choice.move else None
-    return fields
-
-
-@dataclass(frozen=True, slots=True)
-class TableRecord:
-    """A table as it is stored: its charter, its whole log, and who holds its chairs."""
-
-    charter: Charter
-    entries: tuple[Entry, ...]
-    keys: Mapping[Seat, str]
-
-
-@dataclass(frozen=True, slots=True)
-class TempleRecord:
-    """A temple as it is stored: the ledger it speaks from and the table it serves."""
-
-    name: str
-    source: str | None = None
-    table_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class KeptToken:
-    """A token as it is stored, with the table it went to, if any."""
-
-    temple: str
-    token: wire.Token
-    received_at: datetime
-    table_id: str | None = None
-
-
-class Transaction(Protocol):
-    """One change of the store: all of it is durable when it ends, or none."""
-
-    def add_table(self, charter: Charter) -> None:
-        """Enter a new table."""
-        ...
-
-    def append(self, table_id: str, entry: Entry) -> None:
-        """Enter the next line of a table's log; the number is the safety net against a second writer."""
-        ...
-
-    def set_keys(self, table_id: str, keys: Mapping[Seat, str]) -> None:
-        """Replace who holds the chairs of a table."""
-        ...
-
-    def set_temple(self, temple: TempleRecord) -> None:
-        """Enter a temple, or what changed about it."""
-        ...
-
-    def token_ids(self, source: str, seqs: Sequence[int]) -> dict[int, str]:
-        """Return the token ids already kept under these numbers of a source."""
-        ...
-
-    def keep(self, tokens: Sequence[KeptToken]) -> None:
-        """Keep tokens whose numbers are new."""
-        ...
-
-    def quarantine(self, tokens: Sequence[KeptToken]) -> int:
-        """Hold apart tokens whose numbers are taken by others; returns how many were not held apart before."""
-        ...
-
-    def set_mark(self, source: str, temple: str, seq: int) -> None:
-        """Raise the number up to which a source's tokens are kept without a gap."""
-        ...
-
-
-class Store(Protocol):
-    """Where a companion keeps what it knows. Only one change is under way at a time."""
-
-    def transaction(self) -> AbstractContextManager[Transaction]:
-        """Begin a change; leaving the block commits it, an exception rolls it back.
-
-        Raises `HouseError` ``store_failing`` where the change could not be made durable.
-        """
-        ...
-
-    def tables(self) -> Iterable[TableRecord]:
-        """Return every table, oldest first."""
-        ...
-
-    def entries(self, table_id: str) -> Sequence[Entry]:
-        """Return a table's whole log, in order."""
-        ...
-
-    def temples(self) -> Iterable[TempleRecord]:
-        """Return every temple that was ever heard of."""
-        ...
-
-    def marks(self) -> Mapping[str, tuple[int, frozenset[int]]]:
-        """Return for each source the number kept without a gap and the numbers kept above it."""
-        ...
-
-    def recent(self, temple: str, limit: int) -> tuple[KeptToken, ...]:
-        """Return a temple's last tokens, newest first."""
-        ...
-
-    def totals(self, temple: str) -> Mapping[wire.God, int]:
-        """Return how many tokens of each god were kept from a temple, tests left out."""
-        ...
-
-    def quarantined(self, temple: str) -> int:
-        """Return how many of a temple's tokens are held apart."""
-        ...
-
-    def arrived(self, source: str) -> Mapping[wire.God, int]:
-        """Return how many tokens of each god were kept from one ledger, tests among them."""
-        ...
-
-    def fallen(self, table_id: str) -> Sequence[KeptToken]:
-        """Return the tokens that were kept for a table, in the order in which they fell."""
-        ...

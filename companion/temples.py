@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from companion.table import KeptToken, TempleRecord
+from companion.keeping import KeptToken, TempleRecord
 from controller import wire
 
 RECENT = 20

@@ -174,7 +174,8 @@ class Chance:
 
     The probabilities add up to 1. `key` and `facts` name what is due in the game's texts, `seat` is whose die or
     card it is. Where `secret`, only that seat may learn the outcome, so only it may type one in. Where not `asked`,
-    the app brings it at once: nobody at a table would roll for it.
+    the app brings it at once: nobody at a table would roll for it. Where it `follows`, it is one draw with the
+    outcome before it, and whoever let the app bring that one wants this one too.
     """
 
     key: str
@@ -183,6 +184,7 @@ class Chance:
     facts: Facts = field(default_factory=dict)
     secret: bool = False
     asked: bool = True
+    follows: bool = False
 
 
 @dataclass(frozen=True, slots=True)

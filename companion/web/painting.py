@@ -11,6 +11,8 @@ A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen
 - ``at`` the page: ``table`` (its id), ``layout``, ``seats`` (held by this phone), ``language``
 - ``form(choice, seat="", words="", css="")`` a button that makes a choice's move; used with ``{% call %}``
   what stands inside is what stands on the button
+- ``typed(move, label, value, most, seat="", css="")`` a field for a whole number, which becomes the last argument of
+  a move written as a list; it is sent when it is left, or by its button where no script runs
 - ``bring(words, css="")`` the button by which the app rolls or draws what chance has to bring; what a real die or
   deck showed instead is a form of its choice with ``seat="chance"``
 - ``guided(game)`` whether a game's folder brings a guide, and so a page of rules
@@ -221,6 +223,7 @@ class Painter:
             "health_words": lambda code, god="": health_words(words, code, god),
             "form": (forms := Forms(self._template("macros.html"), words, at, self._url)),
             "bring": forms.bring,
+            "typed": forms.typed,
             "guided": self.guided,
             "spelled": spelled,
             "version_mark": VERSION_MARK,
@@ -292,6 +295,18 @@ class Forms:
         }
         action = self._url("play", table_id=self._at.table)
         form = self._macros.move(action, fields, inside, css, choice["element"], choice["confirm"])
+        return Markup(form)  # noqa: S704  # escaped there
+
+    def typed(self, move: Sequence[Arg], label: str, value: int, most: int, seat: Seat = "", css: str = "") -> Markup:
+        """Return the field that makes a move with a number that a person types, `value` being the one that stands."""
+        fields = {
+            "seat": seat or (self._at.seats[0] if self._at.seats else ""),
+            "move": json.dumps(list(move), separators=(",", ":")),
+            "version": VERSION_MARK,
+            "request": REQUEST_MARK,
+        }
+        action = self._url("play", table_id=self._at.table)
+        form = self._macros.typed(action, fields, label, value, most, css, self._words("typed.go"))
         return Markup(form)  # noqa: S704  # escaped there
 
     def bring(self, words: str = "", css: str = "", caller: Callable[[], Markup] | None = None) -> Markup:

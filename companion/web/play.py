@@ -135,6 +135,12 @@ def play(table_id: str) -> Response:
         move = Move.from_json(json.loads(request.form.get("move", "")))
     except (ValueError, RecursionError):
         raise HouseError("bad_move") from None
+    typed = request.form.get("typed")
+    if typed is not None:  # a number that a person wrote is the move's last argument; an empty field is none
+        number = whole_number(typed.strip() or "0", 10**9)
+        if number is None:
+            raise HouseError("bad_number")
+        move = Move(move.name, (*move.args, number))
     seat, version, asked = _post()
     return _played(table_id, site().house.play(table_id, seat_token(table_id), seat, move, version, asked))
 
@@ -216,7 +222,7 @@ def serve(table_id: str) -> Response:
 
 @blueprint.get("/picks")
 def picks(table_id: str) -> Response:
-    """Show what lies a level deeper in the choices of a seat."""
+    """Show what lies a level deeper in the choices of a seat, or hand it to our script as forms."""
     here = site()
     table = here.house.table(table_id)
     seat = request.args.get("seat", "")[:24]
@@ -235,12 +241,15 @@ def picks(table_id: str) -> Response:
     whose = due.seat or seat if seat == CHANCE and due else seat
     audience = Audience(language(), "phone", (seat,))
     form = here.painter.forms(table, audience)
+    html = [filled(form(_fields(choice), picked=path), table.version, new_request) for choice in choices]
+    if scripted():
+        return jsonify(title=here.words(table)("picks.title"), choices=html)
     return here.page(
         "picks.html",
         table=table,
         gt=here.words(table),
         seat=whose,
-        forms=[Markup(filled(form(_fields(choice), picked=path), table.version, new_request)) for choice in choices],  # noqa: S704
+        forms=[Markup(each) for each in html],  # noqa: S704  # painted by a template that escapes
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from companion.handheld import page
 from companion.lobby import clean_name, normal_code
 from companion.table import HouseError
 from tests.companion.conftest import Home
@@ -137,9 +138,9 @@ def test_one_phone_that_is_passed_round_holds_every_free_chair(home: Home) -> No
 def test_a_phone_passed_round_acts_for_the_seat_on_turn(home: Home) -> None:
     table = home.table()
     token = home.house.share(table.id, table.code, {})
-    assert home.house.table(table.id).page(home.house.seats_held(table.id, token))["acting"] == "east"
+    assert page(home.house.table(table.id), home.house.seats_held(table.id, token))["acting"] == "east"
     home.play(table, token, "east", "end_turn")
-    assert home.house.table(table.id).page(home.house.seats_held(table.id, token))["acting"] == "north"
+    assert page(home.house.table(table.id), home.house.seats_held(table.id, token))["acting"] == "north"
 
 
 def test_a_wrong_code_opens_nothing(home: Home) -> None:

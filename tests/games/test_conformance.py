@@ -33,6 +33,11 @@ MANY = 27
 SAMPLED = 0.4
 """How many states of a lasting game are looked at closely; every step and every replay is."""
 
+CLOSELY = 40
+"""States of any other game that are all looked at closely; of those that follow in a long one, a few are."""
+
+LATER = 0.08
+
 everywhere = pytest.mark.parametrize("here", COMBINATIONS, ids=str)
 
 
@@ -51,7 +56,8 @@ def test_random_play_keeps_every_law_of_a_game(here: Combination) -> None:
         for step in playout(game, opening, random, LONGEST if games < whole else 300):
             steps.append(step)
             _check_step(game, step)
-            if not here.lasting or random.random() < SAMPLED:
+            often = SAMPLED if here.lasting else LATER if len(seen) > CLOSELY else 1.0
+            if random.random() < often:
                 _check_state(here, step.after, random)
             seen.append((step.after, hash(step.after)))
             for earlier, hashed in [seen[-2], *random.sample(seen, min(10, len(seen)))]:

@@ -8,6 +8,7 @@ from html import unescape
 import pytest
 
 from companion.games.kernel import Choice
+from companion.handheld import page
 from tests.web.conftest import Browser, WebHome, text_of
 
 JSON = {"Accept": "application/json"}
@@ -135,7 +136,7 @@ def test_undo_is_offered_to_the_seat_that_moved_and_takes_the_move_back(home: We
     assert 'class="undo"' in phone.get(f"/t/{table.id}").get_data(as_text=True)
     assert 'class="undo"' not in other.get(f"/t/{table.id}").get_data(as_text=True)
     phone.post(f"/t/{table.id}/undo", {"seat": "east", "version": "4", "request": "u1"})
-    assert home.house.table(table.id).page(("east",))["total"] == 0
+    assert page(home.house.table(table.id), ("east",))["total"] == 0
     answer = phone.post(f"/t/{table.id}/undo", {"seat": "east", "version": "5", "request": "u2"})
     assert answer.status_code == 409
 

@@ -26,6 +26,10 @@ export class Picker {
       event.preventDefault();
       this.tap(form, event.submitter ?? form.querySelector("button"));
     });
+    document.addEventListener("change", (event) => {
+      const form = event.target.matches('input[name="typed"]') && event.target.closest("form[data-post]");
+      if (form && root.contains(form)) form.requestSubmit();
+    });
   }
 
   async tap(form, button) {
@@ -34,7 +38,9 @@ export class Picker {
     this.busy.add(aim);
     this.show(form, button, true);
     try {
-      this.heed(await this.post(form));
+      const answer = await this.post(form);
+      settle(form, answer.ok);
+      this.heed(answer);
     } catch {
       this.tell.say(this.root.dataset.wordsFailed);
     } finally {
@@ -116,6 +122,14 @@ export class Picker {
     if (answer.regions) this.tell.news(answer);
     this.tell.say(answer.ok ? "" : answer.words);
   }
+}
+
+// A number that was sent is the table's now; one that was refused gives way to what stands.
+function settle(form, accepted) {
+  const field = form.querySelector('input[name="typed"]');
+  if (!field) return;
+  delete field.dataset.touched;
+  if (!accepted) field.value = field.defaultValue;
 }
 
 async function send(action, fields) {

@@ -1,6 +1,8 @@
 // The composition root of a live page: joins the stream, the swapping and the taps. The page is whole without it.
 
 import { localise } from "./clock.js";
+import { Elements } from "./elements.js";
+import { Glide } from "./glide.js";
 import { Live } from "./live.js";
 import { Picker } from "./pick.js";
 import { swap } from "./swap.js";
@@ -47,6 +49,8 @@ function news({ id, version, mark, regions }) {
 }
 
 const picker = new Picker(root, { news, say });
+new Elements(root, { say });
+new Glide(root);
 const live = new Live(address, {
   regions: news,
   reload,

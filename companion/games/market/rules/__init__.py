@@ -1,0 +1,1 @@
+"""The rules of The Aztec Market, a few files that read like the rulebook. Pure."""

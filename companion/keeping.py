@@ -1,0 +1,124 @@
+"""How tables, temples and tokens are kept: their records, and the port that a store implements. It keeps nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from companion.games.kernel import Seat
+from companion.table import Charter, Entry
+from controller import wire
+
+
+@dataclass(frozen=True, slots=True)
+class TableRecord:
+    """A table as it is stored: its charter, its whole log, and who holds its chairs."""
+
+    charter: Charter
+    entries: tuple[Entry, ...]
+    keys: Mapping[Seat, str]
+
+
+@dataclass(frozen=True, slots=True)
+class TempleRecord:
+    """A temple as it is stored: the ledger it speaks from and the table it serves."""
+
+    name: str
+    source: str | None = None
+    table_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptToken:
+    """A token as it is stored, with the table it went to, if any."""
+
+    temple: str
+    token: wire.Token
+    received_at: datetime
+    table_id: str | None = None
+
+
+class Transaction(Protocol):
+    """One change of the store: all of it is durable when it ends, or none."""
+
+    def add_table(self, charter: Charter) -> None:
+        """Enter a new table."""
+        ...
+
+    def append(self, table_id: str, entry: Entry) -> None:
+        """Enter the next line of a table's log; the number is the safety net against a second writer."""
+        ...
+
+    def set_keys(self, table_id: str, keys: Mapping[Seat, str]) -> None:
+        """Replace who holds the chairs of a table."""
+        ...
+
+    def set_temple(self, temple: TempleRecord) -> None:
+        """Enter a temple, or what changed about it."""
+        ...
+
+    def token_ids(self, source: str, seqs: Sequence[int]) -> dict[int, str]:
+        """Return the token ids already kept under these numbers of a source."""
+        ...
+
+    def keep(self, tokens: Sequence[KeptToken]) -> None:
+        """Keep tokens whose numbers are new."""
+        ...
+
+    def quarantine(self, tokens: Sequence[KeptToken]) -> int:
+        """Hold apart tokens whose numbers are taken by others; returns how many were not held apart before."""
+        ...
+
+    def set_mark(self, source: str, temple: str, seq: int) -> None:
+        """Raise the number up to which a source's tokens are kept without a gap."""
+        ...
+
+
+class Store(Protocol):
+    """Where a companion keeps what it knows. Only one change is under way at a time."""
+
+    def transaction(self) -> AbstractContextManager[Transaction]:
+        """Begin a change; leaving the block commits it, an exception rolls it back.
+
+        Raises `HouseError` ``store_failing`` where the change could not be made durable.
+        """
+        ...
+
+    def tables(self) -> Iterable[TableRecord]:
+        """Return every table, oldest first."""
+        ...
+
+    def entries(self, table_id: str) -> Sequence[Entry]:
+        """Return a table's whole log, in order."""
+        ...
+
+    def temples(self) -> Iterable[TempleRecord]:
+        """Return every temple that was ever heard of."""
+        ...
+
+    def marks(self) -> Mapping[str, tuple[int, frozenset[int]]]:
+        """Return for each source the number kept without a gap and the numbers kept above it."""
+        ...
+
+    def recent(self, temple: str, limit: int) -> tuple[KeptToken, ...]:
+        """Return a temple's last tokens, newest first."""
+        ...
+
+    def totals(self, temple: str) -> Mapping[wire.God, int]:
+        """Return how many tokens of each god were kept from a temple, tests left out."""
+        ...
+
+    def quarantined(self, temple: str) -> int:
+        """Return how many of a temple's tokens are held apart."""
+        ...
+
+    def arrived(self, source: str) -> Mapping[wire.God, int]:
+        """Return how many tokens of each god were kept from one ledger, tests among them."""
+        ...
+
+    def fallen(self, table_id: str) -> Sequence[KeptToken]:
+        """Return the tokens that were kept for a table, in the order in which they fell."""
+        ...

@@ -1,0 +1,123 @@
+"""A sitting at the market for tests: a market drawn in letters, moves in the words of the table, refusals by code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from companion.games.kernel import CHANCE, Arg, Line, Move, Refusal, Seat, Value
+from companion.games.market import GAME
+from companion.games.market.rules.notation import parse
+from companion.games.market.rules.state import State
+
+PLAIN = "pcjh/1234/xyuv/amk."
+"""A market in the letters of the notation: vendors in the north, then crowds, porters and governors, and the rest."""
+
+
+def all_options(**chosen: Value) -> dict[str, Value]:
+    """Return the defaults with some options chosen."""
+    return {option.key: option.default for option in GAME.options} | chosen
+
+
+class Sitting:
+    """A game on its way, from any position that the notation can write."""
+
+    def __init__(
+        self,
+        market: str = PLAIN,
+        *,
+        players: int = 2,
+        vendors: str = "0,0,0,0",
+        king: str = "0,0,0,0",
+        buyers: dict[Seat, str] | None = None,
+        step: str = "turn:south:0",
+        turn: int = 1,
+        start: Seat = "south",
+        unseen: str = "",
+        drawn: str = "-",
+        **chosen: Value,
+    ) -> None:
+        """Set a position up.
+
+        Without `unseen` the bag holds all that lies nowhere else, and the king is given herbs until that is a
+        multiple of four.
+        """
+        seats = GAME.seatings[players]
+        held = {seat: (buyers or {}).get(seat, "-,-,-,-") for seat in seats}
+        rules = ",".join(
+            f"{option.key}:{chosen[option.key]}"
+            for option in GAME.options
+            if chosen.get(option.key, option.default) != option.default
+        )
+        if not unseen:
+            gone = int(chosen.get("removed", 4)) // 4 if chosen.get("removed_mode") == "equal" else 0
+            out = [
+                sum(int(each.strip("o")[:-1]) for row in held.values() for each in row.split(",") if each[-1] == good)
+                for good in "pcjh"
+            ]
+            king = _padded(vendors, king, out)
+            lying = zip(vendors.split(","), king.split(","), out, strict=True)
+            unseen = ",".join(str(20 - gone - int(a) - int(b) - c) for a, b, c in lying)
+        words = {
+            "rules": rules or "-", "start": start, "turn": turn, "step": step, "market": market, "vendors": vendors,
+            "king": king, "unseen": unseen, "drawn": drawn, "moved": "-", **held, "played": "-",
+        }  # fmt: skip
+        self.state: State = parse(" ".join(f"{key}={value}" for key, value in words.items()))
+        self.told: list[Line] = []
+
+    @classmethod
+    def fresh(cls, players: int = 2, **chosen: Value) -> Sitting:
+        """Return a sitting before anything is set up."""
+        sitting = cls.__new__(cls)
+        sitting.state = GAME.setup(all_options(**chosen), GAME.seatings[players])
+        sitting.told = []
+        return sitting
+
+    def do(self, name: str, *args: Arg, by: Seat | None = None) -> Sitting:
+        """Make a move, by whoever may act unless a seat is named."""
+        seat = by or GAME.to_act(self.state)[0]
+        move = Move(name, args)
+        after = GAME.play(self.state, seat, move)
+        assert not isinstance(after, Refusal), f"{seat}'s {move} is refused: {after}"
+        self.told = GAME.story(self.state, seat, move, after)
+        self.state = after
+        return self
+
+    def refused(self, name: str, *args: Any, by: Seat | None = None) -> str:
+        """Try a move that must be refused; returns the code."""
+        refusal = GAME.play(self.state, by or GAME.to_act(self.state)[0], Move(name, args))
+        assert isinstance(refusal, Refusal), f"{name} {args} was not refused"
+        assert Move(name, args) not in self.moves
+        return refusal.code
+
+    def draw(self, letters: str) -> Sitting:
+        """Draw tokens out of the bag, by their letters in the notation."""
+        for letter in letters:
+            self.do("draw", {"p": "pottery", "c": "cloth", "j": "jewels", "h": "herbs"}[letter], by=CHANCE)
+        return self
+
+    @property
+    def moves(self) -> list[Move]:
+        """What may be done now, by whoever acts first."""
+        acting = GAME.to_act(self.state)
+        return GAME.moves(self.state, acting[0]) if acting else []
+
+    @property
+    def names(self) -> set[str]:
+        """The names of what may be done now."""
+        return {move.name for move in self.moves}
+
+    def buyer(self, seat: Seat, lane: int) -> tuple[bool, str, int]:
+        """Return a buyer's coin, goods and their number."""
+        held = self.view["buyers"][seat][lane]
+        return held["coin"], held["goods"], held["n"]
+
+    @property
+    def view(self) -> Any:
+        """What a spectator sees."""
+        return GAME.view(self.state, None)
+
+
+def _padded(vendors: str, king: str, held: list[int]) -> str:
+    has = [int(each) for each in king.split(",")]
+    has[3] += -(sum(map(int, vendors.split(","))) + sum(has) + sum(held)) % 4
+    return ",".join(map(str, has))
