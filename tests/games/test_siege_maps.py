@@ -179,6 +179,12 @@ def test_a_quarter_of_two_hexes_is_too_small_for_its_garrison() -> None:
     assert "map_small_quarter" in codes(text)
 
 
+def test_more_quarters_than_a_third_of_the_forces_can_garrison_are_refused() -> None:
+    """Ruling S3: or no array could ever stand."""
+    text = SKIRMISH.replace("[quarters]", '[quarters]\nq = "Xochimilco"')
+    assert "map_many_quarters" in codes(text)
+
+
 def test_junk_is_a_fault_and_never_an_exception() -> None:
     for text in ("", "x", "=" * 100, "a = [" * 2000, 'ground = """\n"""', "\0", "é" * 70_000, *_mangled()):
         assert faults(text)

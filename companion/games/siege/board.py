@@ -5,6 +5,7 @@ A hex is 20 wide and stands on its point; the drawing's unit is a twentieth of i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -133,3 +134,19 @@ def _sides(board: Grid, edges: Sequence[Sequence[str]], part: float) -> str:
 
 def _n(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def tapping(board: Grid, seat: str, paint: str) -> str:
+    """Return what a tap means on a map that is drawn, for the script: every hex paints, or every side does."""
+    return json.dumps(
+        {
+            "seat": seat,
+            "columns": board.width,
+            "rows": board.height,
+            "taps": {},
+            "attacks": [],
+            "since": [],
+            "paint": paint,
+        },
+        separators=(",", ":"),
+    )

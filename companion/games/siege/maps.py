@@ -41,6 +41,9 @@ from companion.games.siege.rules.roster import ROSTERS, THIRD
 LEAST_GARRISON = 3
 """Units that each quarter of the city begins with (ruling S3)."""
 
+MOST_QUARTERS = (len(ROSTERS[THIRD].of("aztecs")) - 1) // LEAST_GARRISON
+"""Quarters that a third of the forces can garrison, the leader left free."""
+
 LONGEST_NAME = 40
 LONGEST_FILE = 60_000
 
@@ -248,6 +251,8 @@ class _Inspection:
             )
         if not field.quarters:
             yield Fault(self.quarters, "map_no_quarter", {})
+        if len(field.quarters) > MOST_QUARTERS:
+            yield Fault(self.quarters, "map_many_quarters", {"n": len(field.quarters), "most": MOST_QUARTERS})
         for letter, hexes in field.quarter_hexes.items():
             if hexes.bit_count() < LEAST_GARRISON:
                 yield Fault(

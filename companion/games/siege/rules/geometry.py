@@ -92,7 +92,9 @@ def _letters(column: int) -> str:
 
 def bits(hexes: int) -> Iterator[int]:
     """Yield the members of a set, lowest first."""
-    while hexes:
-        lowest = hexes & -hexes
-        yield lowest.bit_length() - 1
-        hexes ^= lowest
+    # A search in the written number is several times as fast as taking bit after bit off a long one.
+    written = f"{hexes:b}"[::-1]
+    at = written.find("1")
+    while at >= 0:
+        yield at
+        at = written.find("1", at + 1)

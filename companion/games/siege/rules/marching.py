@@ -108,7 +108,7 @@ def _anywhere(
 
 
 def _by_land(field: Field, start: int, points: int, ground: Ground) -> dict[int, int]:
-    barred, by_land = ground.barred, field.by_land
+    barred, by_land, shy = set(bits(ground.barred)), field.by_land, ground.shy
     best = {start: 0}
     ripe: list[list[int]] = [[] for _ in range(points + 1)]
     ripe[0].append(start)
@@ -118,8 +118,8 @@ def _by_land(field: Field, start: int, points: int, ground: Ground) -> dict[int,
                 continue
             for to, cost in by_land[here]:
                 total = spent + cost
-                if total <= points and not barred >> to & 1 and total < best.get(to, FAR):
-                    if ground.shy and nearer(field, here, to, ground):
+                if total <= points and total < best.get(to, FAR) and to not in barred:
+                    if shy and nearer(field, here, to, ground):
                         continue
                     best[to] = total
                     ripe[total].append(to)

@@ -34,7 +34,7 @@ class SiegeMap {
     }
     this.sheets.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     map.querySelector("[data-siege-tools]").hidden = false;
-    map.addEventListener("click", (event) => this.tool(event.target.closest("[data-siege]")?.dataset.siege));
+    root.addEventListener("click", (event) => this.tool(event.target.closest("[data-siege]")?.dataset.siege));
     map.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.resized()).observe(this.sheets);
     new MutationObserver(() => this.repainted()).observe(this.sheets, { childList: true, subtree: true });
@@ -143,7 +143,10 @@ class SiegeMap {
   pointerup(event) {
     const finger = this.fingers.get(event.pointerId);
     this.fingers.delete(event.pointerId);
-    if (finger && !finger.far) this.tapped(this.hexAt(this.point(event)));
+    if (!finger || finger.far) return;
+    const point = this.point(event);
+    const hex = this.hexAt(point);
+    this.tapped(hex, hex && sideOf(hex, point));
   }
 
   pointercancel(event) {
@@ -187,6 +190,7 @@ class SiegeMap {
     else if (which === "farther") this.zoom(1.5, middle);
     else if (which === "whole") this.fit(false);
     else if (which === "replay") return this.tell_since();
+    else if (which === "save") return save(document.querySelector("[data-siege-file]").value);
     else return;
     this.show();
   }
@@ -203,8 +207,9 @@ class SiegeMap {
 
   // What a tap does.
 
-  tapped(hex) {
+  tapped(hex, side) {
     if (!hex || !this.state.seat) return;
+    if (this.state.paint) return this.make(this.state.paint === "side" ? ["side", hex, side] : ["paint", hex]);
     const attack = this.aims().find((each) => each[2] === hex);
     if (attack) return this.make(["attack", attack[0], hex]);
     const moves = this.state.taps[hex];
@@ -289,8 +294,21 @@ function middle(column, row) {
   return [MARGIN + WIDE * column + (row % 2) * (WIDE / 2) + WIDE / 2, MARGIN + ROW * row + POINT];
 }
 
+function sideOf(hex, { x, y }) {
+  const [mx, my] = middle(...place(hex));
+  return ["e", "se", "sw", "w", "nw", "ne"][(Math.round(Math.atan2(y - my, x - mx) / (Math.PI / 3)) + 6) % 6];
+}
+
 function outline(hexes) {
   return hexes.map((hex) => middle(...place(hex))).map(([x, y]) => `M${x} ${y - POINT}l10 5.78v11.54l-10 5.78-10-5.78v-11.54z`).join("");
+}
+
+function save(text) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "application/toml" }));
+  link.download = "map.toml";
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), PATIENCE);
 }
 
 function name(column, row) {
