@@ -34,7 +34,9 @@ def opened(name: str) -> tuple[Game[Any], Any]:
 @each_aid
 def test_an_aid_keeps_the_laws_of_a_game(aid: Game[Any]) -> None:
     here, random = Combination(aid, "classic", ("table",)), Random(aid.name)
-    for n, step in enumerate(playout(aid, aid.setup({}, ("table",)), random, longest=60 if aid.name == "siege.editor" else 160)):
+    for n, step in enumerate(
+        playout(aid, aid.setup({}, ("table",)), random, longest=60 if aid.name == "siege.editor" else 160)
+    ):
         if n % 4 == 0:
             _check_state(here, step.after, random)
         for line in aid.story(step.before, step.seat, step.move, step.after):

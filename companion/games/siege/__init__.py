@@ -17,6 +17,7 @@ from companion.games.siege.regions import regions
 from companion.games.siege.rules import notation, play
 from companion.games.siege.rules.roster import SIDES
 from companion.games.siege.rules.state import State, setup
+from companion.games.siege.sheets import SHEETS, sheet
 from companion.games.siege.story import story
 from companion.games.siege.view import view
 
@@ -32,6 +33,7 @@ class Siege(Game[State]):
     options: tuple[Option, ...] = OPTIONS
     presets: Mapping[str, Mapping[str, Value]] = PRESETS
     seatings: Mapping[int, tuple[Seat, ...]] = SEATINGS
+    sheets: tuple[str, ...] = SHEETS
     aids: Mapping[str, Game[Any]] = AIDS
 
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
@@ -90,6 +92,10 @@ class Siege(Game[State]):
     def story(self, before: State, seat: Seat, move: Move, after: State) -> list[Line]:
         """Return what a move did, line by line."""
         return story(before, seat, move, after)
+
+    def sheet(self, name: str, language: str) -> Mapping[str, Json]:
+        """Return what one page for the printer shows; raises `KeyError` for a name that is not in `sheets`."""
+        return sheet(name, language)
 
     def notation(self, state: State) -> str:
         """Return the state in one line."""

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from companion.games.kernel import Json
+from companion.games.siege.rules.field import Field
 from companion.games.siege.rules.geometry import SIDES, Grid, grid
 
 WIDE = 20.0
@@ -134,6 +135,24 @@ def _sides(board: Grid, edges: Sequence[Sequence[str]], part: float) -> str:
 
 def _n(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def parts(
+    field: Field, names: Sequence[str], walls: Sequence[Sequence[str]], gates: Sequence[Sequence[str]]
+) -> dict[str, Json]:
+    """Return the paths of some hexes of a map, and of some of its walls and gates."""
+    cells = field.grid
+    of: dict[str, list[str]] = {}
+    for name in names:
+        of.setdefault(field.ground[cells.numbers[name]], []).append(name)
+    return {
+        "grounds": [{"letter": letter, "hexes": outline(cells, of[letter])} for letter in sorted(of)],
+        "marks": [
+            {"letter": each, "path": marks(cells, of[each], _MARKS[each])} for each in sorted(of) if each in _MARKS
+        ],
+        "walls": _sides(cells, walls, 1.0),
+        "gates": _sides(cells, gates, 0.3),
+    }
 
 
 def tapping(board: Grid, seat: str, paint: str) -> str:
