@@ -1,4 +1,4 @@
-"""What the siege's pages for the printer show: both maps in tiles of their true size, counters, the card of odds. Pure.
+"""What the siege's pages for the printer show: maps in tiles of true size, counters, the card of odds. Pure.
 
 A hex is 20 mm wide, as in `board`, so that one unit of a drawing is a millimetre; a counter has 16 mm.
 """
