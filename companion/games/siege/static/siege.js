@@ -209,16 +209,17 @@ class SiegeMap {
 
   tapped(hex, side) {
     if (!hex || !this.state.seat) return;
-    if (this.state.paint) return this.make(this.state.paint === "side" ? ["side", hex, side] : ["paint", hex]);
+    if (this.state.paint) return this.make(this.state.paint === "side" ? ["side", hex, side] : ["paint", hex], hex);
     const attack = this.aims().find((each) => each[2] === hex);
-    if (attack) return this.make(["attack", attack[0], hex]);
+    if (attack) return this.make(["attack", attack[0], hex], hex);
     const moves = this.state.taps[hex];
     if (!moves) return this.select(this.state.attacks.some((each) => each[1] === hex) ? hex : "");
     const wanted = this.mode?.querySelector("input:checked")?.value;
-    this.make(moves.find(([what]) => what === wanted) ?? moves[0]);
+    this.make(moves.find(([what]) => what === wanted) ?? moves[0], hex);
   }
 
-  make(move) {
+  make(move, hex) {
+    if (hex) this.pieces.append(element("path", { class: "asked", d: outline([hex]) })); // until the answer is painted
     const hand = this.hand.cloneNode(true); // a form carries the id of its post until that is answered
     hand.elements.seat.value = this.state.seat;
     hand.elements.move.value = JSON.stringify(move);
