@@ -48,10 +48,14 @@ class Shot:
 
 CALENDAR = Evening("mexica", "classic", 4, 420, 3)
 
+MARKET = Evening("market", "classic", 4, 205, 4)
+
 SHOTS = (
     Shot("phone-calendar", CALENDAR),
     Shot("phone-calendar-night", CALENDAR, "other", night=True),
     Shot("screen-calendar", CALENDAR, "screen"),
+    Shot("phone-market", MARKET),
+    Shot("screen-market", MARKET, "screen", night=True),
     Shot("phone-story", Evening("mexica", "evening", 3, 4000, 2), page="/story"),
 )
 
