@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from companion.games.mexica.cards import DECK
 from controller import wire
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device
-from tests.browser.driving import HURRIED, Table
+from tests.browser.driving import HURRIED, Table, confirm
 from tests.browser.test_access import violations
 
 Make = Callable[..., Device]
@@ -167,7 +167,8 @@ def test_a_whole_game_is_played_with_a_temple_a_reload_and_a_phone_that_is_lost(
                     hidden(table, seat, card)
     last = home.house.table(table.id).state
     assert last.outcome.kind == "flood"
-    assert len(last.counted) == fallen >= 13
+    assert len(last.counted) == fallen > 0
+    assert last.tallies.total >= 13
     for phone in table.phones:
         expect(phone.page.locator(".ending-flood")).to_be_visible()
         expect(phone.page.locator(".region-after .button")).to_be_visible()
@@ -177,11 +178,8 @@ def handed_over(companion: Companion, table: Table, by: Device, new: Device) -> 
     """Let a phone at the table hand the lost seat over, and another phone take it."""
     new.page.add_init_script(f"({HURRIED})()")
     by.page.click("#drawer > summary")
-    button = by.page.locator(".free-form button")
-    button.click()
-    expect(button).to_have_attribute("data-armed", "")
-    by.page.wait_for_timeout(60)
-    button.click()
+    house = companion.home.house
+    confirm(by.page.locator(".free-form button"), lambda: not house.table(table.id).chair("west").taken)
     expect(by.page.locator(".chair.free")).to_have_count(1)
     new.join(companion, companion.home.house.table(table.id), "west", "Carla")
     by.page.click("#drawer > summary")
