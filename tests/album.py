@@ -48,7 +48,7 @@ class Shot:
 
 CALENDAR = Evening("mexica", "classic", 4, 420, 3)
 
-MARKET = Evening("market", "classic", 4, 205, 4)
+MARKET = Evening("market", "classic", 4, 112, 4)
 
 SHOTS = (
     Shot("phone-calendar", CALENDAR),
