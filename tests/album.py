@@ -48,11 +48,14 @@ class Shot:
 
 CALENDAR = Evening("mexica", "classic", 4, 420, 3)
 
+MARKET = Evening("market", "classic", 4, 112, 4)
+
 SHOTS = (
     Shot("phone-calendar", CALENDAR),
     Shot("phone-calendar-night", CALENDAR, "other", night=True),
     Shot("screen-calendar", CALENDAR, "screen"),
-    Shot("phone-market", Evening("market", "classic", 4, 60, 3)),
+    Shot("phone-market", MARKET),
+    Shot("screen-market", MARKET, "screen", night=True),
     Shot("phone-siege", Evening("siege", "skirmish", 2, 160, 3)),
     Shot("phone-moctezuma", Evening("moctezuma", "classic", 4, 90, 3)),
     Shot("phone-story", Evening("mexica", "evening", 3, 4000, 2), page="/story"),

@@ -19,6 +19,7 @@ _STATUS = {
     "wrong_code": 403,
     "not_seated": 403,
     "not_your_seat": 403,
+    "bad_number": 400,
     "bad_move": 400,
 }
 _WORDS = {404: "not_found", 405: "not_found", 413: "too_large"}

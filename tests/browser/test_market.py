@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import expect
 
+from companion.games.market import GAME
 from companion.table import Table
-from tests.browser.conftest import SCREEN, Companion, Device
+from tests.browser.conftest import PHONE, SCREEN, Companion, Device
+from tests.browser.test_access import violations
 from tests.games.market_sitting import all_options
 
 Make = Callable[..., Device]
@@ -53,11 +56,11 @@ def _tap(companion: Companion, table: Table, phone: Device, selector: str) -> No
     """Tap, twice where a slip would hurt, and wait until the table has moved on and the phone has seen it."""
     before = _now(companion, table).version
     phone.page.locator(selector).first.click()
-    for tries in range(60):
+    for tries in range(160):
         now = _now(companion, table).version
         if now > before:
             break
-        if phone.page.locator("button[data-armed]").count() or tries == 15:  # or the tap came too soon after another
+        if phone.page.locator("button[data-armed]").count() or tries == 80:  # or the tap came too soon after another
             phone.page.locator(selector).first.click()
         phone.page.wait_for_timeout(50)
     assert now > before, f"{selector} did nothing: {phone.page.locator('.notice').inner_text()}"
@@ -161,6 +164,17 @@ def test_the_table_screen_shows_market_and_king_without_scrolling(companion: Com
     expect(screen.page.locator(".king-good")).to_have_count(4)
 
 
+def small(phone: Device) -> list[str]:
+    """Return what a thumb would miss."""
+    found: list[str] = phone.page.evaluate(
+        """[...document.querySelectorAll('button, summary, a.button, input:not([type=hidden])')]
+        .map(e => [e.getBoundingClientRect(), e.textContent.trim().slice(0, 40)])
+        .filter(([box]) => box.width > 0 && (box.width < 43.5 || box.height < 43.5))
+        .map(([box, words]) => `${words}: ${box.width} x ${box.height}`)"""
+    )
+    return found
+
+
 # The aids
 
 
@@ -207,6 +221,37 @@ def test_the_score_pad_says_no_to_more_tokens_than_there_are(companion: Companio
     expect(phone.page.locator(".notice")).to_contain_text("no more of them")
     expect(field).to_have_value("0")
     phone.complaints.clear()  # the browser's own line for the answer 409
+
+
+@pytest.mark.parametrize(("scheme", "language"), [("light", "es"), ("dark", "en")])
+def test_nobody_is_left_out(companion: Companion, device: Make, scheme: str, language: str) -> None:
+    """axe finds nothing, a thumb meets every button, and no page is wider than a phone: at play and in each aid."""
+    phone, found = device(language=language, scheme=scheme), {}
+    table = _set(companion, setup="random")
+    phone.share(companion, table)
+    phone.page.click(".begin-form button")
+    expect(phone.page.locator("body")).to_have_class(re.compile("phase-running"))
+    phone.listening()
+    for name in ("first coins", "first turn", "screen", *GAME.aids):
+        if name == "first turn":
+            for _ in range(2):
+                phone.page.wait_for_timeout(500)
+                _tap(companion, table, phone, '[data-pick^="buyer:"][data-can="own"]')
+        elif name == "screen":
+            phone.page.goto(f"{companion.address}/t/{table.id}/screen")
+        elif name in GAME.aids:
+            phone.page.goto(f"{companion.address}/games/market")
+            phone.page.click(f'form[action$="/aids/{name}"] button')
+            phone.page.wait_for_url("**/t/*")
+            phone.listening()
+        for details in phone.page.locator("details").all():
+            details.evaluate("details => details.open = true")
+        problems = [*violations(phone), *small(phone)]
+        if phone.page.evaluate("document.documentElement.scrollWidth") > PHONE["width"]:
+            problems.append("wider than a phone")
+        if problems:
+            found[name] = problems
+    assert found == {}
 
 
 def test_four_tokens_come_out_of_the_bag_by_the_app_or_by_hand(companion: Companion, device: Make) -> None:

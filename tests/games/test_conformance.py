@@ -33,10 +33,10 @@ MANY = 27
 SAMPLED = 0.05
 """How many states of a lasting game are looked at closely; every step and every replay is."""
 
-CLOSELY = 40
+CLOSELY = 30
 """States of any other game that are all looked at closely; of those that follow in a long one, a few are."""
 
-LATER = 0.08
+LATER = 0.05
 
 everywhere = pytest.mark.parametrize("here", COMBINATIONS, ids=str)
 

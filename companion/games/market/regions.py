@@ -168,7 +168,7 @@ def _holdings(view: View) -> Slice:
     score = view["score"]
     lines = score["lines"]
     return {
-        "over": view["outcome"] is not None,
+        "shown": not _setting_up(view),
         "king": [view["king"][name] for name in COMMODITIES],
         "groups": [
             {
@@ -197,6 +197,7 @@ def _bag(view: View) -> Slice:
         "passes": (view["bag"] + 3) // 4,
         "aside": view["aside"],
         "last": _last_round(view),
+        "over": view["outcome"] is not None,
         "goods": [
             {
                 "commodity": name,
