@@ -85,7 +85,9 @@ def _measured(companion: Companion, browser: Any, taps: int) -> tuple[list[float
         moves = game.moves(state, seat := game.to_act(state)[0])
         play(seat, next((move for name in ("rest", "ready") for move in moves if move.name == name), moves[0]))
     page = device.page
-    page.reload()
+    page.locator(".siege-pieces").wait_for(state="attached")
+    page.wait_for_timeout(500)
+    page.goto(f"{companion.address}/t/{table.id}")
     device.listening()
     page.click('[data-siege="whole"]')
     context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
