@@ -27,10 +27,10 @@ BAND = 9.0
 """Width of the stripe along the shore that shows which quadrant a space belongs to."""
 
 SIGN_AT, SIGN_SIZE = 432.0, 74.0
-NAME_FROM_SIGN = 48.0
+NAME_FROM_SIGN = 46.0
 """How far a space's name stands below or above its sign, towards the middle of the board."""
-COUNT_AT = 338.0
-TRIBE_AT, TRIBE_SIZE = 284.0, 72.0
+COUNT_AT = 328.0
+TRIBE_AT, TRIBE_SIZE = 270.0, 60.0
 HOLDER_AT, HOLDER_TURN, HOLDER_SIZE = 462.0, 6.5, 38.0
 PIPS_AT = 482.0
 WATER_AT, FIRE_AT = 296.0, 290.0
