@@ -151,8 +151,9 @@ def test_a_note_is_written_while_another_plays_and_stays(companion: Companion, d
     blue.page.locator(".note-form button").first.click()
     expect(blue.page.locator("#note-1")).to_be_visible()
     red.page.get_by_role("button", name="Walk to temple 1", exact=True).click()
-    expect(red.page.locator(".walk button").first).to_be_visible()
-    assert state(companion, table).places[0] == 1, "a note makes nobody's tap stale"
+    # A note makes nobody's tap stale.
+    expect(red.page.locator('.pawn[data-piece="pawn-red"]')).to_have_attribute("data-place", "1")
+    assert state(companion, table).places[0] == 1
     blue.page.reload()
     blue.listening()
     expect(blue.page.locator("#note-0")).to_have_value("my own <b>words</b>")
