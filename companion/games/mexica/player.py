@@ -35,6 +35,12 @@ AFFORD = 3
 STILL_WORTH = 8
 """Tokens on the spaces for each one that it gives to keep the gods even, where more than a few are needed."""
 
+TOLLS = 5
+"""Week cards of its own from which on the tribute of others makes it worth while to hold the clock."""
+
+FORLORN = 0.2
+"""How likely its tokens must find all that it lacks, or else it plays for time."""
+
 KEPT = 0.3
 """How likely what it keeps must still find another sign when it buys the flower before it."""
 
@@ -117,9 +123,9 @@ class _Tribe:
     @property
     def ripe(self) -> bool:
         """Whether it is time to break the hoard: now promises more than to gather on, or no turn of its own is left."""
-        if self.left is not None and self.left <= len(self.others) + 1:
+        if self.last:
             return True
-        if self.tokens < min(self.own["prices"].values()):
+        if self.tokens < min(self.own["prices"].values()) or (self.left is not None and self.hope < FORLORN):
             return False
         signs, share = tuple(self.signs.values()), 1 / len(self.view["seats"])
         turns = self._turns()
@@ -130,6 +136,16 @@ class _Tribe:
         return Outlook(signs, after, share).buying(self.tokens) > Outlook(signs, turns, share).waiting(
             self.tokens + int(gathered)
         )
+
+    @property
+    def last(self) -> bool:
+        """Whether this turn of its own is surely the last, if the clock ticks on."""
+        return self.left is not None and self.left <= len(self.view["seats"])
+
+    @property
+    def hope(self) -> float:
+        """How likely all its tokens find all that it lacks."""
+        return found(tuple(sign.pile for sign in self.signs.values() if sign.lacking), self.tokens)
 
     def chance(self, sign: str) -> float:
         """Return how likely all its tokens find a sign."""
@@ -192,10 +208,15 @@ def _sacrifice(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
 
 
 def _affords(tribe: _Tribe, wanted: Sequence[str]) -> int:
-    """Return how many tokens it gives to make the gods even, so that the clock stands still while there is to gather.
+    """Return how many tokens it gives only to make the gods even, so that the clock stands still for a while.
 
-    Where the god that has less is one whose cards it wants, they buy cards besides.
+    Time is worth them where others pay it tribute and so have little left to upset the gods with, or where its
+    hoard finds too little anyhow. What goes to a god whose cards it wants buys some besides.
     """
+    if tribe.last:
+        return tribe.tokens
+    if len(tribe.own["week_cards"]) < TOLLS and tribe.hope >= FORLORN:
+        return 0
     if any(GOD_OF[sign] == tribe.behind for sign in wanted):
         return tribe.tokens
     return min(tribe.tokens, max(AFFORD, tribe.on_board // STILL_WORTH))
