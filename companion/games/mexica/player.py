@@ -125,7 +125,7 @@ class _Tribe:
         """Whether it is time to break the hoard: now promises more than to gather on, or no turn of its own is left."""
         if self.last:
             return True
-        if self.tokens < min(self.own["prices"].values()) or (self.left is not None and self.hope < FORLORN):
+        if self.tokens < min(self.own["prices"].values()):
             return False
         signs, share = tuple(self.signs.values()), 1 / len(self.view["seats"])
         turns = self._turns()
@@ -215,11 +215,11 @@ def _affords(tribe: _Tribe, wanted: Sequence[str]) -> int:
     """
     if tribe.last:
         return tribe.tokens
-    if len(tribe.own["week_cards"]) < TOLLS and tribe.hope >= FORLORN:
-        return 0
-    if any(GOD_OF[sign] == tribe.behind for sign in wanted):
-        return tribe.tokens
-    return min(tribe.tokens, max(AFFORD, tribe.on_board // STILL_WORTH))
+    if len(tribe.own["week_cards"]) >= TOLLS:
+        if any(GOD_OF[sign] == tribe.behind for sign in wanted):
+            return tribe.tokens
+        return min(tribe.tokens, max(AFFORD, tribe.on_board // STILL_WORTH))
+    return min(tribe.tokens, AFFORD) if tribe.hope < FORLORN else 0
 
 
 def _flower_first(tribe: _Tribe, wanted: Sequence[str], ripe: bool) -> bool:
