@@ -1,8 +1,9 @@
-"""The app as a tribe: hoards, then buys the signs that it lacks with all it has. It knows what its seat sees alone.
+"""The app as a tribe: hoards, then spends all it has on the signs it lacks. It knows what its seat sees alone.
 
-The way to win is eagle, serpent and flower (ruling M22). Tokens to the gods bring the end nearer (ruling M23), so
-they are kept until they reach far enough into a god's pile, until another tribe is about to settle, or until the
-clock runs out.
+The way to win is eagle, serpent and flower (ruling M22), and week cards bring them for nothing to whoever empties a
+space. So a good tribe gathers until it is clear which signs did not come, and only then asks the gods for them: what
+it gives earlier goes for signs that may come anyhow, and brings the end nearer (ruling M23). It does not wait when
+another tribe is about to have all three, nor beyond its last turn.
 """
 
 from __future__ import annotations
@@ -122,7 +123,10 @@ class _Tribe:
 
     @property
     def ripe(self) -> bool:
-        """Whether it is time to break the hoard: now promises more than to gather on, or no turn of its own is left."""
+        """Whether to break the hoard: that promises more than to gather on, or no turn of its own is left.
+
+        What it gives may itself call the gods, and then there is not much left to wait for.
+        """
         if self.last:
             return True
         if self.tokens < min(self.own["prices"].values()):
@@ -133,13 +137,12 @@ class _Tribe:
         after = turns
         if self.left is None and self.view["left"] is not None and self.tokens >= self.view["left"]:
             after = min(turns, float(COUNTDOWN * self._turns_a_tick))
-        return Outlook(signs, after, share).buying(self.tokens) > Outlook(signs, turns, share).waiting(
-            self.tokens + int(gathered)
-        )
+        now, later = Outlook(signs, after, share), Outlook(signs, turns, share)
+        return now.buying(self.tokens) > later.waiting(self.tokens + int(gathered))
 
     @property
     def last(self) -> bool:
-        """Whether this turn of its own is surely the last, if the clock ticks on."""
+        """Whether this turn is its last one if the clock ticks on."""
         return self.left is not None and self.left <= len(self.view["seats"])
 
     @property
@@ -180,8 +183,8 @@ class _Tribe:
 
     def _lying(self, sign: str) -> int:
         """Return the tokens on the space whose week card counts as a sign, or none where no such card is played."""
-        found_ = [self.spaces[card.space]["tokens"] for card in self.deck.week if card.sign == sign and card.space]
-        return min(found_, default=0)
+        lying = [self.spaces[card.space]["tokens"] for card in self.deck.week if card.sign == sign and card.space]
+        return min(lying, default=0)
 
     def _shows(self, seat: str) -> int:
         return sum(self._week_card(sign, seat) for sign in PILE_OF)
@@ -210,8 +213,9 @@ def _sacrifice(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
 def _affords(tribe: _Tribe, wanted: Sequence[str]) -> int:
     """Return how many tokens it gives only to make the gods even, so that the clock stands still for a while.
 
-    Time is worth them where others pay it tribute and so have little left to upset the gods with, or where its
-    hoard finds too little anyhow. What goes to a god whose cards it wants buys some besides.
+    Time costs about what it brings in, as long as others upset the gods again each turn. It is worth more where they
+    pay tribute and so have little left to give, and where the hoard finds too little anyhow. What goes to a god whose
+    cards it wants buys some besides.
     """
     if tribe.last:
         return tribe.tokens

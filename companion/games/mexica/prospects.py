@@ -1,4 +1,4 @@
-"""What a tribe may hope for: how likely tokens find the signs it lacks, and what waiting would bring. It decides nothing.
+"""What a tribe may hope for: how likely tokens find the signs it lacks, what waiting brings. It decides nothing.
 
 Plain arithmetic on what lies open, good enough to choose by. Whoever takes the last token of a sign's space gets its
 week card, and that is nobody's to choose: each tribe is as likely as another.
