@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "pixels": lambda programs: pixels.measure(programs, arguments.changes, arguments.phones),
         "rest": lambda programs: footprint.measure(programs, arguments.rest, arguments.phones),
         "playouts": lambda _: playouts.measure(arguments.playouts),
-        "players": lambda _: players.measure(arguments.games),
+        "players": lambda _: players.measure(arguments.games, arguments.preset or players.PRESETS),
     }
     chapters = []
     began = time.monotonic()
@@ -66,6 +66,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rest", type=float, default=30, help="rest: seconds of standing still (%(default)s)")
     parser.add_argument("--playouts", type=float, default=2, help="playouts: seconds a side and game (%(default)s)")
     parser.add_argument("--games", type=int, default=500, help="players: games with each preset (%(default)s)")
+    parser.add_argument(
+        "--preset", action="append", choices=players.PRESETS, help="players: a preset, may be repeated (all of them)"
+    )
     return parser
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from itertools import product
+from math import e
 from random import Random
 from typing import Any
 
@@ -11,19 +13,26 @@ import pytest
 from companion.games.kernel import CHANCE, Move
 from companion.games.mexica import GAME
 from companion.games.mexica.cards.deck import ids
+from companion.games.mexica.prospects import Outlook, Pile, Sign, found, landings
 from companion.games.mexica.rules.hands import pile_of
 from companion.games.mexica.rules.play import CHORES
 from companion.games.mexica.rules.state import State
 from tests.games.playouts import Combination
 
-PLAYED = 16
+PLAYED = 30
 """Games against a random tribe; the bench plays 500."""
 
-LEAST = 5
-"""Games that it must win of them: far below what it does, so that other cards do not fail the suite."""
+LEAST = 18
+"""Games that it must win of them: some ten in a hundred below what the bench measures."""
+
+EARLY = 60
+"""A turn before which it gives nothing."""
 
 QUICK_S = 0.002
 """A decision, the view that it is made from left out."""
+
+WAR, RAIN, DAY = Pile(40, 1, 7), Pile(40, 1, 7), Pile(260, 13, 7)
+"""The piles of the classic game as they are at first."""
 
 
 def _here(preset: str, players: int = 2) -> Combination:
@@ -56,6 +65,59 @@ def test_it_wins_against_a_random_tribe_from_either_seat() -> None:
         end = _played("century", seed, app)[-1][0]
         won += end.outcome is not None and end.outcome.seat == app
     assert won >= LEAST
+
+
+def test_tokens_find_a_sign_as_often_as_its_pile_says() -> None:
+    assert found((), 0) == 1
+    assert found((WAR,), 6) == 0
+    assert found((WAR,), 69) == pytest.approx(9 / 40)
+    assert found((WAR,), 280) == pytest.approx(1)
+    both = sum(1 for first, second in product(range(1, 41), repeat=2) if first + second <= 22)
+    assert found((WAR, RAIN), 22 * 7) == pytest.approx(both / 1600)
+    assert found((Pile(cards=4, copies=2, price=5),), 10) == pytest.approx(1 - 2 / 4 * 1 / 3)
+
+
+def test_a_space_is_landed_on_as_often_as_turns_fall_anywhere() -> None:
+    assert landings(1, 20.0) == pytest.approx(1 - 1 / e)
+    assert landings(13, 0.0) == pytest.approx(0)
+    assert landings(2, 1e4) == pytest.approx(1)
+
+
+def test_it_waits_while_week_cards_may_still_bring_what_it_lacks() -> None:
+    early = Outlook((Sign(WAR, 6), Sign(RAIN, 6), Sign(DAY, 6, kept=True)), turns=200.0, share=0.5)
+    assert early.buying(70) < early.waiting(140)
+
+
+def test_it_spends_when_another_tribe_is_about_to_settle() -> None:
+    late = Outlook((Sign(WAR, 0, mine=True), Sign(RAIN, 1, theirs=True), Sign(DAY, 1, mine=True)), 60.0, 0.5)
+    assert late.buying(140) > late.waiting(140)
+
+
+def test_what_lies_bare_is_decided() -> None:
+    """M7: where no tokens are left no week card changes hands, so that a sign in another's hands must be bought."""
+    bare = Outlook((Sign(WAR, 0, theirs=True), Sign(RAIN, 0, mine=True), Sign(DAY, 0, kept=True)), 200.0, 0.5)
+    assert bare.waiting(140) == pytest.approx(20 / 40)
+    assert bare.waiting(0) == 0
+    assert Outlook((Sign(WAR, 0, theirs=True),) * 3, 200.0, 0.5).waiting(10**4) == 0
+
+
+def test_a_hoard_is_kept_at_first_and_spent_in_its_last_turn() -> None:
+    """M23: what is given early brings the end nearer, and what is kept beyond the last turn is worth nothing."""
+    kept, spent = 0, 0
+    for seed in range(2):
+        for state, app, moves, move in _played("classic", seed, ("east", "west")[seed % 2])[:-1]:
+            view: Any = GAME.view(state, app)
+            own, clock = view["tribes"][app], view["countdown"]
+            dear = [each for each in moves if each.name == "sacrifice" and each.args[1] == own["prices"]["god"]]
+            if view["due"]["task"] == "sacrifice" and dear and not own["toward"]["tlaloc"]:
+                if view["turn"] < EARLY:
+                    kept += 1
+                    assert move == Move("pass")
+                elif clock and clock["left"] <= 2:
+                    spent += 1
+                    assert move.name in ("sacrifice", "tonantzin")
+    assert kept
+    assert spent
 
 
 @pytest.mark.parametrize("preset", ["classic", "evening", "flower_war"])

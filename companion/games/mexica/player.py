@@ -1,19 +1,24 @@
-"""The app as a tribe: hoards, then buys the signs that it lacks with all it has. It knows what its seat sees alone.
+"""The app as a tribe: hoards, then spends all it has on the signs it lacks. It knows what its seat sees alone.
 
-The way to win is eagle, serpent and flower (ruling M22). Tokens to the gods bring the end nearer (ruling M23), so
-they are kept until they reach far enough into a god's pile, until another tribe is about to settle, or until the
-clock runs out.
+The way to win is eagle, serpent and flower (ruling M22), and week cards bring them for nothing to whoever empties a
+space. So a good tribe gathers until it is clear which signs did not come, and only then asks the gods for them: what
+it gives earlier goes for signs that may come anyhow, and brings the end nearer (ruling M23). It does not wait when
+another tribe is about to have all three, nor beyond its last turn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from companion.games.kernel import Below, Json, Move
 from companion.games.mexica.cards import played
 from companion.games.mexica.cards.deck import Card
 from companion.games.mexica.cards.effects import Boost, Draw, Effect, Gain, Standing, Ward
+from companion.games.mexica.prospects import Outlook, Pile, Sign, found
+from companion.games.mexica.rules.apocalypse import COUNTDOWN
+from companion.games.mexica.rules.calendar import AROUND, WEEK
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
 from companion.games.mexica.rules.tallies import HUITZILOPOCHTLI, TLALOC, God
 
@@ -22,23 +27,26 @@ GOD_OF: Mapping[str, God] = {"eagle": HUITZILOPOCHTLI, "serpent": TLALOC}
 
 PILE_OF = {"eagle": "war", "serpent": "rain", "flower": "day"}
 
-SURE = 0.6
-"""How likely each sign that it lacks should be before it breaks its hoard."""
-
-LATE = 2
-"""Turns on the clock at which it waits no longer."""
-
 ENOUGH = 4
 """What a die needs on top before further cards are kept for another battle."""
 
 AFFORD = 3
 """The most tokens that it gives only to keep the gods even, so that the clock stands still."""
 
-KEPT = 0.5
-"""How much of what the other signs cost must stay in the hoard when it buys the flower before them."""
+STILL_WORTH = 8
+"""Tokens on the spaces for each one that it gives to keep the gods even, where more than a few are needed."""
 
-THREAT = 2
-"""Signs among another's week cards that make it hurry."""
+TOLLS = 5
+"""Week cards of its own from which on the tribute of others makes it worth while to hold the clock."""
+
+FORLORN = 0.2
+"""How likely its tokens must find all that it lacks, or else it plays for time."""
+
+KEPT = 0.3
+"""How likely what it keeps must still find another sign when it buys the flower before it."""
+
+EARNED = 0.9
+"""Tokens that a turn brings the tribe on turn, all told."""
 
 _TONANTZIN = Move("tonantzin")
 
@@ -67,18 +75,35 @@ class _Tribe:
         self.tokens: int = self.own["tokens"]
         self.deck = played(*view["deck"])
         self.hand: list[Card] = [self.deck.card(each) for each in view["hands"][self.me]]
+        self.spaces: Mapping[str, Mapping[str, Any]] = {each["sign"]: each for each in view["spaces"]}
+        self.others: list[str] = [each for each in view["seats"] if each != self.me]
+
+    @cached_property
+    def signs(self) -> Mapping[str, Sign]:
+        """How each sign stands, the rarest first."""
+        rival = max(self.others, key=lambda each: (self._shows(each), each))
+        kept = {card.sign for card in self.hand}
+        return {
+            sign: Sign(
+                self._pile(sign),
+                self._lying(sign),
+                sign in kept,
+                mine=self._week_card(sign, self.me),
+                theirs=self._week_card(sign, rival),
+            )
+            for sign in PILE_OF
+        }
 
     @property
     def lacking(self) -> list[str]:
         """The signs that it lacks, the rarest first."""
-        held = {card.sign for card in self.hand}
-        held |= {self.deck.card(f"week-{space}").sign for space in self.own["week_cards"]}
-        return [sign for sign in PILE_OF if sign not in held]
+        return [name for name, sign in self.signs.items() if sign.lacking]
 
     @property
     def left(self) -> int | None:
         """The turns left on the clock, or none before it runs."""
-        return self.view["countdown"]["left"] if self.view["countdown"] else None
+        countdown = self.view["countdown"]
+        return countdown["left"] * self._turns_a_tick if countdown else None
 
     @property
     def lead(self) -> int:
@@ -86,58 +111,127 @@ class _Tribe:
         gods: Mapping[God, int] = self.view["gods"]
         return gods[HUITZILOPOCHTLI] - gods[TLALOC]
 
-    def draws(self, sign: str) -> int:
-        """Return how many cards of its pile must be drawn for a sign to be among them as likely as `SURE`."""
-        left: int = self.view["piles"][PILE_OF[sign]]
-        copies = sum(card.sign == sign and card.pile != "week" for card in self.deck)
-        missed: float = (1 - SURE) ** (1 / max(1, copies))
-        return max(1, round(left * (1 - missed)))
+    @property
+    def behind(self) -> God:
+        """The god that has less."""
+        return TLALOC if self.lead > 0 else HUITZILOPOCHTLI
 
-    def cost(self, sign: str) -> int:
-        """Return what it takes to find a sign as likely as `SURE`, in tokens."""
-        price: int = self.own["prices"]["god" if sign in GOD_OF else "day"]
-        return price * self.draws(sign)
+    @property
+    def on_board(self) -> int:
+        """The tokens that lie on the spaces."""
+        return sum(each["tokens"] for each in self.view["spaces"])
 
     @property
     def ripe(self) -> bool:
-        """Whether it is time to break the hoard: the clock runs out, or it reaches far enough."""
-        if self.left is not None and self.left <= LATE:
+        """Whether to break the hoard: that promises more than to gather on, or no turn of its own is left.
+
+        What it gives may itself call the gods, and then there is not much left to wait for.
+        """
+        if self.last:
             return True
-        return self.threatened or self.tokens >= sum(map(self.cost, self.lacking))
+        if self.tokens < min(self.own["prices"].values()):
+            return False
+        signs, share = tuple(self.signs.values()), 1 / len(self.view["seats"])
+        turns = self._turns()
+        gathered = min(EARNED * turns, self.on_board + self.view["reserve"]) * share
+        after = turns
+        if self.left is None and self.view["left"] is not None and self.tokens >= self.view["left"]:
+            after = min(turns, float(COUNTDOWN * self._turns_a_tick))
+        now, later = Outlook(signs, after, share), Outlook(signs, turns, share)
+        return now.buying(self.tokens) > later.waiting(self.tokens + int(gathered))
 
     @property
-    def threatened(self) -> bool:
-        """Whether another tribe shows two signs as week cards, and may settle any turn."""
-        return any(
-            sum(1 for space in other["week_cards"] if self.deck.card(f"week-{space}").sign) >= THREAT
-            for seat, other in self.view["tribes"].items()
-            if seat != self.me
-        )
+    def last(self) -> bool:
+        """Whether this turn is its last one if the clock ticks on."""
+        return self.left is not None and self.left <= len(self.view["seats"])
+
+    @property
+    def hope(self) -> float:
+        """How likely all its tokens find all that it lacks."""
+        return found(tuple(sign.pile for sign in self.signs.values() if sign.lacking), self.tokens)
+
+    def chance(self, sign: str) -> float:
+        """Return how likely all its tokens find a sign."""
+        return found((self.signs[sign].pile,), self.tokens)
+
+    def _turns(self) -> float:
+        """Return how many turns are still to come, roughly: until the gods are called, and while the clock runs."""
+        if self.left is not None:
+            return float(self.left)
+        calls = [float(AROUND * WEEK)]
+        if self.view["left"] is not None:
+            calls.append(self.view["left"] / (EARNED * len(self.others) / len(self.view["seats"])))
+        if self.view["week_threshold"] is not None:
+            lying = sorted(each["tokens"] for each in self.view["spaces"] if not each["holder"])
+            missing = self.view["week_threshold"] - self.view["week_cards"]
+            if lying:
+                calls.append(float(AROUND * lying[min(missing, len(lying)) - 1]))
+        return min(calls) + COUNTDOWN * self._turns_a_tick
+
+    @property
+    def _turns_a_tick(self) -> int:
+        countdown = self.view["countdown"]
+        return len(self.view["seats"]) if countdown and countdown["unit"] == "rounds" else 1
+
+    def _pile(self, sign: str) -> Pile:
+        """Return the pile to look for a sign in; what lies face down in other hands is as good as in the pile."""
+        pile = PILE_OF[sign]
+        cards = self.view["piles"][pile] + sum(self.view["tribes"][each]["cards"][pile] for each in self.others)
+        copies = sum(card.sign == sign and card.pile == pile for card in self.deck)
+        price: int = self.own["prices"]["god" if sign in GOD_OF else "day"]
+        return Pile(max(cards, copies), copies, price)
+
+    def _lying(self, sign: str) -> int:
+        """Return the tokens on the space whose week card counts as a sign, or none where no such card is played."""
+        lying = [self.spaces[card.space]["tokens"] for card in self.deck.week if card.sign == sign and card.space]
+        return min(lying, default=0)
+
+    def _shows(self, seat: str) -> int:
+        return sum(self._week_card(sign, seat) for sign in PILE_OF)
+
+    def _week_card(self, sign: str, seat: str) -> bool:
+        """Return whether a tribe holds a week card that counts as a sign."""
+        return any(self.deck.card(f"week-{space}").sign == sign for space in self.view["tribes"][seat]["week_cards"])
 
 
 def _sacrifice(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
     """Return what to give: the price of a card for a sign that it lacks, or what keeps the gods even."""
     wanted = [sign for sign in tribe.lacking if sign in GOD_OF]
-    if "flower" in tribe.lacking and _TONANTZIN in moves and _flower_first(tribe, wanted):
+    ripe = tribe.ripe
+    if "flower" in tribe.lacking and _TONANTZIN in moves and _flower_first(tribe, wanted, ripe):
         return _TONANTZIN
-    if tribe.ripe and wanted:
-        sign = min(
-            wanted, key=lambda each: (tribe.draws(each), (GOD_OF[each] == HUITZILOPOCHTLI) == (tribe.lead > 0))
-        )
+    if ripe and wanted:
+        sign = max(wanted, key=lambda each: (tribe.chance(each), GOD_OF[each] == tribe.behind))
         due = tribe.own["prices"]["god"] - tribe.own["toward"][GOD_OF[sign]]
         if 0 < due <= tribe.tokens:
             return Move("sacrifice", (GOD_OF[sign], min(due, MOST_AT_ONCE)))
-    if tribe.left is not None and tribe.lead and abs(tribe.lead) <= min(tribe.tokens, AFFORD):
-        return Move("sacrifice", (TLALOC if tribe.lead > 0 else HUITZILOPOCHTLI, abs(tribe.lead)))
+    if tribe.left is not None and tribe.lead and abs(tribe.lead) <= _affords(tribe, wanted):
+        return Move("sacrifice", (tribe.behind, min(abs(tribe.lead), MOST_AT_ONCE)))
     return _let_be(tribe, moves)
 
 
-def _flower_first(tribe: _Tribe, wanted: Sequence[str]) -> bool:
+def _affords(tribe: _Tribe, wanted: Sequence[str]) -> int:
+    """Return how many tokens it gives only to make the gods even, so that the clock stands still for a while.
+
+    Time costs about what it brings in, as long as others upset the gods again each turn. It is worth more where they
+    pay tribute and so have little left to give, and where the hoard finds too little anyhow. What goes to a god whose
+    cards it wants buys some besides.
+    """
+    if tribe.last:
+        return tribe.tokens
+    if len(tribe.own["week_cards"]) >= TOLLS:
+        if any(GOD_OF[sign] == tribe.behind for sign in wanted):
+            return tribe.tokens
+        return min(tribe.tokens, max(AFFORD, tribe.on_board // STILL_WORTH))
+    return min(tribe.tokens, AFFORD) if tribe.hope < FORLORN else 0
+
+
+def _flower_first(tribe: _Tribe, wanted: Sequence[str], ripe: bool) -> bool:
     """Return whether the next tokens go to Tonantzin: for the flower alone, or while enough stays for the others."""
     if not wanted:
-        return tribe.ripe or tribe.left is not None
+        return ripe
     rest = tribe.tokens - tribe.own["prices"]["day"]
-    return tribe.left is not None and rest >= KEPT * sum(map(tribe.cost, wanted))
+    return tribe.left is not None and found((tribe.signs[wanted[0]].pile,), rest) >= KEPT
 
 
 def _bless(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
