@@ -41,7 +41,8 @@ def exported(charter: Charter, game: Game[Any], stages: Iterable[Stage], seats: 
     """Return a table as JSON for a phone that holds these seats.
 
     While the game runs a move is what one of the seats may know of it. A game that is over is told whole, once
-    its end cannot be taken back: or whoever ended it could look, and play on.
+    its end cannot be taken back: or whoever ended it could look, and play on. What others noted in their own books
+    stays theirs even then; the state, which holds it, is then left out.
     """
     told = list(stages)
     last = told[-1].after if told else None
@@ -50,6 +51,10 @@ def exported(charter: Charter, game: Game[Any], stages: Iterable[Stage], seats: 
     names = {chair.seat: chair.name for chair in last.chairs if chair.name} if last else {}
     entries = [_entry(game, stage, None if open_ else tuple(seats)) for stage in told]
     whole = over and not any("hidden" in entry for entry in entries)
+    for entry, stage in zip(entries, told, strict=True):
+        if game.aside(stage.entry.move):
+            entry["move"] = _known(game, stage, tuple(seats)).to_json()
+    noted = any(entry["move"] != stage.entry.move.to_json() for entry, stage in zip(entries, told, strict=True))
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -62,7 +67,7 @@ def exported(charter: Charter, game: Game[Any], stages: Iterable[Stage], seats: 
         "names": dict(names),
         "title": charter.title,
         "opened_at": wire.format_utc(charter.opened_at),
-        "state": game.notation(last.state) if whole and last else "",
+        "state": game.notation(last.state) if whole and last and not noted else "",
         "entries": entries,
     }
 
@@ -70,9 +75,8 @@ def exported(charter: Charter, game: Game[Any], stages: Iterable[Stage], seats: 
 def _entry(game: Game[Any], stage: Stage, seats: tuple[Seat, ...] | None) -> dict[str, Json]:
     entry, before, after = stage
     move = entry.move
-    if seats is not None and before.steps and not move.name.startswith("@"):
-        seen = [game.known(before.state, entry.by, move, seat) for seat in seats or (None,)]
-        move = move if move in seen else seen[0]
+    if seats is not None and before.steps and not move.name.startswith("@") and not game.aside(move):
+        move = _known(game, stage, seats)
     lines = after.told[-1].lines if len(after.told) > len(before.told) else ()
     return {
         "n": entry.n,
@@ -83,6 +87,13 @@ def _entry(game: Game[Any], stage: Stage, seats: tuple[Seat, ...] | None) -> dic
         **({"hidden": True} if move != entry.move else {}),
         "lines": [_line(line) for line in lines],
     }
+
+
+def _known(game: Game[Any], stage: Stage, seats: tuple[Seat, ...]) -> Move:
+    """Return the move of an entry as one of these seats may know it, or with none a spectator."""
+    by, move = stage.entry.by, stage.entry.move
+    seen = [game.known(stage.before.state, by, move, seat) for seat in seats or (None,)]
+    return move if move in seen else seen[0]
 
 
 def _line(line: Line) -> dict[str, Json]:

@@ -87,7 +87,7 @@ class House(Seating):
                 raise HouseError("not_your_seat", seat=seat[:24])
             if request and request in table.requests:
                 return Played(table, True)
-            if version < table.basis:
+            if version < table.basis and not (move and table.game.aside(move)):
                 return Played(table, False, stale=True)
             if seat == CHANCE and not table.may_bring(held):
                 return Played(table, False, Refusal("no_chance"))

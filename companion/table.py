@@ -241,6 +241,8 @@ class Table:
                 return self._undone(entry)
         if not self.steps:
             return Refusal("not_begun")
+        if self.game.aside(entry.move):
+            return self._beside(entry)
         last = self.steps[-1]
         after = self.game.play(last.state, entry.by, entry.move)
         if isinstance(after, Refusal):
@@ -345,6 +347,16 @@ class Table:
                 return self._amended(entry, key, value)
         return Refusal("unknown_move", {"move": entry.move.name})
 
+    def _beside(self, entry: Entry) -> Table | Refusal:
+        """Return the table with an aside in each state that may still be returned to."""
+        steps: list[Step] = []
+        for step in self.steps:
+            after = self.game.play(step.state, entry.by, entry.move)
+            if isinstance(after, Refusal):
+                return after
+            steps.append(replace(step, state=after))
+        return self._told(entry, (), steps=tuple(steps))
+
     def _amended(self, entry: Entry, key: str, value: Value) -> Table | Refusal:
         """Return the table under a changed option. What was done under the old one can no longer be taken back."""
         option = next((each for each in self.game.options if each.key == key), None)
@@ -373,7 +385,7 @@ class Table:
         return replace(
             self,
             version=entry.n,
-            basis=self.basis if entry.by == TEMPLE else entry.n,
+            basis=self.basis if entry.by == TEMPLE or self.game.aside(entry.move) else entry.n,
             requests=self.requests | {entry.request} if entry.request else self.requests,
             told=(*self.told, told) if told.lines else self.told,
             **changes,

@@ -27,15 +27,10 @@ from typing import Self
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests.palette import small
+from tests import album
+from tests.camera import PHONE, PICTURES, SCREEN, Camera
 
 ROOT = Path(__file__).resolve().parent.parent
-PICTURES = ROOT / "docs" / "pictures"
-LARGEST = 250_000
-"""Bytes: a README is read on phones too."""
-
-PHONE = (360, 780)
-SCREEN = (1920, 1080)
 PATIENCE = 30.0
 SEATS = {"east": "Citlali", "north": "Nahuel", "west": "Ixchel", "south": "Tomás"}
 EVENING = (
@@ -238,29 +233,6 @@ def phone(browser: Browser, language: str = "en") -> Page:
     ).new_page()
 
 
-class Camera:
-    """Photographs pages by day and by night, and keeps the pictures small."""
-
-    def __init__(self, browser: Browser, names: Sequence[str]) -> None:
-        self._names = names
-        self._darkroom = browser.new_page()
-        self.taken: list[str] = []
-
-    def take(self, page: Page, name: str, *, night: bool = False) -> None:
-        """Write a picture of what the page shows now."""
-        if self._names and name not in self._names:
-            return
-        page.emulate_media(color_scheme="dark" if night else "light", reduced_motion="reduce")
-        page.bring_to_front()
-        page.evaluate("() => { document.activeElement?.blur(); scrollTo(0, 0); }")
-        page.wait_for_timeout(400)  # health and log may still be on their way
-        picture = small(page.screenshot(), self._darkroom)
-        assert len(picture) <= LARGEST, f"{name} is {len(picture)} bytes; expected at most {LARGEST}"
-        (PICTURES / f"{name}.png").write_bytes(picture)
-        self.taken.append(name)
-        print(f"docs/pictures/{name}.png  {len(picture) // 1024} kB", flush=True)
-
-
 def an_evening(browser: Browser, demo: Demo, camera: Camera) -> None:
     """The lobby, and a long evening of which most is over."""
     table = Table.opened(browser, demo, "Friday evening", 260)
@@ -358,6 +330,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             for scene in (the_door, an_evening, the_flood, the_war):
                 scene(browser, demo, camera)
+            album.take(browser, camera)
         finally:
             browser.close()
     missing = set(names) - set(camera.taken)

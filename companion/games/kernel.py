@@ -331,6 +331,15 @@ class Game(ABC, Generic[S]):
         """Return whether the seat may take this move of its own back while nobody has moved since."""
         return False
 
+    def aside(self, move: Move) -> bool:
+        """Return whether a move concerns the seat that makes it alone, such as a note in its own book.
+
+        An aside may be made in every state and stands in no list of moves. It is written into each state that may
+        still be returned to: it makes nobody's post stale, ends nobody's undo and is in the way of no turn. What
+        `known` leaves of it for others is a legal aside too, and they are never told more, not even when it is over.
+        """
+        return False
+
     @abstractmethod
     def view(self, state: S, seat: Seat | None) -> Mapping[str, Json]:
         """Return what a seat, or with none a spectator, may know: the one place that strips secrets."""

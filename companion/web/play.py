@@ -130,9 +130,15 @@ def begin(table_id: str) -> Response:
 
 @blueprint.post("/play")
 def play(table_id: str) -> Response:
-    """Make a move, once for each request id and against the version it was meant for."""
+    """Make a move, once for each request id and against the version it was meant for.
+
+    What a person wrote into a field ``text`` is the move's last argument.
+    """
     try:
-        move = Move.from_json(json.loads(request.form.get("move", "")))
+        written = json.loads(request.form.get("move", ""))
+        if isinstance(written, list) and "text" in request.form:
+            written = [*written, request.form["text"]]
+        move = Move.from_json(written)
     except (ValueError, RecursionError):
         raise HouseError("bad_move") from None
     typed = request.form.get("typed")

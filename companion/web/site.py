@@ -39,8 +39,9 @@ class Site:
         self.instance = instance
         self.lockout = lockout
         self.gallery = Gallery(hub)
-        self.games = {name: game for name, game in house.games.items() if not registry.parts(name)[1]}
-        """The games that a lobby offers; each brings its aids."""
+        offered = [(name, game) for name, game in house.games.items() if not registry.parts(name)[1]]
+        self.games = dict(sorted(offered, key=lambda offer: not offer[1].uses_temple))
+        """The games that a lobby offers, those of the temple first; each brings its aids."""
         self.folders: Mapping[str, Path] = {name: registry.folder(game) for name, game in self.games.items()}
         library = Library(HERE / "texts", {name: folder / "texts" for name, folder in self.folders.items()})
         self.painter = Painter(library, self.folders, self.url)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, expect
 
 from companion.table import Table
 from companion.web.serving import Server
@@ -19,6 +19,7 @@ from tests.web.conftest import WebHome
 PHONE: ViewportSize = {"width": 360, "height": 780}
 SCREEN: ViewportSize = {"width": 1920, "height": 1080}
 STREAMS = 16
+expect.set_options(timeout=30_000)  # milliseconds; a machine may be busy, and a page that is right is right late
 
 
 @dataclass
@@ -131,7 +132,7 @@ def device(chromium: Browser) -> Iterator[Callable[..., Device]]:
             reduced_motion=motion,
             **more,
         )
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(30_000)
         made.append(Device(context, context.new_page()))
         made[-1].page.on("console", made[-1].hear)
         made[-1].page.on("pageerror", lambda error: made[-1].complaints.append(str(error)))

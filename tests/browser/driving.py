@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page
 
 from tests.browser.conftest import Companion, Device
 
@@ -13,6 +13,19 @@ HURRIED = """() => {
   performance.now = () => real() * 12;
 }"""
 """A page's clock runs fast, so that a test need not wait for a finger to be sure of what it taps."""
+
+
+def confirm(button: Locator, done: Callable[[], bool]) -> None:
+    """Tap a button that asks whether one is sure until it is done: an armed one once, one that forgot again."""
+    for _ in range(8):
+        button.click()
+        for _ in range(25):
+            button.page.wait_for_timeout(20)
+            if done():
+                return
+            if button.get_attribute("data-armed") is not None:
+                break
+    raise AssertionError("a confirmed tap did nothing")
 
 
 class Table:
@@ -52,14 +65,12 @@ class Table:
         return self.acting.locator(".next.mine").get_attribute("data-due") or ""
 
     def tap(self, selector: str, page: Page | None = None) -> None:
-        """Tap a button once, or twice where it asks whether one is sure, until the table has moved on."""
+        """Tap a button until the table has moved on: twice where it asks whether one is sure."""
         page, before = page or self.acting, self.version
         button = page.locator(selector).first
-        sure = button.get_attribute("data-confirm") is not None
-        button.click()
-        if sure:
-            expect(button).to_have_attribute("data-armed", "")
-            page.wait_for_timeout(60)
+        if button.get_attribute("data-confirm") is not None:
+            confirm(button, lambda: self.version > before)
+        else:
             button.click()
         self.moved(before)
 
@@ -86,7 +97,6 @@ class Table:
         page, before = self.acting, self.version
         page.click(".next.mine .drew")
         for words in path:
-            page.wait_for_selector(".picks")
-            page.locator(".picks").get_by_text(words, exact=True).click()
+            page.locator(".levels").get_by_text(words, exact=True).click()
         page.wait_for_selector("html[data-scripted] .whole", state="attached")
         self.moved(before)

@@ -30,7 +30,7 @@ WHOLE_GAMES = 3
 MANY = 27
 """Moves of one seat, or of chance, above which so many of them are drawn to be played: 260 cards in a pile."""
 
-SAMPLED = 0.4
+SAMPLED = 0.05
 """How many states of a lasting game are looked at closely; every step and every replay is."""
 
 CLOSELY = 40

@@ -13,6 +13,7 @@ from companion.games.market.regions import regions
 from companion.games.market.rules import legal, notation, turn
 from companion.games.market.rules.choices import choices
 from companion.games.market.rules.state import State, setup
+from companion.games.market.sheets import SHEETS, sheet
 from companion.games.market.story import story
 from companion.games.market.view import view
 
@@ -28,6 +29,7 @@ class Market(Game[State]):
     presets: Mapping[str, Mapping[str, Value]] = PRESETS
     seatings: Mapping[int, tuple[Seat, ...]] = SEATINGS
     aids: Mapping[str, Game[Any]] = AIDS
+    sheets: tuple[str, ...] = SHEETS
 
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
         """Return the first state; raises `ValueError` for options that are incomplete or that none accepts."""
@@ -84,6 +86,10 @@ class Market(Game[State]):
     def idle(self, moves: Sequence[Move]) -> Move | None:
         """Return the move that does least: taking an unfinished Play back, leaving the king alone, a Pass."""
         return next((move for name in _LEAST for move in moves if move.name == name), moves[0])
+
+    def sheet(self, name: str, language: str) -> Mapping[str, Json]:
+        """Return what one page for the printer shows, the same in every language."""
+        return sheet(name)
 
     def notation(self, state: State) -> str:
         """Return the state in one line."""

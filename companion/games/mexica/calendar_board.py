@@ -26,14 +26,14 @@ INNER = 244.0
 BAND = 9.0
 """Width of the stripe along the shore that shows which quadrant a space belongs to."""
 
-SIGN_AT, SIGN_SIZE = 432.0, 78.0
-NAME_FROM_SIGN = 51.0
+SIGN_AT, SIGN_SIZE = 432.0, 74.0
+NAME_FROM_SIGN = 46.0
 """How far a space's name stands below or above its sign, towards the middle of the board."""
-COUNT_AT = 361.0
-TRIBE_AT, TRIBE_SIZE = 291.0, 74.0
+COUNT_AT = 328.0
+TRIBE_AT, TRIBE_SIZE = 270.0, 60.0
 HOLDER_AT, HOLDER_TURN, HOLDER_SIZE = 462.0, 6.5, 38.0
 PIPS_AT = 482.0
-WATER_AT, FIRE_AT = 322.0, 316.0
+WATER_AT, FIRE_AT = 296.0, 290.0
 
 STEP = 360 / AROUND
 
@@ -69,7 +69,7 @@ class Space:
     tribe: Spot
     holder: Spot
     turned: float
-    """Degrees clockwise by which what is drawn on it turns when it is to be read from outside the circle."""
+    """Degrees clockwise by which what is drawn on it turns where its top shall point away from the middle."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@
 // - Several choices that share an element open as a level of their own. Escape and a new version close a level.
 // Without this script the same buttons and links do the same, one page for each level.
 
+const SLIP = 400; // ms in which a second tap on a thing was meant for what it was before
 const NAMED = "button[data-element], a.deeper[data-element]";
 
 export class Elements {
@@ -25,6 +26,7 @@ export class Elements {
     this.tell = tell;
     this.panel = null;
     this.version = root.dataset.version;
+    this.last = null;
     root.addEventListener("click", (event) => this.tapped(event));
     root.addEventListener("keydown", (event) => this.typed(event));
     new MutationObserver(() => this.repainted()).observe(root, { childList: true, subtree: true, attributes: true, attributeFilter: ["data-armed", "data-version"] });
@@ -61,6 +63,10 @@ export class Elements {
   }
 
   pick(name) {
+    const now = { name, version: this.root.dataset.version, at: performance.now() };
+    const before = this.last;
+    this.last = now;
+    if (before?.name === name && before.version !== now.version && now.at - before.at < SLIP) return;
     const found = this.matches(name);
     if (found.length === 1) this.act(found[0], name);
     else if (found.length) this.open(found.map((button) => (button.closest("form") ?? button).outerHTML), "");
@@ -68,7 +74,10 @@ export class Elements {
 
   act(button, name) {
     if (button.matches("a")) this.descend(button.href, name);
-    else button.form.requestSubmit(button);
+    else {
+      button.form.dataset.aimed = "";
+      button.form.requestSubmit(button);
+    }
   }
 
   async descend(href, name) {

@@ -50,7 +50,13 @@ export class Picker {
   }
 
   // The button under the finger has got another meaning since the last tap: this tap was not for it.
+  // A number that was typed and a thing that was tapped on a board were aimed at, wherever their buttons stand.
   slipped(form, button) {
+    if (form.matches(".typed") || "aimed" in form.dataset) {
+      delete form.dataset.aimed;
+      this.last = null;
+      return false;
+    }
     const region = form.closest("[data-region]")?.id ?? "";
     const words = button?.textContent.trim() ?? "";
     const before = this.last;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from companion.games.kernel import Json, Seat
@@ -38,4 +39,9 @@ def held_by(view: View, seat: Seat) -> Choices:
 
 def face(view: View, card: str) -> Slice:
     """Return the face of a card of the table's deck, of one that may be seen."""
-    return faces.face(played(*view["deck"]), card)
+    return dict(_face(card, *view["deck"]))
+
+
+@lru_cache(maxsize=2048)
+def _face(card: str, deck: str, flowers: int, copies: int, day_signs: str) -> Slice:
+    return faces.face(played(deck, flowers, copies, day_signs), card)

@@ -1,0 +1,1 @@
+"""The rules of Moctezuma's Revenge, in a few files that read like its rulebook."""

@@ -1,0 +1,1 @@
+"""The rules of the siege: pure functions over one frozen state."""

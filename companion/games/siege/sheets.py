@@ -1,0 +1,93 @@
+"""What the siege's pages for the printer show: maps in tiles of true size, counters, the card of odds. Pure.
+
+A hex is 20 mm wide, as in `board`, so that one unit of a drawing is a millimetre; a counter has 16 mm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from companion.games.kernel import Json
+from companion.games.siege import board, maps
+from companion.games.siege.rules.field import COSTS, TERRAINS, WALL_COST, Field
+from companion.games.siege.rules.roster import FULL, ROSTERS
+from companion.games.siege.view import map_of, odds_table
+
+MAPS: Mapping[str, str] = {f"map_{name}": name for name in maps.SHIPPED}
+SHEETS: tuple[str, ...] = (*MAPS, "counters", "odds")
+
+TILE = (186, 258)
+"""Millimetres of a tile: what both papers have room for within their margins."""
+
+REACH = 12.0
+"""How far a hex reaches from its middle."""
+
+COUNTER = 16
+
+
+def sheet(name: str, language: str) -> Mapping[str, Json]:
+    """Return the slice of one page for the printer; raises `KeyError` for a name that is not in `SHEETS`."""
+    if name in MAPS:
+        return _map(maps.field_of(MAPS[name]))
+    return {"counters": _counters, "odds": _odds}[name]()
+
+
+def _map(field: Field) -> Mapping[str, Json]:
+    width, height = board.size(field.grid)
+    across, down = TILE
+    columns, rows = -(-int(width) // across), -(-int(height) // down)
+    tiles: list[Json] = [
+        _tile(field, column, row, min(across, width - column * across), min(down, height - row * down))
+        for row in range(rows)
+        for column in range(columns)
+    ]
+    return {"name": field.name, "columns": columns, "rows": rows, "tiles": tiles}
+
+
+def _tile(field: Field, column: int, row: int, width: float, height: float) -> Mapping[str, Json]:
+    """Return one tile: the part of every path that lies on it, or reaches into it."""
+    cells = field.grid
+    left, top = column * TILE[0], row * TILE[1]
+
+    def within(x: float, y: float, reach: float = REACH) -> bool:
+        return left - reach < x < left + width + reach and top - reach < y < top + height + reach
+
+    near = [name for h, name in enumerate(cells.names) if within(*board.middle(cells, h))]
+    drawn = board.drawing(map_of(field))
+
+    def beside(edges: Iterable[tuple[int, int]]) -> list[list[str]]:
+        names = [[cells.names[a], cells.names[b]] for a, b in sorted(edges)]
+        return [edge for edge in names if edge[0] in near or edge[1] in near]
+
+    return {
+        "column": column + 1,
+        "row": row + 1,
+        "left": left,
+        "top": top,
+        "width": round(width, 1),
+        "height": round(height, 1),
+        **board.parts(field, near, beside(field.walls), beside(field.gates)),
+        "places": [each for each in _list(drawn["places"]) if within(each["x"], each["y"], 40)],
+        "edge": [
+            *({"name": each["name"], "x": each["x"], "y": 8} for each in _list(drawn["columns"]) if top == 0),
+            *({"name": each["name"], "x": 5, "y": each["y"] + 3} for each in _list(drawn["rows"]) if left == 0),
+        ],
+    }
+
+
+def _list(value: Json) -> list[dict[str, float]]:
+    assert isinstance(value, list)
+    return value
+
+
+def _counters() -> Mapping[str, Json]:
+    units: list[Json] = list(ROSTERS[FULL].people)
+    return {"size": COUNTER, "counters": [*units, *["fire"] * 20]}
+
+
+def _odds() -> Mapping[str, Json]:
+    return {
+        "table": odds_table(False),
+        "costs": {TERRAINS[letter]: cost for letter, cost in COSTS.items()} | {"water": 1},
+        "wall": WALL_COST,
+    }

@@ -1,0 +1,122 @@
+"""From a tap to the painted map of the full siege, slowed six times: ``python -m tests.browser.siege_latency``.
+
+A march is rolled for with one tap and gone with the next. Two times run from the tap: until the frame in which the
+hex says that it was heard, and until the frame after the answer's regions have been put into the page. The companion
+and the browser share this machine, so whatever else runs on it is in the figures.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from random import Random
+from statistics import median
+from typing import Any
+
+from playwright.sync_api import sync_playwright
+
+from companion.games.kernel import Move
+from tests.browser.conftest import PHONE, Companion, Device
+from tests.browser.siege_map import WHERE
+from tests.conftest import ARGUMENTS
+from tests.web.conftest import WebHome
+
+SLOWED = 6
+
+MEASURE = """() => new Promise(done => {
+  const section = document.getElementById("region-pieces");
+  const map = document.querySelector(".siege-sheets");
+  let began = 0;
+  map.addEventListener("pointerup", () => { began = performance.now(); }, { once: true, capture: true });
+  const frame = then => requestAnimationFrame(() => setTimeout(() => then(performance.now() - began)));
+  window.heard = 0;
+  new MutationObserver((changes, seen) => {
+    if (!began) return;
+    if (changes.some(change => change.target !== section) && !window.heard) frame(took => { window.heard = took; });
+    if (!changes.some(change => change.target === section)) return;
+    seen.disconnect();
+    frame(took => { window.measured = took; });
+  }).observe(section, { childList: true, subtree: true });
+  done();
+})"""
+
+
+def main(taps: int = 60) -> None:
+    """Print median, 95th percentile and worst of some taps."""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        home = WebHome(f"sqlite:///{Path(folder) / 'companion.sqlite'}")
+        companion = Companion.started(home)
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
+        try:
+            heard, times, size = _measured(companion, browser, taps)
+        finally:
+            browser.close()
+            companion.stop()
+            home.store.close()
+    for name, figures in (("the tapped hex", sorted(heard)), ("the answer", sorted(times))):
+        p95 = figures[min(len(figures) - 1, round(0.95 * len(figures)))]
+        print(
+            f"tap to paint of {name}, full map, slowed {SLOWED} times: median {median(figures):.0f} ms,"
+            f" p95 {p95:.0f} ms, worst {figures[-1]:.0f} ms of {len(figures)} taps"
+        )
+    print(f"the painted pieces have {size / 1000:.1f} kB")
+
+
+def _measured(companion: Companion, browser: Any, taps: int) -> tuple[list[float], list[float], int]:
+    house = companion.home.house
+    table = house.open_table("siege", "Siege", 2, "classic", {})
+    context = browser.new_context(viewport=PHONE, reduced_motion="reduce")
+    device = Device(context, context.new_page())
+    device.share(companion, table)
+    token = next(cookie["value"] for cookie in context.cookies() if table.id in cookie["name"])
+    house.begin(table.id, token)
+    house.rolls(table.id, token, True)
+    random, game, asked = Random("latency"), house.table(table.id).game, 0
+
+    def play(seat: str, move: Move) -> None:
+        nonlocal asked
+        asked += 1
+        played = house.play(table.id, token, seat, move, house.table(table.id).version, f"latency{asked}")
+        assert played.accepted, move
+
+    while house.table(table.id).state.stage != "move":
+        state = house.table(table.id).state
+        moves = game.moves(state, seat := game.to_act(state)[0])
+        play(seat, next((move for name in ("rest", "ready") for move in moves if move.name == name), moves[0]))
+    page = device.page
+    page.reload()
+    device.listening()
+    page.click('[data-siege="whole"]')
+    context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
+    heard: list[float] = []
+    times: list[float] = []
+    while len(times) < taps:
+        state = house.table(table.id).state
+        names = state.field.grid.names
+        moves = game.moves(state, "spaniards")
+        steps = [move for move in moves if move.name == "go"]
+        if steps and len(times) % 2:
+            where = str(random.choice(steps).args[0])
+        else:
+            fresh = [int(move.args[0]) for move in moves if move.name == "march"]
+            if not fresh:
+                break
+            where = names[state.at[random.choice(fresh)]]
+        page.evaluate(MEASURE)
+        page.mouse.click(*page.evaluate(WHERE, where))
+        for _ in range(100):
+            page.wait_for_timeout(60)
+            if took := page.evaluate("window.measured"):
+                times.append(took)
+                heard.append(page.evaluate("window.heard"))
+                page.evaluate("window.measured = 0")
+                break
+        page.wait_for_timeout(120)
+    size = len(page.locator("#region-pieces").inner_html().encode())
+    context.close()
+    return heard, times, size
+
+
+if __name__ == "__main__":
+    main(*(int(word) for word in sys.argv[1:2]))

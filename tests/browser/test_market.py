@@ -1,0 +1,247 @@
+"""The Aztec Market as its players meet it: two phones, a whole game by taps, and each of its aids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import expect
+
+from companion.table import Table
+from tests.browser.conftest import SCREEN, Companion, Device
+from tests.games.market_sitting import all_options
+
+Make = Callable[..., Device]
+
+SEATS = {"south": "Ana", "east": "Ben"}
+
+
+def _set(companion: Companion, **chosen: str | int) -> Table:
+    rules = {key: value for key, value in all_options(**chosen).items() if key in chosen}
+    return companion.home.house.open_table("market", "Sunday", 2, "classic", rules)
+
+
+def _seated(companion: Companion, device: Make, **chosen: str | int) -> tuple[Table, dict[str, Device]]:
+    """Open a table, seat two phones at it, and begin."""
+    table = _set(companion, **chosen)
+    phones = {}
+    for seat, name in SEATS.items():
+        phones[seat] = device()
+        phones[seat].join(companion, table, seat, name)
+    phones["south"].page.click(".begin-form button")
+    for phone in phones.values():
+        expect(phone.page.locator("body")).to_have_class(re.compile("phase-running"))
+        phone.listening()
+    return table, phones
+
+
+def _shared(companion: Companion, device: Make, **chosen: str | int) -> tuple[Table, Device]:
+    """Open a table with one phone for both seats, and begin."""
+    table, phone = _set(companion, **chosen), device()
+    phone.share(companion, table)
+    phone.page.click(".begin-form button")
+    expect(phone.page.locator("body")).to_have_class(re.compile("phase-running"))
+    phone.listening()
+    return table, phone
+
+
+def _now(companion: Companion, table: Table) -> Table:
+    return companion.home.house.table(table.id)
+
+
+def _tap(companion: Companion, table: Table, phone: Device, selector: str) -> None:
+    """Tap, twice where a slip would hurt, and wait until the table has moved on and the phone has seen it."""
+    before = _now(companion, table).version
+    phone.page.locator(selector).first.click()
+    for tries in range(60):
+        now = _now(companion, table).version
+        if now > before:
+            break
+        if phone.page.locator("button[data-armed]").count() or tries == 15:  # or the tap came too soon after another
+            phone.page.locator(selector).first.click()
+        phone.page.wait_for_timeout(50)
+    assert now > before, f"{selector} did nothing: {phone.page.locator('.notice').inner_text()}"
+    phone.page.wait_for_function("version => document.getElementById('live').dataset.version >= version", arg=now)
+
+
+def test_a_whole_game_is_played_by_taps_on_two_phones(companion: Companion, device: Make) -> None:
+    table, phones = _seated(companion, device, removed=40, setup="random")
+    for _ in range(400):
+        state = _now(companion, table).state
+        if state.over:
+            break
+        seat = state.seats[state.seat]
+        phone = phones[seat]
+        first = {
+            "coin": f'[data-pick^="buyer:{seat}:"][data-can="own"]',
+            "money": f'[data-pick^="buyer:{seat}:"][data-can="own"]',
+            "draw": ".draw button" if state.turn % 2 else ".goods-row button",
+            "shift": '[data-pick^="cell:"][data-can="own"]',
+            "king": ".goods-row button",
+            "turn": '.ends button:has-text("Close")' if state.bought else ".buys button, .ends button",
+        }
+        phone.page.wait_for_function(
+            "version => document.getElementById('live').dataset.version >= version",
+            arg=_now(companion, table).version,
+        )
+        _tap(companion, table, phone, first[state.step])
+    assert _now(companion, table).phase == "over"
+    for phone in phones.values():
+        expect(phone.page.locator(".market-end")).to_contain_text("win")
+        phone.page.reload()
+        expect(phone.page.locator(".market-end")).to_contain_text("win")
+
+
+def test_each_phone_sees_its_own_buyers_nearest(companion: Companion, device: Make) -> None:
+    _, phones = _seated(companion, device, setup="random")
+    for seat, phone in phones.items():
+        phone.page.wait_for_selector(".buyer.mine")
+        lowest = max(phone.page.locator(".buyer").all(), key=lambda each: (each.bounding_box() or {"y": 0})["y"])
+        assert (lowest.get_attribute("data-pick") or "").startswith(f"buyer:{seat}:")
+
+
+def test_a_tile_is_laid_by_tapping_it_and_then_its_cell(companion: Companion, device: Make) -> None:
+    table, phone = _shared(companion, device)
+    phone.page.click("#pick-stock-king")
+    expect(phone.page.locator(".levels")).to_be_visible()
+    _tap(companion, table, phone, "#pick-cell-5")
+    assert _now(companion, table).state.market[5] == 14
+    expect(phone.page.locator(".levels")).to_have_count(0)
+
+
+def test_a_play_is_seen_as_it_grows_and_can_be_taken_back(companion: Companion, device: Make) -> None:
+    table, phone = _shared(companion, device, setup="random")
+    for _ in range(2):
+        phone.page.wait_for_timeout(500)  # a second tap at once is taken for a slip
+        _tap(companion, table, phone, '[data-pick^="buyer:"][data-can="own"]')
+    state = _now(companion, table).state
+    phone.page.wait_for_selector(".ends button")
+    messenger = state.market.index(13)
+    _tap(companion, table, phone, f"#pick-cell-{messenger}")
+    expect(phone.page.locator(".step-words")).to_contain_text("Buy something")
+    tile = next(cell for cell, each in enumerate(_now(companion, table).state.market) if each not in (13, 15))
+    _tap(companion, table, phone, f"#pick-cell-{tile}")  # one buyer has a coin: nobody need be asked who pays
+    assert len(_now(companion, table).state.played) == 2
+    _tap(companion, table, phone, '.ends button:has-text("Take it all back")')
+    assert _now(companion, table).state == state
+    expect(phone.page.locator(".log")).to_contain_text("takes it all back")
+
+
+def test_the_board_can_be_played_with_the_keyboard_alone(companion: Companion, device: Make) -> None:
+    _, phone = _shared(companion, device, setup="random")
+    thing = phone.page.locator('[data-pick^="buyer:"][data-can="own"]').nth(2)
+    expect(thing).to_have_attribute("role", "button")
+    expect(thing).to_have_attribute("aria-label", re.compile("lane 3: nothing: A coin for the buyer of lane 3"))
+    thing.focus()
+    phone.page.keyboard.press("Enter")
+    expect(phone.page.locator(".log")).to_contain_text("a coin in lane 3")
+
+
+def test_without_a_script_the_same_moves_are_made_page_by_page(companion: Companion, device: Make) -> None:
+    table = _set(companion)
+    phone = device(java_script_enabled=False)
+    phone.page.goto(f"{companion.address}/j/{table.code}")
+    phone.page.click(".share summary")
+    phone.page.click(".share-form button")
+    phone.page.click(".begin-form button")
+    phone.page.click(".few a.deeper")
+    phone.page.click(".picks a:has-text('king')")
+    phone.page.click(".picks button >> nth=0")
+    assert 14 in _now(companion, table).state.market
+
+
+def test_the_table_screen_shows_market_and_king_without_scrolling(companion: Companion, device: Make) -> None:
+    table, _ = _shared(companion, device, setup="random")
+    screen = device(SCREEN)
+    screen.watch(companion, table, "/screen")
+    box = screen.page.locator(".market-board").bounding_box()
+    assert box
+    assert box["y"] + box["height"] <= SCREEN["height"]
+    assert screen.page.evaluate("document.documentElement.scrollWidth") <= SCREEN["width"]
+    expect(screen.page.locator(".king-good")).to_have_count(4)
+
+
+# The aids
+
+
+def _aid(companion: Companion, device: Make, name: str) -> Device:
+    phone = device()
+    phone.page.goto(f"{companion.address}/games/market")
+    phone.page.click(f'form[action$="/aids/{name}"] button')
+    phone.listening()
+    return phone
+
+
+def _type(phone: Device, label: str, n: int) -> None:
+    field = phone.page.get_by_label(label, exact=True)
+    field.fill(str(n))
+    field.press("Tab")
+    expect(phone.page.get_by_label(label, exact=True)).to_have_attribute("value", str(n))
+
+
+EXAMPLE = {
+    "The king": (2, 4, 3, 1), "Player 1": (9, 0, 0, 6), "Player 2": (5, 5, 3, 0), "Player 3": (3, 6, 4, 4),
+    "Player 4": (0, 0, 8, 6),
+}  # fmt: skip
+
+
+def test_the_score_pad_adds_the_rulebooks_example_up_to_53_and_60(companion: Companion, device: Make) -> None:
+    phone = _aid(companion, device, "score")
+    for who, numbers in EXAMPLE.items():
+        for name, n in zip(("pottery", "cloth", "jewels", "herbs"), numbers, strict=True):
+            if n:
+                _type(phone, f"{who}: {name}", n)
+    expect(phone.page.locator(".pad-points")).to_have_text(["53", "60"])
+    expect(phone.page.locator(".pad-group.leads")).to_contain_text("Players 3 and 4: 60")
+    expect(phone.page.locator(".pad-lines").nth(1)).to_contain_text("5: the partner has more")
+    phone.page.click(".undo button")
+    expect(phone.page.locator(".pad-points")).to_have_text(["53", "58"])
+
+
+def test_the_score_pad_says_no_to_more_tokens_than_there_are(companion: Companion, device: Make) -> None:
+    phone = _aid(companion, device, "score")
+    field = phone.page.get_by_label("Player 1: pottery", exact=True)
+    field.fill("21")
+    phone.complaints.clear()
+    field.press("Tab")
+    expect(phone.page.locator(".notice")).to_contain_text("no more of them")
+    expect(field).to_have_value("0")
+    phone.complaints.clear()  # the browser's own line for the answer 409
+
+
+def test_four_tokens_come_out_of_the_bag_by_the_app_or_by_hand(companion: Companion, device: Make) -> None:
+    phone = _aid(companion, device, "bag")
+    phone.page.click("text=Draw four tokens")
+    phone.page.click(".draw button")
+    expect(phone.page.locator(".bag-count")).to_contain_text("72")
+    phone.page.click("text=Draw four tokens")
+    for left in (3, 2, 1, 0):
+        expect(phone.page.locator(".goods-row")).to_be_visible()
+        phone.page.wait_for_timeout(700)  # a second tap at once is taken for a slip
+        phone.page.click(".goods-row button:has-text('pottery')")
+        expect(phone.page.locator(".came-big svg")).to_have_count(4 - left)
+    expect(phone.page.locator(".bag-count")).to_contain_text("68")
+
+
+def test_the_turn_card_leads_through_a_pass(companion: Companion, device: Make) -> None:
+    phone = _aid(companion, device, "turn")
+    phone.page.click(".ends button:has-text('Pass')")
+    for step in ("Replenish", "Move the market", "Money", "The king"):
+        expect(phone.page.locator(".card-steps li.now")).to_contain_text(step)
+        phone.page.wait_for_timeout(700)
+        phone.page.click(".card-part.now button")
+    expect(phone.page.locator(".turn-whose")).to_contain_text("West")
+
+
+def test_the_purchase_checker_answers_for_a_market_that_was_tapped(companion: Companion, device: Make) -> None:
+    phone = _aid(companion, device, "lanes")
+    for cell, tile in ((0, "pottery vendor"), (8, "porter"), (1, "cloth vendor"), (5, "crowd")):
+        phone.page.click(f"#pick-{cell}")
+        phone.page.locator(".levels").get_by_text(tile, exact=True).click()
+        expect(phone.page.locator(f"#pick-{cell}")).to_have_attribute("aria-label", re.compile(tile))
+        phone.page.wait_for_timeout(700)
+    _type(phone, "Tokens on the vendor of pottery", 3)
+    expect(phone.page.locator(".answer").nth(0)).to_contain_text("brings 2. 1 back to the vendor.")
+    expect(phone.page.locator(".answer").nth(1)).to_contain_text("a crowd stands in the way.")
+    phone.page.click("#pick-buyer-0")
+    expect(phone.page.locator(".answer").nth(0)).to_contain_text("no coin.")

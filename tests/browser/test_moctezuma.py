@@ -1,0 +1,235 @@
+"""Moctezuma's Revenge as its players meet it: phones, a screen, secrets shown while they are held, the aids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from companion.games.moctezuma.rules.state import State
+from companion.table import Table
+from tests.browser.conftest import SCREEN, Companion, Device
+
+Make = Callable[..., Device]
+
+SLIP = 650
+"""What lies between two taps that are not meant for the same button, in ms."""
+
+
+def opened(companion: Companion, players: int = 3, **options: str) -> Table:
+    home = companion.home
+    table = home.house.open_table("moctezuma", "Sunday", players, "swift", options)
+    return home.house.begin(table.id, table.code)
+
+
+def state(companion: Companion, table: Table) -> State:
+    found: State = companion.home.house.table(table.id).state
+    return found
+
+
+def tap(page: Page, button: Locator) -> None:
+    button.click()
+    page.wait_for_timeout(SLIP)
+
+
+def end_turn(page: Page) -> None:
+    """End the turn; where points would be lost, the button asks twice."""
+    button = page.locator(".end-turn button")
+    asks = button.get_attribute("data-confirm") is not None
+    button.click()
+    if asks:
+        expect(button).to_have_attribute("data-armed", "")
+        button.click()
+
+
+@contextmanager
+def held(page: Page, button: Locator) -> Iterator[None]:
+    """Press and hold, as a finger does."""
+    button.scroll_into_view_if_needed()
+    box = button.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    yield
+    page.mouse.up()
+
+
+def test_three_phones_play_a_whole_game_and_a_screen_reveals_it(companion: Companion, device: Make) -> None:
+    table = opened(companion)
+    seats = {"red": "Ana", "blue": "Ben", "yellow": "Cleo"}
+    phones = {seat: device(language="es" if seat == "blue" else "en") for seat in seats}
+    for seat, name in seats.items():
+        phones[seat].join(companion, table, seat, name)
+    screen = device(SCREEN)
+    screen.watch(companion, table, "/screen")
+    phones["yellow"].page.get_by_role("button", name="Ana", exact=True).click()
+    expect(phones["red"].page.locator(".turn-whose")).to_have_text("Your turn")
+    expect(screen.page.locator(".turn-whose")).to_contain_text("Ana")
+
+    red = phones["red"].page
+    tap(red, red.get_by_role("button", name="Look at 2 chits"))
+    for king in ("Tizoc", "Ahuitzotl"):
+        tap(red, red.get_by_role("button", name=f"Look at chit 1 of {king}"))
+    expect(screen.page.locator(".log")).to_contain_text("Ana looks at chit 1 of Tizoc")
+    tap(red, red.get_by_role("button", name="Walk to temple 1", exact=True))
+    tap(red, red.get_by_role("button", name="Draw 2 cards"))
+    expect(red.locator(".card-cell")).to_have_count(2)
+    expect(phones["blue"].page.locator(".card-cell")).to_have_count(0)
+    red.locator(".keep button").last.click()
+    expect(screen.page.locator(".treasure-card")).to_have_count(1)
+    end_turn(red)
+
+    for n in range(1, 15):
+        seat = list(seats)[n % 3]
+        page = phones[seat].page
+        expect(page.locator(".end-turn button")).to_be_visible()
+        if n == 3:
+            page.reload()
+            phones[seat].listening()
+        if n in (4, 5):
+            tap(page, page.locator(".walk button").first)
+            tap(page, page.locator(".act button").last)
+            page.locator(".keep button").first.click()
+            expect(page.locator(".end-turn button")).to_be_visible()
+        page.wait_for_timeout(SLIP)
+        end_turn(page)
+    expect(screen.page.locator(".turn-whose")).to_contain_text("give up their names")
+    for n in range(1, 11):
+        page = phones[list(seats)[n % 3]].page
+        page.locator(".reveal-next button").click()
+        if n < 10:
+            expect(screen.page.locator(".revealed-temple")).to_have_text(f"Temple {n}")
+            page.wait_for_timeout(SLIP)
+    assert state(companion, table).over
+    for each in (*phones.values(), screen):
+        expect(each.page.locator(".ending-title")).to_be_visible()
+        expect(each.page.locator(".score")).to_have_count(3)
+
+
+def test_a_face_shows_only_while_it_is_held(companion: Companion, device: Make) -> None:
+    table = opened(companion, 2)
+    phone, other = device(), device()
+    phone.join(companion, table, "red", "Ana")
+    other.join(companion, table, "blue", "Ben")
+    page = phone.page
+    tap(page, page.get_by_role("button", name="Ana", exact=True))
+    tap(page, page.get_by_role("button", name="Look at 2 chits"))
+    for king in ("Tizoc", "Ahuitzotl"):
+        tap(page, page.get_by_role("button", name=f"Look at chit 1 of {king}"))
+    face = "cursed" if state(companion, table).chits[4] else "safe"
+    chit = page.get_by_role("button", name=re.compile("Tizoc, chit 1"))
+    secret = chit.locator("svg.secret")
+    expect(secret).to_be_hidden()
+    with held(page, chit):
+        expect(secret).to_be_visible()
+        expect(secret.locator("use")).to_have_attribute("href", f"#chit-{face}")
+    expect(secret).to_be_hidden()
+    chit.focus()
+    page.keyboard.down("Space")
+    expect(secret).to_be_visible()
+    page.keyboard.up("Space")
+    expect(secret).to_be_hidden()
+    with held(page, page.locator(".hold-all")):
+        expect(secret).to_be_visible()
+        expect(page.locator(".chance").first).to_be_visible()
+    expect(page.locator(".chance").first).to_be_hidden()
+    assert other.page.locator(".secret:not(.chance)").count() == 0
+
+
+def test_a_note_is_written_while_another_plays_and_stays(companion: Companion, device: Make) -> None:
+    table = opened(companion, 2)
+    red, blue = device(), device()
+    red.join(companion, table, "red", "Ana")
+    blue.join(companion, table, "blue", "Ben")
+    red.page.get_by_role("button", name="Ana", exact=True).click()
+    expect(blue.page.locator(".turn-whose")).to_contain_text("Ana")
+    blue.page.locator("#notebook > summary").click()
+    blue.page.fill("#note-0", "my own <b>words</b>")
+    blue.page.locator(".note-form button").first.click()
+    expect(blue.page.locator("#note-1")).to_be_visible()
+    red.page.get_by_role("button", name="Walk to temple 1", exact=True).click()
+    expect(red.page.locator(".walk button").first).to_be_visible()
+    assert state(companion, table).places[0] == 1, "a note makes nobody's tap stale"
+    blue.page.reload()
+    blue.listening()
+    expect(blue.page.locator("#note-0")).to_have_value("my own <b>words</b>")
+    assert "my own <b>" not in red.page.content()
+
+
+def test_a_tap_on_the_board_walks_there(companion: Companion, device: Make) -> None:
+    table = opened(companion, 2)
+    phone = device()
+    phone.share(companion, table)
+    tap(phone.page, phone.page.get_by_role("button", name="Blue", exact=True))
+    phone.page.locator('.map [data-tile="7"]').click()
+    expect(phone.page.locator('.pawn[data-piece="pawn-blue"]')).to_have_attribute("data-place", "7")
+
+
+def test_without_a_script_the_whole_turn_can_be_played(companion: Companion, device: Make) -> None:
+    table = opened(companion, 2)
+    phone = device(java_script_enabled=False)
+    page = phone.page
+    page.goto(f"{companion.address}/j/{table.code}")
+    page.locator('.sit-form input[value="red"]').check(force=True)
+    page.fill('.sit-form input[name="name"]', "Ana")
+    page.click(".sit-form button")
+    page.get_by_role("button", name="Ana", exact=True).click()
+    page.get_by_role("button", name="Look at 2 chits").click()
+    page.get_by_role("button", name="Look at chit 1 of Tizoc").click()
+    page.get_by_role("button", name="Look at chit 2 of Tizoc").click()
+    page.locator("#notebook > summary").click()
+    page.fill("#note-0", "By hand")
+    page.locator(".note-form button").first.click()
+    page.locator(".end-turn button").click()
+    found = state(companion, table)
+    assert (found.turn, found.notes[0], found.seen[0].bit_count()) == (2, ("By hand",), 2)
+
+
+@pytest.mark.parametrize("aid", ["record", "points", "schedule", "score"])
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_an_aid_opens_with_one_tap_and_is_used(companion: Companion, device: Make, aid: str, language: str) -> None:
+    page = device(language=language).page
+    page.goto(f"{companion.address}/games/moctezuma")
+    page.locator(f'form[action$="/aids/{aid}"] button').click()
+    page.wait_for_selector("html[data-scripted]", state="attached")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    match aid:
+        case "points":
+            tap(page, page.locator(".act button").first)
+            expect(page.locator('.points use[href="#point"]')).to_have_count(4)
+        case "schedule":
+            for _ in range(4):
+                tap(page, page.locator(".end-turn button"))
+            tap(page, page.locator(".ask button").last)
+            expect(page.locator('.schedule use[href="#chit-cursed"]')).to_have_count(1)
+        case "record":
+            tap(page, page.locator(".king").nth(4).locator(".face-tap button").nth(1))
+            expect(page.locator(".king").nth(4).locator(".chance")).to_contain_text("100")
+            page.locator(".region-undo button").click()
+            expect(page.locator(".king").nth(4).locator(".chance")).not_to_contain_text("100")
+        case "score":
+            page.locator("#score-name-1 > summary").click()
+            tap(page, page.locator("#score-name-1 button").nth(4))
+            page.locator("#score-player-1 > summary").click()
+            tap(page, page.locator("#score-player-1 .record-keep").first.locator("button").last)
+            expect(page.locator(".score").first.locator(".score-total")).to_have_text("5")
+            expect(page.locator(".aid-lead")).to_contain_text("Red" if language == "en" else "Rojo")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_runs_out_of_a_small_phone(companion: Companion, device: Make, scheme: str) -> None:
+    table = opened(companion, 2)
+    phone = device({"width": 320, "height": 640}, scheme=scheme)
+    phone.share(companion, table)
+    tap(phone.page, phone.page.get_by_role("button", name="Red", exact=True))
+    assert phone.page.evaluate("document.documentElement.scrollWidth") <= 320
+    small = phone.page.evaluate(
+        """() => [...document.querySelectorAll(".button, .hold, summary")].filter((each) => {
+             const box = each.getBoundingClientRect();
+             return box.width && (box.width < 44 || box.height < 44) && !each.closest(".table-header");
+           }).map((each) => `${each.textContent.trim()} ${each.getBoundingClientRect().width}`)"""
+    )
+    assert small == []

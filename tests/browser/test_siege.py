@@ -1,0 +1,152 @@
+"""The siege as two people play it on their phones, its aids and its editor, in a real browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from companion.games.siege import maps
+from companion.table import Table
+from tests.browser.conftest import SCREEN, Companion, Device
+from tests.browser.siege_map import SLIP, deed, die, tap_hex
+
+Make = Callable[..., Device]
+
+
+def skirmish(companion: Companion, **options: str | int) -> Table:
+    house = companion.home.house
+    table = house.open_table("siege", "Siege", 2, "skirmish", options)
+    return house.begin(table.id, table.code)
+
+
+def state(page: Page) -> dict[str, object]:
+    found: dict[str, object] = json.loads(page.locator(".siege-pieces").get_attribute("data-state") or "{}")
+    return found
+
+
+def test_a_skirmish_is_played_out_on_two_phones_by_taps_on_the_map(companion: Companion, device: Make) -> None:
+    table = skirmish(companion)
+    ana, ben, screen = device(), device(), device(SCREEN)
+    ana.join(companion, table, "aztecs", "Ana")
+    ben.join(companion, table, "spaniards", "Ben")
+    screen.watch(companion, table, "/screen")
+    tap_hex(ana.page, "e7")
+    expect(ana.page.locator(".siege-hand")).to_contain_text("Aztec warriors")
+    deed(ana.page, "rest")
+    deed(ana.page, "ready")
+    ben.page.wait_for_selector(".deed-rest")
+    ben.page.wait_for_timeout(SLIP)
+    ben.page.click('.siege-buttons a:has-text("Take another people")')
+    ben.page.click('button:has-text("Take Conquistadors in hand")')
+    expect(ben.page.locator(".siege-hand")).to_contain_text("Conquistadors")
+    ben.page.click('[data-siege="whole"]')
+    ben.page.wait_for_timeout(SLIP)
+    tap_hex(ben.page, "c7")
+    expect(ben.page.locator(".log")).to_contain_text("1 unit placed")
+    deed(ben.page, "rest")
+    deed(ben.page, "ready")
+    for phone, n in ((ana, 2), (ben, 6)):
+        die(phone.page, n)
+        expect(phone.page.locator(".siege-pieces")).to_have_attribute("data-state", re.compile(r'"succumb"'))
+        victim = next(name for name, moves in state(phone.page)["taps"].items() if moves[0][0] == "succumb")  # type: ignore[attr-defined]
+        phone.page.click('[data-siege="whole"]')
+        tap_hex(phone.page, victim)
+    expect(ben.page.locator(".siege-whose")).to_contain_text("You: March")
+    tap_hex(ben.page, "c7")
+    die(ben.page, 1)
+    expect(ben.page.locator(".costs text").first).to_have_text("1")
+    tap_hex(ben.page, "d7")
+    expect(ben.page.locator(".log")).to_contain_text("Conquistadors 1: c7 to d7")
+    deed(ben.page, "done")
+    expect(ben.page.locator(".siege-whose")).to_contain_text("Attack")
+    tap_hex(ben.page, "d7")
+    expect(ben.page.locator(".aims text")).to_have_text(re.compile(r"\d/6"))
+    expect(ben.page.locator(".siege-odds [data-meant]").first).to_be_visible()
+    tap_hex(ben.page, "e7")
+    expect(ben.page.locator(".siege-odds-line")).to_contain_text("of 6")
+    die(ben.page, 6)
+    die(ben.page, 1)
+    for each in (ana, ben, screen):
+        expect(each.page.locator(".siege-end")).to_contain_text("Ben captured")
+
+
+@pytest.mark.parametrize(
+    ("aid", "taps", "says"),
+    [
+        ("Phase track", ["Next phase"], "Tap a unit to roll for it"),
+        ("Event roller", ["The next turn’s events", "=3", "=5"], "an ally of the besiegers dies"),
+        ("Dice and odds", ["leader +1", "Attack", "=4"], "the defender is beaten"),
+        ("Roster", ["Aztec warriors: one routs"], "44 fit · 1 routed"),
+        ("Fires", ["A fire more", "Roll for all fires", "=1"], "1 fire went out just now"),
+    ],
+)
+def test_an_aid_stands_alone_beside_a_real_table(
+    companion: Companion, device: Make, aid: str, taps: list[str], says: str
+) -> None:
+    phone = device()
+    phone.page.goto(f"{companion.address}/games/siege")
+    phone.page.click(f'button:has-text("{aid}")')
+    phone.listening()
+    for words in taps:
+        if words.startswith("="):
+            die(phone.page, int(words[1:]))
+        else:
+            phone.page.wait_for_timeout(SLIP)
+            phone.page.click(f'.region-aid button:has-text("{words}")')
+    expect(phone.page.locator(".region-aid")).to_contain_text(says)
+
+
+def test_a_map_is_drawn_by_taps_checked_and_saved_as_a_file(companion: Companion, device: Make) -> None:
+    phone = device()
+    phone.page.goto(f"{companion.address}/games/siege")
+    phone.page.click('button:has-text("Map editor")')
+    phone.listening()
+    expect(phone.page.locator(".region-checks")).to_contain_text("A table can play on this map")
+    phone.page.click('[data-siege="whole"]')
+    phone.page.click('.region-brushes button:text-is("water")')
+    expect(phone.page.locator(".region-brushes .siege-means")).to_have_text("water")
+    tap_hex(phone.page, "b2")
+    expect(phone.page.locator(".region-checks .problem")).to_contain_text("No boat of the lake reaches b2")
+    phone.page.wait_for_timeout(SLIP)
+    phone.page.click('.region-brushes button:text-is("gate on a side")')
+    expect(phone.page.locator(".region-brushes .siege-means")).to_have_text("gate on a side")
+    with phone.page.expect_download() as saved:
+        phone.page.click('[data-siege="save"]')
+    text = saved.value.path().read_text(encoding="utf-8")
+    assert saved.value.suggested_filename == "map.toml"
+    assert [fault.code for fault in maps.faults(text)] == ["map_pond"]
+
+
+def test_everything_can_be_done_from_the_list_without_the_map(companion: Companion, device: Make) -> None:
+    table = skirmish(companion)
+    phone = device()
+    phone.share(companion, table)
+    phone.page.locator("summary", has_text="as a list").click()
+    phone.page.click('.siege-list a:has-text("Place the unit in hand")')
+    phone.page.click('button:has-text("Place Cuauhtemoc on i6")')
+    expect(phone.page.locator(".siege-hand")).to_contain_text("Aztec warriors")
+
+
+def test_two_fingers_bring_the_map_nearer_and_one_drags_it(companion: Companion, device: Make) -> None:
+    table = skirmish(companion)
+    phone = device()
+    phone.share(companion, table)
+    box = phone.page.locator(".siege-pieces")
+    before = [float(each) for each in (box.get_attribute("viewBox") or "").split()]
+    phone.page.click('[data-siege="nearer"]')
+    near = [float(each) for each in (box.get_attribute("viewBox") or "").split()]
+    assert near[2] < before[2]
+    area = phone.page.locator(".siege-sheets").bounding_box()
+    assert area is not None
+    x, y = area["x"] + area["width"] / 2, area["y"] + area["height"] / 2
+    phone.page.mouse.move(x, y)
+    phone.page.mouse.down()
+    phone.page.mouse.move(x - 60, y, steps=4)
+    phone.page.mouse.up()
+    expect(box).not_to_have_attribute("viewBox", " ".join(f"{each:.2f}" for each in near))
+    assert float((box.get_attribute("viewBox") or "").split()[0]) > near[0]
+    assert companion.home.house.table(table.id).state.at[0] < 0, "a drag placed a unit"

@@ -1,0 +1,95 @@
+"""Asides: a note in one's own book is in nobody's way, survives what others take back, and reaches nobody else."""
+
+from __future__ import annotations
+
+import json
+
+from companion.cuts import Audience, cut_table
+from companion.exports import exported, read, written
+from companion.games.kernel import CHANCE, Move
+from companion.table import Table
+from companion.telling import folded
+from tests.companion.conftest import Home
+
+WORDS = "Tizoc is safe"
+
+
+def begun(home: Home) -> tuple[Table, str, str]:
+    """Return a table of two at which red is to move, and the tokens of its phones."""
+    table = home.house.open_table("moctezuma", "Sunday", 2, "classic", {})
+    table = home.house.begin(table.id, table.code)
+    red, blue = home.seated(table, "red", "Ana"), home.seated(table, "blue", "Ben")
+    assert home.play(table, red, CHANCE, "first", "red").accepted
+    return home.house.table(table.id), red, blue
+
+
+def test_a_note_makes_nobodys_post_stale(home: Home) -> None:
+    table, red, blue = begun(home)
+    assert home.play(table, blue, "blue", "note", 0, WORDS).accepted
+    assert home.play(table, red, "red", "walk", 5, version=table.version).accepted
+
+
+def test_a_note_is_never_stale_itself(home: Home) -> None:
+    table, red, blue = begun(home)
+    home.play(table, red, "red", "walk", 5)
+    assert home.play(table, blue, "blue", "note", 0, WORDS, version=table.version).accepted
+
+
+def test_a_note_ends_nobodys_undo_and_outlives_it(home: Home) -> None:
+    table, red, blue = begun(home)
+    home.play(table, red, "red", "walk", 5)
+    home.play(table, blue, "blue", "note", 0, WORDS)
+    now = home.house.table(table.id)
+    assert now.undo_refused("red") is None
+    assert home.house.undo(table.id, red, "red", now.version, "undo").accepted
+    state = home.house.table(table.id).state
+    assert state.places == (0, 0)
+    assert state.notes == ((), (WORDS,))
+    home.restart()
+    assert home.house.table(table.id).state == state
+
+
+def test_a_note_changes_nothing_that_another_is_shown(home: Home) -> None:
+    table, red, blue = begun(home)
+    home.play(table, red, "red", "walk", 5)
+    audiences = [Audience("en", "phone", ("red",), True), Audience("en"), Audience("en", "screen")]
+    before = [cut_table(home.house, table.id, each).slices for each in audiences]
+    own = cut_table(home.house, table.id, Audience("en", "phone", ("blue",), True)).slices
+    home.play(table, blue, "blue", "note", 0, WORDS)
+    after = [cut_table(home.house, table.id, each).slices for each in audiences]
+    assert json.dumps(before) == json.dumps(after)
+    assert WORDS in json.dumps(cut_table(home.house, table.id, Audience("en", "phone", ("blue",), True)).slices)
+    assert WORDS not in json.dumps(own)
+
+
+def test_an_aside_that_is_refused_changes_nothing(home: Home) -> None:
+    table, _, blue = begun(home)
+    played = home.play(table, blue, "blue", "note", 7, WORDS)
+    assert played.refusal
+    assert played.refusal.code == "no_such_line"
+    assert home.house.table(table.id).version == table.version
+
+
+def test_a_note_stays_its_writers_own_in_an_export_of_a_game_that_is_over(home: Home) -> None:
+    table, _, blue = begun(home)
+    home.play(table, blue, "blue", "note", 0, WORDS)
+    for seat in ("red", "blue"):
+        home.house.away(table.id, blue, seat, "app")
+    for temple in range(1, 11):
+        version = home.house.table(table.id).version
+        assert home.house.bring(table.id, blue, version, f"temple{temple}").accepted
+    now = home.house.table(table.id)
+    stages = list(folded(now.charter, now.game, home.house.entries(table.id)))
+    for seats, told in (((), False), (("red",), False), (("blue",), True)):
+        export = exported(now.charter, now.game, stages, seats)
+        text = written(export)
+        assert (WORDS in text) == told
+        assert (WORDS.encode().hex() in text) == told
+        assert export["whole"]
+        again = read(text, home.games)
+        *_, last = folded(again.charter, now.game, again.entries)
+        assert last.after.state.names == now.state.names, "it can be played again by whoever gets it"
+
+
+def test_no_other_game_has_asides(home: Home) -> None:
+    assert not home.games["mexica"].aside(Move("note", (0, WORDS)))

@@ -1,0 +1,19 @@
+"""The guide of Moctezuma's Revenge: every ruling, once, in each language."""
+
+from __future__ import annotations
+
+import pytest
+
+from companion.games import registry
+from companion.games.moctezuma import GAME
+from companion.web.guide import load
+from companion.web.painting import guide_file
+from companion.web.texts import LANGUAGES
+
+registry.load()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_guide_holds_every_ruling_from_z1_to_z25(language: str) -> None:
+    guide = load(guide_file(registry.folder(GAME), language))
+    assert sorted(guide.rulings, key=lambda ruling: int(ruling[1:])) == [f"Z{n}" for n in range(1, 26)]
