@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import logging
 import os
 import secrets
 import signal
 import sys
+import threading
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -23,6 +27,7 @@ from companion.games.kernel import Fault, Option, Value
 from companion.house import House
 from companion.intake import Broker, Intake
 from companion.live import Hub
+from companion.liveness import Feeder, Pulse, supervisor
 from companion.lobby import read_text
 from companion.settings import Settings, SettingsError
 from companion.store import SqlStore, StoreError
@@ -38,6 +43,12 @@ DEMO_PRESET = "classic"
 
 DEMO_TOKENS = 52
 """The age of the demo's table ends after an evening's tokens, so that its end can be seen."""
+
+
+EXIT_DEAD = 70
+"""A thread died; a supervisor should start the companion anew."""
+
+WATCH_S = 2.0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -141,28 +152,71 @@ def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path |
             stream_cap=settings.web.streams,
         ),
     )
-    server = Server(app, settings.web.host, settings.web.port, settings.web.streams)
+    pulse = Pulse(("intake", "server", "pages"), time.monotonic)
+    server = Server(
+        app,
+        settings.web.host,
+        settings.web.port,
+        settings.web.streams,
+        beat=pulse.of("server"),
+        pages_beat=pulse.of("pages"),
+        prove=lambda: hub.streams,
+    )
     broker = Broker(settings.broker.host, settings.broker.port, settings.broker.user, settings.broker.password)
-    intake = Intake(house, broker, instance, _now, secrets.token_bytes)
+    intake = Intake(house, broker, instance, _now, secrets.token_bytes, pulse.of("intake"), pulse.of("network"))
+    watch = _Watch(Feeder(pulse, supervisor()))
+    died: list[str] = []
 
     def stop(signum: int, frame: FrameType | None) -> None:
         hub.close()
         server.stop()
 
+    def mourn(last: threading.ExceptHookArgs) -> None:
+        died.append(last.thread.name if last.thread else "unknown")
+        logging.critical("the thread %s died; ending, to be started anew", died[-1], exc_info=last.exc_value)
+        stop(0, None)
+
+    threading.excepthook = mourn
+    with suppress(OSError, ValueError):  # stderr may be no file
+        faulthandler.enable()  # so that a watchdog's SIGABRT leaves in the log where every thread stood
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
     intake.start()
+    watch.start()
     print(f"ready {address}", flush=True)
     draft = _demo_table(house, demo_temple, deck) if demo_temple else None
     try:
         server.serve()
     finally:
+        watch.stop()
         hub.close()
         if draft:
             draft.stop()
         intake.stop()
         store.close()
-    return 0
+    return EXIT_DEAD if died else 0
+
+
+class _Watch:
+    """The thread that watches over the others, and feeds the supervisor's watchdog; if it dies, nobody does."""
+
+    def __init__(self, feeder: Feeder) -> None:
+        self._feeder = feeder
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._ending.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._feeder.stopping()
+
+    def _run(self) -> None:
+        while not self._ending.wait(self._feeder.pause(WATCH_S)):
+            self._feeder.turn()
 
 
 def _check_takes_deck(house: House) -> None:

@@ -36,7 +36,8 @@ class Batch:
             temple = replace(temple, source=token.source)
         self.temples[name] = temple
         table = self.tables.get(temple.table_id or "")
-        if table is None or table.began_at is None or wire.Flag.TEST in token.flags:
+        plays = table is not None and table.began_at is not None and table.game.uses_temple
+        if table is None or not plays or wire.Flag.TEST in token.flags:
             self.kept.append(KeptToken(name, token, self._now))
             return
         move = table.fall(token, stranger=token.source != temple.source)

@@ -17,10 +17,12 @@ from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
 import paho.mqtt.client as mqtt
-from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode, MQTTProtocolVersion
 from paho.mqtt.reasoncodes import ReasonCode
 
 from companion.house import House
+from companion.liveness import DISK_S, IDLE_S, NETWORK_S, SOON_S, Beat, unheard
+from companion.scores import score_of
 from companion.table import HouseError
 from companion.temples import Receipt
 from controller import wire
@@ -38,6 +40,9 @@ RETRY_AFTER = 0.5
 
 RESEND_EVERY = 5.0
 """Seconds between two requests for the missing tokens of one source."""
+
+SCORES_EVERY = 0.5
+"""Seconds between two looks at what the temples' tables count."""
 
 COMMAND_LIVES = timedelta(seconds=30)
 
@@ -70,14 +75,22 @@ class Intake:
         instance: str,
         clock: Callable[[], datetime],
         entropy: Callable[[int], bytes],
+        beat: Beat = unheard,
+        network_beat: Beat = unheard,
     ) -> None:
+        """Only remember; `start` connects. `beat` is that of the thread that stores, `network_beat` of paho's."""
         self._house = house
+        self._beat = beat
+        self._network_beat = network_beat
         self._broker = broker
         self._instance = instance
         self._clock = clock
         self._entropy = entropy
         self._waiting: queue.Queue[_Heard] = queue.Queue(WAITING)
         self._asked: dict[str, float] = {}
+        self._up = False
+        self._scored: dict[str, tuple[str | None, int]] = {}
+        self._scores_due = 0.0
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="intake", daemon=True)
         self._client = self._made(MQTTProtocolVersion.MQTTv5)
@@ -97,19 +110,20 @@ class Intake:
         self._client.loop_stop()
 
     def _made(self, version: MQTTProtocolVersion) -> mqtt.Client:
-        client = mqtt.Client(
-            CallbackAPIVersion.VERSION2, client_id=f"templo-companion-{self._instance[:12]}", protocol=version
-        )
+        client = _Client(self._network_beat, client_id=f"templo-companion-{self._instance[:12]}", protocol=version)
         if self._broker.user:
             client.username_pw_set(self._broker.user, self._broker.password)
         client.reconnect_delay_set(min_delay=1, max_delay=10)
         client.on_socket_open = _no_delay
+        client.on_pre_connect = lambda _client, _data: self._network_beat(NETWORK_S)
+        client.on_connect_fail = lambda _client, _data: self._network_beat(NETWORK_S)
         client.on_connect = self._on_connect
         client.on_disconnect = self._on_disconnect
         client.on_message = self._on_message
         return client
 
     def _connect(self) -> None:
+        self._network_beat(NETWORK_S)
         self._client.connect_async(self._broker.host, self._broker.port, keepalive=15)
         self._client.loop_start()
 
@@ -137,6 +151,7 @@ class Intake:
             self._connect()
 
     def _on_disconnect(self, client: mqtt.Client, data: Any, flags: Any, reason: ReasonCode, properties: Any) -> None:
+        self._network_beat(NETWORK_S)
         if client is self._client and not self._stopping.is_set():
             log.info("the broker at %s:%d cannot be reached: %s", self._broker.host, self._broker.port, reason)
             self._enqueue(False)
@@ -159,15 +174,16 @@ class Intake:
             log.warning("%d messages wait to be stored; one more is left to its ledger", WAITING)
 
     def _run(self) -> None:
-        while True:
-            heard = [self._waiting.get()]
-            while len(heard) < BATCH:
-                try:
+        heard: list[_Heard] = []
+        while self._take(heard):
+            self._beat(DISK_S)
+            heard = []
+            try:
+                heard.append(self._waiting.get(timeout=IDLE_S))
+                while len(heard) < BATCH:
                     heard.append(self._waiting.get_nowait())
-                except queue.Empty:
-                    break
-            if not self._take(heard):
-                return
+            except queue.Empty:
+                continue
 
     def _take(self, heard: list[_Heard]) -> bool:
         """Take messages in, in their order; returns whether there may be more."""
@@ -181,13 +197,30 @@ class Intake:
             if each is None:
                 return False
             if isinstance(each, bool):
+                self._up = each
+                self._scored.clear()  # a broker may have forgotten what it retained
                 self._house.reach(each)
             elif isinstance(each[1], wire.Status):
                 self._persist(self._house.heard, each[0], each[1])
             elif isinstance(each[1], wire.Count):
                 self._house.counts(each[0], each[1])
         self._keep(tokens)
+        self._tell_scores()
         return True
+
+    def _tell_scores(self) -> None:
+        """Let homes that know no game see what counts in the game of each temple, where that has changed."""
+        if not self._up or time.monotonic() < self._scores_due:
+            return
+        self._scores_due = time.monotonic() + SCORES_EVERY
+        tables = {table.id: table for table in self._house.tables()}
+        for temple in self._house.temples():
+            table = tables.get(temple.table_id or "")
+            known = (table.id, table.version) if table else (None, 0)
+            if self._scored.get(temple.name) != known:
+                self._scored[temple.name] = known
+                score = score_of(table, self._house.fallen(table.id) if table else ())
+                self._client.publish(wire.topic(temple.name, score.leaf), wire.encode(score), qos=1, retain=True)
 
     def _keep(self, tokens: list[tuple[str, wire.Token]]) -> None:
         if tokens:
@@ -203,6 +236,7 @@ class Intake:
                 if error.code != "store_failing":
                     raise
                 log.error("cannot store what the temples send, trying again: %s", error.facts["reason"])
+                self._beat(DISK_S)
                 if self._stopping.wait(RETRY_AFTER):
                     return None
 
@@ -218,6 +252,19 @@ class Intake:
 
     def _publish(self, temple: str, message: wire.Ack | wire.Command) -> None:
         self._client.publish(wire.topic(temple, message.leaf), wire.encode(message), qos=1)
+
+
+class _Client(mqtt.Client):
+    """A client whose thread says at each turn of its loop that it is there: every second when nothing happens."""
+
+    def __init__(self, beat: Beat, **options: Any) -> None:
+        super().__init__(CallbackAPIVersion.VERSION2, **options)
+        self._beat = beat
+
+    def loop_misc(self) -> MQTTErrorCode:
+        """Do what paho does between two messages."""
+        self._beat(SOON_S)
+        return super().loop_misc()
 
 
 def _no_delay(client: mqtt.Client, data: Any, connection: Any) -> None:

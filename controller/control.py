@@ -17,6 +17,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
 
+from controller.liveness import IDLE_S, SOON_S, Beat, unheard
+
 Answerer: TypeAlias = Callable[[Mapping[str, object]], Mapping[str, object]]
 """Carries a request out and returns its result; raises `ControlError`."""
 
@@ -80,9 +82,10 @@ def held(state: Path) -> Iterator[None]:
 class Door:
     """Answers whoever comes to the socket, each in a thread of its own, a handful at a time."""
 
-    def __init__(self, path: Path, answer: Answerer) -> None:
+    def __init__(self, path: Path, answer: Answerer, beat: Beat = unheard) -> None:
         """Bind the socket; the caller holds the state directory, so one left by a daemon that died is removed."""
         self._path = path
+        self._beat = beat
         self._answer = answer
         self._visitors = threading.BoundedSemaphore(_VISITORS)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -95,6 +98,7 @@ class Door:
         finally:
             os.umask(mask)
         self._socket.listen(_VISITORS)
+        self._socket.settimeout(IDLE_S)
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="door", daemon=True)
 
@@ -116,14 +120,18 @@ class Door:
 
     def _run(self) -> None:
         while not self._closing:
+            self._beat(SOON_S)
             try:
                 visitor, _ = self._socket.accept()
+            except TimeoutError:
+                continue
             except OSError as error:
                 if self._closing:
                     return
                 log.warning("a visitor to %s was lost: %s", self._path, error)
                 continue
-            self._visitors.acquire()
+            while not self._visitors.acquire(timeout=IDLE_S):
+                self._beat(SOON_S)
             threading.Thread(target=self._serve, args=(visitor,), name="visitor", daemon=True).start()
 
     def _serve(self, visitor: socket.socket) -> None:

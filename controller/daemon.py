@@ -6,6 +6,7 @@ says that it is deaf, and the process ends so that its supervisor starts it anew
 
 from __future__ import annotations
 
+import faulthandler
 import logging
 import queue
 import secrets
@@ -17,7 +18,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 
-from controller import __version__
+from controller import __version__, discovery
 from controller.beams import Beams, HeaderBeams
 from controller.commands import Result
 from controller.control import ControlError, Door, held, prepare, socket_path
@@ -26,6 +27,7 @@ from controller.herald import Identity
 from controller.keys import Keyboard
 from controller.ledger import FILE_NAME, Ledger, LedgerTrouble
 from controller.link import Link
+from controller.liveness import SOON_S, Feeder, Pulse, supervisor
 from controller.pipeline import Clock, Drop, Heard, Item, Look, Pipeline, Read, Stop
 from controller.scenario import MOST_DROPS, SPACING_NS, SimulatedBeams
 from controller.settings import Settings
@@ -59,7 +61,9 @@ class _Daemon:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._ended = threading.Event()
-        self._simulated = SimulatedBeams(time.monotonic_ns) if settings.simulated else None
+        self._pulse = Pulse(("beams", "pipeline", "link", "door"), time.monotonic)
+        self._feeder = Feeder(self._pulse, supervisor())
+        self._simulated = SimulatedBeams(time.monotonic_ns, self._pulse.of("beams")) if settings.simulated else None
         self._beams: Beams = self._simulated or HeaderBeams(settings.beams, settings.state / "lgpio")
         self._identity = Identity(
             temple=settings.temple,
@@ -78,6 +82,9 @@ class _Daemon:
             f"templo-{(source or self._identity.session)[:16]}",
             self._identity.gone(State.LOST, source),
             items.put,
+            beat=self._pulse.of("link"),
+            network_beat=self._pulse.of("network"),
+            announced=dict([discovery.announcement(self._identity)]),
         )
         self._pipeline = Pipeline(
             identity=self._identity,
@@ -90,6 +97,7 @@ class _Daemon:
             new_id=lambda: secrets.token_hex(16),
             break_beam=self._simulated.drop if self._simulated else None,
             items=items,
+            beat=self._pulse.of("pipeline"),
         )
         self._thread = threading.Thread(target=self._pipeline.run, name="pipeline", daemon=True)
         self._dead: str | None = None
@@ -100,8 +108,10 @@ class _Daemon:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda _number, _frame: self._ended.set())
         threading.excepthook = self._thread_died
+        with suppress(OSError, ValueError):  # stderr may be no file
+            faulthandler.enable()  # so that a watchdog's SIGABRT leaves in the log where every thread stood
         with ExitStack() as stack:
-            door = Door(socket_path(self._settings.state), self._answer)
+            door = Door(socket_path(self._settings.state), self._answer, self._pulse.of("door"))
             stack.callback(door.close)
             self._thread.start()
             self._link.start()
@@ -120,14 +130,17 @@ class _Daemon:
                 "link": self._link.alive,
                 "door": door.alive,
             }
-            while not self._ended.wait(WATCH_S):
+            while not self._ended.wait(self._feeder.pause(WATCH_S)):
                 if dead := [name for name, alive in watched.items() if not alive()]:
                     self._dead = dead[0]
                     break
                 if self._simulated is None:
                     self._check_levels()
+                    self._pulse.beat("beams", SOON_S)
+                self._feeder.turn()
             if self._dead is not None:
                 return self._give_up(self._dead)
+        self._feeder.stopping()
         self._beams.close()
         self._items.put(Stop())
         self._thread.join(_LAST_S)

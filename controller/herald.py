@@ -16,6 +16,9 @@ from controller.ledger import Ledger
 from controller.window import Answer, Window
 from controller.wire import Beam, God, State, Trouble
 
+NOISE_NS = 5 * SECOND
+"""A beam in the sun glitches a thousand times a second; nobody needs to hear of it as often."""
+
 COUNT_NS = SECOND // 4
 """The retained totals are for screens: at most four times a second."""
 
@@ -65,6 +68,8 @@ class Herald:
         self._status: wire.Status | None = None
         self._counted: int | None = None
         self._count_ns = 0
+        self._noise: wire.Noise | None = None
+        self._noise_ns = 0
         self._stale = False
         self.restored = False
 
@@ -83,6 +88,8 @@ class Herald:
         self._up = True
         self._status = None
         self._counted = None
+        self._noise = None
+        self._noise_ns = 0
         self._window.connected()
 
     def disconnected(self) -> None:
@@ -126,6 +133,17 @@ class Herald:
         """Publish a status that is not the one last published."""
         if status != self._status and self._outlet.publish(status, retain=True):
             self._status = status
+
+    def tell_noise(self, noise: wire.Noise, now_ns: int) -> None:
+        """Publish what the beams heard beside tokens, where it is news and the last time is a while ago."""
+        if (
+            self._up
+            and noise != self._noise
+            and now_ns >= self._noise_ns
+            and self._outlet.publish(noise, retain=True)
+        ):
+            self._noise = noise
+            self._noise_ns = now_ns + NOISE_NS
 
     def tell_ledger(self, ledger: Ledger, now_ns: int) -> None:
         """Publish the tokens that are due, and the totals; raises what reading the ledger raises."""

@@ -7,11 +7,13 @@ everything on its way with it. What must arrive is in the ledger. Its callbacks 
 from __future__ import annotations
 
 import logging
+import math
 import random
 import socket
 import threading
+import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -24,6 +26,7 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from controller import wire
+from controller.liveness import IDLE_S, NETWORK_S, SOON_S, Beat, unheard
 from controller.settings import BrokerSettings
 
 BACKOFF_S = (0.5, 10.0)
@@ -78,9 +81,21 @@ class Link:
         will: wire.Status,
         listener: Callable[[LinkEvent], None],
         jitter: Callable[[], float] = random.random,
+        beat: Beat = unheard,
+        network_beat: Beat = unheard,
+        announced: Mapping[str, bytes] | None = None,
     ) -> None:
-        """Only remember; `start` connects. `listener` must only enqueue."""
+        """Only remember; `start` connects. `listener` must only enqueue.
+
+        `announced` holds payloads by their topics that are retained anew at every connection.
+
+        `beat` is that of the thread that keeps the connection up, `network_beat` of paho's, which lives as long as
+        one connection: between two it rests, and the first thread answers for it.
+        """
         self._settings = settings
+        self._beat = beat
+        self._network_beat = network_beat
+        self._announced = dict(announced or {})
         self._temple = temple
         self._client_id = client_id
         self._will = wire.encode(will)
@@ -182,7 +197,7 @@ class Link:
             if was_up or downgraded:
                 wait = BACKOFF_S[0]
             if not downgraded:
-                self._wake.wait(wait * (0.5 + 0.5 * self._jitter()) if not self._unplugged else None)
+                self._wait(self._wake, wait * (0.5 + 0.5 * self._jitter()) if not self._unplugged else None)
                 self._wake.clear()
                 wait = BACKOFF_S[0] if self._unplugged else min(2 * wait, BACKOFF_S[1])
 
@@ -190,23 +205,26 @@ class Link:
         """Live through one connection; return whether it came up, and whether to try an older protocol at once."""
         visit = self._visit = _Visit()
         client = self._new_client(visit)
+        self._beat(NETWORK_S)
         try:
             client.connect(self._settings.host, self._settings.port, self._settings.keepalive, **self._clean())
         except (OSError, ValueError) as error:
             self._complain(f"no broker at {self.address}: {error}")
             return False, False
         self._client = client
+        self._network_beat(NETWORK_S)
         client.loop_start()
-        if not visit.answered.wait(_CONNECT_S):
+        if not self._wait(visit.answered, _CONNECT_S):
             self._complain(f"the broker at {self.address} took the connection and does not answer")
         elif not (self._stopping or self._unplugged):
-            visit.over.wait()
+            self._wait(visit.over)
         self._client = None
         if self._stopping:
             visit.over.wait(_FAREWELL_S)
         # paho's thread ends by itself only when nothing waits for the broker's word, so it is cut off.
         _cut(client)
         client.loop_stop()
+        self._network_beat(math.inf)
         was_up, self._up = self._up, False
         with self._lock:
             self._leaving.clear()
@@ -218,10 +236,19 @@ class Link:
             return was_up, True
         return was_up, False
 
+    def _wait(self, event: threading.Event, timeout_s: float | None = None) -> bool:
+        """Wait for an event, idle by right, and say all the while that the thread is there."""
+        until = math.inf if timeout_s is None else time.monotonic() + timeout_s
+        while (left_s := until - time.monotonic()) > 0:
+            self._beat(SOON_S)
+            if event.wait(min(IDLE_S, left_s)):
+                return True
+        return event.is_set()
+
     def _new_client(self, visit: _Visit) -> paho.Client:
         v5 = self._protocol is Protocol.V5
-        client = paho.Client(
-            CallbackAPIVersion.VERSION2,
+        client = _Client(
+            self._network_beat,
             client_id=self._client_id,
             protocol=MQTTProtocolVersion.MQTTv5 if v5 else MQTTProtocolVersion.MQTTv311,
             reconnect_on_failure=False,
@@ -256,6 +283,8 @@ class Link:
             client.subscribe([(wire.topic(self._temple, leaf), 1) for leaf in _HEARD])
             self._complaint = ""
             self._up = True
+            for topic, payload in self._announced.items():
+                client.publish(topic, payload, qos=1, retain=True)
             log.info("connected to %s in MQTT %s", self.address, self._protocol)
             self._listener(Up())
         visit.answered.set()
@@ -292,6 +321,19 @@ class Link:
         if text != self._complaint:
             self._complaint = text
             log.warning("%s; trying again", text)
+
+
+class _Client(paho.Client):
+    """A client whose thread says at each turn of its loop that it is there: every second when nothing happens."""
+
+    def __init__(self, beat: Beat, **options: Any) -> None:
+        super().__init__(CallbackAPIVersion.VERSION2, **options)
+        self._beat = beat
+
+    def loop_misc(self) -> MQTTErrorCode:
+        """Do what paho does between two messages."""
+        self._beat(SOON_S)
+        return super().loop_misc()
 
 
 class _Visit:

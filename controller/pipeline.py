@@ -24,6 +24,7 @@ from controller.counting import MS, SECOND, BeamChanged, Counted, Counter, Edge,
 from controller.herald import Herald, Identity, Outlet
 from controller.ledger import Fallen, Ledger, LedgerError, LedgerTrouble
 from controller.link import Came, Down, LinkEvent, Up
+from controller.liveness import DISK_S, IDLE_S, Beat, unheard
 from controller.scenario import simulate
 from controller.window import Window
 from controller.wire import Beam, CommandName, Flag, God, State, Trouble
@@ -127,6 +128,7 @@ class Pipeline:
         new_id: Callable[[], str],
         break_beam: Callable[[God, int, int], int] | None,
         items: queue.SimpleQueue[Item] | None = None,
+        beat: Beat = unheard,
     ) -> None:
         """Take over what the composition root opened.
 
@@ -141,6 +143,7 @@ class Pipeline:
         self._ledger = ledger
         self._reopen = reopen
         self._outlet = outlet
+        self._beat = beat
         self._clock = clock
         self._new_id = new_id
         self._break_beam = break_beam
@@ -167,6 +170,7 @@ class Pipeline:
         """Work until `Stop` comes, then record what fell and close the ledger."""
         self._settle(self._clock.monotonic_ns())
         while True:
+            self._beat(DISK_S)
             try:
                 items = [self.queue.get(timeout=self._patience())]
                 while len(items) < _BATCH and not self.queue.empty():
@@ -186,6 +190,14 @@ class Pipeline:
         trouble = self._trouble or (Trouble.LEDGER_RESTORED if self._herald.restored else None)
         alert = trouble is not None or any(beam in _ALARMING for beam in beams.values())
         return self._identity.status(State.ALERT if alert else State.READY, beams, self.source, trouble)
+
+    def noise(self) -> wire.Noise:
+        """Return what the beams heard that was no token."""
+        return wire.Noise(
+            self._identity.session,
+            {god: counter.glitches for god, counter in self.counters.items()},
+            {god: counter.missed_edges for god, counter in self.counters.items()},
+        )
 
     def report(self) -> dict[str, object]:
         """Return everything that there is to know, for the command line."""
@@ -210,14 +222,14 @@ class Pipeline:
             "unrecorded": self._unrecorded(),
         }
 
-    def _patience(self) -> float | None:
-        """Return the seconds until something is due, or None if only the queue can bring news."""
+    def _patience(self) -> float:
+        """Return the seconds until something is due, at the latest the next beat: an idle temple lives too."""
         due = [counter.deadline() for counter in self.counters.values()]
         due.append(self._herald.deadline() if self._ledger else None)
         due.append(self._retry_ns)
         due += [waiting[0].until_ns for waiting in self._waiting.values() if waiting]
         soonest = min((at_ns for at_ns in due if at_ns is not None), default=None)
-        return None if soonest is None else max(0, soonest - self._clock.monotonic_ns()) / SECOND
+        return IDLE_S if soonest is None else min(IDLE_S, max(0, soonest - self._clock.monotonic_ns()) / SECOND)
 
     def _take(self, item: Item) -> None:
         match item:
@@ -256,6 +268,7 @@ class Pipeline:
             except (LedgerTrouble, LedgerError) as error:
                 self._failed(error, now_ns)
                 self._herald.tell_status(self.status())
+        self._herald.tell_noise(self.noise(), now_ns)
         self._forget_drops(now_ns)
 
     def _heed(self, god: God, events: list[Event]) -> None:

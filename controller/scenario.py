@@ -12,6 +12,7 @@ from itertools import count
 
 from controller.beams import Level, Listener
 from controller.counting import MS, SECOND, Counted, Counter, Edge, Limits
+from controller.liveness import IDLE_S, SOON_S, Beat, unheard
 from controller.wire import God, Timing
 
 WIDTH_NS = 12 * MS
@@ -33,9 +34,10 @@ class SimulatedBeams:
 
     timing = Timing.SIMULATED
 
-    def __init__(self, monotonic_ns: Callable[[], int]) -> None:
-        """Begin with both beams clear."""
+    def __init__(self, monotonic_ns: Callable[[], int], beat: Beat = unheard) -> None:
+        """Begin with both beams clear; their thread says through `beat` that it lives."""
         self._now = monotonic_ns
+        self._beat = beat
         self._changed = threading.Condition()
         self._plan: list[tuple[int, int, God, int]] = []
         self._order = count()
@@ -103,10 +105,11 @@ class SimulatedBeams:
     def _run(self) -> None:
         with self._changed:
             while not self._closing:
+                self._beat(SOON_S)
                 if not self._plan:
-                    self._changed.wait()
+                    self._changed.wait(IDLE_S)
                 elif (wait := self._plan[0][0] - self._now()) > 0:
-                    self._changed.wait(wait / SECOND)
+                    self._changed.wait(min(wait / SECOND, IDLE_S))
                 else:
                     due_ns, _, god, shade = heapq.heappop(self._plan)
                     self._shade(god, due_ns, shade)

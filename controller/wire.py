@@ -159,6 +159,31 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
+class Noise:
+    """Retained: what each beam heard since the session began that was no token, for whoever looks after it.
+
+    `glitches` are dark spells too short for a token, `missed_edges` changes that the sensor skipped.
+    """
+
+    leaf: ClassVar[str] = "noise"
+    session: str
+    glitches: Mapping[God, int]
+    missed_edges: Mapping[God, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Retained, by the companion: what counts for each god in the game that a temple serves, if it serves one.
+
+    For screens that know no game, such as a home's; `table` is an opaque id, never a join code.
+    """
+
+    leaf: ClassVar[str] = "score"
+    table: str | None
+    totals: Mapping[God, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Ack:
     """Everything of `source` up to and including `seq` is stored."""
 
@@ -190,7 +215,7 @@ class Reply:
     error: str | None = None
 
 
-Message: TypeAlias = Status | Token | Count | Ack | Command | Reply
+Message: TypeAlias = Status | Token | Count | Noise | Score | Ack | Command | Reply
 
 
 def topic(temple: str, leaf: str) -> str:
@@ -397,6 +422,14 @@ def _read_count(fields: _Fields) -> Count:
     return Count(fields.hex_id("source"), fields.integer("seq", 0), fields.totals("totals"))
 
 
+def _read_noise(fields: _Fields) -> Noise:
+    return Noise(fields.hex_id("session"), fields.totals("glitches"), fields.totals("missed_edges"))
+
+
+def _read_score(fields: _Fields) -> Score:
+    return Score(fields.hex_id("table") if fields.has("table") else None, fields.totals("totals"))
+
+
 def _read_ack(fields: _Fields) -> Ack:
     return Ack(fields.hex_id("source"), fields.integer("seq", 1))
 
@@ -450,6 +483,18 @@ def _write_count(message: Count) -> dict[str, object]:
     return {"source": message.source, "seq": message.seq, "totals": dict(message.totals)}
 
 
+def _write_noise(message: Noise) -> dict[str, object]:
+    return {
+        "session": message.session,
+        "glitches": dict(message.glitches),
+        "missed_edges": dict(message.missed_edges),
+    }
+
+
+def _write_score(message: Score) -> dict[str, object]:
+    return {"table": message.table, "totals": dict(message.totals)}
+
+
 def _write_ack(message: Ack) -> dict[str, object]:
     return {"source": message.source, "seq": message.seq}
 
@@ -477,6 +522,8 @@ _READERS: dict[str, Callable[[_Fields], Message]] = {
     Status.leaf: _read_status,
     Token.leaf: _read_token,
     Count.leaf: _read_count,
+    Noise.leaf: _read_noise,
+    Score.leaf: _read_score,
     Ack.leaf: _read_ack,
     Command.leaf: _read_command,
     Reply.leaf: _read_reply,
@@ -486,6 +533,8 @@ _WRITERS: dict[str, Callable[..., dict[str, object]]] = {
     Status.leaf: _write_status,
     Token.leaf: _write_token,
     Count.leaf: _write_count,
+    Noise.leaf: _write_noise,
+    Score.leaf: _write_score,
     Ack.leaf: _write_ack,
     Command.leaf: _write_command,
     Reply.leaf: _write_reply,

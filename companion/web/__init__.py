@@ -16,6 +16,7 @@ from companion.web import (
     errors,
     games,
     guard,
+    metrics,
     pages,
     play,
     printing,
@@ -57,7 +58,7 @@ def create_app(house: House, hub: Hub, config: WebConfig, clock: Callable[[], fl
     app = App("companion.web", static_folder="static", template_folder=None)
     hub.cap = config.stream_cap
     guard.install(app, config.allowed_hosts, config.own_addresses, clock, {"pages.open_table": uploads.MAX_UPLOAD})
-    for part in (pages, games, printing, rules, play, story, reconcile, temples, streams):
+    for part in (pages, games, printing, rules, play, story, reconcile, temples, streams, metrics):
         app.register_blueprint(part.blueprint)
     errors.install(app)
     app.extensions["site"] = Site(app, house, hub, config.address, config.instance, guard.Lockout(clock))

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import socket
 import time
+from collections.abc import Callable
 from typing import Any
 
 from waitress import wasyncore  # type: ignore[import-untyped]  # it ships no types
 from waitress.server import create_server  # type: ignore[import-untyped]
+
+from companion.liveness import SOON_S, Beat, unheard
 
 PAGES = 8
 """Threads beside those that streams may hold."""
@@ -25,6 +29,13 @@ LAST_WORDS = 2.0
 """Seconds that answers under way are given at the end."""
 
 
+ERRAND_S = 2.0
+"""How often the threads that answer are asked for a sign of life."""
+
+BUSY_S = 10.0
+"""How long all of them may be at work on pages before that counts as stuck."""
+
+
 class ServeError(Exception):
     """The address cannot be listened on; the message says which and why."""
 
@@ -32,8 +43,24 @@ class ServeError(Exception):
 class Server:
     """One listening socket with the threads behind it."""
 
-    def __init__(self, app: Any, host: str, port: int, streams: int = 64) -> None:
-        """Listen; port 0 takes a free one. Raises `ServeError`."""
+    def __init__(
+        self,
+        app: Any,
+        host: str,
+        port: int,
+        streams: int = 64,
+        *,
+        beat: Beat = unheard,
+        pages_beat: Beat = unheard,
+        prove: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Listen; port 0 takes a free one. Raises `ServeError`.
+
+        `beat` is that of the thread that listens, `pages_beat` of the threads that answer: as long as one of them
+        is free to take an errand and `prove` returns.
+        """
+        self._beat = beat
+        self._errand = _Errand(pages_beat, prove)
         threads = streams + PAGES
         # waitress warns of every page that waits a moment for a thread, and tells the paths of those who hang up.
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
@@ -63,6 +90,10 @@ class Server:
     def serve(self) -> None:
         """Answer until `stop`; the streams should have been ended by then, or shortly after."""
         while not self._stopping:
+            self._beat(SOON_S)
+            if time.monotonic() >= self._errand.due:
+                self._errand.due = math.inf  # until somebody has run it
+                self._server.task_dispatcher.add_task(self._errand)
             wasyncore.loop(timeout=1.0, use_poll=True, map=self._map, count=1)
         self._finish()
 
@@ -83,6 +114,24 @@ class Server:
             channel.handle_close()
         self._server.task_dispatcher.shutdown(timeout=LAST_WORDS)
         wasyncore.close_all(self._map)
+
+
+class _Errand:
+    """A task like a page's, which proves that the threads that answer are not all dead or stuck."""
+
+    def __init__(self, beat: Beat, prove: Callable[[], object]) -> None:
+        self.due = 0.0
+        self._beat = beat
+        self._prove = prove
+
+    def service(self) -> None:
+        """Be run by one of the threads."""
+        self._prove()
+        self._beat(BUSY_S)
+        self.due = time.monotonic() + ERRAND_S
+
+    def cancel(self) -> None:
+        """Be thrown away at the end."""
 
 
 def _listening(host: str, port: int) -> socket.socket:

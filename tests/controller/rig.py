@@ -75,7 +75,7 @@ class Broker:
 
     def publish(self, message: wire.Message, *, retain: bool = False) -> bool:
         if self.up:
-            assert retain == isinstance(message, wire.Status | wire.Count)
+            assert retain == isinstance(message, wire.Status | wire.Count | wire.Noise)
             self.told.append(message)
         return self.up
 

@@ -13,6 +13,7 @@ from controller import wire
 from controller.counting import MS, SECOND
 from controller.ledger import Ledger, LedgerError
 from controller.link import Came, Down, Up
+from controller.liveness import IDLE_S
 from controller.pipeline import Drop, Heard, Look
 from controller.wire import Beam, CommandName, Flag, God, State, Trouble
 from tests.controller.rig import NOON, Rig
@@ -103,17 +104,17 @@ def test_a_ledger_that_was_exchanged_under_the_temple_is_not_written_to(rig: Rig
     assert rig.ledger() == []
 
 
-def test_the_pipeline_sleeps_until_something_is_due(rig: Rig) -> None:
-    assert rig.pipeline._patience() is None
+def test_the_pipeline_sleeps_until_something_is_due_or_its_heart_has_to_beat(rig: Rig) -> None:
+    assert rig.pipeline._patience() == IDLE_S
     rig.connect()
     rig.take(Heard(God.TLALOC, rig.now_ns, True), Heard(God.TLALOC, rig.now_ns + 12 * MS, False), after_ns=12 * MS)
     assert rig.pipeline._patience() == pytest.approx(0.005)
     rig.take(after_ns=5 * MS)
-    assert 0 < (rig.pipeline._patience() or 0) <= 0.25
+    assert 0 < rig.pipeline._patience() <= 0.25
     rig.take(after_ns=SECOND)
     assert rig.pipeline._patience() == pytest.approx(1)
     rig.take(Came(wire.Ack("5" * 32, 1)))
-    assert rig.pipeline._patience() is None
+    assert rig.pipeline._patience() == IDLE_S
 
 
 @pytest.mark.usefixtures("expects_warnings")
@@ -152,7 +153,20 @@ def test_everything_retained_is_told_again_at_every_connection(rig: Rig) -> None
     rig.broker.told.clear()
     rig.broker.up = True
     rig.take(Up(), after_ns=SECOND)
-    assert [type(message) for message in rig.broker.told] == [wire.Status, wire.Token, wire.Count]
+    assert [type(message) for message in rig.broker.told] == [wire.Status, wire.Token, wire.Count, wire.Noise]
+
+
+def test_what_the_beams_heard_beside_tokens_is_told_at_most_every_five_seconds(rig: Rig) -> None:
+    rig.connect()
+    told = [message for message in rig.broker.told if isinstance(message, wire.Noise)]
+    assert told == [wire.Noise("a" * 32, dict.fromkeys(God, 0), dict.fromkeys(God, 0))]
+    rig.broker.told.clear()
+    for _ in range(12):
+        rig.take(Heard(God.TLALOC, rig.now_ns, True), Heard(God.TLALOC, rig.now_ns + MS, False), after_ns=SECOND)
+    told = [message for message in rig.broker.told if isinstance(message, wire.Noise)]
+    assert 2 <= len(told) <= 3
+    assert told[-1].glitches[God.TLALOC] >= 10
+    assert told[-1].glitches[God.HUITZILOPOCHTLI] == 0
 
 
 def test_what_the_broker_has_not_taken_is_not_sent_again_but_what_the_companion_has_not_is(rig: Rig) -> None:

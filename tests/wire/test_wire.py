@@ -32,7 +32,7 @@ from controller.wire import (
 VECTORS = {
     path.stem: json.loads(path.read_text("utf-8")) for path in (Path(__file__).parent / "vectors").glob("*.json")
 }
-LEAVES = ("status", "token", "count", "ack", "command", "reply")
+LEAVES = ("status", "token", "count", "noise", "score", "ack", "command", "reply")
 
 
 def vectors(kind: str) -> list[Any]:

@@ -1,0 +1,28 @@
+"""What counts for each god at a table now, for those who know gods and no game. Pure: it changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from companion.keeping import KeptToken
+from companion.table import Table
+from controller import wire
+
+
+def score_of(table: Table | None, fallen: Sequence[KeptToken]) -> wire.Score:
+    """Return a table's score: as its game reckons tokens, taps and corrections, else the tokens that fell for it.
+
+    A temple that serves no table, or one that has not begun, has a score of nothing.
+    """
+    totals = dict.fromkeys(wire.God, 0)
+    if table is None or table.began_at is None:
+        return wire.Score(table.id if table else None, totals)
+    reckoning = table.game.reckoning(table.state)
+    if reckoning is None:
+        for kept in fallen:
+            totals[kept.token.god] += 1
+        return wire.Score(table.id, totals)
+    for god in wire.God:
+        corrected = sum(delta for _, its, delta in reckoning.corrected if its == god)
+        totals[god] = max(0, reckoning.credited.get(god, 0) + corrected)
+    return wire.Score(table.id, totals)

@@ -1,0 +1,304 @@
+"""Who may do what at the broker: every user, every topic, both directions, on a real mosquitto with our drop-in."""
+
+from __future__ import annotations
+
+import re
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from paho.mqtt import client as paho
+from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.reasoncodes import ReasonCode
+
+from controller import settings as controller_settings
+from tests.brokers import HOST, Broker, mosquitto
+from tests.controller.program import ROOT
+
+PROGRAM = ROOT / "systemd" / "broker-access"
+ORACLE = "oracle"
+TEMPLE, STRANGER = "templo", "other"
+TOPICS = (
+    *(f"templo/{name}/{leaf}" for name in (TEMPLE, STRANGER)
+      for leaf in ("status", "token", "count", "noise", "reply", "ack", "command", "score")),
+    "templo-tables/0123456789abcdef/changed",
+    f"homeassistant/device/{TEMPLE}/config",
+    f"homeassistant/device/{STRANGER}/config",
+    "homeassistant/status",
+    "homeassistant/sensor/lamp/config",
+    "templo",
+    "something/else",
+)  # fmt: skip
+SAID = ("status", "token", "count", "noise", "reply")
+
+
+def of(*leaves: str, temples: tuple[str, ...] = (TEMPLE, STRANGER)) -> set[str]:
+    return {f"templo/{temple}/{leaf}" for temple in temples for leaf in leaves}
+
+
+TABLES = {"templo-tables/0123456789abcdef/changed"}
+CONFIGS = {f"homeassistant/device/{name}/config" for name in (TEMPLE, STRANGER)}
+EVERYTHING_OF_TEMPLES = of(*SAID, "ack", "command", "score")
+
+MAY: dict[str, tuple[set[str], set[str]]] = {
+    "temple-templo": (
+        of(*SAID, temples=(TEMPLE,)) | {f"homeassistant/device/{TEMPLE}/config"},
+        of("ack", "command", temples=(TEMPLE,)),
+    ),
+    "companion": (of("ack", "command", "score") | TABLES, of(*SAID) | TABLES),
+    "watcher": (set(), {"templo"} | EVERYTHING_OF_TEMPLES | TABLES | CONFIGS),  # a "#" covers its parent too
+    "homeassistant": (
+        of("command") | {"homeassistant/status"},
+        of("status", "count", "noise", "score")
+        | CONFIGS
+        | {"homeassistant/status", "homeassistant/sensor/lamp/config"},
+    ),
+}
+"""For each user what it may publish and what it may hear; everything else is denied."""
+
+
+@dataclass
+class Guest:
+    """Somebody at the broker, and what that one heard."""
+
+    port: int
+    user: str | None
+    password: str | None
+    heard: list[str] = field(default_factory=list)
+    acks: dict[int, ReasonCode] = field(default_factory=dict)
+    refused: ReasonCode | None = None
+
+    def __post_init__(self) -> None:
+        self._up, self._subscribed = threading.Event(), threading.Event()
+        self.client = paho.Client(CallbackAPIVersion.VERSION2, protocol=paho.MQTTv5, reconnect_on_failure=False)
+        if self.user is not None:
+            self.client.username_pw_set(self.user, self.password)
+        self.client.on_connect = self._on_connect
+        self.client.on_message = lambda _c, _d, message: self.heard.append(message.topic)
+        self.client.on_publish = lambda _c, _d, mid, reason, _p: self.acks.__setitem__(mid, reason)
+        self.client.on_subscribe = lambda *_: self._subscribed.set()
+        self.client.connect(HOST, self.port)
+        self.client.loop_start()
+        assert self._up.wait(10)
+
+    def _on_connect(self, _client: Any, _data: Any, _flags: Any, reason: ReasonCode, _props: Any) -> None:
+        self.refused = reason if reason.is_failure else None
+        self._up.set()
+
+    def listen(self, *topics: str) -> None:
+        self._subscribed.clear()
+        self.client.subscribe([(topic, 1) for topic in topics])
+        assert self._subscribed.wait(10)
+
+    def publish(self, topics: tuple[str, ...]) -> dict[str, ReasonCode]:
+        """Publish to each topic and return what the broker answered."""
+        sent = {topic: self.client.publish(topic, self.user or "nobody", qos=1) for topic in topics}
+        until = time.monotonic() + 10
+        while len(self.acks) < len(sent) and time.monotonic() < until:
+            time.sleep(0.01)
+        answers = {topic: self.acks[info.mid] for topic, info in sent.items()}
+        self.acks.clear()
+        return answers
+
+    def leave(self) -> None:
+        self.client.disconnect()
+        self.client.loop_stop()
+
+
+@dataclass
+class Installation:
+    """What `broker-access` made in a folder of its own."""
+
+    folder: Path
+
+    @property
+    def broker(self) -> Path:
+        return self.folder / "broker"
+
+    @property
+    def access(self) -> Path:
+        return self.folder / "access"
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        folders = ["--broker", str(self.broker), "--access", str(self.access), "--owner", "root"]
+        return subprocess.run(
+            [sys.executable, str(PROGRAM), *folders, *words], capture_output=True, text=True, timeout=60, check=False
+        )
+
+    def password(self, user: str) -> str:
+        name = "controller" if user == f"temple-{TEMPLE}" else user
+        found = re.search(r"^TEMPLO_BROKER_PASSWORD=(.+)$", (self.access / f"{name}.env").read_text(), re.MULTILINE)
+        assert found
+        return found[1]
+
+    def config(self) -> str:
+        """Return our drop-in as a test's broker can read it: its port, folders and user are the test's."""
+        text = (ROOT / "systemd" / "mosquitto" / "templo.conf").read_text()
+        assert "listener 1883\n" in text
+        text = text.replace("listener 1883\n", "").replace("/etc/mosquitto/templo", str(self.broker))
+        return text + f"persistence_location {self.folder}/\n"
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    made = Installation(tmp_path_factory.mktemp("installation"))
+    done = made.run("--temple", TEMPLE, "--temple", STRANGER)
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+@pytest.fixture(scope="module")
+def broker(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """A mosquitto with what was installed, and one user more who may do everything, to see what the others did."""
+    passwords, acl = installation.broker / "passwords", installation.broker / "acl"
+    subprocess.run(["mosquitto_passwd", "-b", str(passwords), ORACLE, ORACLE], check=True, capture_output=True)
+    before = acl.read_text()
+    acl.write_text(f"{before}\nuser {ORACLE}\ntopic readwrite #\n")
+    with mosquitto(tmp_path_factory.mktemp("broker"), config=installation.config()) as running:
+        yield running
+
+
+@pytest.fixture
+def guests(broker: Broker, installation: Installation) -> Iterator[dict[str, Guest]]:
+    users = {ORACLE: Guest(broker.port, ORACLE, ORACLE)}
+    users |= {user: Guest(broker.port, user, installation.password(user)) for user in MAY}
+    yield users
+    for guest in users.values():
+        guest.leave()
+
+
+def waited(guest: Guest, last: str) -> set[str]:
+    """Wait until a guest heard the last topic, and return all that it heard."""
+    until = time.monotonic() + 10
+    while last not in guest.heard:
+        assert time.monotonic() < until, f"{last} never came"
+        time.sleep(0.01)
+    return set(guest.heard) - {last}
+
+
+@pytest.mark.parametrize("user", MAY)
+def test_what_a_user_may_publish(guests: dict[str, Guest], user: str) -> None:
+    oracle = guests[ORACLE]
+    oracle.listen("#")
+    answers = guests[user].publish(TOPICS)
+    oracle.publish(("the/end",))
+    assert waited(oracle, "the/end") == MAY[user][0]
+    allowed = {topic for topic, reason in answers.items() if not reason.is_failure}
+    assert allowed == MAY[user][0], "and whoever is denied is told so in MQTT 5"
+
+
+@pytest.mark.parametrize("user", MAY)
+def test_what_a_user_may_hear(guests: dict[str, Guest], user: str) -> None:
+    """Each topic is asked for by its name and by every wildcard that covers it."""
+    for topics in (TOPICS, ("#",), ("templo/+/+", "templo-tables/#", "homeassistant/+/+/config", "+/+")):
+        guests[user].heard.clear()
+        guests[user].listen(*topics)
+        guests[ORACLE].publish(TOPICS)
+        time.sleep(0.3)
+        heard = set(guests[user].heard)
+        assert heard <= MAY[user][1], topics
+        if topics != ("templo/+/+", "templo-tables/#", "homeassistant/+/+/config", "+/+"):
+            assert heard == MAY[user][1], topics
+
+
+def test_nobody_of_ours_hears_how_the_broker_is(guests: dict[str, Guest]) -> None:
+    for user in MAY:
+        guests[user].listen("$SYS/#")
+    time.sleep(0.5)
+    assert not any(topic.startswith("$SYS") for user in MAY for topic in guests[user].heard)
+
+
+@pytest.mark.parametrize(
+    ("user", "password"),
+    [
+        (None, None),
+        ("companion", None),
+        ("companion", ""),
+        ("companion", "companion"),
+        ("templo", "templo"),
+        ("", ""),
+    ],
+)
+def test_nobody_gets_in_without_a_name_and_its_password(
+    broker: Broker, user: str | None, password: str | None
+) -> None:
+    guest = Guest(broker.port, user, password)
+    assert guest.refused is not None
+    guest.leave()
+
+
+def test_a_will_goes_no_further_than_its_sender_may(
+    broker: Broker, guests: dict[str, Guest], installation: Installation
+) -> None:
+    oracle = guests[ORACLE]
+    oracle.listen("#")
+    client = paho.Client(CallbackAPIVersion.VERSION2, protocol=paho.MQTTv5, reconnect_on_failure=False)
+    client.username_pw_set("watcher", installation.password("watcher"))
+    client.will_set(f"templo/{TEMPLE}/command", b"{}", qos=1)
+    client.connect(HOST, broker.port)
+    client.loop_start()
+    time.sleep(0.3)
+    sock = client.socket()
+    assert sock is not None
+    sock.shutdown(2)  # type: ignore[union-attr, call-arg]
+    client.loop_stop()
+    time.sleep(0.5)
+    oracle.publish(("the/end",))
+    assert waited(oracle, "the/end") == set()
+
+
+# -- what is written --
+
+
+def test_every_file_is_its_owner_s_alone(installation: Installation) -> None:
+    for folder in (installation.broker, installation.access):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        names = [path.name for path in folder.iterdir()]
+        assert not [name for name in names if name.startswith(".")], "no draft with plain passwords is left"
+        for path in folder.iterdir():
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+
+
+def test_the_broker_s_file_holds_no_password_and_no_two_are_the_same(installation: Installation) -> None:
+    hashes = (installation.broker / "passwords").read_text()
+    plain = {installation.password(user) for user in MAY}
+    assert len(plain) == len(MAY)
+    assert all(len(each) == 32 for each in plain)
+    assert not any(each in hashes for each in plain)
+    assert re.fullmatch(r"(?:[a-z-]+:\$7\$\d+\$\S+\n)+", hashes)
+
+
+def test_run_again_it_keeps_the_passwords_and_takes_a_new_temple_in(tmp_path: Path) -> None:
+    made = Installation(tmp_path)
+    assert made.run().returncode == 0
+    before = made.password("companion"), made.password("temple-templo")
+    assert made.run("--temple", TEMPLE, "--temple", "attic").returncode == 0
+    assert (made.password("companion"), made.password("temple-templo")) == before
+    assert "user temple-attic\ntopic write templo/attic/status\n" in (made.broker / "acl").read_text()
+    assert made.run("--renew").returncode == 0
+    assert made.password("companion") != before[0]
+    assert "attic" not in (made.broker / "acl").read_text()
+
+
+@pytest.mark.parametrize("name", ["#", "+", "a/b", "", "Templo", "a\nuser x", "é"])
+def test_a_name_that_is_no_temple_s_never_reaches_the_access_list(tmp_path: Path, name: str) -> None:
+    done = Installation(tmp_path).run("--temple", name)
+    assert done.returncode == 2
+    assert "is no temple's name" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_it_wrote_for_the_controller_is_what_the_controller_reads(
+    installation: Installation, tmp_path: Path
+) -> None:
+    environ = dict(line.split("=", 1) for line in (installation.access / "controller.env").read_text().splitlines())
+    read = controller_settings.load(file=None, environ=environ, flags={}, home=tmp_path)
+    assert (read.broker.user, read.broker.password) == ("temple-templo", installation.password("temple-templo"))
+    assert read.temple == TEMPLE

@@ -1,0 +1,133 @@
+"""The units: how exposed each is by systemd's own judgement, and that they agree with the programs they start."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from companion import liveness
+from companion.web import serving
+from controller.settings import default_state
+from tests.controller.program import ROOT
+
+UNITS = ("templo-controller", "templo-companion")
+MOST = 1.5
+OFF = (
+    "LockPersonality",
+    "MemoryDenyWriteExecute",
+    "NoNewPrivileges",
+    "PrivateTmp",
+    "ProtectClock",
+    "ProtectControlGroups",
+    "ProtectHome",
+    "ProtectHostname",
+    "ProtectKernelLogs",
+    "ProtectKernelModules",
+    "ProtectKernelTunables",
+    "RemoveIPC",
+    "RestrictNamespaces",
+    "RestrictRealtime",
+    "RestrictSUIDSGID",
+)
+RESTARTED_S = 15
+
+
+def unit(name: str) -> dict[str, list[str]]:
+    """Return a unit's directives, each with its values in order."""
+    directives: dict[str, list[str]] = {}
+    for line in (ROOT / "systemd" / f"{name}.service").read_text().splitlines():
+        if line and line[0] not in "#;[":
+            key, _, value = line.partition("=")
+            directives.setdefault(key, []).append(value)
+    return directives
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_a_unit_is_exposed_by_no_more_than_1_5(name: str) -> None:
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("systemd-analyze is not here; the directives are tested below")
+    done = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--no-pager", ROOT / "systemd" / f"{name}.service"],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    if "unrecognized option" in done.stderr:
+        pytest.skip("this systemd-analyze judges only what is running; the directives are tested below")
+    exposure = re.search(r"Overall exposure level for \S+: ([\d.]+)", done.stdout)
+    assert exposure, done.stderr
+    assert float(exposure[1]) <= MOST, done.stdout
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_a_unit_gives_away_nothing_that_its_program_does_not_need(name: str) -> None:
+    directives = unit(name)
+    for key in OFF:
+        assert directives[key] == ["yes"], key
+    assert directives["ProtectSystem"] == ["strict"]
+    assert directives["DevicePolicy"] == ["closed"]
+    assert directives["SystemCallFilter"] == ["@system-service", "~@privileged @resources"]
+    assert directives["IPAddressDeny"] == ["any"]
+    assert directives["User"] == [name]
+    assert directives["StateDirectory"] == [name]
+    assert directives["StateDirectoryMode"] == ["0700"]
+    assert directives["UMask"] == ["0077"]
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_a_unit_starts_a_command_that_there_is_as_a_user_that_is_made(name: str) -> None:
+    assert f'{name} = "' in (ROOT / "pyproject.toml").read_text()
+    (command,) = unit(name)["ExecStart"]
+    assert command == f"/opt/templo-mayor/.venv/bin/{name} run"
+    assert f"u {name} - " in (ROOT / "systemd" / "templo.sysusers.conf").read_text()
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_a_program_that_dies_or_freezes_is_started_anew_within_15_s_however_often(name: str) -> None:
+    directives = unit(name)
+    assert directives["Type"] == ["notify"]
+    assert directives["Restart"] == ["always"]
+    assert directives["StartLimitIntervalSec"] == ["0"]
+    longest = max(liveness.SOON_S, liveness.DISK_S, serving.BUSY_S if name == "templo-companion" else 0)
+    assert longest + int(directives["WatchdogSec"][0]) + int(directives["RestartSec"][0]) <= RESTARTED_S
+
+
+def test_the_controller_alone_reaches_devices_and_only_the_gpio_chips() -> None:
+    controller, companion = unit("templo-controller"), unit("templo-companion")
+    assert controller["DeviceAllow"] == ["char-gpiochip rw"]
+    assert controller["SupplementaryGroups"] == ["gpio"]
+    assert "g gpio -" in (ROOT / "systemd" / "templo.sysusers.conf").read_text()
+    assert "PrivateDevices" not in controller
+    assert "PrivateUsers" not in controller  # a device's group would be nobody's
+    assert companion["PrivateDevices"] == ["yes"]
+    assert "DeviceAllow" not in companion
+
+
+def test_the_controller_may_read_which_board_it_is_on() -> None:
+    assert unit("templo-controller")["ProcSubset"] == ["all"]
+
+
+def test_lgpio_s_working_directory_is_where_the_controller_puts_it() -> None:
+    directives = unit("templo-controller")
+    state = default_state({"STATE_DIRECTORY": "/var/lib/templo-controller"}, Path("/home/x"))
+    assert f"LG_WD={state}/lgpio".replace("/var/lib", "%S") in directives["Environment"]
+    assert directives["WorkingDirectory"] == ["%S/templo-controller"]
+
+
+def test_the_companion_may_take_port_80_and_nothing_else_that_is_privileged() -> None:
+    companion = unit("templo-companion")
+    assert companion["CapabilityBoundingSet"] == companion["AmbientCapabilities"] == ["CAP_NET_BIND_SERVICE"]
+    assert "TEMPLO_WEB_PORT=80" in companion["Environment"]
+    assert unit("templo-controller")["CapabilityBoundingSet"] == [""]
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_no_unit_holds_a_password(name: str) -> None:
+    text = (ROOT / "systemd" / f"{name}.service").read_text()
+    assert not re.search(r"PASSWORD=\S", text)
+    assert unit(name)["EnvironmentFile"] == [f"/etc/templo-mayor/{name.removeprefix('templo-')}.env"]

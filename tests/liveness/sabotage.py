@@ -1,0 +1,40 @@
+"""Runs one of our programs, and on SIGUSR1 lets one of its stages freeze, fail, or end without a word.
+
+The stage is struck where its own thread says that it made progress, so nothing in the programs knows of it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import signal
+import sys
+import threading
+from typing import Any
+
+FREEZE, FAIL, VANISH = "freeze", "fail", "vanish"
+
+
+def main() -> int:
+    stage, how, when, program, *words = sys.argv[1:]
+    struck = threading.Event()
+    if when == "at-once":
+        struck.set()
+    signal.signal(signal.SIGUSR1, lambda *_: struck.set())
+    pulse = importlib.import_module(f"{program}.liveness").Pulse
+    beat = pulse.beat
+
+    def sabotaged(self: Any, name: str, within_s: float) -> None:
+        if name == stage and struck.is_set():
+            if how == FREEZE:
+                threading.Event().wait()
+            struck.clear()  # it fails once; whoever cleans up after it does not
+            raise RuntimeError("sabotage") if how == FAIL else SystemExit
+        beat(self, name, within_s)
+
+    pulse.beat = sabotaged
+    code: int = importlib.import_module(f"{program}.__main__").main(words)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

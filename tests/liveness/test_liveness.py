@@ -1,0 +1,148 @@
+"""The pulse, the supervisor and the feeder, one by one; and that both programs have the same."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from controller.liveness import START_S, Feeder, Pulse, Supervisor
+from tests.controller.program import ROOT
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def ear(tmp_path: Path) -> Iterator[socket.socket]:
+    ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    ear.bind(str(tmp_path / "notify"))
+    ear.setblocking(False)
+    yield ear
+    ear.close()
+
+
+def told(ear: socket.socket) -> list[str]:
+    words = []
+    try:
+        while True:
+            words += ear.recv(4096).decode().split("\n")
+    except BlockingIOError:
+        return words
+
+
+def test_controller_and_companion_have_the_same_copy() -> None:
+    copies = [(ROOT / program / "liveness.py").read_text() for program in ("controller", "companion")]
+    assert copies[0] == copies[1]
+
+
+def test_a_stage_is_late_once_its_promise_is_over_and_no_more_once_it_beats(clock: Clock) -> None:
+    pulse = Pulse(("a", "b"), clock)
+    pulse.of("a")(5)
+    pulse.of("b")(60)
+    clock.now += 5
+    assert pulse.late() == []
+    clock.now += 0.1
+    assert pulse.late() == ["a"]
+    pulse.beat("a", 5)
+    assert pulse.late() == []
+
+
+def test_a_stage_that_is_never_heard_is_late_too(clock: Clock) -> None:
+    pulse = Pulse(("a",), clock)
+    assert not pulse.begun()
+    clock.now += START_S + 1
+    assert pulse.late() == ["a"]
+
+
+def test_a_stage_that_joins_is_watched_and_one_that_rests_is_not(clock: Clock) -> None:
+    pulse = Pulse((), clock)
+    pulse.beat("visitor", 1)
+    clock.now += 2
+    assert pulse.late() == ["visitor"]
+    pulse.rest("visitor")
+    assert pulse.late() == []
+
+
+def test_ready_is_told_once_after_every_stage_began_and_the_watchdog_fed_only_while_none_is_late(
+    clock: Clock, ear: socket.socket, caplog: pytest.LogCaptureFixture
+) -> None:
+    pulse = Pulse(("a", "b"), clock)
+    address = ear.getsockname()
+    feeder = Feeder(pulse, Supervisor({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "6000000"}, 1))
+    pulse.beat("a", 5)
+    feeder.turn()
+    assert told(ear) == []
+    pulse.beat("b", 60)
+    feeder.turn()
+    feeder.turn()
+    assert told(ear) == ["READY=1", "WATCHDOG=1", "WATCHDOG=1"]
+    clock.now += 6
+    feeder.turn()
+    assert told(ear) == ["STATUS=no progress from: a"]
+    assert "no progress from: a" in caplog.text
+    feeder.turn()
+    assert told(ear) == []
+    pulse.beat("a", 5)
+    feeder.turn()
+    assert told(ear) == ["STATUS=", "WATCHDOG=1"]
+    feeder.stopping()
+    feeder.turn()
+    assert told(ear) == ["STOPPING=1"]
+
+
+def test_the_feeder_turns_three_times_a_watchdog_and_often_until_it_is_ready(
+    clock: Clock, ear: socket.socket
+) -> None:
+    pulse = Pulse(("a",), clock)
+    feeder = Feeder(pulse, Supervisor({"NOTIFY_SOCKET": ear.getsockname(), "WATCHDOG_USEC": "3000000"}, 1))
+    assert feeder.pause(2) < 0.1
+    pulse.beat("a", 5)
+    feeder.turn()
+    assert feeder.pause(2) == 1
+    assert feeder.pause(0.5) == 0.5
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"WATCHDOG_USEC": "6000000"},
+        {"NOTIFY_SOCKET": "/nowhere"},
+        {"NOTIFY_SOCKET": "/nowhere", "WATCHDOG_USEC": "soon"},
+        {"NOTIFY_SOCKET": "/nowhere", "WATCHDOG_USEC": "0"},
+        {"NOTIFY_SOCKET": "/nowhere", "WATCHDOG_USEC": "6000000", "WATCHDOG_PID": "2"},
+    ],
+)
+def test_no_watchdog_is_meant_for_us(environ: dict[str, str]) -> None:
+    assert Supervisor(environ, 1).watchdog_s is None
+
+
+def test_the_supervisor_takes_its_variables_away_so_that_no_child_speaks_in_our_name(ear: socket.socket) -> None:
+    environ = {"NOTIFY_SOCKET": ear.getsockname(), "WATCHDOG_USEC": "6000000", "WATCHDOG_PID": "1", "HOME": "/"}
+    assert Supervisor(environ, 1).watchdog_s == 6
+    assert environ == {"HOME": "/"}
+
+
+def test_an_abstract_socket_is_an_address_too(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ear:
+        ear.bind(f"\0templo-{tmp_path.name}-{id(tmp_path)}")
+        ear.setblocking(False)
+        Supervisor({"NOTIFY_SOCKET": f"@templo-{tmp_path.name}-{id(tmp_path)}"}, 1).tell("READY=1")
+        assert told(ear) == ["READY=1"]
+
+
+def test_a_supervisor_that_is_gone_is_no_reason_to_end(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    Supervisor({"NOTIFY_SOCKET": str(tmp_path / "gone")}, 1).tell("READY=1")
+    assert "cannot be told READY=1" in caplog.text
+    Supervisor({}, 1).tell("READY=1")
