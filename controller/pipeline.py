@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import queue
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeAlias
@@ -21,6 +21,7 @@ from controller import wire
 from controller.beams import Level
 from controller.commands import Commands, RefusedError, Result
 from controller.counting import MS, SECOND, BeamChanged, Counted, Counter, Edge, Event, Glitch, Limits, MissedEdge
+from controller.diagnosis import Observed, diagnose
 from controller.herald import Herald, Identity, Outlet
 from controller.ledger import Fallen, Ledger, LedgerError, LedgerTrouble
 from controller.link import Came, Down, LinkEvent, Up
@@ -72,11 +73,17 @@ class Look(NamedTuple):
     told: Callable[[Result], None]
 
 
+class Test(NamedTuple):
+    """A wish to know what each beam reads and what is wrong with it."""
+
+    told: Callable[[Result], None]
+
+
 class Stop(NamedTuple):
     """The end of the queue."""
 
 
-Item: TypeAlias = Heard | Read | Drop | Look | Stop | LinkEvent
+Item: TypeAlias = Heard | Read | Drop | Look | Test | Stop | LinkEvent
 
 
 class Clock(NamedTuple):
@@ -146,6 +153,7 @@ class Pipeline:
         self._break_beam = break_beam
         self._flags = frozenset({Flag.SIMULATED}) if break_beam else frozenset()
         self.counters = {god: Counter(limits, at.dark, at.at_ns, at.proved) for god, at in levels.items()}
+        self._observed = {god: Observed(at.dark, at.at_ns) for god, at in levels.items()}
         self._untold: deque[_Untold] = deque()
         self._drafts: dict[God, _Untold] = {}
         self._waiting: dict[tuple[God, bool], deque[_Waiting]] = {
@@ -157,18 +165,25 @@ class Pipeline:
         self._commands = Commands(
             {
                 CommandName.IDENTIFY: lambda _, told: told(self._identify()),
+                CommandName.SELFTEST: lambda _, told: told(self.selftest()),
                 CommandName.RESEND: self._resend,
                 CommandName.DROP: self._test,
             },
             outlet.publish,
         )
 
+    def work(self, items: Iterable[Item]) -> None:
+        """Take what came, once, and draw what follows from it and from the time."""
+        for item in items:
+            self._take(item)
+        self._settle(self._clock.monotonic_ns())
+
     def run(self) -> None:
         """Work until `Stop` comes, then record what fell and close the ledger."""
         self._settle(self._clock.monotonic_ns())
         while True:
             try:
-                items = [self.queue.get(timeout=self._patience())]
+                items = [self.queue.get(timeout=self.patience())]
                 while len(items) < _BATCH and not self.queue.empty():
                     items.append(self.queue.get_nowait())
             except queue.Empty:
@@ -210,7 +225,26 @@ class Pipeline:
             "unrecorded": self._unrecorded(),
         }
 
-    def _patience(self) -> float | None:
+    def selftest(self) -> dict[str, object]:
+        """Return what each beam reads, what was seen of it and what is wrong, what needs a hand first."""
+        beams = {god: counter.beam for god, counter in self.counters.items()}
+        found = diagnose(self._observed, beams, self._limits, self._clock.monotonic_ns())
+        status = self.status()
+        return {
+            "state": status.state,
+            "trouble": status.trouble,
+            "beams": {
+                god: {
+                    "reads": "dark" if counter.dark else "clear",
+                    "beam": counter.beam,
+                    **self._observed[god].told(),
+                    "findings": [finding.told() for finding in found[god]],
+                }
+                for god, counter in self.counters.items()
+            },
+        }
+
+    def patience(self) -> float | None:
         """Return the seconds until something is due, or None if only the queue can bring news."""
         due = [counter.deadline() for counter in self.counters.values()]
         due.append(self._herald.deadline() if self._ledger else None)
@@ -222,8 +256,10 @@ class Pipeline:
     def _take(self, item: Item) -> None:
         match item:
             case Heard(god, at_ns, dark):
+                self._observed[god].edge(at_ns, dark, self._limits)
                 self._heed(god, self.counters[god].feed(Edge(at_ns, dark)))
             case Read(god, at_ns, dark):
+                self._observed[god].level(at_ns, dark)
                 self._heed(god, self.counters[god].resync(at_ns, dark))
             case Came(wire.Ack() as ack):
                 ledger = self._ledger if ack.source == self.source else None
@@ -240,6 +276,8 @@ class Pipeline:
                 self._drop(item)
             case Look(told):
                 told(self.report())
+            case Test(told):
+                told(self.selftest())
 
     def _settle(self, now_ns: int) -> None:
         """Draw what follows from what was taken and from the time: record first, then tell."""
@@ -260,6 +298,7 @@ class Pipeline:
 
     def _heed(self, god: God, events: list[Event]) -> None:
         for event in events:
+            self._observed[god].event(event, self._clock.monotonic_ns())
             match event:
                 case Counted():
                     if (draft := self._drafts.pop(god, None)) is not None:

@@ -158,6 +158,7 @@ _KINDS: dict[str, _Kind] = {
     "counting.min_clear_ms": _Milliseconds(0.1, 1000),
     "counting.max_break_ms": _Milliseconds(1, 60_000),
     "counting.band_ms": _Milliseconds(0.1, 60_000),
+    "counting.narrow_ms": _Milliseconds(0.1, 60_000),
     "counting.flicker_per_s": _Whole(2, 10_000),
     "broker.host": _Text(253, "a host name or address"),
     "broker.port": _Whole(1, 65_535, "a port"),
@@ -358,6 +359,7 @@ def _together(values: dict[str, object], given: dict[str, Given], environ: Mappi
             max_break=whole("counting.max_break_ms"),
             flicker=whole("counting.flicker_per_s"),
             band=whole("counting.band_ms") if "counting.band_ms" in values else None,
+            narrow=whole("counting.narrow_ms") if "counting.narrow_ms" in values else None,
         ),
         broker=BrokerSettings(
             host=str(values["broker.host"]),
