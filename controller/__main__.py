@@ -14,12 +14,13 @@ from tempfile import TemporaryDirectory
 
 from controller import __version__
 from controller.beams import BeamsError
+from controller.calibration import MOST, USUAL
 from controller.control import ControlError, InUseError, ask, held, prepare
 from controller.counting import SECOND
 from controller.ledger import FILE_NAME, LedgerError, LedgerTrouble
 from controller.plain import BEAMS as _WORDS
 from controller.plain import TROUBLES as _TROUBLES
-from controller.plain import told_selftest
+from controller.plain import told_calibration, told_selftest
 from controller.scenario import MOST_DROPS
 from controller.script import MAX_BYTES, ScenarioError, Script
 from controller.script import read as read_script
@@ -109,7 +110,16 @@ def _parser() -> argparse.ArgumentParser:
     drop.add_argument("god", nargs="?", type=_god, default=God.HUITZILOPOCHTLI, help=" or ".join(_NAMES))
     drop.add_argument("--count", type=_count, default=1, metavar="N", help="how many (1)")
     drop.add_argument("--every", type=_every, metavar="MS", help="milliseconds from one to the next (20)")
+    drop.add_argument("--new", action="store_true", help="make a ledger where there is none and no daemon runs")
     drop.set_defaults(command=_drop)
+
+    calibrate = commands.add_parser(
+        "calibrate", parents=[common, simulated], help="measure tokens that you drop, and count by them from now on"
+    )
+    calibrate.add_argument("god", type=_god, help=" or ".join(_NAMES))
+    calibrate.add_argument("--count", type=_known, default=USUAL, metavar="N", help=f"how many tokens ({USUAL})")
+    calibrate.add_argument("--yes", action="store_true", help="use what they propose without asking")
+    calibrate.set_defaults(command=_calibrate)
 
     status = commands.add_parser("status", parents=[common, simulated], help="say how the temple is")
     status.add_argument("--json", action="store_true", help="as a JSON object")
@@ -154,6 +164,12 @@ def _god(text: str) -> God:
 def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MOST_DROPS):
         raise argparse.ArgumentTypeError(f"{text!r} is no such number; expected 1 to {MOST_DROPS}")
+    return int(text)
+
+
+def _known(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MOST):
+        raise argparse.ArgumentTypeError(f"{text!r} is no such number; expected 1 to {MOST}")
     return int(text)
 
 
@@ -209,10 +225,7 @@ def _scenario(settings: Settings, given: argparse.Namespace) -> int:
 def _selftest(settings: Settings, given: argparse.Namespace) -> int:
     result = ask(settings.state, {"do": "selftest"}, 10)
     if result is None:
-        return _complain(
-            f"no daemon runs on {settings.state}: start it with 'run', or name its directory with --state",
-            EXIT_REFUSED,
-        )
+        return _no_daemon(settings)
     print(json.dumps(result, indent=2) if given.json else "\n".join(told_selftest(result)))
     return 0
 
@@ -228,10 +241,33 @@ def _drop(settings: Settings, given: argparse.Namespace) -> int:
         return 0
     from controller.offline import drop
 
+    if not given.new and not (settings.state / FILE_NAME).exists():
+        return _complain(
+            f"no daemon runs on {settings.state}, and there is no ledger in it: "
+            "name the right directory with --state, or make a ledger there with --new",
+            EXIT_REFUSED,
+        )
     prepare(settings.state)
     with held(settings.state):
         seq = drop(settings, given.god, given.count)
     print(_recorded(given, seq, not settings.simulated, "no daemon runs: they are sent when one does"))
+    return 0
+
+
+def _calibrate(settings: Settings, given: argparse.Namespace) -> int:
+    print(
+        f"Drop {_tokens(given.count)} into the slot of {given.god.capitalize()}, one at a time. They are not scored."
+    )
+    sys.stdout.flush()
+    result = ask(settings.state, {"do": "calibrate", "god": given.god, "count": given.count}, 130)
+    if result is None:
+        return _no_daemon(settings)
+    print("\n".join(told_calibration(result)))
+    yes = given.yes or (
+        sys.stdin.isatty() and input("Count by these from now on? [y/N] ").strip().lower() in ("y", "yes")
+    )
+    ask(settings.state, {"do": "calibrate", "god": given.god, "keep": yes}, 10)
+    print("Saved, and used from now on." if yes else "Nothing was changed.")
     return 0
 
 
@@ -303,6 +339,11 @@ def _described(report: Mapping[str, object]) -> str:
 
 def _tokens(number: object) -> str:
     return "1 token" if number == 1 else f"{number} tokens"
+
+
+def _no_daemon(settings: Settings) -> int:
+    words = f"no daemon runs on {settings.state}: start it with 'run', or name its directory with --state"
+    return _complain(words, EXIT_REFUSED)
 
 
 def _complain(message: str, code: int) -> int:

@@ -125,6 +125,13 @@ class Counter:
         spell = self._spell
         return self._glitches + (spell is not None and spell.closed and not spell.told)
 
+    def prove(self) -> list[Event]:
+        """Take it that the beam works, as its emitter has shown."""
+        events: list[Event] = []
+        if self.beam is Beam.UNPROVED:
+            self._show(Beam.CLEAR, events)
+        return events
+
     def learn(self, limits: Limits) -> None:
         """Count by other limits from the next edge on; a spell that is running is judged by them too."""
         self._limits = limits

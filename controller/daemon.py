@@ -18,16 +18,17 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from controller import __version__
+from controller import __version__, learned
 from controller.beams import Beams, HeaderBeams
+from controller.calibration import PATIENCE_NS, USUAL, Calibration
 from controller.commands import Result
 from controller.control import ControlError, Door, held, prepare, socket_path
-from controller.counting import MS
+from controller.counting import MS, SECOND
 from controller.herald import Identity
 from controller.keys import Keyboard
 from controller.ledger import FILE_NAME, Ledger, LedgerTrouble
 from controller.link import Link
-from controller.pipeline import Clock, Drop, Heard, Item, Look, Pipeline, Read, Stop, Test
+from controller.pipeline import Calibrate, Clock, Drop, Heard, Item, Look, Pipeline, Read, Stop, Test
 from controller.scenario import MOST_DROPS, SPACING_NS, SimulatedBeams
 from controller.script import Script
 from controller.settings import Settings
@@ -57,7 +58,8 @@ def run(settings: Settings, keys: bool, script: Script | None = None) -> int:
     socket_path(settings.state)
     stage = None
     if script is not None:
-        settings = replace(settings, counting=script.limits(settings.counting))
+        wanted = {f"counting.{name}" for name in script.counting}
+        settings = replace(settings, counting=script.limits(settings.counting), chosen=settings.chosen | wanted)
         stage = Stage(script, SimulatedBeams(time.monotonic_ns), time.monotonic_ns, _say)
     prepare(settings.state)
     with held(settings.state):
@@ -111,6 +113,13 @@ class _Daemon:
             new_id=lambda: secrets.token_hex(16),
             break_beam=self._simulated.drop if self._simulated else None,
             items=items,
+            calibration=Calibration(
+                settings.counting,
+                settings.chosen,
+                learned.load(settings.state),
+                lambda measured: learned.save(settings.state, measured),
+            ),
+            prove=self._beams.prove,
         )
         self._thread = threading.Thread(target=self._pipeline.run, name="pipeline", daemon=True)
         self._dead: str | None = None
@@ -235,6 +244,8 @@ class _Daemon:
             dark = self._beams.dark(god)
             if self._levels.differs(god, dark, counter):
                 self._items.put(Read(god, time.monotonic_ns(), dark))
+                log.info("the level of %s changed and no edge was heard; claiming a line more", god)
+                self._beams.heal()
 
     def _give_up(self, dead: str) -> int:
         log.critical("the thread of the %s is dead; ending, to be started anew", dead)
@@ -264,16 +275,27 @@ class _Daemon:
                 return self._report()
             case "drop":
                 return self._drop_many(request)
+            case "calibrate":
+                return self._calibrate(request)
             case "selftest":
                 return self._ask(Test, _ANSWER_S)
             case other:
-                raise ControlError(f"the request is to {other!r}; expected drop, selftest or status")
+                raise ControlError(f"the request is to {other!r}; expected calibrate, drop, selftest or status")
+
+    def _calibrate(self, request: Mapping[str, object]) -> Mapping[str, object]:
+        god, number, keep = _god(request), request.get("count", USUAL), request.get("keep")
+        if type(number) is not int:
+            raise ControlError(f"count is {number!r}; expected a whole number")
+        if keep is not None and not isinstance(keep, bool):
+            raise ControlError(f"keep is {keep!r}; expected true or false")
+        patience_s = PATIENCE_NS / SECOND + _ANSWER_S
+        result = self._ask(lambda told: Calibrate(god, number, keep, told), patience_s)
+        if "error" in result:
+            raise ControlError(str(result["error"]))
+        return result
 
     def _drop_many(self, request: Mapping[str, object]) -> Mapping[str, object]:
-        try:
-            god = God(str(request.get("god")))
-        except ValueError:
-            raise ControlError(f"god is {request.get('god')!r}; expected {' or '.join(God)}") from None
+        god = _god(request)
         count, every = request.get("count", 1), request.get("every_ms", SPACING_NS / MS)
         if type(count) is not int or not 1 <= count <= MOST_DROPS:
             raise ControlError(f"count is {count!r}; expected a whole number from 1 to {MOST_DROPS}")
@@ -284,6 +306,13 @@ class _Daemon:
         if "error" in result:
             raise ControlError(str(result["error"]))
         return {**result, "test": self._simulated is None}
+
+
+def _god(request: Mapping[str, object]) -> God:
+    try:
+        return God(str(request.get("god")))
+    except ValueError:
+        raise ControlError(f"god is {request.get('god')!r}; expected {' or '.join(God)}") from None
 
 
 def _dropped(result: Result) -> str:

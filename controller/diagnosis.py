@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TypeAlias
 
-from controller.counting import MS, SECOND, BeamChanged, Counted, Event, Glitch, Limits, MissedEdge
+from controller.counting import MS, SECOND, BeamChanged, Counted, Counter, Event, Glitch, Limits, MissedEdge
 from controller.wire import Beam, Flag, God
 
 REMEMBERED = 64
@@ -40,6 +40,9 @@ class Finding:
     def told(self) -> dict[str, object]:
         """Return it as a reply carries it."""
         return {"code": self.code, **self.facts}
+
+
+DEAF = Finding("deaf", {"unheard": 1})
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +166,38 @@ def diagnose(
     return {god: tuple(_slot(observed[god], beams[god], limits, now_ns, together)) for god in God}
 
 
+def selftest(
+    counters: Mapping[God, Counter],
+    observed: Mapping[God, Observed],
+    answers: Mapping[God, Answer] | None,
+    limits: Limits,
+    now_ns: int,
+) -> dict[God, dict[str, object]]:
+    """Return what each beam reads, what was seen of it and what is wrong, as a reply carries it.
+
+    What a switched emitter proves stands in place of what could only be guessed from a level.
+    """
+    found = diagnose(observed, {god: counter.beam for god, counter in counters.items()}, limits, now_ns)
+    told = {}
+    for god, counter in counters.items():
+        findings = found[god]
+        if answers is not None:
+            proved = proof(answers[god])
+            others = [each for each in findings if each.code not in _GUESSED]
+            findings = (*(() if proved is None else (proved,)), *others)
+        told[god] = {
+            "reads": "dark" if counter.dark else "clear",
+            "beam": counter.beam,
+            "proof": None if answers is None else proof(answers[god]) is None,
+            **observed[god].told(),
+            "findings": [finding.told() for finding in findings],
+        }
+    return told
+
+
+_GUESSED = ("dark", "blocked", "both_dark", "reversed", "unproved", "deaf")
+
+
 def proof(answer: Answer) -> Finding | None:
     """Return what a switched emitter proves to be wrong with its receiver, if anything.
 
@@ -172,7 +207,7 @@ def proof(answer: Answer) -> Finding | None:
         case Answer(False, True, True):
             return None
         case Answer(False, True, False):
-            return Finding("deaf", {"unheard": 1})
+            return DEAF
         case Answer(True, False):
             return Finding("reversed")
         case Answer(True, True):

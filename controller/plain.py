@@ -42,7 +42,7 @@ FINDINGS = {
     ),
     "flickered": ("it flickered {times} times, the last {ago_s} s ago", "shade the receiver and press its plug home"),
     "reversed": (
-        "it is dark at rest and bright while a token passes ({blinks} times)",
+        "it is dark at rest, and bright when it should be broken",
         "the polarity is the wrong way round: set beams.broken to the other of low and high",
     ),
     "no_light": (
@@ -109,6 +109,23 @@ def told_selftest(result: Mapping[str, Any]) -> Iterator[str]:
             yield f"      -> {remedy}"
         if not beam["findings"]:
             yield "    nothing is wrong"
+
+
+def told_calibration(result: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what known tokens propose, in lines."""
+    widths = sorted(result["widths_ms"])
+    yield f"  Widths           {', '.join(f'{width:g}' for width in widths)} ms"
+    for key, count in (
+        ("glitches", "too short to be a token"),
+        ("spoilt", "of no use: stuck, or an edge was missed"),
+    ):
+        if result[key]:
+            yield f"  Beside them      {result[key]} {count}"
+    for name, value in result["proposed"].items():
+        if (before := result["limits"][name]) != value:
+            yield f"  {name:<16} {'none' if before is None else f'{before:g}'} -> {value:g}"
+    if result["overruled"]:
+        yield f"  Not changed      {', '.join(result['overruled'])}: the settings name a value"
 
 
 def _number(number: int, word: str, plural: str = "s") -> str:

@@ -12,6 +12,7 @@ from itertools import count
 
 from controller.beams import Level, Listener
 from controller.counting import MS, SECOND, Counted, Counter, Edge, Limits
+from controller.diagnosis import Answer
 from controller.timeline import Change, Timeline
 from controller.wire import God, Timing
 
@@ -64,6 +65,13 @@ class SimulatedBeams:
     def dark(self, god: God) -> bool:
         """Read a beam's level now."""
         return self._shades[god] > 0
+
+    def prove(self) -> Mapping[God, Answer] | None:
+        """Return None: nothing switches the emitters of a simulation."""
+        return None
+
+    def heal(self) -> None:
+        """Do nothing: what a scenario makes deaf stays so."""
 
     def alive(self) -> bool:
         """Say whether edges can still reach the listener."""

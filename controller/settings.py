@@ -60,6 +60,8 @@ class Settings:
     beams: BeamSettings
     counting: Limits
     broker: BrokerSettings
+    chosen: frozenset[str] = frozenset()
+    """The keys that somebody set; all others have their defaults."""
 
     @property
     def simulated(self) -> bool:
@@ -169,6 +171,7 @@ _KINDS: dict[str, _Kind] = {
 }
 
 KEYS = tuple(_KINDS)
+_DEFAULTS = "the defaults"
 
 
 def variable(key: str) -> str:
@@ -252,7 +255,7 @@ def _defaults(environ: Mapping[str, str], home: Path) -> dict[str, Given]:
         "broker.protocol": "auto",
         "broker.keepalive_s": 10,
     }
-    return {key: Given(value, "the defaults", False) for key, value in plain.items()}
+    return {key: Given(value, _DEFAULTS, False) for key, value in plain.items()}
 
 
 def _from_file(file: Path | None, environ: Mapping[str, str], home: Path) -> dict[str, Given]:
@@ -369,6 +372,7 @@ def _together(values: dict[str, object], given: dict[str, Given], environ: Mappi
             protocol=str(values["broker.protocol"]),
             keepalive=whole("broker.keepalive_s"),
         ),
+        chosen=frozenset(key for key, value in given.items() if value.origin != _DEFAULTS),
     )
 
 

@@ -135,10 +135,12 @@ def _moments(each: Happening, random: SplitMix) -> Iterator[int]:
 
 def _drop(each: Happening, slot: _Slot, random: SplitMix) -> None:
     """Drop tokens; one whose beam flashes `bounces` times is `bounces + 1` spells, as wide in all as one."""
+    pieces = each.ns("bounces") + 1
+    if (number := 2 * pieces * each.ns("count")) > MOST_CHANGES:
+        raise ScenarioError(f"a row of drops makes {number} changes; expected at most {MOST_CHANGES}")
     for at_ns in _moments(each, random):
         width = random.draw(each.span("width_ms"))
         slot.fell += 1
-        pieces = each.ns("bounces") + 1
         gaps = [random.draw(each.span("gap_ms")) for _ in range(pieces - 1)]
         dark = max(US, (width - sum(gaps)) // pieces)
         for gap in (*gaps, 0):
