@@ -25,10 +25,11 @@ from controller.commands import Result
 from controller.control import ControlError, Door, held, prepare, socket_path
 from controller.counting import MS, SECOND
 from controller.herald import Identity
+from controller.items import Calibrate, Drop, Heard, Item, Look, Read, Selftest, Stop
 from controller.keys import Keyboard
 from controller.ledger import FILE_NAME, Ledger, LedgerTrouble
 from controller.link import Link
-from controller.pipeline import Calibrate, Clock, Drop, Heard, Item, Look, Pipeline, Read, Stop, Test
+from controller.pipeline import Clock, Pipeline
 from controller.scenario import MOST_DROPS, SPACING_NS, SimulatedBeams
 from controller.script import Script
 from controller.settings import Settings
@@ -278,7 +279,7 @@ class _Daemon:
             case "calibrate":
                 return self._calibrate(request)
             case "selftest":
-                return self._ask(Test, _ANSWER_S)
+                return self._ask(Selftest, _ANSWER_S)
             case other:
                 raise ControlError(f"the request is to {other!r}; expected calibrate, drop, selftest or status")
 

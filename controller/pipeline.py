@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from controller import wire
 from controller.beams import Level
@@ -24,9 +24,10 @@ from controller.commands import Commands, RefusedError, Result
 from controller.counting import MS, SECOND, BeamChanged, Counted, Counter, Edge, Event, Glitch, Limits, MissedEdge
 from controller.diagnosis import Answer, Observed, proof, selftest
 from controller.herald import Herald, Identity, Outlet
+from controller.items import Calibrate, Drop, Heard, Item, Look, Read, Selftest, Stop
 from controller.learned import shown
 from controller.ledger import Fallen, Ledger, LedgerError, LedgerTrouble
-from controller.link import Came, Down, LinkEvent, Up
+from controller.link import Came, Down, Garbled, Up
 from controller.scenario import simulate
 from controller.window import Window
 from controller.wire import Beam, CommandName, Flag, God, State, Trouble
@@ -42,60 +43,6 @@ _BY_HAND = frozenset({Flag.TEST, Flag.SIMULATED})
 _ALARMING = (Beam.JAMMED, Beam.DARK, Beam.FLICKER)
 
 log = logging.getLogger(__name__)
-
-
-class Heard(NamedTuple):
-    """An edge of one slot's beam."""
-
-    god: God
-    at_ns: int
-    dark: bool
-
-
-class Read(NamedTuple):
-    """A level that was read, and that the edges heard so far do not lead to."""
-
-    god: God
-    at_ns: int
-    dark: bool
-
-
-class Drop(NamedTuple):
-    """A wish for tokens in one slot; `told` hears how it went, once they are recorded."""
-
-    god: God
-    times: int
-    spacing_ns: int
-    test: bool
-    told: Callable[[Result], None]
-
-
-class Look(NamedTuple):
-    """A wish to know how the temple is."""
-
-    told: Callable[[Result], None]
-
-
-class Test(NamedTuple):
-    """A wish to know what each beam reads and what is wrong with it."""
-
-    told: Callable[[Result], None]
-
-
-class Calibrate(NamedTuple):
-    """A wish to measure a number of known tokens in one slot, or the yes or no (`keep`) to what they proposed."""
-
-    god: God
-    number: int | None
-    keep: bool | None
-    told: Callable[[Result], None]
-
-
-class Stop(NamedTuple):
-    """The end of the queue."""
-
-
-Item: TypeAlias = Heard | Read | Drop | Look | Test | Calibrate | Stop | LinkEvent
 
 
 class Clock(NamedTuple):
@@ -291,13 +238,15 @@ class Pipeline:
                 self._herald.nudged()
             case Up():
                 self._herald.connected()
+            case Garbled():
+                self._herald.garbled()
             case Down():
                 self._herald.disconnected()
             case Drop():
                 self._drop(item)
             case Look(told):
                 told(self.report())
-            case Test(told):
+            case Selftest(told):
                 told(self.selftest())
             case Calibrate(god, number, keep, told):
                 try:

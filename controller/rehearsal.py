@@ -15,9 +15,10 @@ from controller import __version__, wire
 from controller.beams import Level
 from controller.counting import SECOND, Limits
 from controller.herald import Identity
+from controller.items import Heard, Item, Read, Stop
 from controller.ledger import Ledger
 from controller.link import Came, Down, Up
-from controller.pipeline import Clock, Heard, Item, Pipeline, Read, Stop
+from controller.pipeline import Clock, Pipeline
 from controller.script import Script
 from controller.timeline import BrokerCut, Change, Moment, Restart, expand
 from controller.watch import WATCH_S, LevelWatch

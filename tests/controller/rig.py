@@ -13,9 +13,10 @@ from controller.calibration import Calibration
 from controller.counting import MS, SECOND, Limits
 from controller.diagnosis import Answer
 from controller.herald import Identity
+from controller.items import Heard, Item, Stop
 from controller.ledger import Fallen, Ledger, LedgerTrouble
 from controller.link import Up
-from controller.pipeline import Clock, Heard, Item, Pipeline, Stop
+from controller.pipeline import Clock, Pipeline
 from controller.wire import God, Kind, Timing, Trouble
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

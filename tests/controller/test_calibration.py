@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from controller import learned
 from controller.counting import MS, SECOND, Limits
+from controller.items import Calibrate
 from controller.learned import Measured
-from controller.pipeline import Calibrate
 from controller.wire import Flag, God
 from tests.brokers import free_port
 from tests.controller.program import Temple, call, command, environment

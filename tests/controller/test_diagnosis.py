@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from controller import diagnosis, wire
 from controller.counting import MS, SECOND, Counter, Edge, Limits
 from controller.diagnosis import Answer, Observed, diagnose, proof
+from controller.items import Heard, Read
 from controller.link import Came
-from controller.pipeline import Heard, Read
 from controller.plain import FINDINGS, told_selftest
 from controller.rehearsal import rehearse
 from controller.script import read

@@ -11,9 +11,9 @@ import pytest
 
 from controller import wire
 from controller.counting import MS, SECOND
+from controller.items import Drop, Heard, Look
 from controller.ledger import Ledger, LedgerError
 from controller.link import Came, Down, Up
-from controller.pipeline import Drop, Heard, Look
 from controller.wire import Beam, CommandName, Flag, God, State, Trouble
 from tests.controller.rig import NOON, Rig
 

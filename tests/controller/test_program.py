@@ -20,7 +20,7 @@ import pytest
 
 from controller import daemon, settings, wire
 from controller.control import ask
-from controller.pipeline import Read
+from controller.items import Read
 from controller.wire import God, State, Trouble
 from tests.brokers import free_port, mosquitto
 from tests.controller.program import ROOT, Companion, Temple, call, command, environment, eventually
