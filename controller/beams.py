@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+from controller.diagnosis import DEAF, Answer, proof
 from controller.settings import BeamSettings
 from controller.wire import God, Timing
 
@@ -24,6 +25,7 @@ CHIPS = ("pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835")
 """Labels of the chip that drives the header: Pi 5, Pi 4, and all before. Its number differs between kernels."""
 
 SETTLE_S = 0.05
+_HEALINGS = 3
 _SPARE_LINES = (26, 16, 6, 5, 12, 13, 24, 25)
 _PACKAGE = "sudo apt install python3-lgpio"
 
@@ -52,6 +54,15 @@ class Beams(Protocol):
     def dark(self, god: God) -> bool:
         """Read a beam's level now."""
 
+    def prove(self) -> Mapping[God, Answer] | None:
+        """Switch the emitters off and on, and return how each receiver answered; None where they cannot be switched.
+
+        No listener hears of it, nor of a token that falls meanwhile: it is for a quiet moment.
+        """
+
+    def heal(self) -> None:
+        """Try to hear again a beam whose level changes without an edge."""
+
     def alive(self) -> bool:
         """Say whether edges can still reach the listener."""
 
@@ -72,6 +83,8 @@ class HeaderBeams:
         self._factory: Any = None
         self._lgpio: Any = None
         self._failures = 0
+        self._proving = False
+        self._spares = list(_SPARE_LINES)
         self.timing = Timing.KERNEL if settings.factory == "lgpio" else Timing.CALLBACK
 
     def open(self, listener: Listener) -> Mapping[God, Level]:
@@ -94,6 +107,15 @@ class HeaderBeams:
     def dark(self, god: God) -> bool:
         """Read a beam's level now."""
         return bool(self._devices[god].is_active)
+
+    def prove(self) -> Mapping[God, Answer] | None:
+        """Switch the emitters off and on, and return how each receiver answered; None without switched emitters."""
+        return None if self._emitters is None else self._blink()
+
+    def heal(self) -> None:
+        """Claim one more line that nobody uses, which wakes a chip that started deaf."""
+        if self._lgpio is not None:
+            self._claim_spare()
 
     def alive(self) -> bool:
         """Say whether lgpio's thread lives and the listener has taken every edge."""
@@ -185,7 +207,8 @@ class HeaderBeams:
                 try:
                     self.heard += 1
                     dark = bool(self._state_to_value(state)) != self.inverted
-                    listener(self.god, round(ticks * 1e9), dark)
+                    if not beams._proving:
+                        listener(self.god, round(ticks * 1e9), dark)
                 except Exception:  # the thread must live: the failure is told by `alive`
                     beams._failures += 1
 
@@ -200,7 +223,10 @@ class HeaderBeams:
         if self._lgpio is not None:
             self._claim_spare()
         if self._emitters is not None:
-            self._blink()
+            for _ in range(_HEALINGS):
+                if not any(proof(answer) == DEAF for answer in self._blink().values()):
+                    break
+                self.heal()
         levels = {}
         for god, device in self._devices.items():
             at_ns = time.monotonic_ns()
@@ -209,23 +235,32 @@ class HeaderBeams:
 
     def _claim_spare(self) -> None:
         taken = {*self._settings.pins.values(), self._settings.emitters}
-        for line in _SPARE_LINES:
-            if line not in taken:
+        while self._spares:
+            if (line := self._spares.pop(0)) not in taken:
                 try:
                     self._lgpio.gpio_claim_input(self._factory._handle, line)
                 except self._lgpio.error:
                     continue  # somebody else's line: the next one does as well
                 return
 
-    def _blink(self) -> None:
-        """Switch the emitters off and on: each receiver that is heard is proved, before counting begins."""
-        self._sleep(SETTLE_S)
-        for device in self._devices.values():
-            device.heard = 0
-        self._emitters.off()
-        self._sleep(SETTLE_S)
-        self._emitters.on()
-        self._sleep(SETTLE_S)
+    def _blink(self) -> dict[God, Answer]:
+        """Switch the emitters off and on: each receiver that is heard is proved."""
+        self._proving = True
+        try:
+            self._sleep(SETTLE_S)
+            for device in self._devices.values():
+                device.heard = 0
+            self._emitters.off()
+            self._sleep(SETTLE_S)
+            unlit = {god: device.is_active for god, device in self._devices.items()}
+            self._emitters.on()
+            self._sleep(SETTLE_S)
+            return {
+                god: Answer(device.is_active, unlit[god], device.heard > 0) for god, device in self._devices.items()
+            }
+        finally:
+            self._emitters.on()
+            self._proving = False
 
     def _shown_pins(self) -> str:
         return ", ".join(f"{pin} ({god})" for god, pin in self._settings.pins.items())

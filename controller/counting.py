@@ -21,13 +21,17 @@ JAM_PATIENCE = 100 * MS
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What makes a token, in nanoseconds; `flicker` in spells a second; a spell wider than `band` is an overlap."""
+    """What makes a token, in nanoseconds; `flicker` in spells a second; a spell wider than `band` is an overlap.
+
+    `narrow` is the other end of the learned band: it changes no count, and is there for whoever looks for faults.
+    """
 
     min_break: int = 3 * MS
     min_clear: int = 5 * MS
     max_break: int = 250 * MS
     flicker: int = 60
     band: int | None = None
+    narrow: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,17 @@ class Counter:
         """How many spells so far were too short for a token."""
         spell = self._spell
         return self._glitches + (spell is not None and spell.closed and not spell.told)
+
+    def prove(self) -> list[Event]:
+        """Take it that the beam works, as its emitter has shown."""
+        events: list[Event] = []
+        if self.beam is Beam.UNPROVED:
+            self._show(Beam.CLEAR, events)
+        return events
+
+    def learn(self, limits: Limits) -> None:
+        """Count by other limits from the next edge on; a spell that is running is judged by them too."""
+        self._limits = limits
 
     @property
     def dark(self) -> bool:

@@ -16,27 +16,35 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 
-from controller import __version__, discovery
+from controller import __version__, discovery, learned
 from controller.beams import Beams, HeaderBeams
+from controller.calibration import PATIENCE_NS, USUAL, Calibration
 from controller.commands import Result
 from controller.control import ControlError, Door, held, prepare, socket_path
-from controller.counting import MS
+from controller.counting import MS, SECOND
 from controller.herald import Identity
+from controller.items import Calibrate, Drop, Heard, Item, Look, Read, Selftest, Stop
 from controller.keys import Keyboard
 from controller.ledger import FILE_NAME, Ledger, LedgerTrouble
 from controller.link import Link
 from controller.liveness import SOON_S, Feeder, Pulse, supervisor
-from controller.pipeline import Clock, Drop, Heard, Item, Look, Pipeline, Read, Stop
+from controller.pipeline import Clock, Pipeline
 from controller.scenario import MOST_DROPS, SPACING_NS, SimulatedBeams
+from controller.script import Script
 from controller.settings import Settings
+from controller.stage import Stage
+from controller.watch import WATCH_S, LevelWatch
 from controller.wire import God, Kind, State, Trouble
 
 EXIT_DEAD = 70
 """A thread died; a supervisor should start the daemon anew."""
 
-WATCH_S = 2.0
+RESTART = -1
+"""The scenario wants the program to end, and to start again."""
+
 _ANSWER_S = 5.0
 _DROPS_S = 60.0
 _LAST_S = 10.0
@@ -44,26 +52,43 @@ _LAST_S = 10.0
 log = logging.getLogger(__name__)
 
 
-def run(settings: Settings, keys: bool) -> int:
-    """Run a temple until a signal comes; return the exit code.
+def run(settings: Settings, keys: bool, script: Script | None = None) -> int:
+    """Run a temple until a signal comes; return the exit code. A script plays on its simulated beams meanwhile.
 
-    Raises `BeamsError`, `ControlError`, `InUseError` and `LedgerError` for what keeps it from starting.
+    Raises `BeamsError`, `ControlError`, `InUseError` and `LedgerError` for what keeps it from starting, and
+    `ScenarioError` for a script that cannot be played.
     """
     socket_path(settings.state)
+    stage = None
+    if script is not None:
+        wanted = {f"counting.{name}" for name in script.counting}
+        settings = replace(settings, counting=script.limits(settings.counting), chosen=settings.chosen | wanted)
+        stage = Stage(script, SimulatedBeams(time.monotonic_ns), time.monotonic_ns, _say)
     prepare(settings.state)
     with held(settings.state):
-        return _Daemon(settings).run(keys)
+        if stage is None:
+            return _Daemon(settings).run(keys)
+        stage.start()
+        while (code := _Daemon(settings, stage).run(keys)) == RESTART and stage.rest():
+            pass
+        stage.close()
+        return 0 if code == RESTART else code
 
 
 class _Daemon:
     """One run of the daemon. It is also the hands of the keys, and the one who answers at the door."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, stage: Stage | None = None) -> None:
         self._settings = settings
+        self._stage = stage
         self._ended = threading.Event()
         self._pulse = Pulse(("beams", "pipeline", "link", "door"), time.monotonic)
         self._feeder = Feeder(self._pulse, supervisor())
-        self._simulated = SimulatedBeams(time.monotonic_ns, self._pulse.of("beams")) if settings.simulated else None
+        self._restarts = False
+        self._simulated: SimulatedBeams | None = None
+        if settings.simulated:
+            self._simulated = stage.beams if stage else SimulatedBeams(time.monotonic_ns)
+            self._simulated.beat = self._pulse.of("beams")
         self._beams: Beams = self._simulated or HeaderBeams(settings.beams, settings.state / "lgpio")
         self._identity = Identity(
             temple=settings.temple,
@@ -98,15 +123,22 @@ class _Daemon:
             break_beam=self._simulated.drop if self._simulated else None,
             items=items,
             beat=self._pulse.of("pipeline"),
+            calibration=Calibration(
+                settings.counting,
+                settings.chosen,
+                learned.load(settings.state),
+                lambda measured: learned.save(settings.state, measured),
+            ),
+            prove=self._beams.prove,
         )
         self._thread = threading.Thread(target=self._pipeline.run, name="pipeline", daemon=True)
         self._dead: str | None = None
-        self._doubts: dict[God, int] = {}
+        self._levels = LevelWatch()
 
     def run(self, keys: bool) -> int:
         """Start every thread, wait for the end, and leave in order."""
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda _number, _frame: self._ended.set())
+            signal.signal(number, lambda _number, _frame: self._asked_to_end())
         threading.excepthook = self._thread_died
         with suppress(OSError, ValueError):  # stderr may be no file
             faulthandler.enable()  # so that a watchdog's SIGABRT leaves in the log where every thread stood
@@ -124,6 +156,8 @@ class _Daemon:
                 keyboard = Keyboard(sys.stdin.fileno(), self, _say)
                 stack.callback(keyboard.stop)
                 keyboard.start()
+            if self._stage is not None:
+                self._stage.enter(self)
             watched = {
                 "beams": self._beams.alive,
                 "pipeline": self._thread.is_alive,
@@ -134,18 +168,21 @@ class _Daemon:
                 if dead := [name for name, alive in watched.items() if not alive()]:
                     self._dead = dead[0]
                     break
+                self._check_levels()
                 if self._simulated is None:
-                    self._check_levels()
                     self._pulse.beat("beams", SOON_S)
                 self._feeder.turn()
             if self._dead is not None:
                 return self._give_up(self._dead)
         self._feeder.stopping()
-        self._beams.close()
+        if self._restarts and self._simulated is not None:
+            self._simulated.rest()
+        else:
+            self._beams.close()
         self._items.put(Stop())
         self._thread.join(_LAST_S)
         self._link.stop(self._identity.gone(State.STOPPED, self._pipeline.source))
-        return 0
+        return RESTART if self._restarts else 0
 
     def drop(self, god: God) -> str:
         """Drop a token for a key; a temple with real beams gets a test."""
@@ -166,6 +203,15 @@ class _Daemon:
         self._link.pull_plug(pulled)
         return f"the plug to {self._link.address} is {'pulled' if pulled else 'back in'}"
 
+    def cut(self, pulled: bool) -> None:
+        """Cut the connection to the broker for a scenario, or let it come back."""
+        self._link.pull_plug(pulled)
+
+    def restart(self) -> None:
+        """End in order for a scenario, to be started again."""
+        self._restarts = True
+        self._ended.set()
+
     def status(self) -> str:
         """Say how the temple is, in one line."""
         try:
@@ -181,8 +227,14 @@ class _Daemon:
 
     def quit(self) -> str:
         """Stop the daemon."""
-        self._ended.set()
+        self._asked_to_end()
         return "closing the temple"
+
+    def _asked_to_end(self) -> None:
+        self._restarts = False
+        if self._stage is not None:
+            self._stage.end()
+        self._ended.set()
 
     def _thread_died(self, last: threading.ExceptHookArgs) -> None:
         """Take the last words of any thread, a library's too."""
@@ -203,19 +255,13 @@ class _Daemon:
             return None
 
     def _check_levels(self) -> None:
-        """Hold the beams' levels against what their edges lead to: edges can be lost, or never arrive at all.
-
-        An edge on its way is no doubt: only a level that differs twice, with no edge between, is one.
-        """
+        """Hold the beams' levels against what their edges lead to: edges can be lost, or never arrive at all."""
         for god, counter in self._pipeline.counters.items():
             dark = self._beams.dark(god)
-            last_ns = counter.last_ns
-            if dark == counter.dark:
-                self._doubts.pop(god, None)
-            elif self._doubts.pop(god, None) == last_ns:
+            if self._levels.differs(god, dark, counter):
                 self._items.put(Read(god, time.monotonic_ns(), dark))
-            else:
-                self._doubts[god] = last_ns
+                log.info("the level of %s changed and no edge was heard; claiming a line more", god)
+                self._beams.heal()
 
     def _give_up(self, dead: str) -> int:
         log.critical("the thread of the %s is dead; ending, to be started anew", dead)
@@ -245,14 +291,27 @@ class _Daemon:
                 return self._report()
             case "drop":
                 return self._drop_many(request)
+            case "calibrate":
+                return self._calibrate(request)
+            case "selftest":
+                return self._ask(Selftest, _ANSWER_S)
             case other:
-                raise ControlError(f"the request is to {other!r}; expected drop or status")
+                raise ControlError(f"the request is to {other!r}; expected calibrate, drop, selftest or status")
+
+    def _calibrate(self, request: Mapping[str, object]) -> Mapping[str, object]:
+        god, number, keep = _god(request), request.get("count", USUAL), request.get("keep")
+        if type(number) is not int:
+            raise ControlError(f"count is {number!r}; expected a whole number")
+        if keep is not None and not isinstance(keep, bool):
+            raise ControlError(f"keep is {keep!r}; expected true or false")
+        patience_s = PATIENCE_NS / SECOND + _ANSWER_S
+        result = self._ask(lambda told: Calibrate(god, number, keep, told), patience_s)
+        if "error" in result:
+            raise ControlError(str(result["error"]))
+        return result
 
     def _drop_many(self, request: Mapping[str, object]) -> Mapping[str, object]:
-        try:
-            god = God(str(request.get("god")))
-        except ValueError:
-            raise ControlError(f"god is {request.get('god')!r}; expected {' or '.join(God)}") from None
+        god = _god(request)
         count, every = request.get("count", 1), request.get("every_ms", SPACING_NS / MS)
         if type(count) is not int or not 1 <= count <= MOST_DROPS:
             raise ControlError(f"count is {count!r}; expected a whole number from 1 to {MOST_DROPS}")
@@ -263,6 +322,13 @@ class _Daemon:
         if "error" in result:
             raise ControlError(str(result["error"]))
         return {**result, "test": self._simulated is None}
+
+
+def _god(request: Mapping[str, object]) -> God:
+    try:
+        return God(str(request.get("god")))
+    except ValueError:
+        raise ControlError(f"god is {request.get('god')!r}; expected {' or '.join(God)}") from None
 
 
 def _dropped(result: Result) -> str:

@@ -92,6 +92,10 @@ class Herald:
         self._noise_ns = 0
         self._window.connected()
 
+    def garbled(self) -> None:
+        """Say the status again: something else lies in its place."""
+        self._status = None
+
     def disconnected(self) -> None:
         """Say nothing until connected."""
         self._up = False

@@ -32,7 +32,7 @@ from controller.settings import BrokerSettings
 BACKOFF_S = (0.5, 10.0)
 _CONNECT_S = 5.0
 _FAREWELL_S = 2.0
-_HEARD = (wire.Ack.leaf, wire.Command.leaf)
+_HEARD = (wire.Ack.leaf, wire.Command.leaf, wire.Status.leaf)
 _UNSUPPORTED = "Unsupported protocol version"
 
 log = logging.getLogger(__name__)
@@ -62,7 +62,12 @@ class Came:
     message: wire.Ack | wire.Command
 
 
-LinkEvent: TypeAlias = Up | Down | Came
+@dataclass(frozen=True, slots=True)
+class Garbled:
+    """Something that is no status lies where this temple's status belongs, and hides it from whoever comes."""
+
+
+LinkEvent: TypeAlias = Up | Down | Came | Garbled
 
 
 class Link:
@@ -305,11 +310,17 @@ class Link:
             self._complain(f"the broker at {self.address} refuses what this temple publishes: {reason}")
 
     def _on_message(self, arrived: paho.MQTTMessage) -> None:
+        leaf = ""
         try:
             _, leaf = wire.parse_topic(arrived.topic)
             message = wire.decode(leaf, bytes(arrived.payload))
         except (wire.WireError, UnicodeDecodeError) as error:
             log.warning("ignored what came under %s: %s", ascii(arrived.topic)[:80], error)
+            # Only what is no status at all: two temples of one name would answer each other for ever.
+            if leaf == wire.Status.leaf:
+                self._listener(Garbled())
+            return
+        if isinstance(message, wire.Status):
             return
         if arrived.retain:
             log.warning("ignored a retained %s: it may be of any age", leaf)

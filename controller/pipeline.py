@@ -12,18 +12,22 @@ from __future__ import annotations
 import logging
 import queue
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from controller import wire
 from controller.beams import Level
+from controller.calibration import USUAL, Calibration
 from controller.commands import Commands, RefusedError, Result
 from controller.counting import MS, SECOND, BeamChanged, Counted, Counter, Edge, Event, Glitch, Limits, MissedEdge
+from controller.diagnosis import Answer, Observed, proof, selftest
 from controller.herald import Herald, Identity, Outlet
+from controller.items import Calibrate, Drop, Heard, Item, Look, Read, Selftest, Stop
+from controller.learned import shown
 from controller.ledger import Fallen, Ledger, LedgerError, LedgerTrouble
-from controller.link import Came, Down, LinkEvent, Up
+from controller.link import Came, Down, Garbled, Up
 from controller.liveness import DISK_S, IDLE_S, Beat, unheard
 from controller.scenario import simulate
 from controller.window import Window
@@ -36,48 +40,10 @@ DROP_NS = 5 * SECOND
 """How long after its last edge a dropped token may take to be recorded."""
 
 _BATCH = 256
+_BY_HAND = frozenset({Flag.TEST, Flag.SIMULATED})
 _ALARMING = (Beam.JAMMED, Beam.DARK, Beam.FLICKER)
 
 log = logging.getLogger(__name__)
-
-
-class Heard(NamedTuple):
-    """An edge of one slot's beam."""
-
-    god: God
-    at_ns: int
-    dark: bool
-
-
-class Read(NamedTuple):
-    """A level that was read, and that the edges heard so far do not lead to."""
-
-    god: God
-    at_ns: int
-    dark: bool
-
-
-class Drop(NamedTuple):
-    """A wish for tokens in one slot; `told` hears how it went, once they are recorded."""
-
-    god: God
-    times: int
-    spacing_ns: int
-    test: bool
-    told: Callable[[Result], None]
-
-
-class Look(NamedTuple):
-    """A wish to know how the temple is."""
-
-    told: Callable[[Result], None]
-
-
-class Stop(NamedTuple):
-    """The end of the queue."""
-
-
-Item: TypeAlias = Heard | Read | Drop | Look | Stop | LinkEvent
 
 
 class Clock(NamedTuple):
@@ -93,6 +59,8 @@ class _Untold:
 
     fallen: Fallen
     fell_ns: int
+    wished: bool = False
+    """Whether it was counted from edges that no beam gave."""
     recorded: wire.Token | None = None
 
     def amend(self, counted: Counted, flags: frozenset[Flag]) -> None:
@@ -129,17 +97,22 @@ class Pipeline:
         break_beam: Callable[[God, int, int], int] | None,
         items: queue.SimpleQueue[Item] | None = None,
         beat: Beat = unheard,
+        calibration: Calibration | None = None,
+        prove: Callable[[], Mapping[God, Answer] | None] = lambda: None,
     ) -> None:
         """Take over what the composition root opened.
 
         `break_beam` drops tokens through the simulated beams and returns when the last is through; without it a
         wished token is counted from edges that no beam gave, and is a test. `ledger` is None while the disk refuses
-        it: `reopen` is then tried until it works.
+        it: `reopen` is then tried until it works. `prove` switches the emitters, where they can be switched; without
+        a `calibration` nothing that is learned outlives the process.
         """
         self.queue: queue.SimpleQueue[Item] = queue.SimpleQueue() if items is None else items
         self.source = ledger.source if ledger else None
         self._identity = identity
-        self._limits = limits
+        self._calibration = calibration or Calibration(limits, frozenset(), {}, lambda learned: None)
+        self._limits = limits = self._calibration.limits
+        self._prove = prove
         self._ledger = ledger
         self._reopen = reopen
         self._outlet = outlet
@@ -149,6 +122,7 @@ class Pipeline:
         self._break_beam = break_beam
         self._flags = frozenset({Flag.SIMULATED}) if break_beam else frozenset()
         self.counters = {god: Counter(limits, at.dark, at.at_ns, at.proved) for god, at in levels.items()}
+        self._observed = {god: Observed(at.dark, at.at_ns) for god, at in levels.items()}
         self._untold: deque[_Untold] = deque()
         self._drafts: dict[God, _Untold] = {}
         self._waiting: dict[tuple[God, bool], deque[_Waiting]] = {
@@ -160,11 +134,19 @@ class Pipeline:
         self._commands = Commands(
             {
                 CommandName.IDENTIFY: lambda _, told: told(self._identify()),
+                CommandName.SELFTEST: lambda _, told: told(self.selftest()),
+                CommandName.CALIBRATE: self._calibrate,
                 CommandName.RESEND: self._resend,
                 CommandName.DROP: self._test,
             },
             outlet.publish,
         )
+
+    def work(self, items: Iterable[Item]) -> None:
+        """Take what came, once, and draw what follows from it and from the time."""
+        for item in items:
+            self._take(item)
+        self._settle(self._clock.monotonic_ns())
 
     def run(self) -> None:
         """Work until `Stop` comes, then record what fell and close the ledger."""
@@ -172,7 +154,9 @@ class Pipeline:
         while True:
             self._beat(DISK_S)
             try:
-                items = [self.queue.get(timeout=self._patience())]
+                patience = self.patience()
+                # An idle temple lives too: it beats, at the latest when this is over.
+                items = [self.queue.get(timeout=IDLE_S if patience is None else min(IDLE_S, patience))]
                 while len(items) < _BATCH and not self.queue.empty():
                     items.append(self.queue.get_nowait())
             except queue.Empty:
@@ -222,20 +206,42 @@ class Pipeline:
             "unrecorded": self._unrecorded(),
         }
 
-    def _patience(self) -> float:
-        """Return the seconds until something is due, at the latest the next beat: an idle temple lives too."""
+    def selftest(self) -> dict[str, object]:
+        """Return what each beam reads, what was seen of it and what is wrong, what needs a hand first.
+
+        Where the emitters can be switched they are, which takes a fifth of a second and hides what falls meanwhile:
+        so only while no beam has changed for a second.
+        """
+        now_ns = self._clock.monotonic_ns()
+        quiet = all(now_ns - counter.last_ns >= SECOND for counter in self.counters.values())
+        answers = self._prove() if quiet else None
+        for god, answer in (answers or {}).items():
+            if proof(answer) is None:
+                self._heed(god, self.counters[god].prove())
+        status = self.status()
+        return {
+            "state": status.state,
+            "trouble": status.trouble,
+            "limits": shown(self._limits),
+            "beams": selftest(self.counters, self._observed, answers, self._limits, now_ns),
+        }
+
+    def patience(self) -> float | None:
+        """Return the seconds until something is due, or None if only the queue can bring news."""
         due = [counter.deadline() for counter in self.counters.values()]
         due.append(self._herald.deadline() if self._ledger else None)
-        due.append(self._retry_ns)
+        due += (self._retry_ns, self._calibration.deadline())
         due += [waiting[0].until_ns for waiting in self._waiting.values() if waiting]
         soonest = min((at_ns for at_ns in due if at_ns is not None), default=None)
-        return IDLE_S if soonest is None else min(IDLE_S, max(0, soonest - self._clock.monotonic_ns()) / SECOND)
+        return None if soonest is None else max(0, soonest - self._clock.monotonic_ns()) / SECOND
 
     def _take(self, item: Item) -> None:
         match item:
             case Heard(god, at_ns, dark):
+                self._observed[god].edge(at_ns, dark, self._limits)
                 self._heed(god, self.counters[god].feed(Edge(at_ns, dark)))
             case Read(god, at_ns, dark):
+                self._observed[god].level(at_ns, dark)
                 self._heed(god, self.counters[god].resync(at_ns, dark))
             case Came(wire.Ack() as ack):
                 ledger = self._ledger if ack.source == self.source else None
@@ -246,19 +252,29 @@ class Pipeline:
                 self._herald.nudged()
             case Up():
                 self._herald.connected()
+            case Garbled():
+                self._herald.garbled()
             case Down():
                 self._herald.disconnected()
             case Drop():
                 self._drop(item)
             case Look(told):
                 told(self.report())
+            case Selftest(told):
+                told(self.selftest())
+            case Calibrate(god, number, keep, told):
+                try:
+                    self._measure(god, number, keep, told)
+                except RefusedError as error:
+                    told({"error": str(error)})
 
     def _settle(self, now_ns: int) -> None:
         """Draw what follows from what was taken and from the time: record first, then tell."""
         for god, counter in self.counters.items():
             self._heed(god, counter.advance(now_ns))
             if god not in self._drafts and (certain := counter.certain()) is not None:
-                self._drafts[god] = self._fell(god, certain, self._flags)
+                self._drafts[god] = self._fell(god, certain, self._flags_of(god))
+        self._calibration.advance(now_ns)
         self._record(now_ns)
         self._let_out()
         self._herald.tell_status(self.status())
@@ -273,23 +289,31 @@ class Pipeline:
 
     def _heed(self, god: God, events: list[Event]) -> None:
         for event in events:
-            match event:
-                case Counted():
-                    if (draft := self._drafts.pop(god, None)) is not None:
-                        draft.amend(event, self._flags)
-                    else:
-                        self._fell(god, event, self._flags)
-                case BeamChanged(beam):
-                    log.log(logging.WARNING if beam in _ALARMING else logging.INFO, "the beam of %s is %s", god, beam)
-                case MissedEdge(_, dark):
-                    log.warning("an edge of %s was missed; its beam is %s", god, "dark" if dark else "clear")
-                case Glitch(_, width_ns):
-                    log.debug("a glitch of %s: dark for %.1f ms", god, width_ns / MS)
+            self._observed[god].event(event, self._clock.monotonic_ns())
+            self._take_note(god, event)
+            self._calibration.take(god, event)
 
-    def _fell(self, god: God, counted: Counted, flags: frozenset[Flag]) -> _Untold:
+    def _take_note(self, god: God, event: Event) -> None:
+        match event:
+            case Counted():
+                if (draft := self._drafts.pop(god, None)) is not None:
+                    draft.amend(event, self._flags_of(god))
+                else:
+                    self._fell(god, event, self._flags_of(god))
+            case BeamChanged(beam):
+                log.log(logging.WARNING if beam in _ALARMING else logging.INFO, "the beam of %s is %s", god, beam)
+            case MissedEdge(_, dark):
+                log.warning("an edge of %s was missed; its beam is %s", god, "dark" if dark else "clear")
+            case Glitch(_, width_ns):
+                log.debug("a glitch of %s: dark for %.1f ms", god, width_ns / MS)
+
+    def _flags_of(self, god: God) -> frozenset[Flag]:
+        return self._flags | {Flag.TEST} if self._calibration.measures(god) else self._flags
+
+    def _fell(self, god: God, counted: Counted, flags: frozenset[Flag], wished: bool = False) -> _Untold:
         at = self._clock.utc() - timedelta(microseconds=(self._clock.monotonic_ns() - counted.start_ns) // 1000)
         fallen = Fallen(self._new_id(), god, at, counted.width_ns, counted.flags | flags)
-        untold = _Untold(fallen, counted.start_ns + counted.width_ns)
+        untold = _Untold(fallen, counted.start_ns + counted.width_ns, wished)
         self._untold.append(untold)
         return untold
 
@@ -299,7 +323,7 @@ class Pipeline:
         if self._break_beam is None or test:
             through_ns = now_ns
             for _ in range(drop.times):
-                self._fell(drop.god, simulate(self._limits, now_ns), frozenset({Flag.TEST, Flag.SIMULATED}))
+                self._fell(drop.god, simulate(self._limits, now_ns), _BY_HAND, wished=True)
         else:
             through_ns = self._break_beam(drop.god, drop.times, drop.spacing_ns)
         self._waiting[drop.god, test].append(_Waiting(drop, drop.times, through_ns + DROP_NS))
@@ -329,8 +353,9 @@ class Pipeline:
         """Let everyone hear, in order, of what is recorded for good."""
         drafts = self._drafts.values()
         while self._untold and self._untold[0] not in drafts and (token := self._untold[0].recorded) is not None:
-            self._herald.recorded(token, self._untold.popleft().fell_ns)
-            self._answer_drop(self._waiting[token.god, Flag.TEST in token.flags], token.seq)
+            untold = self._untold.popleft()
+            self._herald.recorded(token, untold.fell_ns)
+            self._answer_drop(self._waiting[token.god, untold.wished], token.seq)
 
     def _open(self) -> Ledger:
         """Open the ledger again, after the disk had refused it."""
@@ -387,6 +412,21 @@ class Pipeline:
             raise RefusedError(str(error)) from error
         self._herald.resend_from(command.seq)
         told({"from": command.seq, "last_seq": self._herald.last_seq})
+
+    def _calibrate(self, command: wire.Command, told: Callable[[Result], None]) -> None:
+        if command.god is None:
+            raise RefusedError(f"calibrate needs a god: {' or '.join(God)}")
+        self._measure(command.god, command.count, command.keep, told)
+
+    def _measure(self, god: God, number: int | None, keep: bool | None, told: Callable[[Result], None]) -> None:
+        if keep is None:
+            wanted = USUAL if number is None else number
+            self._calibration.begin(god, wanted, self._clock.monotonic_ns(), told)
+            return
+        self._limits, result = self._calibration.decide(god, keep)
+        for counter in self.counters.values():
+            counter.learn(self._limits)
+        told(result)
 
     def _test(self, command: wire.Command, told: Callable[[Result], None]) -> None:
         if command.god is None:

@@ -12,7 +12,9 @@ from itertools import count
 
 from controller.beams import Level, Listener
 from controller.counting import MS, SECOND, Counted, Counter, Edge, Limits
+from controller.diagnosis import Answer
 from controller.liveness import IDLE_S, SOON_S, Beat, unheard
+from controller.timeline import Change, Timeline
 from controller.wire import God, Timing
 
 WIDTH_NS = 12 * MS
@@ -34,12 +36,13 @@ class SimulatedBeams:
 
     timing = Timing.SIMULATED
 
-    def __init__(self, monotonic_ns: Callable[[], int], beat: Beat = unheard) -> None:
-        """Begin with both beams clear; their thread says through `beat` that it lives."""
+    def __init__(self, monotonic_ns: Callable[[], int]) -> None:
+        """Begin with both beams clear."""
         self._now = monotonic_ns
-        self._beat = beat
+        self.beat: Beat = unheard
+        """How their thread says that it lives."""
         self._changed = threading.Condition()
-        self._plan: list[tuple[int, int, God, int]] = []
+        self._plan: list[tuple[int, int, God, int, bool]] = []
         self._order = count()
         self._shades = dict.fromkeys(God, 0)
         self._held: set[God] = set()
@@ -50,14 +53,28 @@ class SimulatedBeams:
 
     def open(self, listener: Listener) -> Mapping[God, Level]:
         """Begin to listen, and return how the beams stand."""
-        self._listener = listener
-        levels = {god: Level(self.dark(god), self._now()) for god in God}
-        self._thread.start()
+        with self._changed:
+            self._listener = listener
+            levels = {god: Level(self.dark(god), self._now()) for god in God}
+        if not self._thread.is_alive():
+            self._thread.start()
         return levels
+
+    def rest(self) -> None:
+        """Let nobody listen until the next `open`: beams break on while their temple is away."""
+        with self._changed:
+            self._listener = None
 
     def dark(self, god: God) -> bool:
         """Read a beam's level now."""
         return self._shades[god] > 0
+
+    def prove(self) -> Mapping[God, Answer] | None:
+        """Return None: nothing switches the emitters of a simulation."""
+        return None
+
+    def heal(self) -> None:
+        """Do nothing: what a scenario makes deaf stays so."""
 
     def alive(self) -> bool:
         """Say whether edges can still reach the listener."""
@@ -87,6 +104,16 @@ class SimulatedBeams:
             self._changed.notify()
             return start
 
+    def play(self, timeline: Timeline, start_ns: int) -> None:
+        """Plan every change of a timeline whose moment 0 is `start_ns`; `open` comes after it."""
+        with self._changed:
+            for god, dark in timeline.dark.items():
+                self._shades[god] += dark
+            for moment in timeline.moments:
+                if isinstance(moment, Change):
+                    self._at(start_ns + moment.at_ns, moment.god, 1 if moment.dark else -1, moment.heard)
+            self._changed.notify()
+
     def hold(self, god: God, dark: bool) -> None:
         """Hold a beam dark, as a stuck token or a pulled emitter does, or let go of it."""
         with self._changed:
@@ -99,25 +126,25 @@ class SimulatedBeams:
         """Say whether a beam is held dark."""
         return god in self._held
 
-    def _at(self, due_ns: int, god: God, shade: int) -> None:
-        heapq.heappush(self._plan, (due_ns, next(self._order), god, shade))
+    def _at(self, due_ns: int, god: God, shade: int, heard: bool = True) -> None:
+        heapq.heappush(self._plan, (due_ns, next(self._order), god, shade, heard))
 
     def _run(self) -> None:
         with self._changed:
             while not self._closing:
-                self._beat(SOON_S)
+                self.beat(SOON_S)
                 if not self._plan:
                     self._changed.wait(IDLE_S)
                 elif (wait := self._plan[0][0] - self._now()) > 0:
                     self._changed.wait(min(wait / SECOND, IDLE_S))
                 else:
-                    due_ns, _, god, shade = heapq.heappop(self._plan)
-                    self._shade(god, due_ns, shade)
+                    due_ns, _, god, shade, heard = heapq.heappop(self._plan)
+                    self._shade(god, due_ns, shade, heard)
 
-    def _shade(self, god: God, at_ns: int, shade: int) -> None:
+    def _shade(self, god: God, at_ns: int, shade: int, heard: bool = True) -> None:
         was_dark = self.dark(god)
         self._shades[god] += shade
-        if self.dark(god) != was_dark and self._listener is not None:
+        if heard and self.dark(god) != was_dark and self._listener is not None:
             self._listener(god, at_ns, self.dark(god))
 
 

@@ -60,6 +60,8 @@ class Settings:
     beams: BeamSettings
     counting: Limits
     broker: BrokerSettings
+    chosen: frozenset[str] = frozenset()
+    """The keys that somebody set; all others have their defaults."""
 
     @property
     def simulated(self) -> bool:
@@ -158,6 +160,7 @@ _KINDS: dict[str, _Kind] = {
     "counting.min_clear_ms": _Milliseconds(0.1, 1000),
     "counting.max_break_ms": _Milliseconds(1, 60_000),
     "counting.band_ms": _Milliseconds(0.1, 60_000),
+    "counting.narrow_ms": _Milliseconds(0.1, 60_000),
     "counting.flicker_per_s": _Whole(2, 10_000),
     "broker.host": _Text(253, "a host name or address"),
     "broker.port": _Whole(1, 65_535, "a port"),
@@ -168,6 +171,7 @@ _KINDS: dict[str, _Kind] = {
 }
 
 KEYS = tuple(_KINDS)
+_DEFAULTS = "the defaults"
 
 
 def variable(key: str) -> str:
@@ -251,7 +255,7 @@ def _defaults(environ: Mapping[str, str], home: Path) -> dict[str, Given]:
         "broker.protocol": "auto",
         "broker.keepalive_s": 10,
     }
-    return {key: Given(value, "the defaults", False) for key, value in plain.items()}
+    return {key: Given(value, _DEFAULTS, False) for key, value in plain.items()}
 
 
 def _from_file(file: Path | None, environ: Mapping[str, str], home: Path) -> dict[str, Given]:
@@ -358,6 +362,7 @@ def _together(values: dict[str, object], given: dict[str, Given], environ: Mappi
             max_break=whole("counting.max_break_ms"),
             flicker=whole("counting.flicker_per_s"),
             band=whole("counting.band_ms") if "counting.band_ms" in values else None,
+            narrow=whole("counting.narrow_ms") if "counting.narrow_ms" in values else None,
         ),
         broker=BrokerSettings(
             host=str(values["broker.host"]),
@@ -367,6 +372,7 @@ def _together(values: dict[str, object], given: dict[str, Given], environ: Mappi
             protocol=str(values["broker.protocol"]),
             keepalive=whole("broker.keepalive_s"),
         ),
+        chosen=frozenset(key for key, value in given.items() if value.origin != _DEFAULTS),
     )
 
 

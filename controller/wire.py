@@ -194,7 +194,11 @@ class Ack:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A request to a temple. `seq` belongs to `resend`, `god` to `drop`; after `expires` it is not carried out."""
+    """A request to a temple; after `expires` it is not carried out.
+
+    `seq` belongs to `resend`, `god` to `drop` and `calibrate`. `count` is how many tokens `calibrate` waits for;
+    `keep` is the yes or no to what it proposed.
+    """
 
     leaf: ClassVar[str] = "command"
     id: str
@@ -202,6 +206,8 @@ class Command:
     expires: datetime
     seq: int | None = None
     god: God | None = None
+    count: int | None = None
+    keep: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,6 +447,8 @@ def _read_command(fields: _Fields) -> Command:
         expires=fields.utc("expires"),
         seq=fields.integer("seq", 1) if fields.has("seq") else None,
         god=fields.one_of("god", God) if fields.has("god") else None,
+        count=fields.integer("count", 1) if fields.has("count") else None,
+        keep=fields.truth("keep") if fields.has("keep") else None,
     )
 
 
@@ -506,6 +514,8 @@ def _write_command(message: Command) -> dict[str, object]:
         "expires": format_utc(message.expires),
         "seq": message.seq,
         "god": message.god,
+        **({} if message.count is None else {"count": message.count}),
+        **({} if message.keep is None else {"keep": message.keep}),
     }
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from controller import wire
+from controller import learned, wire
 from controller.beams import Level
+from controller.calibration import Calibration
 from controller.counting import MS, SECOND, Limits
+from controller.diagnosis import Answer
 from controller.herald import Identity
+from controller.items import Heard, Item, Stop
 from controller.ledger import Fallen, Ledger, LedgerTrouble
 from controller.link import Up
-from controller.pipeline import Clock, Heard, Item, Pipeline, Stop
+from controller.pipeline import Clock, Pipeline
 from controller.wire import God, Kind, Timing, Trouble
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -95,7 +98,13 @@ class Broker:
 class Rig:
     """A pipeline whose clock stands still until it is moved."""
 
-    def __init__(self, folder: Path, opened: bool = True) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        opened: bool = True,
+        prove: Callable[[], Mapping[God, Answer] | None] = lambda: None,
+        chosen: frozenset[str] = frozenset(),
+    ) -> None:
         self.now_ns = 1000 * SECOND
         self.disk = Disk(folder / "ledger.sqlite3")
         self.broker = Broker()
@@ -110,6 +119,10 @@ class Rig:
             clock=Clock(lambda: self.now_ns, lambda: NOON + timedelta(microseconds=self.now_ns // 1000)),
             new_id=lambda: next(ids),
             break_beam=None,
+            calibration=Calibration(
+                Limits(), chosen, learned.load(folder), lambda measured: learned.save(folder, measured)
+            ),
+            prove=prove,
         )
 
     def take(self, *items: Item, after_ns: int = 0) -> None:
@@ -123,11 +136,11 @@ class Rig:
         self.broker.up = True
         self.take(Up())
 
-    def token(self, god: God = God.TLALOC) -> None:
+    def token(self, god: God = God.TLALOC, width_ms: float = 12) -> None:
         """Let a token fall."""
         at_ns = self.now_ns
-        self.take(Heard(god, at_ns, True), Heard(god, at_ns + 12 * MS, False), after_ns=0)
-        self.take(after_ns=20 * MS)
+        self.take(Heard(god, at_ns, True), Heard(god, at_ns + round(width_ms * MS), False), after_ns=0)
+        self.take(after_ns=round((width_ms + 8) * MS))
 
     def stop(self) -> None:
         self.pipeline.queue.put(Stop())

@@ -17,6 +17,7 @@ import pytest
 from controller import beams as beams_module
 from controller.beams import BeamsError, HeaderBeams
 from controller.counting import MS, Counted, Counter, Edge, Limits
+from controller.diagnosis import Answer
 from controller.settings import BeamSettings
 from controller.wire import God, Timing
 from tests.controller.program import eventually
@@ -128,6 +129,37 @@ def test_a_switched_emitter_proves_each_beam_that_answers_it(opened: Callable[..
     assert not levels[God.HUITZILOPOCHTLI].proved
     assert not any(level.dark for level in levels.values())
     assert all(at_ns < levels[god].at_ns for god, at_ns, _ in ear.heard)
+
+
+def test_a_selftest_switches_the_emitter_on_a_running_temple_and_no_listener_hears_of_it(
+    opened: Callable[..., HeaderBeams],
+) -> None:
+    """Tlaloc's receiver answers; the other is wired the wrong way round."""
+    beams, ear = opened(replace(MOCK, emitters=22), lambda _: follow()), Ear()
+
+    def follow() -> None:
+        if beams._emitters is not None and len(beams._devices) == 2:
+            lit = bool(beams._emitters.value)
+            for number, clear in ((27, lit), (17, not lit)):
+                (mock_pin(beams, number).drive_high if clear else mock_pin(beams, number).drive_low)()
+
+    beams.open(ear)
+    ear.heard.clear()
+    assert beams.prove() == {
+        God.TLALOC: Answer(lit_dark=False, unlit_dark=True, heard=True),
+        God.HUITZILOPOCHTLI: Answer(lit_dark=True, unlit_dark=False, heard=True),
+    }
+    assert ear.heard == []
+    assert beams._emitters.value == 1
+    mock_pin(beams, 27).drive_low()
+    assert [(god, dark) for god, _, dark in ear.heard] == [(God.TLALOC, True)]
+
+
+def test_a_temple_without_a_switched_emitter_proves_nothing(opened: Callable[..., HeaderBeams]) -> None:
+    beams = opened(MOCK)
+    beams.open(Ear())
+    assert beams.prove() is None
+    beams.heal()
 
 
 def test_a_missing_lgpio_is_one_sentence_that_names_the_package(
@@ -244,6 +276,36 @@ def test_the_beams_are_claimed_a_while_after_the_chip_and_one_unused_line_after_
     assert spare[0] == "input"
     assert spare[1] not in (17, 27)
     assert alerts[-1] < len(chips.calls) - 1
+
+
+def test_each_healing_claims_another_unused_line_until_there_are_none(
+    opened: Callable[..., HeaderBeams], chips: Chips
+) -> None:
+    beams = opened(LGPIO)
+    beams.open(Ear())
+    for _ in range(12):
+        beams.heal()
+    spares = [line for how, line in chips.calls if how == "input" and line not in (17, 27)]
+    assert len(spares) == len(set(spares)) == 8
+
+
+def test_a_start_that_is_deaf_is_found_by_its_emitter_and_healed(
+    opened: Callable[..., HeaderBeams], chips: Chips, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The level follows the emitter and no edge comes, until a second spare line is claimed."""
+    beams = opened(replace(LGPIO, emitters=22))
+    blinks: list[int] = []
+
+    def blink() -> dict[God, Answer]:
+        blinks.append(len([how for how, line in chips.calls if how == "input" and line not in (17, 22, 27)]))
+        return dict.fromkeys(God, Answer(lit_dark=False, unlit_dark=True, heard=len(blinks) == 2))
+
+    monkeypatch.setattr(beams, "_blink", blink)
+    monkeypatch.setattr(chips.lgpio._lgpio, "_gpio_get_mode", lambda _, line: 2 if line == 22 else 0)
+    monkeypatch.setattr(chips.lgpio._lgpio, "_gpio_claim_output", lambda *_: 0)
+    monkeypatch.setattr(chips.lgpio._lgpio, "_gpio_write", lambda *_: 0)
+    beams.open(Ear())
+    assert blinks == [1, 2]
 
 
 def test_twelve_thousand_edges_through_lgpios_thread_are_all_counted_with_the_kernels_stamps(

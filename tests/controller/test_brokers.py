@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+from paho.mqtt import publish, subscribe
 
 from controller import wire
 from controller.wire import Beam, CommandName, Flag, God, Kind, State, Timing
@@ -251,8 +252,9 @@ def test_what_a_temple_cannot_do_it_refuses_in_plain_words(tmp_path: Path, templ
         temples.append(Temple(tmp_path / "state", broker.port).start())
         companion.until(lambda: companion.statuses())
         asked: list[tuple[CommandName, dict[str, object], str]] = [
-            (CommandName.SELFTEST, {}, "cannot selftest"),
-            (CommandName.CALIBRATE, {}, "cannot calibrate"),
+            (CommandName.CALIBRATE, {}, "needs a god"),
+            (CommandName.CALIBRATE, {"god": God.TLALOC, "count": 101}, "expected 1 to 100"),
+            (CommandName.CALIBRATE, {"god": God.TLALOC, "keep": True}, "nothing is proposed for tlaloc"),
             (CommandName.DROP, {}, "needs a god"),
             (CommandName.RESEND, {}, "needs seq"),
             (CommandName.RESEND, {"seq": 99}, "expected at most 1"),
@@ -318,3 +320,25 @@ def test_the_password_opens_the_broker_and_shows_nowhere(tmp_path: Path, temples
         temples.append(temple)
         eventually(lambda: temple.report()["broker"]["protocol"] == "5")
         assert "secret-of-the-temple" not in temple.log()
+
+
+@pytest.mark.usefixtures("expects_warnings")  # paho's one-shot subscriber logs its own farewell as an error
+@both
+@pytest.mark.parametrize("junk", [b"junk", b""])
+def test_a_status_that_junk_has_taken_the_place_of_is_said_again(
+    make: Maker, junk: bytes, tmp_path: Path, temples: list[Temple]
+) -> None:
+    """Else a companion that starts later would not find the temple until its health next changed."""
+    with make(tmp_path) as broker:
+        temples.append(Temple(tmp_path / "state", broker.port).start())
+        topic = wire.topic("templo", wire.Status.leaf)
+        eventually(lambda: temples[0].report()["broker"]["protocol"])
+        publish.single(topic, junk, qos=1, retain=True, port=broker.port)
+
+        def retained() -> bytes:
+            return bytes(subscribe.simple(topic, qos=1, port=broker.port).payload)
+
+        eventually(lambda: retained() != junk)
+        status = wire.decode(wire.Status.leaf, retained())
+        assert isinstance(status, wire.Status)
+        assert status.state is State.READY

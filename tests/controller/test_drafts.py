@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from controller import wire
 from controller.counting import MS, SECOND, Counted, Counter, Edge, Event, Limits
+from controller.items import Drop, Heard, Read
 from controller.link import Came
-from controller.pipeline import Drop, Heard, Read
 from controller.wire import Flag, God, Trouble
 from tests.controller.rig import NOON, Rig
 

@@ -11,10 +11,9 @@ import pytest
 
 from controller import wire
 from controller.counting import MS, SECOND
+from controller.items import Drop, Heard, Look
 from controller.ledger import Ledger, LedgerError
 from controller.link import Came, Down, Up
-from controller.liveness import IDLE_S
-from controller.pipeline import Drop, Heard, Look
 from controller.wire import Beam, CommandName, Flag, God, State, Trouble
 from tests.controller.rig import NOON, Rig
 
@@ -104,17 +103,17 @@ def test_a_ledger_that_was_exchanged_under_the_temple_is_not_written_to(rig: Rig
     assert rig.ledger() == []
 
 
-def test_the_pipeline_sleeps_until_something_is_due_or_its_heart_has_to_beat(rig: Rig) -> None:
-    assert rig.pipeline._patience() == IDLE_S
+def test_the_pipeline_sleeps_until_something_is_due(rig: Rig) -> None:
+    assert rig.pipeline.patience() is None
     rig.connect()
     rig.take(Heard(God.TLALOC, rig.now_ns, True), Heard(God.TLALOC, rig.now_ns + 12 * MS, False), after_ns=12 * MS)
-    assert rig.pipeline._patience() == pytest.approx(0.005)
+    assert rig.pipeline.patience() == pytest.approx(0.005)
     rig.take(after_ns=5 * MS)
-    assert 0 < rig.pipeline._patience() <= 0.25
+    assert 0 < (rig.pipeline.patience() or 0) <= 0.25
     rig.take(after_ns=SECOND)
-    assert rig.pipeline._patience() == pytest.approx(1)
+    assert rig.pipeline.patience() == pytest.approx(1)
     rig.take(Came(wire.Ack("5" * 32, 1)))
-    assert rig.pipeline._patience() == IDLE_S
+    assert rig.pipeline.patience() is None
 
 
 @pytest.mark.usefixtures("expects_warnings")
@@ -128,11 +127,11 @@ def test_nothing_is_ever_due_that_is_not_done_when_its_time_comes(rig: Rig) -> N
         for _ in range(12):
             rig.token()
             for _ in range(20):
-                patience = rig.pipeline._patience()
+                patience = rig.pipeline.patience()
                 if patience is None:
                     break
                 rig.take(after_ns=round(patience * SECOND) + 1)
-                assert rig.pipeline._patience() != 0
+                assert rig.pipeline.patience() != 0
 
 
 def test_totals_are_told_at_most_four_times_a_second_and_the_last_always(rig: Rig) -> None:

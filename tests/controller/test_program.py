@@ -20,7 +20,7 @@ import pytest
 
 from controller import daemon, settings, wire
 from controller.control import ask
-from controller.pipeline import Read
+from controller.items import Read
 from controller.wire import God, State, Trouble
 from tests.brokers import free_port, mosquitto
 from tests.controller.program import ROOT, Companion, Temple, call, command, environment, eventually
@@ -73,7 +73,7 @@ def test_the_door_is_open_to_its_owner_alone_and_answers_junk_with_reasons(templ
                 (b"junk", "expected a JSON object"),
                 (b"[1]", "expected a JSON object"),
                 (b"\xff\xfe", "expected a JSON object"),
-                (b'{"do":"reboot"}', "the request is to 'reboot'; expected drop or status"),
+                (b'{"do":"reboot"}', "the request is to 'reboot'; expected calibrate, drop, selftest or status"),
                 (b'{"do":"drop","god":"Chac"}', "god is 'Chac'; expected huitzilopochtli or tlaloc"),
                 (b'{"do":"drop","god":"tlaloc","count":0}', "count is 0; expected a whole number from 1"),
                 (b'{"do":"drop","god":"tlaloc","count":true}', "count is True"),
@@ -196,7 +196,7 @@ def test_a_drop_without_a_daemon_goes_into_the_ledger_as_a_test_unless_the_beams
     tmp_path: Path,
 ) -> None:
     state = str(tmp_path / "state")
-    assert "as tests, which are never scored" in call("drop", "--state", state).stdout
+    assert "as tests, which are never scored" in call("drop", "--new", "--state", state).stdout
     assert "scored" not in call("drop", "tlaloc", "--simulate", "--state", state).stdout
     rows = [json.loads(line) for line in call("export", "--state", state).stdout.splitlines()]
     assert [(row["god"], row["flags"]) for row in rows] == [
@@ -207,9 +207,17 @@ def test_a_drop_without_a_daemon_goes_into_the_ledger_as_a_test_unless_the_beams
         wire.decode("token", json.dumps({"v": 1, "replayed": False, **row}).encode())
 
 
+def test_a_drop_into_a_directory_without_a_ledger_is_refused_and_makes_nothing(tmp_path: Path) -> None:
+    done = call("drop", "--state", str(tmp_path / "wrong"))
+    assert done.returncode == 1
+    assert "no daemon runs on" in done.stderr
+    assert "make a ledger there with --new" in done.stderr
+    assert not (tmp_path / "wrong").exists()
+
+
 def test_an_export_is_json_lines_or_csv_on_the_terminal_or_in_a_file(tmp_path: Path) -> None:
     state, file = str(tmp_path / "state"), tmp_path / "tokens.csv"
-    call("drop", "tlaloc", "--count", "600", "--state", state)
+    call("drop", "tlaloc", "--new", "--count", "600", "--state", state)
     done = call("export", "--state", state, "--format", "csv", "--output", str(file))
     assert done.stdout == f"600 tokens written to {file}\n"
     rows = list(csv.DictReader(io.StringIO(file.read_text())))
@@ -221,7 +229,7 @@ def test_an_export_is_json_lines_or_csv_on_the_terminal_or_in_a_file(tmp_path: P
 
 
 def test_an_export_whose_reader_leaves_early_ends_without_a_word(tmp_path: Path) -> None:
-    call("drop", "--count", "2000", "--state", str(tmp_path))
+    call("drop", "--new", "--count", "2000", "--state", str(tmp_path))
     with subprocess.Popen(
         command("export", "--state", str(tmp_path)),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),

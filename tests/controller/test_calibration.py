@@ -1,0 +1,181 @@
+"""Known tokens teach a temple their widths: nothing changes without a yes, and a yes outlives the program."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller import learned
+from controller.counting import MS, SECOND, Limits
+from controller.items import Calibrate
+from controller.learned import Measured
+from controller.wire import Flag, God
+from tests.brokers import free_port
+from tests.controller.program import Temple, call, command, environment
+from tests.controller.rig import Rig
+
+Answers = list[Mapping[str, object]]
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Rig:
+    return Rig(tmp_path)
+
+
+def begin(rig: Rig, number: int = 5, god: God = God.TLALOC) -> Answers:
+    answers: Answers = []
+    rig.take(Calibrate(god, number, None, answers.append))
+    return answers
+
+
+def decide(rig: Rig, keep: bool, god: God = God.TLALOC) -> Mapping[str, object]:
+    answers: Answers = []
+    rig.take(Calibrate(god, None, keep, answers.append))
+    return answers[0]
+
+
+def test_widths_are_told_with_what_they_propose_and_the_tokens_score_nothing(rig: Rig) -> None:
+    answers = begin(rig)
+    for width in (10, 11, 12, 13, 14):
+        assert answers == []
+        rig.token(width_ms=width)
+    (answer,) = answers
+    assert answer["widths_ms"] == [10, 11, 12, 13, 14]
+    assert answer["proposed"] == {
+        "min_break_ms": 3, "min_clear_ms": 5, "max_break_ms": 250, "band_ms": 21, "narrow_ms": 6,
+    }  # fmt: skip
+    rig.token()
+    assert [Flag.TEST in token.flags for token in rig.ledger()] == [True] * 5 + [False]
+
+
+def test_a_token_of_the_other_slot_is_scored_meanwhile_and_measures_nothing(rig: Rig) -> None:
+    answers = begin(rig, 1)
+    rig.token(God.HUITZILOPOCHTLI)
+    assert answers == []
+    assert rig.ledger()[0].flags == frozenset()
+
+
+def test_nothing_changes_without_a_yes(rig: Rig, tmp_path: Path) -> None:
+    begin(rig, 1)
+    rig.token(width_ms=10)
+    assert decide(rig, keep=False)["kept"] is False
+    assert learned.load(tmp_path) == {}
+    rig.token(width_ms=30)
+    assert Flag.OVERLAP not in rig.ledger()[-1].flags
+    assert "nothing is proposed" in str(decide(rig, keep=True)["error"])
+
+
+def test_a_yes_is_used_at_once_and_after_a_restart(rig: Rig, tmp_path: Path) -> None:
+    begin(rig, 1)
+    rig.token(width_ms=10)
+    assert decide(rig, keep=True)["kept"] is True
+    rig.token(width_ms=30)
+    assert Flag.OVERLAP in rig.ledger()[-1].flags
+    again = Rig(tmp_path)
+    again.token(width_ms=30)
+    assert Flag.OVERLAP in again.ledger()[-1].flags
+
+
+def test_the_limits_fit_the_tokens_of_both_slots(rig: Rig) -> None:
+    for god, width in ((God.TLALOC, 10), (God.HUITZILOPOCHTLI, 30)):
+        begin(rig, 1, god)
+        rig.token(god, width_ms=width)
+        result = decide(rig, True, god)
+    limits = result["limits"]
+    assert isinstance(limits, dict)
+    assert (limits["narrow_ms"], limits["band_ms"]) == (6, 45)
+
+
+def test_what_the_settings_name_is_not_learned_and_said_to_be_so(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, chosen=frozenset({"counting.band_ms", "temple"}))
+    answers = begin(rig, 1)
+    rig.token()
+    assert answers[0]["overruled"] == ["counting.band_ms"]
+    proposed = answers[0]["proposed"]
+    assert isinstance(proposed, dict)
+    assert proposed["band_ms"] is None
+
+
+def test_tokens_that_do_not_come_are_given_up_after_two_minutes(rig: Rig) -> None:
+    answers = begin(rig)
+    rig.token()
+    rig.token(width_ms=1)
+    rig.token()
+    assert rig.pipeline.patience() is not None
+    rig.take(after_ns=120 * SECOND)
+    assert "2 of 5 tokens were measured for tlaloc, and 1 spells were too short" in str(answers[0]["error"])
+    rig.token()
+    assert rig.ledger()[-1].flags == frozenset()
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_token_that_sticks_measures_nothing(rig: Rig) -> None:
+    answers = begin(rig, 1)
+    rig.token(width_ms=900)
+    assert answers == []
+    rig.token()
+    assert answers[0]["spoilt"] == 1
+
+
+def test_a_second_calibration_waits_for_the_first_and_numbers_have_bounds(rig: Rig) -> None:
+    assert "expected 1 to 100" in str(begin(rig, 0)[0]["error"])
+    begin(rig)
+    assert "a calibration of tlaloc is running" in str(begin(rig)[0]["error"])
+
+
+def test_what_cannot_be_saved_changes_nothing(rig: Rig, tmp_path: Path) -> None:
+    begin(rig, 1)
+    rig.token()
+    (tmp_path / "learned.new").mkdir()
+    assert "cannot be saved: Is a directory" in str(decide(rig, keep=True)["error"])
+    rig.token(width_ms=40)
+    assert Flag.OVERLAP not in rig.ledger()[-1].flags
+
+
+@given(st.floats(0.001, 60_000), st.floats(1, 20), st.integers(1, 100))
+def test_whatever_was_measured_the_limits_count_it(low_ms: float, times: float, tokens: int) -> None:
+    """Every measured token of 1 ms or more is one token, in the band, and no jam."""
+    low, high = round(low_ms * MS), round(low_ms * times * MS)
+    found = learned.limits(Limits(), frozenset(), {God.TLALOC: Measured(low, high, tokens)})
+    assert found.band is not None
+    assert found.narrow is not None
+    assert found.min_break < found.max_break
+    assert found.narrow <= low <= high <= found.band
+    assert high < found.max_break
+    assert found.min_break <= max(low, MS)
+
+
+@pytest.mark.usefixtures("expects_warnings")
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", '{"v": 2}', '{"v": 1, "learned": {"tlaloc": {"low_ms": 9, "high_ms": 1, "tokens": 1}}}', "\x00"],
+)
+def test_a_file_that_cannot_be_read_is_as_good_as_none_and_said_so(
+    tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / learned.FILE_NAME).write_text(text)
+    assert learned.load(tmp_path) == {}
+    assert "cannot be read" in caplog.text
+
+
+def test_the_command_line_measures_asks_and_saves(tmp_path: Path, temples: list[Temple]) -> None:
+    temples.append(Temple(tmp_path / "state", free_port()).start())
+    with subprocess.Popen(
+        command("calibrate", "tlaloc", "--count", "4", "--yes", "--state", str(tmp_path / "state")),
+        stdout=subprocess.PIPE, env=environment(), text=True,
+    ) as running:  # fmt: skip
+        assert running.stdout is not None
+        first = running.stdout.readline()
+        temples[0].drop("tlaloc", 4)
+        words = first + running.stdout.read()
+    assert words.startswith("Drop 4 tokens into the slot of Tlaloc, one at a time.")
+    assert "Widths           12, 12, 12, 12 ms" in words
+    assert "band_ms          none -> 18" in words
+    assert "Saved, and used from now on." in words
+    assert learned.load(tmp_path / "state")[God.TLALOC].high_ns == 12 * MS
+    assert call("calibrate", "tlaloc", "--state", str(tmp_path)).returncode == 1

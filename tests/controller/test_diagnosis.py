@@ -1,0 +1,196 @@
+"""What is wrong with a beam, and what to do: told apart by its edges, and proved by an emitter that is switched."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller import diagnosis, wire
+from controller.counting import MS, SECOND, Counter, Edge, Limits
+from controller.diagnosis import Answer, Observed, diagnose, proof
+from controller.items import Heard, Read
+from controller.link import Came
+from controller.plain import FINDINGS, told_selftest
+from controller.rehearsal import rehearse
+from controller.script import read
+from controller.wire import Beam, CommandName, God
+from tests.brokers import mosquitto
+from tests.controller.program import ROOT, Companion, Temple
+from tests.controller.rig import NOON, Rig
+
+SCENARIOS = ROOT / "controller" / "scenarios"
+
+
+def command(rig: Rig, name: CommandName, number: int = 1, **more: object) -> Came:
+    expires = NOON + timedelta(microseconds=rig.now_ns // 1000, seconds=10)
+    return Came(wire.Command(f"{number:032x}", name, expires, **more))  # type: ignore[arg-type]
+
+
+# -- by its edges --
+
+
+@pytest.mark.usefixtures("expects_warnings")
+@pytest.mark.parametrize(
+    ("scenario", "code", "remedy"),
+    [
+        ("unplugged-emitter", "dark", "press the emitter's plug home"),
+        ("unplugged-receiver", "unproved", "press the receiver's plug home"),
+        ("no-power", "both_dark", "look at what feeds both emitters"),
+        ("reversed", "reversed", "set beams.broken"),
+        ("sunlight", "flicker", "shade the receiver"),
+        ("sun-through-leaves", "flicker", "shade the receiver"),
+        ("weak-supply", "weak_supply", "a stronger supply"),
+        ("blocked", "blocked", "clear the chute"),
+        ("hopping", "hop", "lower the beam"),
+        ("handfuls", "overlap", "one at a time"),
+        ("other-tokens", "outside_band", "calibrate"),
+        ("missed-edges", "missed_edges", "too busy"),
+        ("deaf", "deaf", "restart the controller"),
+    ],
+)
+def test_a_fault_is_told_with_what_to_do(tmp_path: Path, scenario: str, code: str, remedy: str) -> None:
+    """The one thing, and no other: a fault that looks like a second one is told once."""
+    ids = (f"{number:032x}" for number in itertools.count(1))
+    script = read((SCENARIOS / f"{scenario}.toml").read_bytes())
+    outcome = rehearse(script, Limits(), tmp_path / "ledger.sqlite3", lambda: next(ids))
+    assert [finding["code"] for finding in outcome.findings(God.TLALOC)] == [code]
+    lines = list(told_selftest(outcome.selftest))
+    tlaloc = next(number for number, line in enumerate(lines) if line.startswith("  Tlaloc"))
+    assert lines[tlaloc + 1].startswith(f"    {code}: ")
+    assert remedy in lines[tlaloc + 2]
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_flicker_that_is_over_is_told_for_ten_minutes(rig: Rig) -> None:
+    for number in range(70):
+        rig.take(
+            Heard(God.TLALOC, rig.now_ns + number * 10 * MS, True),
+            Heard(God.TLALOC, rig.now_ns + number * 10 * MS + MS, False),
+        )
+    rig.take(after_ns=5 * SECOND)
+    assert codes(rig) == ["flickered"]
+    rig.take(after_ns=600 * SECOND)
+    assert codes(rig) == []
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_beam_that_is_heard_again_is_deaf_no_more(rig: Rig) -> None:
+    rig.take(Read(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
+    assert codes(rig) == ["deaf"]
+    rig.take(Heard(God.TLALOC, rig.now_ns, False), after_ns=SECOND)
+    assert "deaf" not in codes(rig)
+
+
+def test_one_wide_token_among_many_is_an_overlap_even_where_no_band_was_learned(rig: Rig) -> None:
+    for number in range(9):
+        rig.token(width_ms=24 if number == 4 else 12)
+    assert codes(rig) == ["overlap"]
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.tuples(st.integers(0, 400 * MS), st.booleans()), max_size=120), st.booleans())
+def test_whatever_the_edges_are_each_finding_has_words(steps: list[tuple[int, bool]], dark: bool) -> None:
+    limits = Limits(band=20 * MS, narrow=5 * MS)
+    counters = {god: Counter(limits, dark, 0) for god in God}
+    observed = {god: Observed(dark, 0) for god in God}
+    now_ns = 0
+    for number, (step, level) in enumerate(steps):
+        now_ns += step
+        for god in (God.TLALOC, God.HUITZILOPOCHTLI)[number % 3 == 0 :]:
+            observed[god].edge(now_ns, level, limits)
+            for event in counters[god].feed(Edge(now_ns, level)):
+                observed[god].event(event, now_ns)
+    told = diagnosis.selftest(counters, observed, None, limits, now_ns)
+    lines = list(told_selftest({"trouble": None, "beams": told}))
+    assert len(lines) >= 4
+    found = diagnose(observed, {god: counter.beam for god, counter in counters.items()}, limits, now_ns)
+    assert all(finding.code in FINDINGS for each in found.values() for finding in each)
+
+
+# -- by its emitter --
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (Answer(lit_dark=False, unlit_dark=True, heard=True), None),
+        (Answer(lit_dark=False, unlit_dark=True, heard=False), "deaf"),
+        (Answer(lit_dark=True, unlit_dark=False, heard=True), "reversed"),
+        (Answer(lit_dark=True, unlit_dark=True, heard=False), "no_light"),
+        (Answer(lit_dark=False, unlit_dark=False, heard=False), "no_answer"),
+    ],
+)
+def test_a_switched_emitter_tells_five_cases_apart(answer: Answer, code: str | None) -> None:
+    finding = proof(answer)
+    assert (finding and finding.code) == code
+
+
+def test_a_selftest_switches_the_emitters_once_the_beams_are_quiet_and_proves_them(tmp_path: Path) -> None:
+    proved = Answer(lit_dark=False, unlit_dark=True, heard=True)
+    dead = Answer(lit_dark=False, unlit_dark=False, heard=False)
+    switched: list[int] = []
+
+    def prove() -> dict[God, Answer]:
+        switched.append(1)
+        return {God.TLALOC: proved, God.HUITZILOPOCHTLI: dead}
+
+    rig = Rig(tmp_path, prove=prove)
+    rig.pipeline.counters[God.TLALOC].beam = Beam.UNPROVED
+    rig.token()
+    assert codes(rig) == []
+    assert not switched
+    rig.take(after_ns=2 * SECOND)
+    result = rig.pipeline.selftest()
+    assert switched
+    assert codes(rig, God.HUITZILOPOCHTLI) == ["no_answer"]
+    beams = result["beams"]
+    assert isinstance(beams, dict)
+    assert (beams[God.TLALOC]["proof"], beams[God.HUITZILOPOCHTLI]["proof"]) == (True, False)
+
+
+# -- asked over the broker --
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Rig:
+    return Rig(tmp_path)
+
+
+def codes(rig: Rig, god: God = God.TLALOC) -> list[str]:
+    beams = rig.pipeline.selftest()["beams"]
+    assert isinstance(beams, dict)
+    return [finding["code"] for finding in beams[god]["findings"]]
+
+
+def test_a_companion_that_asks_for_a_selftest_gets_what_the_contract_can_carry(rig: Rig) -> None:
+    rig.connect()
+    for number in range(70):
+        rig.token(width_ms=9 + number / 9)
+    rig.take(command(rig, CommandName.SELFTEST))
+    (reply,) = rig.broker.replies()
+    assert reply.ok
+    assert wire.decode("reply", wire.encode(reply)) == reply
+    assert len(wire.encode(reply)) < 4096
+
+
+def test_a_selftest_and_a_calibration_travel_over_a_real_broker(tmp_path: Path, temples: list[Temple]) -> None:
+    with mosquitto(tmp_path) as broker, Companion(broker.port) as companion:
+        temples.append(Temple(tmp_path / "state", broker.port).start())
+        expires = NOON + timedelta(days=3650)
+        companion.until(companion.statuses)
+        companion.say(wire.Command("1" * 32, CommandName.SELFTEST, expires))
+        reply = companion.until(companion.replies)[0]
+        assert reply.result["beams"]["tlaloc"]["findings"] == [{"code": "unproved"}]
+        companion.say(wire.Command("2" * 32, CommandName.CALIBRATE, expires, god=God.TLALOC, count=3))
+        temples[0].drop("tlaloc", 3)
+        reply = companion.until(lambda: companion.replies()[1:])[0]
+        assert reply.result["widths_ms"] == [12, 12, 12]
+        companion.say(wire.Command("3" * 32, CommandName.CALIBRATE, expires, god=God.TLALOC, keep=True))
+        reply = companion.until(lambda: companion.replies()[2:])[0]
+        assert reply.result["limits"]["band_ms"] == 18
+        assert [row["flags"] for row in temples[0].ledger()] == [["simulated", "test"]] * 3
