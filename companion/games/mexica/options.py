@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from companion.games.kernel import Option, Seat, Value
-from companion.games.mexica.cards import DEFAULT, READER
+from companion.games.mexica.cards import DEFAULT, READER, played
+from companion.games.mexica.cards.deck import Deck
 
 TEMPLE_ONLY = "temple_only"
 FULL = "full"
@@ -136,6 +137,12 @@ class HouseRules:
     loot_die: str = "natural"
     forced_landing: str = "all"
     flood_day_card: str = "off"
+    cards: Deck = field(init=False, repr=False, compare=False)
+    """The deck that is played, with as many signs in it as the options want (rulings M18 to M20)."""
+
+    def __post_init__(self) -> None:
+        """Find the deck once: the rules ask for its cards at every step."""
+        object.__setattr__(self, "cards", played(self.deck, self.flower_copies, self.sign_copies, self.day_signs))
 
     @classmethod
     def of(cls, chosen: Mapping[str, Value]) -> HouseRules:

@@ -70,6 +70,10 @@ _SIGNS: tuple[SignName, ...] = get_args(SignName)
 _SOUTH: tuple[Space, ...] = ("flower", "grass", "lizard", "rabbit", "vulture")
 
 
+Bearers: TypeAlias = tuple[frozenset[str], tuple[int, ...]]
+"""What counts as a sign: cards by their ids, and week cards by their places in the calendar, from 0."""
+
+
 @dataclass(frozen=True, slots=True)
 class Card:
     """One card: its id, its pile, what it does, and the sign that it counts as, or none.
@@ -103,20 +107,26 @@ class Deck:
     """The cards that count as each sign, by their ids; those of the week, which no hand holds, left out."""
     week_signs: Mapping[SignName, tuple[int, ...]] = field(init=False, repr=False, compare=False)
     """The week cards that count as each sign, by their places in the calendar, from 0."""
+    bearers: tuple[Bearers, ...] = field(init=False, repr=False, compare=False)
+    """Of each sign `signs` and `week_signs` together."""
+    hand_bearers: tuple[Bearers, ...] = field(init=False, repr=False, compare=False)
+    """The same for a table at which week cards count as no sign."""
     standing: Mapping[str, tuple[tuple[int, int], ...]] = field(init=False, repr=False, compare=False)
     """For each number that week cards raise or lower: their places in the calendar, from 0, and by how much."""
     _by_id: Mapping[str, Card] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Lay the indexes."""
+        signs = {
+            sign: frozenset(card.id for card in (*self.day, *self.war, *self.rain) if card.sign == sign)
+            for sign in _SIGNS
+        }
+        weeks = {sign: tuple(place for place, card in enumerate(self.week) if card.sign == sign) for sign in _SIGNS}
         index: dict[str, object] = {
-            "signs": {
-                sign: frozenset(card.id for card in (*self.day, *self.war, *self.rain) if card.sign == sign)
-                for sign in _SIGNS
-            },
-            "week_signs": {
-                sign: tuple(place for place, card in enumerate(self.week) if card.sign == sign) for sign in _SIGNS
-            },
+            "signs": signs,
+            "week_signs": weeks,
+            "bearers": tuple((signs[sign], weeks[sign]) for sign in _SIGNS),
+            "hand_bearers": tuple((signs[sign], ()) for sign in _SIGNS),
             "standing": _standing(self.week),
             "_by_id": {card.id: card for card in self},
         }

@@ -25,8 +25,8 @@ def meets(state: State, seat: Seat) -> bool:
     return sum([each.place == here for each in tribes]) > 1 or state.rules.war == "cortez5"
 
 
-def battles(state: State, seat: Seat) -> State:
-    """Return the state with the battles due of a tribe that has just arrived, in turn order (ruling M14)."""
+def battles(state: State, seat: Seat, rest: tuple[Task, ...]) -> State:
+    """Return the state with the battles due of a tribe that has just arrived, in turn order, then the rest (M14)."""
     board, here = state.laid, state.laid.tribes[state.index(seat)].place
     met = [each for each in state.others(seat) if board.tribes[state.index(each)].place == here]
     fights = [Task("fight", seat, (each, 0, 0)) for each in met]
@@ -36,7 +36,7 @@ def battles(state: State, seat: Seat) -> State:
         fights = [Task("fight", seat, (*met, 0, 0))]
     if state.rules.war == "cortez5" and apocalypse.biting(state) == apocalypse.WAR:
         fights.append(Task("fight", seat, (CORTEZ, 0, 0)))
-    return changed(state, board=board.due(*fights))
+    return changed(state, board=changed(board, agenda=(*fights, *rest)))
 
 
 def within_reach(state: State, seat: Seat) -> list[Seat]:

@@ -6,6 +6,7 @@ tribes, lake, Tonantzin, reserve and those that are lost are 360 together, unles
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -70,14 +71,16 @@ class Battle:
     stake: int = 0
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """What the sacrifice step now running has seen: tokens for each side, and cards that they earned."""
 
     temple: int = 0
     tonantzin: int = 0
     cards: Gifts = NOTHING
     days: int = 0
+
+
+NO_STEP = Step()
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ class Board:
     discards: tuple[str, ...] = ()
     agenda: tuple[Task, ...] = ()
     battle: Battle | None = None
-    step: Step = Step()
+    step: Step = NO_STEP
     forced: int = 0
     again: tuple[Seat, ...] = ()
     extras: tuple[tuple[int, Seat], ...] = ()
@@ -108,7 +111,7 @@ class Board:
     @property
     def issued(self) -> int:
         """How many week cards are in hands."""
-        return sum(1 for holder in self.holders if holder)
+        return AROUND - self.holders.count("")
 
     @property
     def bare(self) -> bool:
@@ -121,18 +124,19 @@ class Board:
 
     def tribes_with(self, n: int, **changes: object) -> tuple[Tribe, ...]:
         """Return the tribes with one of them changed."""
-        return (*self.tribes[:n], changed(self.tribes[n], **changes), *self.tribes[n + 1 :])
+        tribes = list(self.tribes)
+        tribes[n] = changed(tribes[n], **changes)
+        return tuple(tribes)
 
     def holds_as(self, before: Board) -> bool:
         """Return whether no card has changed hands since an earlier board that this one was made from."""
-        return self.holders is before.holders and (
-            self.tribes is before.tribes
-            or all(now.hand is then.hand for now, then in zip(self.tribes, before.tribes, strict=True))
-        )
+        if self.holders is not before.holders or self.tribes is before.tribes:
+            return self.holders is before.holders
+        return False not in [now.hand is then.hand for now, then in zip(self.tribes, before.tribes, strict=True)]
 
     def receive(self, n: int, tokens: int) -> Board:
         """Return the board after a tribe received tokens, or gave them up where the number is below 0."""
-        return changed(self, tribes=self._tribes_given(n, tokens))
+        return changed(self, tribes=self.tribes_with(n, tokens=self.tribes[n].tokens + tokens))
 
     def from_reserve(self, n: int, tokens: int) -> Board:
         """Return the board after a tribe received tokens from the reserve, as far as it reaches."""
@@ -147,7 +151,7 @@ class Board:
     def pay(self, payer: int, to: int, tokens: int) -> Board:
         """Return the board after one tribe paid another, as many tokens as it has."""
         tokens = min(tokens, self.tribes[payer].tokens)
-        return self.receive(payer, -tokens).receive(to, tokens)
+        return self.receive(payer, -tokens).receive(to, tokens) if tokens else self
 
     def lose(self, n: int, tokens: int) -> Board:
         """Return the board after tokens of a tribe were lost to the box, as many as it has."""
@@ -164,15 +168,15 @@ class Board:
 
     def with_card(self, n: int, card: str) -> Board:
         """Return the board with a card in a tribe's hand."""
-        return self.tribe(n, hand=tuple(sorted((*self.tribes[n].hand, card))))
+        return self.tribe(n, hand=with_card(self.tribes[n].hand, card))
 
     def without_card(self, n: int, card: str) -> Board:
         """Return the board with a card gone from a tribe's hand; where it went is the caller's to say."""
-        return self.tribe(n, hand=tuple(each for each in self.tribes[n].hand if each != card))
+        return self.tribe(n, hand=tuple([each for each in self.tribes[n].hand if each != card]))
 
     def discard(self, card: str) -> Board:
         """Return the board with a card on its discard pile."""
-        return changed(self, discards=tuple(sorted((*self.discards, card))))
+        return changed(self, discards=with_card(self.discards, card))
 
     def due(self, *tasks: Task) -> Board:
         """Return the board with tasks that come before all that was due."""
@@ -184,6 +188,12 @@ class Board:
 
     def _tribes_given(self, n: int, tokens: int) -> tuple[Tribe, ...]:
         return self.tribes_with(n, tokens=self.tribes[n].tokens + tokens)
+
+
+def with_card(cards: tuple[str, ...], card: str) -> tuple[str, ...]:
+    """Return sorted cards with one more."""
+    at = bisect_left(cards, card)
+    return (*cards[:at], card, *cards[at:])
 
 
 def laid(seats: tuple[Seat, ...], starts: str) -> Board:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from companion.games.kernel import Seat, changed
 from companion.games.mexica.rules.board import Boost
-from companion.games.mexica.rules.hands import deck, pile_of
+from companion.games.mexica.rules.hands import pile_of
 from companion.games.mexica.rules.state import State
 
 IN_BATTLE = frozenset({"attack", "defence", "battle", "loot", "ransom"})
@@ -18,7 +18,7 @@ IN_BATTLE = frozenset({"attack", "defence", "battle", "loot", "ransom"})
 def standing(state: State, seat: Seat, what: str) -> int:
     """Return what the week cards of a tribe add to a number."""
     total, holders = 0, state.laid.holders
-    for place, by in deck(state.rules).standing.get(what, ()):
+    for place, by in state.rules.cards.standing.get(what, ()):
         if holders[place] == seat:
             total += by
     return total
@@ -26,13 +26,28 @@ def standing(state: State, seat: Seat, what: str) -> int:
 
 def waiting(state: State, seat: Seat, *whats: str) -> int:
     """Return what a tribe's waiting boosts add to a number."""
-    boosts = state.laid.tribes[state.index(seat)].boosts
-    return sum(each.by for each in boosts if each.what in whats) if boosts else 0
+    return raised(state.laid.tribes[state.index(seat)].boosts, *whats)
+
+
+def raised(boosts: tuple[Boost, ...], *whats: str) -> int:
+    """Return what some boosts add to a number."""
+    return sum([by for what, by, _ in boosts if what in whats]) if boosts else 0
 
 
 def spend(state: State, seat: Seat, *whats: str) -> State:
     """Return the state after the boosts of these numbers had their moment."""
-    return _keep(state, seat, lambda each: each.what not in whats)
+    n = state.index(seat)
+    boosts = state.laid.tribes[n].boosts
+    kept = unspent(boosts, *whats)
+    return state if kept is boosts else changed(state, board=state.laid.tribe(n, boosts=kept))
+
+
+def unspent(boosts: tuple[Boost, ...], *whats: str) -> tuple[Boost, ...]:
+    """Return the boosts that still wait after those of some numbers had their moment, the same where none had."""
+    if not boosts:
+        return boosts
+    kept = [each for each in boosts if each[0] not in whats]
+    return boosts if len(kept) == len(boosts) else tuple(kept)
 
 
 def boosted(state: State, seat: Seat, boost: Boost) -> State:
@@ -44,16 +59,12 @@ def boosted(state: State, seat: Seat, boost: Boost) -> State:
 
 def after_battle(state: State) -> State:
     """Return the state without what was played for the battle that is over."""
-    for seat in state.seats:
-        state = _keep(state, seat, lambda each: not each.now or each.what not in IN_BATTLE)
-    return state
+    return _kept(state, lambda each: not each.now or each.what not in IN_BATTLE)
 
 
 def after_turn(state: State) -> State:
     """Return the state without what was played for the landings of the turn that is over."""
-    for seat in state.seats:
-        state = _keep(state, seat, lambda each: not each.now)
-    return state
+    return _kept(state, lambda each: not each.now)
 
 
 def warded(state: State, seat: Seat, *against: str) -> State | None:
@@ -72,10 +83,9 @@ def wards_off_card(state: State, seat: Seat, card_id: str) -> State | None:
     return warded(state, seat, pile_of(card_id), "any")
 
 
-def _keep(state: State, seat: Seat, keep: Callable[[Boost], bool]) -> State:
-    n = state.index(seat)
-    boosts = state.laid.tribes[n].boosts
-    if not boosts:
-        return state
-    kept = tuple(filter(keep, boosts))
-    return state if kept == boosts else changed(state, board=state.laid.tribe(n, boosts=kept))
+def _kept(state: State, keep: Callable[[Boost], bool]) -> State:
+    """Return the state in which every tribe keeps only such boosts."""
+    for n, tribe in enumerate(state.laid.tribes):
+        if tribe.boosts and (kept := tuple(filter(keep, tribe.boosts))) != tribe.boosts:
+            state = changed(state, board=state.laid.tribe(n, boosts=kept))
+    return state

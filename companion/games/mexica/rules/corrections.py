@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from companion.games.kernel import Refusal, Seat, changed
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.refusals import shown
@@ -16,11 +18,17 @@ def propose(state: State, by: Seat, seat: Seat, god: God, delta: object) -> Stat
         return Refusal("correction_open", {"by": state.proposal.by})
     if type(delta) is not int or delta == 0 or abs(delta) > MOST_AT_ONCE:
         return Refusal("bad_delta", {"delta": shown(delta), "most": MOST_AT_ONCE})
-    if (given := given_by(state, seat, god)) + delta < 0:
+    if delta < 0 and (given := given_by(state, seat, god)) + delta < 0:
         return Refusal("below_nothing", {"seat": seat, "god": god, "given": given})
-    if delta > held_by(state, seat):
+    if delta > 0 and delta > held_by(state, seat):
         return Refusal("no_tokens", {"seat": seat})
-    return changed(state, proposal=Proposal(by, seat, god, delta))
+    return changed(state, proposal=_proposal(by, seat, god, delta))
+
+
+@lru_cache(maxsize=1024)
+def _proposal(by: Seat, seat: Seat, god: God, delta: int) -> Proposal:
+    """Return a proposal, of which there are few, and which are made again and again."""
+    return Proposal(by, seat, god, delta)
 
 
 def confirm(state: State, by: Seat) -> State | Refusal:

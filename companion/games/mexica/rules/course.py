@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from typing import TypeAlias
 
 from companion.games.kernel import CHANCE, Seat, changed
 from companion.games.mexica.rules import apocalypse, battle, events, landing, offerings
 from companion.games.mexica.rules.board import Board, Task, laid
-from companion.games.mexica.rules.bonuses import after_turn, spend, standing, waiting
+from companion.games.mexica.rules.bonuses import after_turn, raised, standing, unspent
 from companion.games.mexica.rules.calendar import walk
 from companion.games.mexica.rules.hands import left, replenish, settler
 from companion.games.mexica.rules.state import Outcome, State
@@ -27,7 +28,7 @@ DECISIONS = frozenset(
 
 def opened(state: State) -> State:
     """Return the first state of a full game: the board laid, East to roll."""
-    return advance(_turn(changed(state, board=laid(state.seats, state.rules.starts))))
+    return advance(_turn(changed(state, board=laid(state.seats, state.rules.starts)), state.turn))
 
 
 def due(state: State) -> Task | None:
@@ -54,20 +55,19 @@ def advance(state: State) -> State:
         board = state.laid
         if state.clock:
             state = _rebared(state, board)
-        if not (before and board.holds_as(before)) and not state.over and (seat := settler(state)):
+        if state.outcome is None and not (before and board.holds_as(before)) and (seat := settler(state)):
             state = apocalypse.finish(state, Outcome(SETTLED, seat))
-        if state.over:
+        if state.outcome is not None:
             return changed(state, board=changed(board, agenda=(), battle=None))
         before, agenda = board, board.agenda
         for n, task in enumerate(agenda):
-            name = task.name
-            if name == "draw":
+            waits, matters, carry_out = _TASKS[task.name]
+            if task.name == "draw":
                 state = replenish(state, task.args[0])  # type: ignore[arg-type]  # a pile's name
-            if name in _WAITS and _WAITS[name](state, task):
+            if waits and waits(state, task):
                 return changed(state, board=changed(state.laid, agenda=agenda[n:])) if n else state
-            if name in _BY_ITSELF and (name not in _MATTERS or _MATTERS[name](state, task)):
-                state = changed(state, board=changed(state.laid, agenda=agenda[n + 1 :]))
-                state = _BY_ITSELF[name](state, task)
+            if carry_out and (matters is None or matters(state, task)):
+                state = carry_out(state, task, agenda[n + 1 :])
                 break
 
 
@@ -80,12 +80,14 @@ def _rebared(state: State, board: Board) -> State:
 
 
 def moved(state: State, seat: Seat, roll: int) -> State:
-    """Return the state after a tribe walked as many spaces as its roll and its bonuses say."""
-    spaces = max(0, roll + standing(state, seat, "movement") + waiting(state, seat, "movement"))
-    state = spend(state, seat, "movement")
-    if not spaces:
-        return state
-    return landing.arrive(state, seat, walk(state.laid.tribes[state.index(seat)].place, spaces))
+    """Return the state after the roll that is due: the tribe walked as many spaces as it and its bonuses say."""
+    board, n = state.laid, state.index(seat)
+    place, boosts = board.tribes[n].place, board.tribes[n].boosts
+    spaces = max(0, roll + standing(state, seat, "movement") + raised(boosts, "movement"))
+    tribes = board.tribes_with(n, place=walk(place, spaces), boosts=unspent(boosts, "movement"))
+    # The roll is done; what a landing brings takes its place.
+    due_ = (*(landing.tasks(state, seat) if spaces else ()), *board.agenda[1:])
+    return changed(state, board=changed(board, tribes=tribes, agenda=due_))
 
 
 def end_turn(state: State) -> State:
@@ -97,25 +99,35 @@ def end_turn(state: State) -> State:
     if board.again:
         extras = (*board.extras, (state.turn + 1, board.again[0]))
         state = changed(state, board=changed(board, again=board.again[1:], extras=extras))
-    return _turn(changed(state, turn=state.turn + 1))
+    return _turn(state, state.turn + 1)
 
 
-def _turn(state: State) -> State:
-    """Return the state with all the steps of the running turn due."""
-    seat = state.seat
-    first = (Task("income", seat), *landing.collect_here(state, seat), Task("roll", seat))
-    board = changed(state.laid, forced=0, agenda=(*first, *_last_steps(seat, state.rules.turn_order)))
-    return changed(state, board=board)
+def _turn(state: State, turn: int) -> State:
+    """Return the state with a turn begun and all its steps due."""
+    seat = state.seat_at(turn)
+    agenda = _steps(seat, state.rules.turn_order, landing.collects_first(state, turn))
+    if landing.earns(state, seat):
+        agenda = (Task("income", seat), *agenda)
+    return changed(state, turn=turn, board=changed(state.laid, forced=0, agenda=agenda))
 
 
 @cache
-def _last_steps(seat: Seat, order: str) -> tuple[Task, ...]:
-    tasks: list[Task] = []
+def _steps(seat: Seat, order: str, collects_first: bool) -> tuple[Task, ...]:
+    """Return what is due in a turn, from the roll on or by the author's tester from the collecting."""
+    tasks = [*(landing.before_roll(seat) if collects_first else ()), Task("roll", seat)]
     steps = _LAST_STEPS[order]
     for each in steps:
         tasks += [Task("sacrifice_begins", seat)] if each == "sacrifice" else []
         tasks.append(Task(each, seat, (1 if each == steps[-1] else 0,)))
     return tuple(tasks)
+
+
+_Agenda: TypeAlias = tuple[Task, ...]
+
+
+def _popped(carry_out: Callable[[State, Task], State]) -> Callable[[State, Task, _Agenda], State]:
+    """Return how a task is carried out once the agenda holds only what comes after it."""
+    return lambda state, task, rest: carry_out(changed(state, board=changed(state.laid, agenda=rest)), task)
 
 
 def _fight(state: State, task: Task) -> State:
@@ -127,22 +139,22 @@ def _judge(state: State, task: Task) -> State:
     return battle.judge(state, task.seat) if state.laid.battle else state
 
 
-_BY_ITSELF: Mapping[str, Callable[[State, Task], State]] = {
-    "income": lambda state, task: landing.income(state, task.seat),
-    "collect": lambda state, task: landing.collect(state, task.seat),
-    "tribute": lambda state, task: landing.tribute(state, task.seat),
-    "fresh": lambda state, task: landing.fresh_day(state, task.seat),
-    "battles": lambda state, task: battle.battles(state, task.seat),
-    "fight": _fight,
-    "judge": _judge,
-    "ransom": lambda state, task: battle.ransom(state, task.seat, str(task.args[0]), int(task.args[1])),
-    "bonus": lambda state, task: events.bonus(state, task.seat, int(task.args[0]), int(task.args[1])),
-    "sacrifice_begins": lambda state, _: offerings.begun(state),
-    "sacrifice": lambda state, task: offerings.ended(state, task.seat),
+_BY_ITSELF: Mapping[str, Callable[[State, Task, _Agenda], State]] = {
+    "income": _popped(lambda state, task: landing.income(state, task.seat)),
+    "collect": lambda state, task, rest: landing.collect(state, task.seat, rest),
+    "tribute": _popped(lambda state, task: landing.tribute(state, task.seat)),
+    "fresh": lambda state, task, rest: landing.fresh_day(state, task.seat, rest),
+    "battles": lambda state, task, rest: battle.battles(state, task.seat, rest),
+    "fight": _popped(_fight),
+    "judge": _popped(_judge),
+    "ransom": _popped(lambda state, task: battle.ransom(state, task.seat, str(task.args[0]), int(task.args[1]))),
+    "bonus": _popped(lambda state, task: events.bonus(state, task.seat, int(task.args[0]), int(task.args[1]))),
+    "sacrifice_begins": lambda state, _, rest: offerings.begun(state, rest),
+    "sacrifice": _popped(lambda state, task: offerings.ended(state, task.seat)),
 }
+"""What comes of a task that is met, given what is due after it; what happens at every turn takes that in at once."""
 
 _MATTERS: Mapping[str, Callable[[State, Task], bool]] = {
-    "income": lambda state, task: landing.earns(state, task.seat),
     "tribute": lambda state, task: landing.owes(state, task.seat),
     "fresh": lambda _state, task: bool(task.args[0]),
     "battles": lambda state, task: battle.meets(state, task.seat),
@@ -184,3 +196,6 @@ _WAITS: Mapping[str, Callable[[State, Task], bool]] = {
     "forfeit": lambda _state, _task: True,
 }
 """Whether a task stops the game, judged by what everybody sees: nobody's hand tells on it."""
+
+_TASKS = {name: (_WAITS.get(name), _MATTERS.get(name), _BY_ITSELF.get(name)) for name in (*_WAITS, *_BY_ITSELF)}
+"""For each task: whether it waits, whether it matters where it does not, and how it is carried out."""

@@ -32,6 +32,10 @@ DIE = tuple(Move("roll", (n,)) for n in range(1, 7))
 _PLAIN = frozenset({int, str})
 """What an argument may be: True is like 1, and is none."""
 
+_PASSED = frozenset({"bless", "arm", "reroll", "challenge"})
+_CLOSED = frozenset({"sacrifice", "cards"})
+"""What may always be passed, and the steps that are closed, by the last of which the turn ends."""
+
 _PASS = Move("pass")
 _END_TURN = Move("end_turn")
 _TONANTZIN = Move("tonantzin")
@@ -45,7 +49,12 @@ _DRAW: dict[Arg, Move] = {each: Move("draw", (pile, each)) for pile in DRAWN for
 def listed(state: State, seat: Seat) -> list[Move]:
     """Return the moves of a seat, or of chance, that carry the game on; sorted, each once."""
     task = course.due(state)
-    return _LISTS[task.name](state, task) if task and course.decides(task) == seat else []
+    return due(state, task) if task and course.decides(task) == seat else []
+
+
+def due(state: State, task: Task) -> list[Move]:
+    """Return the moves that carry a task out, sorted, each once."""
+    return _LISTS[task.name](state, task)
 
 
 def chance(state: State) -> Chance | None:
@@ -109,7 +118,7 @@ def carry_out(state: State, seat: Seat, move: Move) -> State | Refusal:
     if task is None or course.decides(task) != seat:
         return Refusal("not_yours", {"seat": course.decider(state) or ""})
     if not _legal(state, task, move):
-        legal = _LISTS[task.name](state, task)
+        legal = due(state, task)
         if move.name in {each.name for each in legal}:
             return Refusal("not_among", {"move": move.name, "due": task.name})
         return Refusal("not_now", {"move": move.name, "due": task.name})
@@ -117,13 +126,19 @@ def carry_out(state: State, seat: Seat, move: Move) -> State | Refusal:
 
 
 def _legal(state: State, task: Task, move: Move) -> bool:
-    """Return whether a move is on the list of a task; no list of a pile is made for one card."""
+    """Return whether a move is on the list of a task; where one look tells, no list is made."""
     if not isinstance(move.args, tuple) or not _PLAIN.issuperset(map(type, move.args)):
         return False
     if task.name == "draw":
         known = _DRAW.get(move.args[-1]) if move.args else None
         return move == known and move.args[0] == task.args[0] and hidden(state, str(move.args[1]))
-    return move in _LISTS[task.name](state, task)
+    if move.name == "sacrifice" and task.name == "sacrifice":
+        return move in _taps(state, task.seat)
+    if task.name in _CLOSED and move.name in ("pass", "end_turn"):
+        return move == _close(task)
+    if task.name in _PASSED and move.name == "pass":
+        return move == _PASS
+    return move in due(state, task)
 
 
 def choice(state: State, seat: Seat, move: Move) -> Choice:
@@ -162,7 +177,7 @@ def _dice(_state: State, _task: Task) -> list[Move]:
 
 
 def _draws(state: State, task: Task) -> list[Move]:
-    return [_DRAW[each] for each in unseen(state, task.args[0])]  # type: ignore[arg-type]  # a pile's name
+    return list(map(_DRAW.__getitem__, unseen(state, task.args[0])))  # type: ignore[arg-type]  # a pile's name
 
 
 def _plays(of: Callable[[State, Seat], list[str]]) -> Callable[[State, Task], list[Move]]:
@@ -182,12 +197,16 @@ def _forfeits(state: State, task: Task) -> list[Move]:
 
 
 def _sacrifices(state: State, task: Task) -> list[Move]:
-    seat = task.seat
-    most = min(MOST_AT_ONCE, state.laid.tribes[state.index(seat)].tokens) if offerings.temple_open(state) else 0
-    moves = [_close(task), *_TAPS[most]]
-    if offerings.tonantzin_open(state, seat):
+    moves = [_close(task), *_taps(state, task.seat)]
+    if offerings.tonantzin_open(state, task.seat):
         moves.append(_TONANTZIN)
     return moves
+
+
+def _taps(state: State, seat: Seat) -> tuple[Move, ...]:
+    """Return what a tribe may give to the temple in its sacrifice step."""
+    tokens = state.laid.tribes[state.index(seat)].tokens
+    return _TAPS[min(MOST_AT_ONCE, tokens)] if offerings.temple_open(state) else ()
 
 
 def _actions(state: State, task: Task) -> list[Move]:
@@ -242,12 +261,12 @@ def _popped(state: State) -> State:
 
 
 def _roll(state: State, task: Task, args: tuple[Arg, ...]) -> State:
-    state, n = _popped(state), int(args[0])
-    return course.moved(state, task.seat, n) if task.name == "roll" else battle.rolled(state, task.seat, n)
+    n = int(args[0])
+    return course.moved(state, task.seat, n) if task.name == "roll" else battle.rolled(_popped(state), task.seat, n)
 
 
 def _draw(state: State, task: Task, args: tuple[Arg, ...]) -> State:
-    return events.drawn(_popped(state), task.seat, str(args[1]))
+    return events.drawn(state, task.seat, str(args[1]))
 
 
 def _play(state: State, task: Task, args: tuple[Arg, ...]) -> State:
@@ -279,8 +298,9 @@ def _tonantzin(state: State, task: Task, _args: tuple[Arg, ...]) -> State:
     return offerings.to_tonantzin(state, task.seat)
 
 
-def _end_turn(state: State, task: Task, args: tuple[Arg, ...]) -> State:
-    return course.end_turn(_pass(state, task, args))
+def _end_turn(state: State, task: Task, _args: tuple[Arg, ...]) -> State:
+    # The steps of the next turn come in the place of all that was due.
+    return course.end_turn(offerings.ended(state, task.seat) if task.name == "sacrifice" else state)
 
 
 def _choose(state: State, task: Task, args: tuple[Arg, ...]) -> State:

@@ -31,7 +31,7 @@ from companion.games.mexica.cards.effects import (
     Ward,
 )
 from companion.games.mexica.rules import apocalypse, battle, board, landing
-from companion.games.mexica.rules.board import Task
+from companion.games.mexica.rules.board import Task, with_card
 from companion.games.mexica.rules.bonuses import boosted, wards_off_card
 from companion.games.mexica.rules.calendar import SIGNS, place_of, start, walk
 from companion.games.mexica.rules.hands import card, count, pile_of
@@ -40,11 +40,14 @@ from companion.games.mexica.rules.tallies import God
 
 
 def drawn(state: State, seat: Seat, card_id: str) -> State:
-    """Return the state after a tribe drew a card: a Day card's event comes at once, the rest is held (M38)."""
-    known, n = card(state, card_id), state.index(seat)
+    """Return the state after a tribe drew the card that was due next: a Day card's event comes at once (M38)."""
+    known, board_, n = card(state, card_id), state.laid, state.index(seat)
+    rest = board_.agenda[1:]
     if known.pile == "day" and known.sign is None and state.rules.card_timing == "text":
-        return happen(changed(state, board=state.laid.discard(card_id)), seat, known)
-    return changed(state, board=state.laid.with_card(n, card_id))
+        board_ = changed(board_, agenda=rest, discards=with_card(board_.discards, card_id))
+        return happen(changed(state, board=board_), seat, known)
+    tribes = board_.tribes_with(n, hand=with_card(board_.tribes[n].hand, card_id))
+    return changed(state, board=changed(board_, agenda=rest, tribes=tribes))
 
 
 def played(state: State, seat: Seat, card_id: str) -> State:
@@ -189,12 +192,11 @@ def blessings(state: State, seat: Seat) -> list[str]:
 
 def actions(state: State, seat: Seat) -> list[str]:
     """Return the cards that a tribe may play in its card step, sorted: attacks, and Day cards that it held (M38)."""
-    hand = state.laid.tribes[state.index(seat)].hand
+    hand, known = state.laid.tribes[state.index(seat)].hand, state.rules.cards.card
     return [
-        each
-        for each in hand
-        if (known := card(state, each)).sign is None
-        and (known.pile == "day" or (known.pile == "war" and isinstance(known.effect, Attack)))
+        each.id
+        for each in map(known, hand)
+        if each.sign is None and (each.pile == "day" or (each.pile == "war" and isinstance(each.effect, Attack)))
     ]
 
 
@@ -205,11 +207,11 @@ def holds(state: State, seat: Seat, *piles: str) -> bool:
 
 
 def _playable(state: State, seat: Seat, serves: Callable[[Effect], bool]) -> list[str]:
-    hand = state.laid.tribes[state.index(seat)].hand
+    hand, known = state.laid.tribes[state.index(seat)].hand, state.rules.cards.card
     return [
-        each
-        for each in hand
-        if (known := card(state, each)).pile in ("war", "rain") and known.sign is None and serves(known.effect)
+        each.id
+        for each in map(known, hand)
+        if each.sign is None and each.pile in ("war", "rain") and serves(each.effect)
     ]
 
 

@@ -6,32 +6,34 @@ No order of a pile is ever stored: what may be drawn is whatever nobody has seen
 from __future__ import annotations
 
 from bisect import bisect_left
+from functools import lru_cache
+from itertools import compress
 from typing import cast
 
 from companion.games.kernel import Seat, changed
-from companion.games.mexica.cards import played
-from companion.games.mexica.cards.deck import Card, Deck, Pile, ids
-from companion.games.mexica.cards.effects import SignName
+from companion.games.mexica.cards.deck import PILES, Bearers, Card, Deck, Pile, ids
 from companion.games.mexica.options import HouseRules
 from companion.games.mexica.rules.state import State
 
 DRAWN: tuple[Pile, ...] = ("day", "rain", "war")
 """The piles that are drawn from; week cards lie at their spaces."""
 
-ALL_SIGNS: tuple[SignName, ...] = ("eagle", "serpent", "flower")
-"""The rarest first, as they are looked for."""
-
 _IN_ORDER: dict[Pile, tuple[str, ...]] = {pile: tuple(sorted(ids(pile))) for pile in DRAWN}
+_PLACES: dict[str, int] = {each: n for pile in DRAWN for n, each in enumerate(_IN_ORDER[pile])}
+"""Where each card has its place in the sorted list of its pile."""
+
+_ENDS: dict[str, tuple[str, str]] = {pile: (f"{pile}-", f"{pile}.") for pile in PILES}
+"""Between what the ids of a pile lie among sorted ones: a full stop follows a hyphen."""
 
 
 def deck(rules: HouseRules) -> Deck:
     """Return the deck of a table, with as many signs in it as its options want (rulings M18 to M20)."""
-    return played(rules.deck, rules.flower_copies, rules.sign_copies, rules.day_signs)
+    return rules.cards
 
 
 def card(state: State, card_id: str) -> Card:
     """Return a card as this table plays it."""
-    return deck(state.rules).card(card_id)
+    return state.rules.cards.card(card_id)
 
 
 def pile_of(card_id: str) -> Pile:
@@ -41,26 +43,32 @@ def pile_of(card_id: str) -> Pile:
 
 def among(cards: tuple[str, ...], pile: str) -> tuple[str, ...]:
     """Return the cards of one pile among sorted ones, where they lie together as their ids begin alike."""
-    return cards[bisect_left(cards, f"{pile}-") : bisect_left(cards, f"{pile}.")]  # a full stop follows a hyphen
+    first, end = _ENDS[pile]
+    return cards[bisect_left(cards, first) : bisect_left(cards, end)]
 
 
 def count(hand: tuple[str, ...], pile: str) -> int:
     """Return how many cards of one pile a hand holds; their backs tell everybody."""
-    return len(among(hand, pile)) if hand else 0
+    if not hand:
+        return 0
+    first, end = _ENDS[pile]
+    return bisect_left(hand, end) - bisect_left(hand, first)
 
 
 def unseen(state: State, pile: Pile) -> list[str]:
     """Return the cards that may be drawn from a pile, sorted."""
-    gone = {*among(state.laid.discards, pile)}
-    for tribe in state.laid.tribes:
-        gone.update(among(tribe.hand, pile))
-    return [each for each in _IN_ORDER[pile] if each not in gone]
+    there = bytearray(b"\1") * len(_IN_ORDER[pile])
+    board = state.laid
+    for gone in (board.discards, *[tribe.hand for tribe in board.tribes if tribe.hand]):
+        for each in among(gone, pile):
+            there[_PLACES[each]] = 0
+    return list(compress(_IN_ORDER[pile], there))
 
 
 def hidden(state: State, card_id: str) -> bool:
     """Return whether a card of a pile may be drawn: it lies in nobody's hand and not among the discards."""
     board = state.laid
-    return card_id not in board.discards and not any(card_id in tribe.hand for tribe in board.tribes)
+    return card_id not in board.discards and True not in [card_id in tribe.hand for tribe in board.tribes]
 
 
 def undiscarded(state: State, pile: Pile) -> list[str]:
@@ -72,7 +80,7 @@ def undiscarded(state: State, pile: Pile) -> list[str]:
 def left(state: State, pile: Pile) -> int:
     """Return how many cards a pile holds."""
     board = state.laid
-    gone = count(board.discards, pile) + sum(count(tribe.hand, pile) for tribe in board.tribes)
+    gone = count(board.discards, pile) + sum([count(tribe.hand, pile) for tribe in board.tribes])
     return len(_IN_ORDER[pile]) - gone
 
 
@@ -87,27 +95,41 @@ def replenish(state: State, pile: Pile) -> State:
 
 def signs(state: State, seat: Seat) -> frozenset[str]:
     """Return the signs that a tribe holds, in its hand or as week cards (ruling M19)."""
-    return frozenset(sign for sign in ALL_SIGNS if seat in _bearers(state, sign))
+    board, hand = state.laid, state.laid.tribes[state.index(seat)].hand
+    return frozenset(
+        sign
+        for sign, (cards, places) in zip(state.rules.cards.signs, _bearers(state), strict=True)
+        if not cards.isdisjoint(hand) or seat in [board.holders[place] for place in places]
+    )
 
 
 def settler(state: State) -> Seat | None:
     """Return the tribe that holds eagle, serpent and flower, the one on turn before others (ruling M22)."""
-    able = _bearers(state, ALL_SIGNS[0])
-    for sign in ALL_SIGNS[1:]:
-        if not able:
-            return None
-        bearers = _bearers(state, sign)
-        able = [seat for seat in able if seat in bearers]
-    if len(able) > 1:
-        able.sort(key=(state.seat, *state.others(state.seat)).index)
-    return able[0] if able else None
+    hands, holders = tuple([tribe.hand for tribe in state.laid.tribes]), state.laid.holders
+    able = _with_all(state.seats, hands, holders, _bearers(state))
+    if len(able) < 2:
+        return able[0] if able else None
+    return min(able, key=(state.seat, *state.others(state.seat)).index)
 
 
-def _bearers(state: State, sign: SignName) -> list[Seat]:
-    """Return the tribes that hold a sign; one that holds it twice may be there twice."""
-    known, board = deck(state.rules), state.laid
-    cards = known.signs[sign]
-    found = [seat for seat, tribe in zip(state.seats, board.tribes, strict=True) if not cards.isdisjoint(tribe.hand)]
-    if state.rules.week_signs == "on":
-        found += [holder for place in known.week_signs[sign] if (holder := board.holders[place])]
-    return found
+def _bearers(state: State) -> tuple[Bearers, ...]:
+    """Return what counts as each sign at this table."""
+    cards = state.rules.cards
+    return cards.bearers if state.rules.week_signs == "on" else cards.hand_bearers
+
+
+@lru_cache(maxsize=512)
+def _with_all(
+    seats: tuple[Seat, ...],
+    hands: tuple[tuple[str, ...], ...],
+    holders: tuple[Seat, ...],
+    bearers: tuple[Bearers, ...],
+) -> list[Seat]:
+    """Return the tribes that hold all three signs; asked after every move, and few moves change who holds what."""
+    return [
+        seat
+        for seat, hand in zip(seats, hands, strict=True)
+        if all(
+            not cards.isdisjoint(hand) or seat in [holders[place] for place in places] for cards, places in bearers
+        )
+    ]

@@ -10,7 +10,7 @@ from functools import cache
 from companion.games.kernel import Seat, changed
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.board import FORCED_LANDINGS, Board, Task
-from companion.games.mexica.rules.bonuses import spend, standing, waiting
+from companion.games.mexica.rules.bonuses import raised, spend, standing, unspent, waiting
 from companion.games.mexica.rules.calendar import WEEK
 from companion.games.mexica.rules.state import State
 
@@ -24,18 +24,18 @@ _ORDERS = {
 _TESTER_FIRST = ("bless", "collect", "fresh")
 
 
-def arrive(state: State, seat: Seat, place: int) -> State:
-    """Return the state with a tribe on a space and its landing due."""
-    board = state.laid
-    tribes = board.tribes_with(state.index(seat), place=place)
-    agenda = (*_tasks(seat, _ORDERS[_order(state)]), *board.agenda)
-    return changed(state, board=changed(board, tribes=tribes, agenda=agenda))
+def tasks(state: State, seat: Seat) -> tuple[Task, ...]:
+    """Return what a landing brings."""
+    return _tasks(seat, _ORDERS[state.rules.turn_order])
 
 
-def collect_here(state: State, seat: Seat) -> tuple[Task, ...]:
-    """Return what is due before the roll: by the author's tester the collecting, though not in one's first turn."""
-    if _order(state) != "tester" or state.round == 1:
-        return ()
+def collects_first(state: State, turn: int) -> bool:
+    """Return whether one collects before the roll: by the author's tester, though not in one's first turn."""
+    return state.rules.turn_order == "tester" and state.round_at(turn) > 1
+
+
+def before_roll(seat: Seat) -> tuple[Task, ...]:
+    """Return what is due before the roll by the author's tester."""
     return _tasks(seat, _TESTER_FIRST)
 
 
@@ -44,11 +44,9 @@ def forced(state: State, seat: Seat, place: int) -> State:
     board = state.laid
     if board.forced >= FORCED_LANDINGS:
         return state
-    state = changed(state, board=changed(board, forced=board.forced + 1))
-    if state.rules.forced_landing == "all":
-        return arrive(state, seat, place)
-    board = state.laid.tribe(state.index(seat), place=place)
-    return changed(state, board=board.due(Task("battles", seat), Task("challenge", seat)))
+    due = tasks(state, seat) if state.rules.forced_landing == "all" else _tasks(seat, ("battles", "challenge"))
+    tribes, agenda = board.tribes_with(state.index(seat), place=place), (*due, *board.agenda)
+    return changed(state, board=changed(board, tribes=tribes, agenda=agenda, forced=board.forced + 1))
 
 
 def earns(state: State, seat: Seat) -> bool:
@@ -62,32 +60,40 @@ def owes(state: State, seat: Seat) -> bool:
     return bool(board.debts) or board.holders[board.tribes[state.index(seat)].place - 1] not in ("", seat)
 
 
-def collect(state: State, seat: Seat) -> State:
+def collect(state: State, seat: Seat, rest: tuple[Task, ...]) -> State:
     """Return the state after a tribe collected from the space it stands on (rulings M6, M7, M28, M29, M42).
 
     It takes one token from the space, what bonuses add from the reserve. With the last token comes the week card.
+    `rest` is what is due after it.
     """
-    n = state.index(seat)
-    place = state.laid.tribes[n].place
-    gathered = max(0, 1 + waiting(state, seat, "gather"))
-    biting, there, fresh = apocalypse.biting(state), state.laid.spaces[place - 1], _fresh(state, seat, place)
-    if there and biting != apocalypse.FLOOD:
-        state = spend(state, seat, "gather")
-    board = _visited(state.laid, seat, place)
+    n, board, rules = state.index(seat), state.laid, state.rules
+    tribe = board.tribes[n]
+    place, boosts = tribe.place, tribe.boosts
+    biting, there = apocalypse.biting(state), board.spaces[place - 1]
+    fresh, visited = _fresh(state, seat, place), _visited(board, seat, place)
     if biting == apocalypse.FLOOD:
-        marked = _mark(board, seat) if fresh and state.rules.flood_day_card == "on" else board
-        return changed(state, board=marked)
-    if not there or not gathered:
-        return changed(state, board=board)
-    drained = 1 if biting == apocalypse.WAR and state.rules.war == "drain" and there > 1 else 0
-    spaces = (*board.spaces[: place - 1], there - 1 - drained, *board.spaces[place:])
-    tribes = board.tribes_with(n, tokens=board.tribes[n].tokens + 1)
-    board = changed(board, spaces=spaces, tribes=tribes, lost=board.lost + drained)
-    if biting == apocalypse.WAR and state.rules.war == "netzero":
+        agenda = _marked(rest, seat) if fresh and rules.flood_day_card == "on" else rest
+        return changed(state, board=changed(board, visited=visited, agenda=agenda))
+    if not there:
+        return changed(state, board=changed(board, visited=visited, agenda=rest))
+    gathered, boosts = max(0, 1 + raised(boosts, "gather")), unspent(boosts, "gather")
+    if not gathered:
+        tribes = board.tribes_with(n, boosts=boosts)
+        return changed(state, board=changed(board, visited=visited, tribes=tribes, agenda=rest))
+    drained = 1 if biting == apocalypse.WAR and rules.war == "drain" and there > 1 else 0
+    board = changed(
+        board,
+        spaces=(*board.spaces[: place - 1], there - 1 - drained, *board.spaces[place:]),
+        tribes=board.tribes_with(n, tokens=tribe.tokens + 1, boosts=boosts),
+        visited=visited,
+        lost=board.lost + drained,
+        agenda=_marked(rest, seat) if fresh else rest,
+    )
+    if biting == apocalypse.WAR and rules.war == "netzero":
         board = board.lose(n, 1)
     if gathered > 1:
         board = board.from_reserve(n, gathered - 1)
-    state = changed(state, board=_mark(board, seat) if fresh else board)
+    state = changed(state, board=board)
     return week_over(state, seat, place) if there == 1 + drained else state
 
 
@@ -132,19 +138,15 @@ def tribute(state: State, seat: Seat) -> State:
     return spend(changed(state, board=board), seat, "tribute")
 
 
-def fresh_day(state: State, seat: Seat) -> State:
-    """Return the state with a Day card due to a tribe that collected from a fresh space (rulings M9, M41)."""
-    return changed(state, board=state.laid.due(Task("draw", seat, ("day",))))
+def fresh_day(state: State, seat: Seat, rest: tuple[Task, ...]) -> State:
+    """Return the state with a Day card due to a tribe that collected from a fresh space, then the rest (M9, M41)."""
+    return changed(state, board=changed(state.laid, agenda=(Task("draw", seat, ("day",)), *rest)))
 
 
 def income(state: State, seat: Seat) -> State:
     """Return the state after a tribe received what its week cards bring each turn."""
     tokens = max(0, standing(state, seat, "income"))
     return changed(state, board=state.laid.from_reserve(state.index(seat), tokens))
-
-
-def _order(state: State) -> str:
-    return state.rules.turn_order
 
 
 @cache
@@ -164,17 +166,17 @@ def _fresh(state: State, seat: Seat, place: int) -> bool:
     return False
 
 
-def _visited(board: Board, seat: Seat, place: int) -> Board:
-    if seat in board.visited[place - 1]:
-        return board
-    visitors = (*board.visited[place - 1], seat)
-    return changed(board, visited=(*board.visited[: place - 1], visitors, *board.visited[place:]))
+def _visited(board: Board, seat: Seat, place: int) -> tuple[tuple[Seat, ...], ...]:
+    """Return who has landed where, now that a tribe has landed on a space."""
+    visited = board.visited
+    visitors = visited[place - 1]
+    return visited if seat in visitors else (*visited[: place - 1], (*visitors, seat), *visited[place:])
 
 
-def _mark(board: Board, seat: Seat) -> Board:
+def _marked(agenda: tuple[Task, ...], seat: Seat) -> tuple[Task, ...]:
     """Note on this landing's last task that a Day card was earned."""
-    at = board.agenda.index(Task("fresh", seat, (0,)))
-    return changed(board, agenda=(*board.agenda[:at], Task("fresh", seat, (1,)), *board.agenda[at + 1 :]))
+    at = agenda.index(Task("fresh", seat, (0,)))
+    return (*agenda[:at], Task("fresh", seat, (1,)), *agenda[at + 1 :])
 
 
 def _refilled(state: State, board: Board, place: int) -> Board:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from functools import cache
+from bisect import insort
+from functools import cache, lru_cache
 
 from companion.games.kernel import CHANCE, Arg, Choice, Move, Seat
 from companion.games.mexica.rules import apocalypse, course, decisions
@@ -14,7 +14,7 @@ from companion.games.mexica.rules.state import State, Unclaimed
 from companion.games.mexica.rules.tallies import GODS, God
 
 _TAPS = [Move("sacrifice", (god, n)) for god in GODS for n in range(1, MOST_AT_ONCE + 1)]
-_PROPOSE, _CONFIRM, _WITHDRAW = Move("propose"), Move("confirm"), Move("withdraw")
+_BARE, _CONFIRM, _END_TURN, _ISSUE, _WITHDRAW = map(Move, ("bare", "confirm", "end_turn", "issue", "withdraw"))
 
 
 def moves(state: State, seat: Seat) -> list[Move]:
@@ -24,42 +24,47 @@ def moves(state: State, seat: Seat) -> list[Move]:
     """
     if seat not in state.seats:
         return decisions.listed(state, CHANCE) if seat == CHANCE else []
-    if state.board and not state.unclaimed:
-        return _full_moves(state, seat)
-    legal = [Move("dismiss", (token.id,)) for token in state.unclaimed]
+    legal = _full_moves(state, seat) if state.board else _temple_moves(state, seat)
+    if not state.unclaimed:
+        return legal
+    legal += [Move("dismiss", (token.id,)) for token in state.unclaimed]
     legal += [
         Move("claim", (token.id, each))
         for token in state.unclaimed
         for each in state.seats
         if may_have_given(state, each)
     ]
-    if state.board:
-        legal += decisions.listed(state, seat)
-        legal += _corrections(state, seat) if may_correct(state, seat) else []
-    elif not state.over:
-        legal += _TAPS
-        legal.append(Move("end_turn"))
-        legal += [Move("settle", (each,)) for each in state.seats]
-        legal += _corrections(state, seat)
-        if state.week_cards < WEEK_CARDS:
-            legal.append(Move("issue"))
-        if _may_be_bare(state):
-            legal.append(Move("bare"))
     return sorted(legal)
 
 
 def _full_moves(state: State, seat: Seat) -> list[Move]:
-    """Return the legal moves of a full game in which no token waits to be claimed.
-
-    Each part is sorted already, and proposals, the many, stay together among the rest.
-    """
-    legal = decisions.listed(state, seat)
+    """Return the legal moves of a full game, without those of unclaimed tokens, sorted."""
+    task = course.due(state)
+    own = task is not None and course.decides(task) == seat
+    legal = decisions.due(state, task) if task and own else []
     if state.proposal:
-        for move in _corrections(state, seat):
+        for move in _answers(state, seat):
             insort(legal, move)
-    elif may_correct(state, seat):
-        at = bisect_left(legal, _PROPOSE)
-        legal[at:at] = _corrections(state, seat)
+    elif task and own and task.name == "sacrifice":
+        # A sacrifice step lists first how it is closed; the names of its other moves come after "propose".
+        legal[1:1] = _proposals(state)
+    return legal
+
+
+def _temple_moves(state: State, seat: Seat) -> list[Move]:
+    """Return the legal moves in the temple's scope, without those of unclaimed tokens: by their names, so sorted."""
+    if state.over:
+        return []
+    legal = [_BARE] if _may_be_bare(state) else []
+    legal.append(_END_TURN)
+    if state.week_cards < WEEK_CARDS:
+        legal.append(_ISSUE)
+    if state.proposal is None:
+        legal += _proposals(state)
+    legal += _TAPS
+    legal += _settling(state.seats)
+    for move in _answers(state, seat):
+        insort(legal, move)
     return legal
 
 
@@ -134,24 +139,51 @@ def _deltas(state: State, seat: Seat, god: God) -> list[int]:
     return [delta for delta in range(lowest, highest + 1) if delta]
 
 
-def _corrections(state: State, seat: Seat) -> list[Move]:
-    if state.proposal:
-        own, delta = state.proposal.by == seat, state.proposal.delta
-        possible = not own and delta <= held_by(state, state.proposal.seat)
-        return [_CONFIRM, _WITHDRAW] if possible else [_WITHDRAW]
+def _answers(state: State, seat: Seat) -> list[Move]:
+    """Return what a seat may say to the correction that is proposed."""
+    proposal = state.proposal
+    if proposal is None:
+        return []
+    possible = proposal.by != seat and proposal.delta <= held_by(state, proposal.seat)
+    return [_CONFIRM, _WITHDRAW] if possible else [_WITHDRAW]
+
+
+def _proposals(state: State) -> list[Move]:
+    """Return every correction that may be proposed, sorted; whoever proposes it."""
     legal: list[Move] = []
-    for each in sorted(state.seats):
-        tally, held = state.tallies.tribes[state.index(each)], held_by(state, each)
-        for god in GODS:
-            given = tally.given(god)
-            legal += _proposals(each, god)[max(0, MOST_AT_ONCE - given) : MOST_AT_ONCE + held]
+    tallies, board = state.tallies.tribes, state.board
+    for n, seat in _by_name(state.seats):
+        (war, rain), (more_war, more_rain) = tallies[n].credited, tallies[n].corrected
+        held = board.tribes[n].tokens if board else MOST_AT_ONCE
+        legal += _proposals_for(seat, war + more_war, rain + more_rain, held)
     return legal
 
 
 @cache
-def _proposals(seat: Seat, god: God) -> tuple[Move, ...]:
+def _by_name(seats: tuple[Seat, ...]) -> list[tuple[int, Seat]]:
+    """Return the seats by their names, each with its place in turn order."""
+    return sorted(enumerate(seats), key=lambda each: each[1])
+
+
+@lru_cache(maxsize=4096)
+def _proposals_for(seat: Seat, war: int, rain: int, held: int) -> tuple[Move, ...]:
+    """Return the corrections of a tally that holds so much for each god, by a tribe with so many tokens in hand."""
+    return tuple(
+        move
+        for god, given in zip(GODS, (war, rain), strict=True)
+        for move in _all_proposals(seat, god)[max(0, MOST_AT_ONCE - given) : MOST_AT_ONCE + held]
+    )
+
+
+@cache
+def _all_proposals(seat: Seat, god: God) -> tuple[Move, ...]:
     """Return every correction of a tally, from 13 tokens taken out to 13 put there; each is made once."""
     return tuple(Move("propose", (seat, god, delta)) for delta in range(-MOST_AT_ONCE, MOST_AT_ONCE + 1) if delta)
+
+
+@cache
+def _settling(seats: tuple[Seat, ...]) -> tuple[Move, ...]:
+    return tuple(Move("settle", (each,)) for each in sorted(seats))
 
 
 def _unclaimed(state: State, token: Unclaimed) -> list[Choice]:
@@ -168,7 +200,7 @@ def _unclaimed(state: State, token: Unclaimed) -> list[Choice]:
 def _first_corrections(state: State, seat: Seat) -> list[Choice]:
     if (open_ := state.proposal) is not None:
         facts: dict[str, Arg] = {"by": open_.by, "seat": open_.seat, "god": open_.god, "delta": open_.delta}
-        return [Choice(move.name, facts, "correction", move, "correction") for move in _corrections(state, seat)]
+        return [Choice(move.name, facts, "correction", move, "correction") for move in _answers(state, seat)]
     by_one = [
         _proposal(each, god, delta)
         for each in state.seats

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from companion.games.kernel import Seat, changed
 from companion.games.mexica.rules import apocalypse
-from companion.games.mexica.rules.board import Step, Task
-from companion.games.mexica.rules.bonuses import spend, standing, waiting
+from companion.games.mexica.rules.board import NO_STEP, Step, Task
+from companion.games.mexica.rules.bonuses import raised, standing, unspent, waiting
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import HUITZILOPOCHTLI, NOTHING, God
-
-_NOTHING_YET = Step()
 
 PILE_OF: dict[God, str] = {HUITZILOPOCHTLI: "war", "tlaloc": "rain"}
 
@@ -31,12 +29,12 @@ def stepping(state: State) -> Seat | None:
 
 def begins(state: State) -> bool:
     """Return whether the step before this one left anything behind."""
-    return state.laid.step != _NOTHING_YET
+    return state.laid.step != NO_STEP
 
 
-def begun(state: State) -> State:
-    """Return the state at the start of a sacrifice step."""
-    return changed(state, board=changed(state.laid, step=_NOTHING_YET))
+def begun(state: State, rest: tuple[Task, ...]) -> State:
+    """Return the state at the start of a sacrifice step; `rest` is what is due from now on."""
+    return changed(state, board=changed(state.laid, step=NO_STEP, agenda=rest))
 
 
 def ended(state: State, seat: Seat) -> State:
@@ -54,47 +52,46 @@ def price(state: State, seat: Seat, base: int) -> int:
 
 def temple_open(state: State) -> bool:
     """Return whether the step may still go to the temple (ruling M36)."""
-    return state.rules.mary_exclusive == "off" or not state.laid.step.tonantzin
+    return not state.laid.step.tonantzin or state.rules.mary_exclusive == "off"
 
 
 def tonantzin_open(state: State, seat: Seat) -> bool:
     """Return whether a tribe may buy a Day card of Tonantzin now (rulings M1, M36, M37)."""
-    step = state.laid.step
-    if (state.rules.mary_exclusive == "on" and step.temple) or (state.rules.cards_per_step == "one" and step.days):
+    board, rules = state.laid, state.rules
+    step, tokens = board.step, board.tribes[state.index(seat)].tokens
+    if (step.temple and rules.mary_exclusive == "on") or (step.days and rules.cards_per_step == "one"):
         return False
-    return state.laid.tribes[state.index(seat)].tokens >= price(state, seat, state.rules.day_card_cost)
+    return tokens > 0 and tokens >= price(state, seat, rules.day_card_cost)
 
 
 def to_temple(state: State, seat: Seat, god: God, tokens: int) -> State:
     """Return the state after a tribe gave tokens of its hand in its sacrifice step, with the cards earned due."""
     n = state.index(seat)
-    board = state.laid
+    board, rules = state.laid, state.rules
     tribe, step = board.tribes[n], board.step
-    tribes = board.tribes_with(n, tokens=tribe.tokens - tokens, toward=tribe.toward.plus(god, tokens))
-    board = changed(board, tribes=tribes, step=changed(step, temple=step.temple + tokens))
-    state = changed(state, board=board, tallies=state.tallies.credit(n, god, tokens))
-    return apocalypse.reckon(_earn(state, seat, god))
+    toward, cards = tribe.toward.plus(god, tokens), step.cards
+    boosts, agenda = tribe.boosts, board.agenda
+    usual = rules.god_card_cost + standing(state, seat, "price")
+    # A card is earned for each full price (ruling M3), or by a house rule once a step (M37).
+    while toward.to(god) >= (cost := max(1, usual + raised(boosts, "price"))):
+        if rules.cards_per_step == "one" and cards.to(god):
+            break
+        toward, cards = toward.plus(god, -cost), cards.plus(god, 1)
+        boosts, agenda = unspent(boosts, "price"), (Task("draw", seat, (PILE_OF[god],)), *agenda)
+    tribes = board.tribes_with(n, tokens=tribe.tokens - tokens, toward=toward, boosts=boosts)
+    step = Step(step.temple + tokens, step.tonantzin, cards, step.days)
+    board = changed(board, tribes=tribes, step=step, agenda=agenda)
+    return apocalypse.reckon(changed(state, board=board, tallies=state.tallies.credit(n, god, tokens)))
 
 
 def to_tonantzin(state: State, seat: Seat) -> State:
     """Return the state after a tribe paid Tonantzin for a Day card; her tokens leave play (rulings M1, M2, M24)."""
     n, cost = state.index(seat), price(state, seat, state.rules.day_card_cost)
-    board = spend(state, seat, "price").laid
+    board = state.laid
     tribe, step = board.tribes[n], board.step
-    tribes = board.tribes_with(n, tokens=tribe.tokens - cost, fed=tribe.fed + cost)
-    step = changed(step, tonantzin=step.tonantzin + cost, days=step.days + 1)
-    board = changed(board, tribes=tribes, pile=board.pile + cost, step=step)
-    return apocalypse.reckon(changed(state, board=board.due(Task("draw", seat, ("day",)))))
-
-
-def _earn(state: State, seat: Seat, god: God) -> State:
-    """Return the state with a card due for each full price that was given (rulings M3, M37)."""
-    n = state.index(seat)
-    while True:
-        board, cost = state.laid, price(state, seat, state.rules.god_card_cost)
-        tribe, step = board.tribes[n], board.step
-        if tribe.toward.to(god) < cost or (state.rules.cards_per_step == "one" and step.cards.to(god)):
-            return state
-        tribes = board.tribes_with(n, toward=tribe.toward.plus(god, -cost))
-        board = changed(board, tribes=tribes, step=changed(step, cards=step.cards.plus(god, 1)))
-        state = spend(changed(state, board=board.due(Task("draw", seat, (PILE_OF[god],)))), seat, "price")
+    boosts = unspent(tribe.boosts, "price")
+    tribes = board.tribes_with(n, tokens=tribe.tokens - cost, fed=tribe.fed + cost, boosts=boosts)
+    step = Step(step.temple, step.tonantzin + cost, step.cards, step.days + 1)
+    agenda = (Task("draw", seat, ("day",)), *board.agenda)
+    board = changed(board, tribes=tribes, pile=board.pile + cost, step=step, agenda=agenda)
+    return apocalypse.reckon(changed(state, board=board))

@@ -36,10 +36,10 @@ def to_act(state: State) -> tuple[Seat, ...]:
     """
     if state.board is None:
         return state.seats if not state.over or state.unclaimed else ()
-    waiting = course.decider(state)
-    if not state.unclaimed and not state.proposal:
-        return () if waiting is None else (waiting,)
-    return (*state.seats, CHANCE) if waiting == CHANCE else state.seats
+    task = course.due(state)
+    if state.proposal is None and not state.unclaimed:
+        return (course.decides(task),) if task else ()
+    return (*state.seats, CHANCE) if task and course.decides(task) == CHANCE else state.seats
 
 
 def play(state: State, seat: Seat, move: Move) -> Result:
@@ -62,13 +62,13 @@ def play(state: State, seat: Seat, move: Move) -> Result:
 def _full(state: State, seat: Seat, move: Move) -> Result:
     """Return the state after a move of the full game, and after all that then happens by itself."""
     name = move.name
-    if not isinstance(seat, str) or seat not in (*state.seats, TEMPLE, CHANCE):
+    if not isinstance(seat, str) or (seat not in state.seats and seat not in (TEMPLE, CHANCE)):
         return Refusal("not_seated", {"seat": shown(seat)})
     if not isinstance(name, str) or name not in _FULL:
         return Refusal("unknown_move", {"move": shown(name)})
     if (name == "token") != (seat == TEMPLE):
         return Refusal("temple_only" if name == "token" else "players_only", {"move": name})
-    if state.over and name != "token" and name not in AFTER_THE_END:
+    if state.outcome and name != "token" and name not in AFTER_THE_END:
         return Refusal("over")
     if name in decisions.NAMES:
         result = decisions.carry_out(state, seat, move)
@@ -79,8 +79,10 @@ def _full(state: State, seat: Seat, move: Move) -> Result:
     else:
         rule = _MOVES[name]
         result = wrong_length(name, move.args, rule.length) or rule.carry_out(state, seat, move.args)
-    # What happens by itself follows from the board alone.
-    return result if isinstance(result, Refusal) or result.board is state.board else course.advance(result)
+    # What happens by itself follows from the board alone, and from the end of the game.
+    if isinstance(result, Refusal) or (result.board is state.board and result.outcome is state.outcome):
+        return result
+    return course.advance(result)
 
 
 def entering(state: State, fall: Fall) -> Move:

@@ -87,11 +87,15 @@ class State:
     @property
     def round(self) -> int:
         """How often the turn has gone round, counted from 1; an extra turn belongs to the round it is taken in."""
-        return (self._ordinary(self.turn) - 1) // len(self.seats) + 1
+        return self.round_at(self.turn)
+
+    def round_at(self, turn: int) -> int:
+        """Return the round of a turn, counted from 1."""
+        return (self._ordinary(turn) - 1) // len(self.seats) + 1
 
     def seat_at(self, turn: int) -> Seat:
         """Return whose turn a turn is or was."""
-        if self.board:
+        if self.board and self.board.extras:
             for extra, seat in self.board.extras:
                 if extra == turn:
                     return seat
@@ -99,7 +103,9 @@ class State:
 
     def _ordinary(self, turn: int) -> int:
         """Return how many turns up to one were no extra ones."""
-        return turn - sum(1 for extra, _ in self.board.extras if extra <= turn) if self.board else turn
+        if self.board is None or not self.board.extras:
+            return turn
+        return turn - sum([extra <= turn for extra, _ in self.board.extras])
 
     @property
     def laid(self) -> Board:

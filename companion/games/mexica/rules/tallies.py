@@ -41,8 +41,7 @@ class Gifts(NamedTuple):
 NOTHING = Gifts()
 
 
-@dataclass(frozen=True)
-class Tally:
+class Tally(NamedTuple):
     """One tribe's sacrifices: what was credited to it, by token or tap, and the sum of its corrections."""
 
     credited: Gifts = NOTHING
@@ -86,16 +85,15 @@ class Tallies:
     def credit(self, tribe: int, god: God, n: int) -> Tallies:
         """Return the tallies after `n` tokens of one tribe fell into the lake."""
         tally = self.tribes[tribe]
-        return self._with(tribe, changed(tally, credited=tally.credited.plus(god, n)), self.lake + LETTERS[god] * n)
+        return self._with(tribe, Tally(tally.credited.plus(god, n), tally.corrected), self.lake + LETTERS[god] * n)
 
     def correct(self, tribe: int, god: God, delta: int) -> Tallies:
         """Return the tallies after a correction, which puts tokens on top of the lake or takes the latest out."""
         tally = self.tribes[tribe]
         lake = self.lake + LETTERS[god] * delta
-        for _ in range(-delta):
-            latest = lake.rindex(LETTERS[god])
-            lake = lake[:latest] + lake[latest + 1 :]
-        return self._with(tribe, changed(tally, corrected=tally.corrected.plus(god, delta)), lake)
+        if delta < 0:
+            lake = "".join(lake.rsplit(LETTERS[god], -delta))  # cut at the latest ones, and joined without them
+        return self._with(tribe, Tally(tally.credited, tally.corrected.plus(god, delta)), lake)
 
     def _with(self, tribe: int, tally: Tally, lake: str) -> Tallies:
         return changed(self, tribes=(*self.tribes[:tribe], tally, *self.tribes[tribe + 1 :]), lake=lake)
