@@ -34,7 +34,7 @@ sheets: ## lay out boards, cards and strips as PDFs for the printer, into build/
 test: ## install what the tests need and run them
 	@tests/system-packages
 	@tools/environment $(WORK)
-	@.venv/bin/python -m pytest $(ARGS)
+	@.venv/bin/python -m pytest --numprocesses 2 --dist loadfile $(ARGS)
 
 conformance: ## prove game folders of your own: GAMES=/home/you/beans
 	@tools/environment $(WORK)

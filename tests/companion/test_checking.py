@@ -62,7 +62,7 @@ def test_a_file_that_is_not_there_is_no_fault_of_its_own(tmp_path: Path, capsys:
 
 
 @pytest.mark.parametrize(
-    "words", [["map", "check", "x"], ["run", "check", "x"], ["deck", "check", "--game", "x", "y"]]
+    "words", [["flood", "check", "x"], ["run", "check", "x"], ["deck", "check", "--game", "x", "y"]]
 )
 def test_a_file_that_no_game_takes_is_said(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
