@@ -154,7 +154,7 @@ def junk(random: Random) -> Any:
 
 def fuzzed(moves: list[Move], random: Random) -> Move:
     """Return a move that is most likely not legal: a legal one distorted, or nonsense."""
-    names = [*{move.name for move in moves}, "token", "no_such_move", "", "@undo"]
+    names = [*sorted({move.name for move in moves}), "token", "no_such_move", "", "@undo"]
     move = random.choice(moves) if moves and random.random() < 0.8 else Move(random.choice(names))
     args: list[Any] = list(move.args)
     match random.randrange(5):

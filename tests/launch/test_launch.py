@@ -175,7 +175,7 @@ def test_a_terminal_that_is_closed_ends_everything() -> None:
     assert until(lambda: len(family(person.pid)) == 3)
     pids = family(person.pid)
     os.close(person.screen)
-    gone = until(lambda: not alive(pids | {person.pid}), 15)
+    gone = until(lambda: not alive(pids | {person.pid}), 45)
     for pid in alive(pids | {person.pid}):
         os.kill(pid, signal.SIGKILL)
     os.waitpid(person.pid, 0)
