@@ -103,10 +103,10 @@ def test_three_phones_play_a_whole_game_and_a_screen_reveals_it(companion: Compa
         if n < 10:
             expect(screen.page.locator(".revealed-temple")).to_have_text(f"Temple {n}")
             page.wait_for_timeout(SLIP)
-    assert state(companion, table).over
     for each in (*phones.values(), screen):
         expect(each.page.locator(".ending-title")).to_be_visible()
         expect(each.page.locator(".score")).to_have_count(3)
+    assert state(companion, table).over
 
 
 def test_a_face_shows_only_while_it_is_held(companion: Companion, device: Make) -> None:
