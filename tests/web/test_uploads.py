@@ -15,8 +15,6 @@ from companion.games.mexica.cards import DECK
 from companion.games.mexica.cards.deck import read
 from companion.games.mexica.cards.effects import Gain
 from companion.games.mexica.rules import hands
-from companion.web.guard import MAX_BODY
-from companion.web.uploads import MAX_UPLOAD
 from tests.web.conftest import ORIGIN, Browser, WebHome, text_of
 
 MINE = '[day]\nday-rabbit-2 = { effect = "gain", tokens = 5 }\n'
@@ -197,18 +195,6 @@ def test_a_text_cannot_pass_as_the_name_of_a_value(home: WebHome, phone: Browser
     answer = phone.post("/tables", {**FORM, "option.deck": "[day]"})
     assert answer.status_code == 422
     assert home.house.tables() == ()
-
-
-def test_only_the_route_that_takes_files_hears_more_than_the_others(home: WebHome, phone: Browser) -> None:
-    table = home.lobby()
-    long = {"name": "x" * MAX_BODY}
-    for path in ("/join", "/language", f"/t/{table.id}/play", f"/t/{table.id}/sit", "/nowhere"):
-        answer = phone.post(path, long)
-        assert (answer.status_code, f"{MAX_BODY:,} bytes" in text_of(answer)) == (413, True), path
-    assert phone.post("/tables", {**FORM, **long}).status_code == 303
-    for path in ("/tables", "/tables/new"):
-        answer = phone.post(path, {**FORM, "text.deck": "#" * MAX_UPLOAD})
-        assert (answer.status_code, f"{MAX_UPLOAD:,} bytes" in text_of(answer)) == (413, True)
 
 
 def test_a_whole_deck_with_its_words_in_both_languages_fits(home: WebHome, phone: Browser) -> None:
