@@ -37,10 +37,12 @@ def test_what_the_companion_keeps_is_its_owner_s_alone_from_the_first_start(tmp_
     words = ["--host", "127.0.0.1", "--port", str(free_port()), "--state", str(state), "--broker", "127.0.0.1:1"]
     command = [sys.executable, "-m", "companion", "run", *words]
     with subprocess.Popen(command, cwd=ROOT, umask=0o022, stdout=subprocess.PIPE) as program:
-        assert program.stdout
-        assert program.stdout.readline().startswith(b"ready")
-        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in [state, *state.iterdir()]}
-        program.terminate()
+        try:
+            assert program.stdout
+            assert program.stdout.readline().startswith(b"ready")
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in [state, *state.iterdir()]}
+        finally:
+            program.terminate()
     assert modes.pop("state") == 0o700
     assert "companion.sqlite" in modes
     assert set(modes.values()) == {0o600}
