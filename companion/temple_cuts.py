@@ -37,12 +37,15 @@ MILD = ("missed_edges", "hop", "outside_band", "overlap", "flickered", "was_deaf
 _ORDER = {code: place for place, code in enumerate((*URGENT, *MILD))}
 _OF_BEAM = {wire.Beam.JAMMED: "blocked", wire.Beam.DARK: "dark", wire.Beam.FLICKER: "flicker"}
 _DRAWN_AS = {
+    "no_answer": "mute",
     "no_light": "dark",
     "dark": "dark",
     "both_dark": "dark",
     "weak_supply": "flicker",
     "flicker": "flicker",
-} | {code: code for code in ("no_answer", "deaf", "reversed")}
+    "deaf": "deaf",
+    "reversed": "reversed",
+}
 
 
 class Todo(NamedTuple):
@@ -143,6 +146,9 @@ def _now(temple: Temple, serves: Table | None, unclaimed: int) -> Mapping[str, J
         "tone": loud,
         "since": wire.format_utc(temple.since) if temple.since else "",
         "exact": temple.exact,
+        "here": temple.alive and temple.reachable,
+        "pace": len(temple.falls),
+        "emitters": str(temple.diagnosis.emitters) if temple.diagnosis else "",
         "todos": [each.told() for each in found],
         "table": serves.id if serves else "",
     }
@@ -164,13 +170,7 @@ def _beams(temple: Temple) -> Mapping[str, Json]:
                 "last": _token(last) if last else None,
             }
         )
-    emitters = str(said.emitters) if said else ""
-    return {
-        "slots": slots,
-        "emitters": emitters,
-        "pace": len(temple.falls),
-        "here": temple.alive and temple.reachable,
-    }
+    return {"slots": slots, "here": temple.alive and temple.reachable}
 
 
 def _ask(temple: Temple, serves: Table | None) -> Mapping[str, Json]:
@@ -307,7 +307,6 @@ def _source(temple: Temple) -> Mapping[str, Json]:
         "kind": str(status.kind) if status else "",
         "timing": str(status.timing) if status else "",
         "software": status.software if status else "",
-        "emitters": str(temple.diagnosis.emitters) if temple.diagnosis else "",
         "glitches": sum(heard.glitches.values()) if heard else None,
         "missed": sum(heard.missed_edges.values()) if heard else None,
     }
