@@ -17,7 +17,7 @@ from msgspec import Meta, Struct
 from companion.keeping import KeptToken
 from controller import wire
 
-PATIENCE = timedelta(seconds=12)
+PATIENCE = timedelta(seconds=8)
 """How long a temple may take over a small thing: a test token that is recorded may take five seconds."""
 
 CALIBRATION = timedelta(seconds=130)

@@ -19,10 +19,10 @@ from companion.house import House
 from companion.keeping import KeptToken
 from companion.live import Cut
 from companion.table import Table
-from companion.temples import Temple
+from companion.temples import BEAM_FAULTS, Temple
 from controller import wire
 
-LISTED = 12
+LISTED = 8
 """Tokens in the list of the last ones."""
 
 DRAWN = 40
@@ -35,7 +35,6 @@ MILD = ("missed_edges", "hop", "outside_band", "overlap", "flickered", "was_deaf
 """Findings beside which tokens are counted."""
 
 _ORDER = {code: place for place, code in enumerate((*URGENT, *MILD))}
-_OF_BEAM = {wire.Beam.JAMMED: "blocked", wire.Beam.DARK: "dark", wire.Beam.FLICKER: "flicker"}
 _DRAWN_AS = {
     "no_answer": "mute",
     "no_light": "dark",
@@ -52,7 +51,7 @@ class Todo(NamedTuple):
     """One thing that somebody should do: what was found of which slot, or what else waits."""
 
     kind: str
-    """``health``, ``finding``, ``unclaimed`` or ``conflict``."""
+    """``health``, ``finding`` or ``unclaimed``."""
     code: str
     god: str = ""
     facts: Mapping[str, float] = {}
@@ -60,7 +59,11 @@ class Todo(NamedTuple):
 
     def told(self) -> dict[str, Json]:
         """Return it as a slice holds it."""
-        return {**self._asdict(), "facts": dict(self.facts), "urgent": self.kind == "health" or self.code in URGENT}
+        return {
+            **self._asdict(),
+            "facts": dict(self.facts),
+            "urgent": self.code in URGENT or (self.code != "unproved" and self.kind == "health"),
+        }
 
 
 def cut_temple(house: House, name: str) -> Cut:
@@ -84,8 +87,7 @@ def cut_temple(house: House, name: str) -> Cut:
 def todos(temple: Temple, unclaimed: int) -> list[Todo]:
     """Return what the owner should do now, what most needs a hand first; nothing for a temple that is well."""
     health = temple.health()
-    beams = (*_OF_BEAM, wire.Beam.UNPROVED)
-    found = [] if health.well or health.code in beams else [Todo("health", health.code)]
+    found = [] if health.well or health.god else [Todo("health", health.code)]
     if temple.alive and temple.reachable:
         found += sorted(_findings(temple), key=lambda todo: _ORDER.get(todo.code, len(_ORDER)))
     if temple.conflict and health.code != "conflict":
@@ -116,8 +118,8 @@ def _of_status(temple: Temple) -> Iterator[Todo]:
     assert temple.status is not None  # it is alive
     for god in wire.God:
         beam = temple.status.beams[god]
-        if beam in _OF_BEAM or beam is wire.Beam.UNPROVED:
-            yield Todo("finding", _OF_BEAM.get(beam, "unproved"), str(god))
+        if beam in BEAM_FAULTS or beam is wire.Beam.UNPROVED:
+            yield Todo("health", str(beam), str(god))
 
 
 def _before(at: datetime, seconds: float) -> str:
@@ -136,7 +138,7 @@ def _now(temple: Temple, serves: Table | None, unclaimed: int) -> Mapping[str, J
     health = temple.health()
     found = todos(temple, unclaimed)
     loud = tone(health)
-    if loud == "well" and any(each.code in URGENT for each in found):
+    if any(each.code in URGENT for each in found):
         loud = "ill"
     elif loud == "well" and found:
         loud = "ask"
@@ -166,6 +168,7 @@ def _beams(temple: Temple) -> Mapping[str, Json]:
                 "god": str(god),
                 "beam": beam,
                 "drawn": next((_DRAWN_AS[code] for code in codes if code in _DRAWN_AS), beam),
+                "switched": bool(said and said.emitters is wire.Emitters.SWITCHED and beam == wire.Beam.CLEAR),
                 "total": temple.totals.get(god, 0),
                 "last": _token(last) if last else None,
             }

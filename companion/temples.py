@@ -21,7 +21,7 @@ MINUTE = timedelta(minutes=1)
 _MOST_IN_A_MINUTE = 6000
 
 _ALIVE = (wire.State.READY, wire.State.ALERT)
-_BEAM_FAULTS = (wire.Beam.JAMMED, wire.Beam.DARK, wire.Beam.FLICKER)
+BEAM_FAULTS = (wire.Beam.JAMMED, wire.Beam.DARK, wire.Beam.FLICKER)
 
 
 class Health(NamedTuple):
@@ -92,7 +92,7 @@ class Temple:
             return Health(str(self.status.state))
         if self.status.trouble:
             return Health(str(self.status.trouble))
-        for fault in (*_BEAM_FAULTS, wire.Beam.UNPROVED):
+        for fault in (*BEAM_FAULTS, wire.Beam.UNPROVED):
             for god in wire.God:
                 if self.status.beams[god] == fault:
                     return Health(str(fault), str(god))

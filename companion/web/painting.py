@@ -357,7 +357,7 @@ def finding_words(words: Words, part: str, finding: Mapping[str, Any]) -> str:
     Code and facts come from another program: what has no words, or lacks a fact that they need, is told as such.
     """
     key = f"finding.{finding['code']}.{part}"
-    facts = {**finding["facts"], "god": finding["god"]}
+    facts = {name: round(fact, 1) for name, fact in finding["facts"].items()} | {"god": finding["god"]}
     try:
         if words.has(key):
             return words(key, **facts)

@@ -204,24 +204,23 @@ def test_the_lobby_asks_for_a_token_through_each_slot_that_was_not_proved(home: 
 
 
 @pytest.mark.parametrize(
-    ("beam", "words", "own"),
+    ("beam", "words"),
     [
-        (wire.Beam.CLEAR, "Temple ready, both beams clear", "Nothing. Both beams are clear, and each is proved."),
-        (wire.Beam.JAMMED, "Tlaloc’s slot is blocked: clear the chute", "something is stuck in the chute"),
-        (wire.Beam.DARK, "Tlaloc’s slot sees no light", "Tlaloc’s slot has seen no light since"),
-        (wire.Beam.FLICKER, "Tlaloc’s slot flickers: shade it from the sun", "Shade it from the sun and from lamps"),
-        (wire.Beam.UNPROVED, "Tlaloc’s slot has not seen a token yet", "Drop a token through it."),
+        (wire.Beam.CLEAR, "Temple ready, both beams clear"),
+        (wire.Beam.JAMMED, "Tlaloc’s slot is blocked: clear the chute"),
+        (wire.Beam.DARK, "Tlaloc’s slot sees no light"),
+        (wire.Beam.FLICKER, "Tlaloc’s slot flickers: shade it from the sun"),
+        (wire.Beam.UNPROVED, "Tlaloc’s slot has not seen a token yet"),
     ],
 )
-def test_a_temples_health_is_said_in_plain_words(
-    home: WebHome, phone: Browser, beam: wire.Beam, words: str, own: str
-) -> None:
-    """Its own page says what was seen and what to do, also of a temple that tells no more than its beams' states."""
+def test_a_temples_health_is_said_in_plain_words(home: WebHome, phone: Browser, beam: wire.Beam, words: str) -> None:
+    """Its own page says it too, of a temple that tells no more than its beams' states."""
     home.beams("table", wire.Beam.CLEAR, beam)
     table = home.table(temple="table")
     for path in ("/temples", f"/t/{table.id}", f"/t/{table.id}/screen"):
         assert words in text_of(phone.get(path)), path
-    assert own in text_of(phone.get("/temples/table"))
+    well = beam is wire.Beam.CLEAR
+    assert ("Nothing. Both beams are clear" if well else words) in text_of(phone.get("/temples/table"))
 
 
 def test_every_health_has_words(home: WebHome, phone: Browser) -> None:
