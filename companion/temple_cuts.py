@@ -51,7 +51,7 @@ class Todo(NamedTuple):
     """One thing that somebody should do: what was found of which slot, or what else waits."""
 
     kind: str
-    """``health``, ``finding`` or ``unclaimed``."""
+    """``health``, ``finding``, ``errand`` or ``unclaimed``."""
     code: str
     god: str = ""
     facts: Mapping[str, float] = {}
@@ -92,6 +92,8 @@ def todos(temple: Temple, unclaimed: int) -> list[Todo]:
         found += sorted(_findings(temple), key=lambda todo: _ORDER.get(todo.code, len(_ORDER)))
     if temple.conflict and health.code != "conflict":
         found.append(Todo("health", "conflict"))
+    if (errand := temple.errand) is not None and (errand.measuring or isinstance(errand.answer, Proposal)):
+        found.append(Todo("errand", "measuring" if errand.measuring else "proposed", str(errand.command.god)))
     if unclaimed:
         found.append(Todo("unclaimed", "unclaimed", facts={"n": unclaimed}))
     return found
@@ -240,7 +242,7 @@ def _reports(answer: Selftest) -> list[dict[str, Json]]:
 
 def _widths(temple: Temple, god: wire.God) -> dict[str, Json]:
     tokens = [kept.token for kept in reversed(temple.recent) if kept.token.god is god and _real(kept)][-DRAWN:]
-    limits = temple.diagnosis.limits if temple.diagnosis else {}
+    limits = temple.findings.limits if temple.findings else {}
     low, high = limits.get("narrow_ms"), limits.get("band_ms")
     clean = [token.width_ms for token in tokens if wire.Flag.JAM not in token.flags]
     outside = sum((high is not None and width > high) or (low is not None and width < low) for width in clean)

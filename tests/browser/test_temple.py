@@ -41,7 +41,7 @@ DIAGNOSES = (
     ("deaf", "deaf", T, "deaf", "Restart the temple. If it comes back, give this sensor another pin"),
     ("deaf-healed", "was_deaf", T, "clear", "Nothing, unless it happens again."),
 )  # fmt: skip
-"""A scenario, what the page finds in it and of which slot, how the beam is drawn, and what it says that one should do."""
+"""A scenario, what the page finds in it and of which slot, how the beam is drawn, and what to do about it."""
 
 SLIP_MS = 700
 """After a tap the page takes no other for that long where something else came to stand under the finger."""
