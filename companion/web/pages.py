@@ -33,7 +33,9 @@ NOTHING_BROUGHT = Brought()
 def first() -> Response:
     """Say what this is, and lead to a table."""
     running = [table for table in _tables() if table.phase != "over"]
-    return site().page("first.html", tables=running[:6], games=list(site().games.values()))
+    return site().page(
+        "first.html", tables=running[:6], games=list(site().games.values()), temples=site().house.temples()
+    )
 
 
 @blueprint.get("/healthz")

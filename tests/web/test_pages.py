@@ -213,10 +213,13 @@ def test_the_lobby_asks_for_a_token_through_each_slot_that_was_not_proved(home: 
     ],
 )
 def test_a_temples_health_is_said_in_plain_words(home: WebHome, phone: Browser, beam: wire.Beam, words: str) -> None:
+    """Its own page says it too, of a temple that tells no more than its beams' states."""
     home.beams("table", wire.Beam.CLEAR, beam)
     table = home.table(temple="table")
-    for path in ("/temples", "/temples/table", f"/t/{table.id}", f"/t/{table.id}/screen"):
+    for path in ("/temples", f"/t/{table.id}", f"/t/{table.id}/screen"):
         assert words in text_of(phone.get(path)), path
+    well = beam is wire.Beam.CLEAR
+    assert ("Nothing. Both beams are clear" if well else words) in text_of(phone.get("/temples/table"))
 
 
 def test_every_health_has_words(home: WebHome, phone: Browser) -> None:

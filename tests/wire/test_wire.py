@@ -16,9 +16,13 @@ from controller import wire
 from controller.wire import (
     Ack,
     Beam,
+    Changed,
     Command,
     CommandName,
     Count,
+    Emitters,
+    Finding,
+    Findings,
     God,
     Kind,
     Reply,
@@ -33,7 +37,8 @@ from controller.wire import (
 VECTORS = {
     path.stem: json.loads(path.read_text("utf-8")) for path in (Path(__file__).parent / "vectors").glob("*.json")
 }
-LEAVES = ("status", "token", "count", "noise", "score", "ack", "command", "reply")
+LEAVES = ("status", "token", "count", "noise", "findings", "score", "ack", "command", "reply", "changed")
+OF_TEMPLES = tuple(leaf for leaf in LEAVES if leaf != "changed")
 
 
 def vectors(kind: str) -> list[Any]:
@@ -170,6 +175,9 @@ words = st.from_regex(r"[a-z][a-z0-9_]{0,31}", fullmatch=True)
 texts = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=64)
 results = st.dictionaries(st.text(max_size=10), st.integers() | st.text(max_size=10), max_size=4)
 
+facts = st.integers(0, 10**9) | st.floats(0, wire.MAX_FACT)
+findings = st.builds(Finding, words, st.dictionaries(words.filter(lambda name: name != "code"), facts, max_size=4))
+
 messages = st.one_of(
     st.builds(
         Status,
@@ -198,7 +206,16 @@ messages = st.one_of(
     ),
     st.builds(Ack, ids, seqs),
     st.builds(Command, ids, st.sampled_from(CommandName), times, st.none() | seqs, st.none() | gods),
-    st.builds(Reply, ids, st.booleans(), st.none() | results, st.none() | texts),
+    st.builds(Reply, ids, st.booleans(), st.none() | results, st.none() | texts, st.none() | words),
+    st.builds(
+        Findings,
+        ids,
+        times,
+        st.sampled_from(Emitters),
+        st.dictionaries(words, st.none() | facts, max_size=4),
+        st.fixed_dictionaries({god: st.lists(findings, max_size=3).map(tuple) for god in God}),
+    ),
+    st.builds(Changed, ids, st.integers(0, wire.MAX_SEQ)),
 )
 
 
@@ -210,7 +227,7 @@ def test_what_is_written_is_read_back(message: wire.Message) -> None:
 # -- topics --
 
 
-@given(st.from_regex(r"[a-z0-9][a-z0-9-]{0,31}", fullmatch=True), leaves)
+@given(st.from_regex(r"[a-z0-9][a-z0-9-]{0,31}", fullmatch=True), st.sampled_from(OF_TEMPLES))
 def test_a_topic_names_its_temple_and_its_leaf(temple: str, leaf: str) -> None:
     assert wire.parse_topic(wire.topic(temple, leaf)) == (temple, leaf)
 
@@ -235,5 +252,12 @@ def test_a_name_that_could_not_be_a_temples_is_refused(name: str) -> None:
 def test_a_leaf_that_is_none_is_refused() -> None:
     with pytest.raises(WireError, match="topic leaf is 'changed'"):
         wire.topic("templo", "changed")
-    with pytest.raises(WireError, match="topic leaf is 'changed'"):
-        wire.decode("changed", b"{}")
+    with pytest.raises(WireError, match="topic leaf is 'chaged'"):
+        wire.decode("chaged", b"{}")
+
+
+def test_a_tables_topic_holds_its_id_and_never_a_join_code() -> None:
+    assert wire.table_topic("0" * 32) == f"templo-tables/{'0' * 32}/changed"
+    for text in ("", "ABC234", "+", "#", "0" * 31, "0" * 32 + "/x"):
+        with pytest.raises(WireError, match="expected 32 hexadecimal digits"):
+            wire.table_topic(text)
