@@ -24,7 +24,8 @@ SCENARIOS = ROOT / "controller" / "scenarios"
 T, H, BOTH = "tlaloc", "huitzilopochtli", ""
 DIAGNOSES = (
     ("unplugged-emitter", "dark", T, "dark", "Press the emitter’s plug home, and take away what stands before"),
-    ("unplugged-receiver", "unproved", T, "unproved", "Drop a token through it. If nothing happens here, press the"),
+    ("unplugged-receiver", "both_unproved", BOTH, "unproved", "Drop a token through each. Where nothing happens"),
+    ("glitches", "unproved", H, "clear", "Drop a token through it. If nothing happens here, press the receiver’s"),
     ("switched-no-receiver", "no_answer", T, "mute", "Press the receiver’s plug home."),
     ("switched-no-emitter", "no_light", T, "dark", "Clear what is before it, press the emitter’s plug home"),
     ("no-power", "both_dark", BOTH, "dark", "Look at what feeds both emitters: the supply and its plug."),
@@ -150,14 +151,10 @@ def test_a_temple_that_is_well_has_nothing_to_do(house: House, device: Callable[
     expect(phone.page.get_by_role("button", name="Self-test")).to_be_disabled()
 
 
-def drop(house: House, temple: str, god: str, count: int = 1) -> None:
-    house.temples[temple].drop(god, count)
-
-
 def test_a_calibration_counts_along_proposes_and_changes_nothing_before_a_yes(
     house: House, device: Callable[..., Device]
 ) -> None:
-    house.temple("bench")
+    temple = house.temple("bench")
     phone, other = device(), device(language="es")
     house.open(phone.page, "bench")
     house.open(other.page, "bench")
@@ -166,17 +163,17 @@ def test_a_calibration_counts_along_proposes_and_changes_nothing_before_a_yes(
     phone.page.fill('.calibrate-form input[name="count"]', "3")
     phone.page.get_by_role("button", name="Begin to measure").click()
     expect(phone.page.locator(".errand-lead")).to_contain_text("Drop 3 tokens into the slot")
-    drop(house, "bench", "tlaloc", 2)
+    temple.press("tt")
     expect(phone.page.locator(".fell")).to_have_text("2 of 3 have fallen")
     expect(other.page.locator(".fell")).to_have_text("Han caído 2 de 3")
-    drop(house, "bench", "tlaloc")
+    temple.press("t")
     errand = phone.page.locator('.errand[data-errand="calibrate"][data-stage="answered"]')
     expect(errand).to_contain_text("Nothing changes before you say yes.")
     expect(errand.locator("tr.changed", has_text="two tokens above")).to_contain_text("18 ms")
     expect(phone.page.locator(".plot-band")).to_have_count(0)
     phone.page.get_by_role("button", name="Count by these from now on").click()
     expect(phone.page.locator('.errand[data-errand="keep"]')).to_contain_text("Saved: the temple counts by these")
-    drop(house, "bench", "tlaloc")
+    temple.press("t")
     expect(phone.page.locator(".god-tlaloc .plot-band").first).to_be_visible()
     expect(phone.page.locator(".plot-note")).to_contain_text("learned: 7.2 to 18 ms")
     expect(phone.page.locator(".shrine.god-tlaloc .shrine-total")).to_have_text("1 token in all")  # tests never count
