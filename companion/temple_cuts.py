@@ -34,6 +34,9 @@ URGENT = ("deaf", "no_light", "no_answer", "reversed", "both_dark", "dark", "blo
 MILD = ("missed_edges", "hop", "outside_band", "overlap", "flickered", "was_deaf", "unproved")
 """Findings beside which tokens are counted."""
 
+_COMMON = {"both_dark": "both_dark", "weak_supply": "weak_supply", "unproved": "both_unproved"}
+"""What both beams have at once, and what that is called then."""
+
 _ORDER = {code: place for place, code in enumerate((*URGENT, *MILD))}
 _DRAWN_AS = {
     "no_answer": "mute",
@@ -105,14 +108,18 @@ def _findings(temple: Temple) -> Iterator[Todo]:
     if said is None:
         yield from _of_status(temple)
         return
-    common = {each.code for each in said.beams[wire.God.TLALOC]} & {"both_dark", "weak_supply"}
+    each_has = [{finding.code for finding in said.beams[god]} for god in wire.God]
+    common = each_has[0] & each_has[1] & _COMMON.keys()
     for god in wire.God:
         for each in said.beams[god]:
             if each.code in common and god is not wire.God.TLALOC:
                 continue
             age = each.facts.get("for_s", each.facts.get("ago_s"))
             since = _before(said.at, age) if age is not None else ""
-            yield Todo("finding", each.code, "" if each.code in common else str(god), each.facts, since)
+            if each.code in common:
+                yield Todo("finding", _COMMON[each.code], "", each.facts, since)
+            else:
+                yield Todo("finding", each.code, str(god), each.facts, since)
 
 
 def _of_status(temple: Temple) -> Iterator[Todo]:

@@ -104,6 +104,7 @@ class Place:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     home = WebHome(f"sqlite:///{tmp_path_factory.mktemp('interface') / 'companion.sqlite'}")
     home.beams("templo", wire.Beam.CLEAR, wire.Beam.CLEAR)
+    home.house.speak_through(lambda temple, command: None)
     table = home.table(temple="templo")
     home.house.receive([("templo", home.token(1)), ("templo", home.token(2, "tlaloc", "jam"))])
     yield Place(home, table, home.lobby())
