@@ -18,16 +18,18 @@ CORTEZ: Seat = "cortez"
 CORTEZ_ROLLS = 5
 
 
-def meets(state: State, seat: Seat) -> bool:
+def meets(state: State, task: Task) -> bool:
     """Return whether a tribe stands where there may be somebody to fight: another tribe, or the later war's enemy."""
     tribes = state.laid.tribes
-    here = tribes[state.index(seat)].place
-    return sum([each.place == here for each in tribes]) > 1 or state.rules.war == "cortez5"
+    return [each.place for each in tribes].count(tribes[state.seats.index(task.seat)].place) > 1 or (
+        state.rules.war == "cortez5"
+    )
 
 
-def battles(state: State, seat: Seat, rest: tuple[Task, ...]) -> State:
+def battles(state: State, task: Task, rest: tuple[Task, ...]) -> State:
     """Return the state with the battles due of a tribe that has just arrived, in turn order, then the rest (M14)."""
-    board, here = state.laid, state.laid.tribes[state.index(seat)].place
+    seat, board = task.seat, state.laid
+    here = board.tribes[state.index(seat)].place
     met = [each for each in state.others(seat) if board.tribes[state.index(each)].place == here]
     fights = [Task("fight", seat, (each, 0, 0)) for each in met]
     if state.rules.melee == "first":

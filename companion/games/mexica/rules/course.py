@@ -14,7 +14,7 @@ from companion.games.mexica.rules import apocalypse, battle, events, landing, of
 from companion.games.mexica.rules.board import Board, Task, laid
 from companion.games.mexica.rules.bonuses import after_turn, raised, standing, unspent
 from companion.games.mexica.rules.calendar import walk
-from companion.games.mexica.rules.hands import left, replenish, settler
+from companion.games.mexica.rules.hands import any_of, left, replenish, replenishes, settler
 from companion.games.mexica.rules.state import Outcome, State
 from companion.games.mexica.rules.turn import SETTLED
 
@@ -53,7 +53,7 @@ def advance(state: State) -> State:
     before: Board | None = None
     while True:
         board = state.laid
-        if state.clock:
+        if state.clock is not None:
             state = _rebared(state, board)
         if state.outcome is None and not (before and board.holds_as(before)) and (seat := settler(state)):
             state = apocalypse.finish(state, Outcome(SETTLED, seat))
@@ -61,22 +61,20 @@ def advance(state: State) -> State:
             return changed(state, board=changed(board, agenda=(), battle=None))
         before, agenda = board, board.agenda
         for n, task in enumerate(agenda):
-            waits, matters, carry_out = _TASKS[task.name]
-            if task.name == "draw":
-                state = replenish(state, task.args[0])  # type: ignore[arg-type]  # a pile's name
-            if waits and waits(state, task):
-                return changed(state, board=changed(state.laid, agenda=agenda[n:])) if n else state
-            if carry_out and (matters is None or matters(state, task)):
+            waits, matters, carry_out = _TASKS[task[0]]
+            if waits is not None and waits(state, task):
+                return changed(state, board=changed(board, agenda=agenda[n:])) if n else state
+            if carry_out is not None and (matters is None or matters(state, task)):
                 state = carry_out(state, task, agenda[n + 1 :])
                 break
 
 
 def _rebared(state: State, board: Board) -> State:
     """Return the state whose clock knows whether any space still holds a token (ruling M35)."""
-    bare = board.bare and state.rules.forestall == "bare"
-    if state.over or state.clock is None or state.clock.bare == bare:
+    clock, bare = state.clock, board.bare and state.rules.forestall == "bare"
+    if clock is None or clock.bare == bare or state.outcome:
         return state
-    return changed(state, clock=changed(state.clock, bare=bare))
+    return changed(state, clock=changed(clock, bare=bare))
 
 
 def moved(state: State, seat: Seat, roll: int) -> State:
@@ -139,32 +137,40 @@ def _judge(state: State, task: Task) -> State:
     return battle.judge(state, task.seat) if state.laid.battle else state
 
 
+def _replenish(state: State, task: Task, rest: _Agenda) -> State:
+    """Return the state whose pile has its discards back, and is to be drawn from after all."""
+    again = changed(state.laid, agenda=(task, *rest))
+    return replenish(changed(state, board=again), task.args[0])  # type: ignore[arg-type]  # a pile's name
+
+
 _BY_ITSELF: Mapping[str, Callable[[State, Task, _Agenda], State]] = {
     "income": _popped(lambda state, task: landing.income(state, task.seat)),
-    "collect": lambda state, task, rest: landing.collect(state, task.seat, rest),
-    "tribute": _popped(lambda state, task: landing.tribute(state, task.seat)),
-    "fresh": lambda state, task, rest: landing.fresh_day(state, task.seat, rest),
-    "battles": lambda state, task, rest: battle.battles(state, task.seat, rest),
+    "collect": landing.collect,
+    "tribute": landing.tribute,
+    "fresh": landing.fresh_day,
+    "battles": battle.battles,
     "fight": _popped(_fight),
     "judge": _popped(_judge),
     "ransom": _popped(lambda state, task: battle.ransom(state, task.seat, str(task.args[0]), int(task.args[1]))),
     "bonus": _popped(lambda state, task: events.bonus(state, task.seat, int(task.args[0]), int(task.args[1]))),
-    "sacrifice_begins": lambda state, _, rest: offerings.begun(state, rest),
+    "draw": _replenish,
+    "sacrifice_begins": offerings.begun,
     "sacrifice": _popped(lambda state, task: offerings.ended(state, task.seat)),
 }
 """What comes of a task that is met, given what is due after it; what happens at every turn takes that in at once."""
 
 _MATTERS: Mapping[str, Callable[[State, Task], bool]] = {
-    "tribute": lambda state, task: landing.owes(state, task.seat),
-    "fresh": lambda _state, task: bool(task.args[0]),
-    "battles": lambda state, task: battle.meets(state, task.seat),
-    "sacrifice_begins": lambda state, _task: offerings.begins(state),
+    "tribute": landing.owes,
+    "fresh": lambda _state, task: task.args[0] == 1,
+    "battles": battle.meets,
+    "draw": lambda state, task: replenishes(state, task.args[0]),  # type: ignore[arg-type]  # a pile's name
+    "sacrifice_begins": offerings.begins,
 }
 """Whether a task that is carried out here changes anything; one that does not is passed over."""
 
 
-def _holds(*piles: str) -> Callable[[State, Task], bool]:
-    return lambda state, task: events.holds(state, task.seat, *piles)
+def _holds(pile: str) -> Callable[[State, Task], bool]:
+    return lambda state, task: any_of(state.laid.tribes[state.seats.index(task.seat)].hand, pile)
 
 
 def _in_battle(*piles: str) -> Callable[[State, Task], bool]:
@@ -172,12 +178,14 @@ def _in_battle(*piles: str) -> Callable[[State, Task], bool]:
 
 
 def _may_sacrifice(state: State, task: Task) -> bool:
-    return bool(task.args[0]) or state.laid.tribes[state.index(task.seat)].tokens > 0
+    return task.args[0] == 1 or state.laid.tribes[state.seats.index(task.seat)].tokens > 0
 
 
 def _may_play(state: State, task: Task) -> bool:
+    if task.args[0] == 1:
+        return True
     held = ("war", "day") if state.rules.card_timing == "hold_all" else ("war",)
-    return bool(task.args[0]) or events.holds(state, task.seat, *held)
+    return events.holds(state, task.seat, *held)
 
 
 _WAITS: Mapping[str, Callable[[State, Task], bool]] = {

@@ -34,7 +34,7 @@ from companion.games.mexica.rules import apocalypse, battle, board, landing
 from companion.games.mexica.rules.board import Task, with_card
 from companion.games.mexica.rules.bonuses import boosted, wards_off_card
 from companion.games.mexica.rules.calendar import SIGNS, place_of, start, walk
-from companion.games.mexica.rules.hands import card, count, pile_of
+from companion.games.mexica.rules.hands import any_of, card, pile_of
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import God
 
@@ -78,7 +78,7 @@ def happen(state: State, seat: Seat, known: Card) -> State:
         case Attack(whom, bonus):
             return _attack(state, seat, known, whom, bonus)
         case Draw(pile):
-            return _due(state, Task("draw", seat, (pile,)))
+            return _due(state, board.draw(seat, pile))
         case AnotherTurn():
             return changed(state, board=changed(state.laid, again=(*state.laid.again, seat)))
         case TakeWeek(which):
@@ -202,8 +202,11 @@ def actions(state: State, seat: Seat) -> list[str]:
 
 def holds(state: State, seat: Seat, *piles: str) -> bool:
     """Return whether a tribe holds a card of one of these piles, which its back tells everybody."""
-    hand = state.laid.tribes[state.index(seat)].hand
-    return bool(hand) and any(count(hand, pile) for pile in piles)
+    hand = state.laid.tribes[state.seats.index(seat)].hand
+    for pile in piles:
+        if any_of(hand, pile):
+            return True
+    return False
 
 
 def _playable(state: State, seat: Seat, serves: Callable[[Effect], bool]) -> list[str]:

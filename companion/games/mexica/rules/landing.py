@@ -9,8 +9,8 @@ from functools import cache
 
 from companion.games.kernel import Seat, changed
 from companion.games.mexica.rules import apocalypse
-from companion.games.mexica.rules.board import FORCED_LANDINGS, Board, Task
-from companion.games.mexica.rules.bonuses import raised, spend, standing, unspent, waiting
+from companion.games.mexica.rules.board import FORCED_LANDINGS, Board, Task, draw
+from companion.games.mexica.rules.bonuses import raised, spend, standing, unspent
 from companion.games.mexica.rules.calendar import WEEK
 from companion.games.mexica.rules.state import State
 
@@ -54,36 +54,42 @@ def earns(state: State, seat: Seat) -> bool:
     return standing(state, seat, "income") > 0
 
 
-def owes(state: State, seat: Seat) -> bool:
+def owes(state: State, task: Task) -> bool:
     """Return whether a tribe stands on a space that is held by another, or debts are open."""
-    board = state.laid
-    return bool(board.debts) or board.holders[board.tribes[state.index(seat)].place - 1] not in ("", seat)
+    board, seat = state.laid, task.seat
+    holder = board.holders[board.tribes[state.seats.index(seat)].place - 1]
+    return (holder != "" and holder != seat) or bool(board.debts)
 
 
-def collect(state: State, seat: Seat, rest: tuple[Task, ...]) -> State:
+def collect(state: State, task: Task, rest: tuple[Task, ...]) -> State:
     """Return the state after a tribe collected from the space it stands on (rulings M6, M7, M28, M29, M42).
 
     It takes one token from the space, what bonuses add from the reserve. With the last token comes the week card.
     `rest` is what is due after it.
     """
-    n, board, rules = state.index(seat), state.laid, state.rules
+    seat, board, rules = task.seat, state.laid, state.rules
+    n = state.seats.index(seat)
     tribe = board.tribes[n]
     place, boosts = tribe.place, tribe.boosts
-    biting, there = apocalypse.biting(state), board.spaces[place - 1]
+    biting, there = apocalypse.biting(state) if state.clock else "", board.spaces[place - 1]
     fresh, visited = _fresh(state, seat, place), _visited(board, seat, place)
     if biting == apocalypse.FLOOD:
         agenda = _marked(rest, seat) if fresh and rules.flood_day_card == "on" else rest
         return changed(state, board=changed(board, visited=visited, agenda=agenda))
     if not there:
         return changed(state, board=changed(board, visited=visited, agenda=rest))
-    gathered, boosts = max(0, 1 + raised(boosts, "gather")), unspent(boosts, "gather")
+    gathered = 1
+    if boosts:
+        gathered, boosts = max(0, 1 + raised(boosts, "gather")), unspent(boosts, "gather")
     if not gathered:
         tribes = board.tribes_with(n, boosts=boosts)
         return changed(state, board=changed(board, visited=visited, tribes=tribes, agenda=rest))
     drained = 1 if biting == apocalypse.WAR and rules.war == "drain" and there > 1 else 0
+    spaces = list(board.spaces)
+    spaces[place - 1] = there - 1 - drained
     board = changed(
         board,
-        spaces=(*board.spaces[: place - 1], there - 1 - drained, *board.spaces[place:]),
+        spaces=tuple(spaces),
         tribes=board.tribes_with(n, tokens=tribe.tokens + 1, boosts=boosts),
         visited=visited,
         lost=board.lost + drained,
@@ -120,17 +126,18 @@ def recount(state: State) -> State:
     return apocalypse.reckon(changed(state, week_cards=state.laid.issued))
 
 
-def tribute(state: State, seat: Seat) -> State:
-    """Return the state after tribute was paid to whoever holds the week card of the space (rulings M10, M11)."""
-    n = state.index(seat)
-    board = state.laid
+def tribute(state: State, task: Task, rest: tuple[Task, ...]) -> State:
+    """Return the state after tribute was paid to whoever holds the week card of the space, then the rest (M10, M11)."""
+    seat = task.seat
+    n = state.seats.index(seat)
+    board = changed(state.laid, agenda=rest)
     for debt in board.debts:
         if debt[0] == seat and board.tribes[n].tokens:
             board = _settled(board.pay(n, state.index(debt[1]), 1), debt)
     holder = board.holders[board.tribes[n].place - 1]
     if not holder or holder == seat:
         return changed(state, board=board)
-    owed = max(0, 1 + waiting(state, seat, "tribute"))
+    owed = max(0, 1 + raised(board.tribes[n].boosts, "tribute"))
     paid = min(owed, board.tribes[n].tokens)
     board = board.pay(n, state.index(holder), paid)
     if state.rules.tribute_debt == "on":
@@ -138,9 +145,9 @@ def tribute(state: State, seat: Seat) -> State:
     return spend(changed(state, board=board), seat, "tribute")
 
 
-def fresh_day(state: State, seat: Seat, rest: tuple[Task, ...]) -> State:
+def fresh_day(state: State, task: Task, rest: tuple[Task, ...]) -> State:
     """Return the state with a Day card due to a tribe that collected from a fresh space, then the rest (M9, M41)."""
-    return changed(state, board=changed(state.laid, agenda=(Task("draw", seat, ("day",)), *rest)))
+    return changed(state, board=changed(state.laid, agenda=(draw(task.seat, "day"), *rest)))
 
 
 def income(state: State, seat: Seat) -> State:
@@ -156,14 +163,10 @@ def _tasks(seat: Seat, names: tuple[str, ...]) -> tuple[Task, ...]:
 
 def _fresh(state: State, seat: Seat, place: int) -> bool:
     board, visitors = state.laid, state.laid.visited[place - 1]
-    match state.rules.first_landing:
-        case "full":
-            return board.spaces[place - 1] == WEEK
-        case "ever":
-            return not visitors
-        case "per_player":
-            return seat not in visitors
-    return False
+    counts = state.rules.first_landing
+    if counts == "full":
+        return board.spaces[place - 1] == WEEK
+    return not visitors if counts == "ever" else counts == "per_player" and seat not in visitors
 
 
 def _visited(board: Board, seat: Seat, place: int) -> tuple[tuple[Seat, ...], ...]:

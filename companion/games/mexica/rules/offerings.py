@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from companion.games.kernel import Seat, changed
 from companion.games.mexica.rules import apocalypse
-from companion.games.mexica.rules.board import NO_STEP, Step, Task
+from companion.games.mexica.rules.board import NO_STEP, Step, Task, draw
 from companion.games.mexica.rules.bonuses import raised, standing, unspent, waiting
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import HUITZILOPOCHTLI, NOTHING, God
@@ -27,22 +27,23 @@ def stepping(state: State) -> Seat | None:
     return None
 
 
-def begins(state: State) -> bool:
+def begins(state: State, _task: Task) -> bool:
     """Return whether the step before this one left anything behind."""
-    return state.laid.step != NO_STEP
+    return state.laid.step is not NO_STEP and state.laid.step != NO_STEP
 
 
-def begun(state: State, rest: tuple[Task, ...]) -> State:
+def begun(state: State, _task: Task, rest: tuple[Task, ...]) -> State:
     """Return the state at the start of a sacrifice step; `rest` is what is due from now on."""
     return changed(state, board=changed(state.laid, step=NO_STEP, agenda=rest))
 
 
 def ended(state: State, seat: Seat) -> State:
     """Return the state after a sacrifice step; what did not reach a price is an offering, unless it is kept (M4)."""
-    n = state.index(seat)
-    if state.rules.sacrifice_credit == "on" or state.laid.tribes[n].toward == NOTHING:
+    n, board = state.seats.index(seat), state.laid
+    toward = board.tribes[n].toward
+    if toward is NOTHING or toward == NOTHING or state.rules.sacrifice_credit == "on":
         return state
-    return changed(state, board=state.laid.tribe(n, toward=NOTHING))
+    return changed(state, board=board.tribe(n, toward=NOTHING))
 
 
 def price(state: State, seat: Seat, base: int) -> int:
@@ -66,21 +67,19 @@ def tonantzin_open(state: State, seat: Seat) -> bool:
 
 def to_temple(state: State, seat: Seat, god: God, tokens: int) -> State:
     """Return the state after a tribe gave tokens of its hand in its sacrifice step, with the cards earned due."""
-    n = state.index(seat)
-    board, rules = state.laid, state.rules
-    tribe, step = board.tribes[n], board.step
-    toward, cards = tribe.toward.plus(god, tokens), step.cards
-    boosts, agenda = tribe.boosts, board.agenda
+    n, board, rules = state.seats.index(seat), state.laid, state.rules
+    tribe = board.tribes[n]
+    temple, tonantzin, cards, days = board.step
+    toward, boosts, agenda = tribe.toward.plus(god, tokens), tribe.boosts, board.agenda
     usual = rules.god_card_cost + standing(state, seat, "price")
     # A card is earned for each full price (ruling M3), or by a house rule once a step (M37).
     while toward.to(god) >= (cost := max(1, usual + raised(boosts, "price"))):
         if rules.cards_per_step == "one" and cards.to(god):
             break
         toward, cards = toward.plus(god, -cost), cards.plus(god, 1)
-        boosts, agenda = unspent(boosts, "price"), (Task("draw", seat, (PILE_OF[god],)), *agenda)
+        boosts, agenda = unspent(boosts, "price"), (draw(seat, PILE_OF[god]), *agenda)
     tribes = board.tribes_with(n, tokens=tribe.tokens - tokens, toward=toward, boosts=boosts)
-    step = Step(step.temple + tokens, step.tonantzin, cards, step.days)
-    board = changed(board, tribes=tribes, step=step, agenda=agenda)
+    board = changed(board, tribes=tribes, step=Step(temple + tokens, tonantzin, cards, days), agenda=agenda)
     return apocalypse.reckon(changed(state, board=board, tallies=state.tallies.credit(n, god, tokens)))
 
 
@@ -92,6 +91,6 @@ def to_tonantzin(state: State, seat: Seat) -> State:
     boosts = unspent(tribe.boosts, "price")
     tribes = board.tribes_with(n, tokens=tribe.tokens - cost, fed=tribe.fed + cost, boosts=boosts)
     step = Step(step.temple, step.tonantzin + cost, step.cards, step.days + 1)
-    agenda = (Task("draw", seat, ("day",)), *board.agenda)
+    agenda = (draw(seat, "day"), *board.agenda)
     board = changed(board, tribes=tribes, pile=board.pile + cost, step=step, agenda=agenda)
     return apocalypse.reckon(changed(state, board=board))

@@ -36,10 +36,10 @@ def to_act(state: State) -> tuple[Seat, ...]:
     """
     if state.board is None:
         return state.seats if not state.over or state.unclaimed else ()
-    task = course.due(state)
+    seat = course.decider(state)
     if state.proposal is None and not state.unclaimed:
-        return (course.decides(task),) if task else ()
-    return (*state.seats, CHANCE) if task and course.decides(task) == CHANCE else state.seats
+        return (seat,) if seat else ()
+    return (*state.seats, CHANCE) if seat == CHANCE else state.seats
 
 
 def play(state: State, seat: Seat, move: Move) -> Result:
@@ -62,6 +62,19 @@ def play(state: State, seat: Seat, move: Move) -> Result:
 def _full(state: State, seat: Seat, move: Move) -> Result:
     """Return the state after a move of the full game, and after all that then happens by itself."""
     name = move.name
+    if isinstance(name, str) and name in decisions.NAMES and course.decider(state) == seat:
+        result = decisions.carry_out(state, move)
+    else:
+        result = _aside(state, seat, move)
+    # What happens by itself follows from the board alone, and from the end of the game.
+    if isinstance(result, Refusal) or (result.board is state.board and result.outcome is state.outcome):
+        return result
+    return course.advance(result)
+
+
+def _aside(state: State, seat: Seat, move: Move) -> Result:
+    """Return the state after a token fell or the table set something right, or why a move cannot be made."""
+    name = move.name
     if not isinstance(seat, str) or (seat not in state.seats and seat not in (TEMPLE, CHANCE)):
         return Refusal("not_seated", {"seat": shown(seat)})
     if not isinstance(name, str) or name not in _FULL:
@@ -71,18 +84,13 @@ def _full(state: State, seat: Seat, move: Move) -> Result:
     if state.outcome and name != "token" and name not in AFTER_THE_END:
         return Refusal("over")
     if name in decisions.NAMES:
-        result = decisions.carry_out(state, seat, move)
-    elif seat == CHANCE:
+        return Refusal("not_yours", {"seat": course.decider(state) or ""})
+    if seat == CHANCE:
         return Refusal("players_only", {"move": name})
-    elif name == "propose" and not state.proposal and not legal.may_correct(state, seat):
+    if name == "propose" and not state.proposal and not legal.may_correct(state, seat):
         return Refusal("not_now", {"move": name, "due": "sacrifice"})
-    else:
-        rule = _MOVES[name]
-        result = wrong_length(name, move.args, rule.length) or rule.carry_out(state, seat, move.args)
-    # What happens by itself follows from the board alone, and from the end of the game.
-    if isinstance(result, Refusal) or (result.board is state.board and result.outcome is state.outcome):
-        return result
-    return course.advance(result)
+    rule = _MOVES[name]
+    return wrong_length(name, move.args, rule.length) or rule.carry_out(state, seat, move.args)
 
 
 def entering(state: State, fall: Fall) -> Move:

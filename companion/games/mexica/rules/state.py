@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from companion.games.kernel import Seat
 from companion.games.mexica.options import HouseRules
@@ -107,11 +109,13 @@ class State:
             return turn
         return turn - sum([extra <= turn for extra, _ in self.board.extras])
 
-    @property
-    def laid(self) -> Board:
-        """The board of a full game; only rules that are reached with a board ask for it."""
-        assert self.board is not None
-        return self.board
+    if TYPE_CHECKING:
+
+        @property
+        def laid(self) -> Board:
+            """The board of a full game; only rules that are reached with a board ask for it."""
+    else:
+        laid = property(attrgetter("board"))  # asked a dozen times a move, so without a call of ours
 
     def index(self, seat: Seat) -> int:
         """Return the place of a seat in turn order, counted from 0."""
