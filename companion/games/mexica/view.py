@@ -73,7 +73,8 @@ def known(before: State, by: Seat, move: Move, seat: Seat | None) -> Move:
 
 
 def _settles(before: State, move: Move) -> bool:
-    after = decisions.carry_out(before, move)
+    task = course.due(before)
+    after = decisions.carry_out(before, task, move) if task else None
     return isinstance(after, State) and settler(after) is not None
 
 

@@ -65,7 +65,11 @@ def after_battle(state: State) -> State:
 
 def after_turn(state: State) -> State:
     """Return the state without what was played for the landings of the turn that is over."""
-    return _kept(state, lambda each: not each.now)
+    for n, tribe in enumerate(state.laid.tribes):
+        if tribe.boosts and True in [each.now for each in tribe.boosts]:
+            kept = tuple([each for each in tribe.boosts if not each.now])
+            state = changed(state, board=state.laid.tribe(n, boosts=kept))
+    return state
 
 
 def warded(state: State, seat: Seat, *against: str) -> State | None:

@@ -14,7 +14,7 @@ from companion.games.mexica.rules import apocalypse, battle, events, landing, of
 from companion.games.mexica.rules.board import Board, Task, laid
 from companion.games.mexica.rules.bonuses import after_turn, raised, standing, unspent
 from companion.games.mexica.rules.calendar import walk
-from companion.games.mexica.rules.hands import any_of, left, replenish, replenishes, settler
+from companion.games.mexica.rules.hands import any_left, any_of, replenish, replenishes, settler
 from companion.games.mexica.rules.state import Outcome, State
 from companion.games.mexica.rules.turn import SETTLED
 
@@ -28,13 +28,14 @@ DECISIONS = frozenset(
 
 def opened(state: State) -> State:
     """Return the first state of a full game: the board laid, East to roll."""
-    return advance(_turn(changed(state, board=laid(state.seats, state.rules.starts)), state.turn))
+    board = laid(state.seats, state.rules.starts)
+    return advance(_turn(changed(state, board=board), state.turn), board)
 
 
 def due(state: State) -> Task | None:
     """Return what the game waits for, or none when it is over: after `advance` a decision, a draw or a die."""
     board = state.board
-    return board.agenda[0] if board is not None and board.agenda and state.outcome is None else None
+    return board.agenda[0] if board is not None and board.agenda else None
 
 
 def decider(state: State) -> Seat | None:
@@ -48,15 +49,17 @@ def decides(task: Task) -> Seat:
     return task.seat if task.name in DECISIONS else CHANCE
 
 
-def advance(state: State) -> State:
-    """Return the state after all that happens by itself: a tribe that holds the three signs settles at once (M22)."""
-    before: Board | None = None
+def advance(state: State, before: Board) -> State:
+    """Return the state after all that happens by itself, given the board before the move.
+
+    A tribe that has come to hold the three signs settles at once (ruling M22).
+    """
     while True:
         board = state.laid
         if state.clock is not None:
             state = _rebared(state, board)
-        if state.outcome is None and not (before and board.holds_as(before)) and (seat := settler(state)):
-            state = apocalypse.finish(state, Outcome(SETTLED, seat))
+        if not board.holds_as(before):
+            state = settled(state)
         if state.outcome is not None:
             return changed(state, board=changed(board, agenda=(), battle=None))
         before, agenda = board, board.agenda
@@ -69,6 +72,12 @@ def advance(state: State) -> State:
                 break
 
 
+def settled(state: State) -> State:
+    """Return the state in which a tribe that holds the three signs has won, if one does and the game still runs."""
+    seat = settler(state) if state.outcome is None else None
+    return apocalypse.finish(state, Outcome(SETTLED, seat)) if seat else state
+
+
 def _rebared(state: State, board: Board) -> State:
     """Return the state whose clock knows whether any space still holds a token (ruling M35)."""
     clock, bare = state.clock, board.bare and state.rules.forestall == "bare"
@@ -79,10 +88,12 @@ def _rebared(state: State, board: Board) -> State:
 
 def moved(state: State, seat: Seat, roll: int) -> State:
     """Return the state after the roll that is due: the tribe walked as many spaces as it and its bonuses say."""
-    board, n = state.laid, state.index(seat)
-    place, boosts = board.tribes[n].place, board.tribes[n].boosts
-    spaces = max(0, roll + standing(state, seat, "movement") + raised(boosts, "movement"))
-    tribes = board.tribes_with(n, place=walk(place, spaces), boosts=unspent(boosts, "movement"))
+    board, n = state.laid, state.seats.index(seat)
+    tribe, spaces = board.tribes[n], roll + standing(state, seat, "movement")
+    if boosts := tribe.boosts:
+        spaces, boosts = spaces + raised(boosts, "movement"), unspent(boosts, "movement")
+    spaces = max(0, spaces)
+    tribes = board.tribes_with(n, place=walk(tribe.place, spaces), boosts=boosts)
     # The roll is done; what a landing brings takes its place.
     due_ = (*(landing.tasks(state, seat) if spaces else ()), *board.agenda[1:])
     return changed(state, board=changed(board, tribes=tribes, agenda=due_))
@@ -90,8 +101,8 @@ def moved(state: State, seat: Seat, roll: int) -> State:
 
 def end_turn(state: State) -> State:
     """Return the state after the running turn: a tick where it is due, then the next turn, or an extra one (M43)."""
-    state = after_turn(apocalypse.tick(state))
-    if state.over:
+    state = after_turn(apocalypse.tick(state) if state.clock else state)
+    if state.outcome is not None:
         return state
     board = state.laid
     if board.again:
@@ -190,7 +201,7 @@ def _may_play(state: State, task: Task) -> bool:
 
 _WAITS: Mapping[str, Callable[[State, Task], bool]] = {
     "roll": lambda _state, _task: True,
-    "draw": lambda state, task: left(state, task.args[0]) > 0,  # type: ignore[arg-type]  # a pile's name
+    "draw": lambda state, task: any_left(state, task.args[0]),  # type: ignore[arg-type]  # a pile's name
     "die": lambda state, task: battle.fighting(state, task.seat),
     "bless": _holds("rain"),
     "arm": _in_battle("war", "rain"),

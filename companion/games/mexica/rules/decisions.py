@@ -45,6 +45,7 @@ _TAPS = tuple(
     tuple(Move("sacrifice", (god, n)) for god in GODS for n in range(1, most + 1)) for most in range(MOST_AT_ONCE + 1)
 )
 """The tokens that a tribe may give at once, by the most that it can."""
+_AMONG_TAPS = tuple(map(frozenset, _TAPS))
 _DRAWS: dict[Arg, tuple[Move, ...]] = {
     pile: tuple(Move("draw", (pile, each)) for each in cards) for pile, cards in IN_ORDER.items()
 }
@@ -117,9 +118,8 @@ def typing(state: State, picked: tuple[Arg, ...]) -> list[Choice]:
     return []
 
 
-def carry_out(state: State, move: Move) -> State | Refusal:
-    """Return the state after a move by whoever must act, or why it cannot be made."""
-    task = state.laid.agenda[0]
+def carry_out(state: State, task: Task, move: Move) -> State | Refusal:
+    """Return the state after a move by which the task that is due shall be carried out, or why it cannot be made."""
     if _legal(state, task, move):
         return _MOVES[move.name](state, task, move.args)
     if move.name in {each.name for each in due(state, task)}:
@@ -139,7 +139,7 @@ def _legal(state: State, task: Task, move: Move) -> bool:
         known = _DRAW.get(args[-1]) if args else None
         return step == "draw" and move == known and args[0] == task.args[0] and hidden(state, str(args[1]))
     if name == "sacrifice":
-        return step == "sacrifice" and move in _taps(state, task.seat)
+        return step == "sacrifice" and move in _AMONG_TAPS[_most(state, task.seat)]
     if name in _CLOSING and step in _CLOSED:
         return move == _close(task)
     if name == "pass" and step in _PASSED:
@@ -204,16 +204,18 @@ def _forfeits(state: State, task: Task) -> list[Move]:
 
 
 def _sacrifices(state: State, task: Task) -> list[Move]:
-    moves = [_close(task), *_taps(state, task.seat)]
+    moves = [_close(task), *_TAPS[_most(state, task.seat)]]
     if offerings.tonantzin_open(state, task.seat):
         moves.append(_TONANTZIN)
     return moves
 
 
-def _taps(state: State, seat: Seat) -> tuple[Move, ...]:
-    """Return what a tribe may give to the temple in its sacrifice step."""
+def _most(state: State, seat: Seat) -> int:
+    """Return how many tokens a tribe may give to the temple at once in its sacrifice step."""
+    if not offerings.temple_open(state):
+        return 0
     tokens = state.laid.tribes[state.seats.index(seat)].tokens
-    return _TAPS[tokens if tokens < MOST_AT_ONCE else MOST_AT_ONCE] if offerings.temple_open(state) else ()
+    return tokens if tokens < MOST_AT_ONCE else MOST_AT_ONCE
 
 
 def _actions(state: State, task: Task) -> list[Move]:

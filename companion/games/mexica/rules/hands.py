@@ -106,6 +106,13 @@ def left(state: State, pile: Pile) -> int:
     return len(IN_ORDER[pile]) - gone
 
 
+def any_left(state: State, pile: Pile) -> bool:
+    """Return whether a pile holds a card; as a rule so few are in hands and among the discards that it must."""
+    board = state.laid
+    gone = count(board.discards, pile) + sum([len(tribe.hand) for tribe in board.tribes])
+    return gone < len(IN_ORDER[pile]) or left(state, pile) > 0
+
+
 def replenishes(state: State, pile: Pile) -> bool:
     """Return whether discards are shuffled back into a pile that has run out (ruling M17)."""
     return state.rules.reshuffle == "on" and any_of(state.laid.discards, pile)

@@ -40,8 +40,8 @@ def moves(state: State, seat: Seat) -> list[Move]:
 def _full_moves(state: State, seat: Seat) -> list[Move]:
     """Return the legal moves of a full game, without those of unclaimed tokens, sorted."""
     legal: list[Move] = []
-    if course.decider(state) == seat:
-        task = state.laid.agenda[0]
+    task = course.due(state)
+    if task and course.decides(task) == seat:
         legal = decisions.due(state, task)
         if task.name == "sacrifice" and state.proposal is None:
             # A sacrifice step lists first how it is closed; the names of its other moves come after "propose".

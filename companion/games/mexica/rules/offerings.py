@@ -59,9 +59,10 @@ def temple_open(state: State) -> bool:
 def tonantzin_open(state: State, seat: Seat) -> bool:
     """Return whether a tribe may buy a Day card of Tonantzin now (rulings M1, M36, M37)."""
     board, rules = state.laid, state.rules
-    step, tokens = board.step, board.tribes[state.index(seat)].tokens
-    if (step.temple and rules.mary_exclusive == "on") or (step.days and rules.cards_per_step == "one"):
+    temple, _, _, days = board.step
+    if (temple and rules.mary_exclusive == "on") or (days and rules.cards_per_step == "one"):
         return False
+    tokens = board.tribes[state.seats.index(seat)].tokens
     return tokens > 0 and tokens >= price(state, seat, rules.day_card_cost)
 
 

@@ -36,15 +36,15 @@ def to_act(state: State) -> tuple[Seat, ...]:
     """
     if state.board is None:
         return state.seats if not state.over or state.unclaimed else ()
-    seat = course.decider(state)
+    task = course.due(state)
     if state.proposal is None and not state.unclaimed:
-        return (seat,) if seat else ()
-    return (*state.seats, CHANCE) if seat == CHANCE else state.seats
+        return (course.decides(task),) if task else ()
+    return (*state.seats, CHANCE) if task and course.decides(task) == CHANCE else state.seats
 
 
 def play(state: State, seat: Seat, move: Move) -> Result:
     """Return the state after a seat's move, or why it cannot be made."""
-    if state.board:
+    if state.board is not None:
         return _full(state, seat, move)
     name = move.name
     if not isinstance(seat, str) or seat not in (*state.seats, TEMPLE):
@@ -61,15 +61,15 @@ def play(state: State, seat: Seat, move: Move) -> Result:
 
 def _full(state: State, seat: Seat, move: Move) -> Result:
     """Return the state after a move of the full game, and after all that then happens by itself."""
-    name = move.name
-    if isinstance(name, str) and name in decisions.NAMES and course.decider(state) == seat:
-        result = decisions.carry_out(state, move)
+    name, board, task = move.name, state.laid, course.due(state)
+    if task and isinstance(name, str) and name in decisions.NAMES and course.decides(task) == seat:
+        result = decisions.carry_out(state, task, move)
     else:
         result = _aside(state, seat, move)
     # What happens by itself follows from the board alone, and from the end of the game.
-    if isinstance(result, Refusal) or (result.board is state.board and result.outcome is state.outcome):
+    if isinstance(result, Refusal) or (result.board is board and result.outcome is state.outcome):
         return result
-    return course.advance(result)
+    return course.advance(result, board)
 
 
 def _aside(state: State, seat: Seat, move: Move) -> Result:
