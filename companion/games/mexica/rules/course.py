@@ -166,7 +166,7 @@ _BY_ITSELF: Mapping[str, Callable[[State, Task, _Agenda], State]] = {
     "bonus": _popped(lambda state, task: events.bonus(state, task.seat, int(task.args[0]), int(task.args[1]))),
     "draw": _replenish,
     "sacrifice_begins": offerings.begun,
-    "sacrifice": _popped(lambda state, task: offerings.ended(state, task.seat)),
+    "sacrifice": offerings.ended,
 }
 """What comes of a task that is met, given what is due after it; what happens at every turn takes that in at once."""
 

@@ -203,8 +203,11 @@ def _forfeits(state: State, task: Task) -> list[Move]:
     return [*_each("give", given), *([_PASS] if state.rules.card_payment == "may" else [])]
 
 
-def _sacrifices(state: State, task: Task) -> list[Move]:
-    moves = [_close(task), *_TAPS[_most(state, task.seat)]]
+def offers(state: State, task: Task, proposals: Iterable[Move] = ()) -> list[Move]:
+    """Return the moves of a sacrifice step, sorted: how it is closed, corrections that may be proposed, what is given.
+
+    """
+    moves = [_close(task), *proposals, *_TAPS[_most(state, task.seat)]]
     if offerings.tonantzin_open(state, task.seat):
         moves.append(_TONANTZIN)
     return moves
@@ -257,7 +260,7 @@ _LISTS: Mapping[str, Callable[[State, Task], list[Move]]] = {
     "reroll": _plays(events.second_thoughts),
     "challenge": _challenges,
     "forfeit": _forfeits,
-    "sacrifice": _sacrifices,
+    "sacrifice": offers,
     "cards": _actions,
     "choose": _choosing,
     "take": _taking,
@@ -285,8 +288,9 @@ def _play(state: State, task: Task, args: tuple[Arg, ...]) -> State:
 
 
 def _pass(state: State, task: Task, _args: tuple[Arg, ...]) -> State:
-    state = _popped(state)
-    return offerings.ended(state, task.seat) if task.name == "sacrifice" else state
+    if task.name == "sacrifice":
+        return offerings.ended(state, task, state.laid.agenda[1:])
+    return _popped(state)
 
 
 def _attack(state: State, task: Task, args: tuple[Arg, ...]) -> State:
@@ -309,7 +313,7 @@ def _tonantzin(state: State, task: Task, _args: tuple[Arg, ...]) -> State:
 
 def _end_turn(state: State, task: Task, _args: tuple[Arg, ...]) -> State:
     # The steps of the next turn come in the place of all that was due.
-    return course.end_turn(offerings.ended(state, task.seat) if task.name == "sacrifice" else state)
+    return course.end_turn(offerings.ended(state, task, ()) if task.name == "sacrifice" else state)
 
 
 def _choose(state: State, task: Task, args: tuple[Arg, ...]) -> State:

@@ -42,11 +42,9 @@ def _full_moves(state: State, seat: Seat) -> list[Move]:
     legal: list[Move] = []
     task = course.due(state)
     if task and course.decides(task) == seat:
-        legal = decisions.due(state, task)
         if task.name == "sacrifice" and state.proposal is None:
-            # A sacrifice step lists first how it is closed; the names of its other moves come after "propose".
-            legal[1:1] = _proposals(state)
-            return legal
+            return decisions.offers(state, task, _proposals(state))
+        legal = decisions.due(state, task)
     for move in _answers(state, seat):
         insort(legal, move)
     return legal

@@ -5,12 +5,17 @@ It takes tokens from hands and puts cards on the agenda; who may act, and when, 
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from companion.games.kernel import Seat, changed
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.board import NO_STEP, Step, Task, draw
-from companion.games.mexica.rules.bonuses import raised, standing, unspent, waiting
+from companion.games.mexica.rules.bonuses import raised, standing, unspent
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import HUITZILOPOCHTLI, NOTHING, God
+
+_step = lru_cache(maxsize=4096)(Step)
+"""Makes what a step has seen, of which there are few."""
 
 PILE_OF: dict[God, str] = {HUITZILOPOCHTLI: "war", "tlaloc": "rain"}
 
@@ -37,18 +42,19 @@ def begun(state: State, _task: Task, rest: tuple[Task, ...]) -> State:
     return changed(state, board=changed(state.laid, step=NO_STEP, agenda=rest))
 
 
-def ended(state: State, seat: Seat) -> State:
+def ended(state: State, task: Task, rest: tuple[Task, ...]) -> State:
     """Return the state after a sacrifice step; what did not reach a price is an offering, unless it is kept (M4)."""
-    n, board = state.seats.index(seat), state.laid
-    toward = board.tribes[n].toward
-    if toward is NOTHING or toward == NOTHING or state.rules.sacrifice_credit == "on":
-        return state
-    return changed(state, board=board.tribe(n, toward=NOTHING))
+    n, board = state.seats.index(task.seat), state.laid
+    tribes = board.tribes
+    if tribes[n].toward != NOTHING and state.rules.sacrifice_credit == "off":
+        tribes = board.tribes_with(n, toward=NOTHING)
+    return changed(state, board=changed(board, tribes=tribes, agenda=rest))
 
 
 def price(state: State, seat: Seat, base: int) -> int:
     """Return what a drawn card costs a tribe now, at least one token."""
-    return max(1, base + standing(state, seat, "price") + waiting(state, seat, "price"))
+    boosts = state.laid.tribes[state.seats.index(seat)].boosts
+    return max(1, base + standing(state, seat, "price") + (raised(boosts, "price") if boosts else 0))
 
 
 def temple_open(state: State) -> bool:
@@ -74,13 +80,13 @@ def to_temple(state: State, seat: Seat, god: God, tokens: int) -> State:
     toward, boosts, agenda = tribe.toward.plus(god, tokens), tribe.boosts, board.agenda
     usual = rules.god_card_cost + standing(state, seat, "price")
     # A card is earned for each full price (ruling M3), or by a house rule once a step (M37).
-    while toward.to(god) >= (cost := max(1, usual + raised(boosts, "price"))):
+    while toward.to(god) >= (cost := max(1, usual + raised(boosts, "price") if boosts else usual)):
         if rules.cards_per_step == "one" and cards.to(god):
             break
         toward, cards = toward.plus(god, -cost), cards.plus(god, 1)
         boosts, agenda = unspent(boosts, "price"), (draw(seat, PILE_OF[god]), *agenda)
     tribes = board.tribes_with(n, tokens=tribe.tokens - tokens, toward=toward, boosts=boosts)
-    board = changed(board, tribes=tribes, step=Step(temple + tokens, tonantzin, cards, days), agenda=agenda)
+    board = changed(board, tribes=tribes, step=_step(temple + tokens, tonantzin, cards, days), agenda=agenda)
     return apocalypse.reckon(changed(state, board=board, tallies=state.tallies.credit(n, god, tokens)))
 
 

@@ -65,16 +65,27 @@ def _full(state: State, seat: Seat, move: Move) -> Result:
     if task and isinstance(name, str) and name in decisions.NAMES and course.decides(task) == seat:
         result = decisions.carry_out(state, task, move)
     else:
-        result = _aside(state, seat, move)
+        result = _beside(state, seat, move)
     # What happens by itself follows from the board alone, and from the end of the game.
     if isinstance(result, Refusal) or (result.board is board and result.outcome is state.outcome):
         return result
     return course.advance(result, board)
 
 
-def _aside(state: State, seat: Seat, move: Move) -> Result:
+def _beside(state: State, seat: Seat, move: Move) -> Result:
     """Return the state after a token fell or the table set something right, or why a move cannot be made."""
-    name = move.name
+    name, args = move.name, move.args
+    chore = isinstance(name, str) and name in CHORES and seat in state.seats and not state.outcome
+    if not chore and (refusal := _unfit(state, seat, name)):
+        return refusal
+    if name == "propose" and not state.proposal and not legal.may_correct(state, seat):
+        return Refusal("not_now", {"move": name, "due": "sacrifice"})
+    length, carry_out, _ = _MOVES[name]
+    return wrong_length(name, args, length) or carry_out(state, seat, args)
+
+
+def _unfit(state: State, seat: Seat, name: str) -> Refusal | None:
+    """Return why no move of that name by that seat can be made in the full game, but the one that is due, or none."""
     if not isinstance(seat, str) or (seat not in state.seats and seat not in (TEMPLE, CHANCE)):
         return Refusal("not_seated", {"seat": shown(seat)})
     if not isinstance(name, str) or name not in _FULL:
@@ -85,12 +96,7 @@ def _aside(state: State, seat: Seat, move: Move) -> Result:
         return Refusal("over")
     if name in decisions.NAMES:
         return Refusal("not_yours", {"seat": course.decider(state) or ""})
-    if seat == CHANCE:
-        return Refusal("players_only", {"move": name})
-    if name == "propose" and not state.proposal and not legal.may_correct(state, seat):
-        return Refusal("not_now", {"move": name, "due": "sacrifice"})
-    rule = _MOVES[name]
-    return wrong_length(name, move.args, rule.length) or rule.carry_out(state, seat, move.args)
+    return Refusal("players_only", {"move": name}) if seat == CHANCE else None
 
 
 def entering(state: State, fall: Fall) -> Move:
