@@ -18,10 +18,9 @@ IN_BATTLE = frozenset({"attack", "defence", "battle", "loot", "ransom"})
 def standing(state: State, seat: Seat, what: str) -> int:
     """Return what the week cards of a tribe add to a number."""
     total, holders = 0, state.laid.holders
-    if seat in holders:
-        for place, by in state.rules.cards.standing.get(what, ()):
-            if holders[place] == seat:
-                total += by
+    for place, by in state.rules.cards.standing.get(what, ()):
+        if holders[place] == seat:
+            total += by
     return total
 
 

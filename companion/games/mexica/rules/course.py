@@ -113,8 +113,8 @@ def end_turn(state: State) -> State:
 
 def _turn(state: State, turn: int) -> State:
     """Return the state with a turn begun and all its steps due."""
-    seat = state.seat_at(turn)
-    agenda = _steps(seat, state.rules.turn_order, landing.collects_first(state, turn))
+    seat, order = state.seat_at(turn), state.rules.turn_order
+    agenda = _steps(seat, order, order == "tester" and landing.collects_first(state, turn))
     if landing.earns(state, seat):
         agenda = (Task("income", seat), *agenda)
     return changed(state, turn=turn, board=changed(state.laid, forced=0, agenda=agenda))

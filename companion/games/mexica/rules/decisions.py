@@ -130,7 +130,7 @@ def carry_out(state: State, task: Task, move: Move) -> State | Refusal:
 def _legal(state: State, task: Task, move: Move) -> bool:
     """Return whether a move is on the list of a task; where one look tells, no list is made."""
     name, args = move
-    if not isinstance(args, tuple) or not _PLAIN.issuperset(map(type, args)):
+    if not isinstance(args, tuple) or (args and not _PLAIN.issuperset(map(type, args))):
         return False
     step = task.name
     if name == "roll":
@@ -141,7 +141,7 @@ def _legal(state: State, task: Task, move: Move) -> bool:
     if name == "sacrifice":
         return step == "sacrifice" and move in _AMONG_TAPS[_most(state, task.seat)]
     if name in _CLOSING and step in _CLOSED:
-        return move == _close(task)
+        return not args and name == _close(task).name
     if name == "pass" and step in _PASSED:
         return not args
     return move in due(state, task)
@@ -204,9 +204,7 @@ def _forfeits(state: State, task: Task) -> list[Move]:
 
 
 def offers(state: State, task: Task, proposals: Iterable[Move] = ()) -> list[Move]:
-    """Return the moves of a sacrifice step, sorted: how it is closed, corrections that may be proposed, what is given.
-
-    """
+    """Return the moves of a sacrifice step, sorted: how it is closed, the corrections given, what may be offered."""
     moves = [_close(task), *proposals, *_TAPS[_most(state, task.seat)]]
     if offerings.tonantzin_open(state, task.seat):
         moves.append(_TONANTZIN)

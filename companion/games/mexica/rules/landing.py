@@ -26,12 +26,12 @@ _TESTER_FIRST = ("bless", "collect", "fresh")
 
 def tasks(state: State, seat: Seat) -> tuple[Task, ...]:
     """Return what a landing brings."""
-    return _tasks(seat, _ORDERS[state.rules.turn_order])
+    return _landing(seat, state.rules.turn_order)
 
 
 def collects_first(state: State, turn: int) -> bool:
-    """Return whether one collects before the roll: by the author's tester, though not in one's first turn."""
-    return state.rules.turn_order == "tester" and state.round_at(turn) > 1
+    """Return whether one collects before the roll, as the author's tester does but in one's first turn."""
+    return state.round_at(turn) > 1
 
 
 def before_roll(seat: Seat) -> tuple[Task, ...]:
@@ -154,6 +154,11 @@ def income(state: State, seat: Seat) -> State:
     """Return the state after a tribe received what its week cards bring each turn."""
     tokens = max(0, standing(state, seat, "income"))
     return changed(state, board=state.laid.from_reserve(state.index(seat), tokens))
+
+
+@cache
+def _landing(seat: Seat, order: str) -> tuple[Task, ...]:
+    return _tasks(seat, _ORDERS[order])
 
 
 @cache

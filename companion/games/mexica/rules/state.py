@@ -97,11 +97,12 @@ class State:
 
     def seat_at(self, turn: int) -> Seat:
         """Return whose turn a turn is or was."""
-        if self.board and self.board.extras:
+        if self.board is not None and self.board.extras:
             for extra, seat in self.board.extras:
                 if extra == turn:
                     return seat
-        return self.seats[(self._ordinary(turn) - 1) % len(self.seats)]
+            turn = self._ordinary(turn)
+        return self.seats[(turn - 1) % len(self.seats)]
 
     def _ordinary(self, turn: int) -> int:
         """Return how many turns up to one were no extra ones."""
