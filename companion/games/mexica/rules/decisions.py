@@ -144,6 +144,8 @@ def _legal(state: State, task: Task, move: Move) -> bool:
         return not args and name == _close(task).name
     if name == "pass" and step in _PASSED:
         return not args
+    if name == "play" and step in _PLAYED:
+        return len(args) == 1 and args[0] in _PLAYED[step](state, task.seat)
     return move in due(state, task)
 
 
@@ -187,8 +189,8 @@ def _draws(state: State, task: Task) -> list[Move]:
     return of_unseen(state, pile, _DRAWS[pile])  # type: ignore[arg-type]  # a pile's name
 
 
-def _plays(of: Callable[[State, Seat], list[str]]) -> Callable[[State, Task], list[Move]]:
-    return lambda state, task: [_PASS, *_each("play", of(state, task.seat))]
+def _plays(state: State, task: Task) -> list[Move]:
+    return [_PASS, *_each("play", _PLAYED[task.name](state, task.seat))]
 
 
 def _challenges(state: State, task: Task) -> list[Move]:
@@ -249,13 +251,21 @@ def _naming(name: str, what: str) -> Move:
     return Move(name, (what,))
 
 
+_PLAYED: Mapping[str, Callable[[State, Seat], list[str]]] = {
+    "bless": events.blessings,
+    "arm": events.weapons,
+    "reroll": events.second_thoughts,
+    "cards": events.actions,
+}
+"""The cards that may be played at each step that is for playing some."""
+
 _LISTS: Mapping[str, Callable[[State, Task], list[Move]]] = {
     "roll": _dice,
     "die": _dice,
     "draw": _draws,
-    "bless": _plays(events.blessings),
-    "arm": _plays(events.weapons),
-    "reroll": _plays(events.second_thoughts),
+    "bless": _plays,
+    "arm": _plays,
+    "reroll": _plays,
     "challenge": _challenges,
     "forfeit": _forfeits,
     "sacrifice": offers,

@@ -8,6 +8,7 @@ from functools import cache
 from companion.games.kernel import CHANCE, Arg, Choice, Move, Seat
 from companion.games.mexica.rules import apocalypse, course, decisions
 from companion.games.mexica.rules.apocalypse import WEEK_CARDS
+from companion.games.mexica.rules.board import Task
 from companion.games.mexica.rules.corrections import given_by, held_by
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE, may_have_given
 from companion.games.mexica.rules.state import State, Unclaimed
@@ -124,7 +125,11 @@ def may_correct(state: State, seat: Seat) -> bool:
         return not state.over
     if state.proposal is not None:
         return True
-    task = course.due(state)
+    return proposes(course.due(state), seat)
+
+
+def proposes(task: Task | None, seat: Seat) -> bool:
+    """Return whether a tribe may propose a correction in the full game while a task is due."""
     return task is not None and task.name == "sacrifice" and task.seat == seat
 
 

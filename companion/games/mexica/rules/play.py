@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from companion.games.kernel import CHANCE, TEMPLE, Arg, Fall, Move, Refusal, Seat
 from companion.games.mexica.rules import corrections, course, decisions, legal, sacrifice, turn
+from companion.games.mexica.rules.board import Task
 from companion.games.mexica.rules.refusals import a_god, a_number, a_seat, shown, wrong_length
 from companion.games.mexica.rules.state import State
 
@@ -38,7 +39,7 @@ def to_act(state: State) -> tuple[Seat, ...]:
         return state.seats if not state.over or state.unclaimed else ()
     task = course.due(state)
     if state.proposal is None and not state.unclaimed:
-        return (course.decides(task),) if task else ()
+        return (course.decides(task),) if task is not None else ()
     return (*state.seats, CHANCE) if task and course.decides(task) == CHANCE else state.seats
 
 
@@ -65,20 +66,20 @@ def _full(state: State, seat: Seat, move: Move) -> Result:
     if task and isinstance(name, str) and name in decisions.NAMES and course.decides(task) == seat:
         result = decisions.carry_out(state, task, move)
     else:
-        result = _beside(state, seat, move)
+        result = _beside(state, seat, move, task)
     # What happens by itself follows from the board alone, and from the end of the game.
     if isinstance(result, Refusal) or (result.board is board and result.outcome is state.outcome):
         return result
     return course.advance(result, board)
 
 
-def _beside(state: State, seat: Seat, move: Move) -> Result:
+def _beside(state: State, seat: Seat, move: Move, task: Task | None) -> Result:
     """Return the state after a token fell or the table set something right, or why a move cannot be made."""
     name, args = move.name, move.args
     chore = isinstance(name, str) and name in CHORES and seat in state.seats and not state.outcome
     if not chore and (refusal := _unfit(state, seat, name)):
         return refusal
-    if name == "propose" and not state.proposal and not legal.may_correct(state, seat):
+    if name == "propose" and not state.proposal and not legal.proposes(task, seat):
         return Refusal("not_now", {"move": name, "due": "sacrifice"})
     length, carry_out, _ = _MOVES[name]
     return wrong_length(name, args, length) or carry_out(state, seat, args)
