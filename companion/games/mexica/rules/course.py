@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TypeAlias
+from typing import cast
 
 from companion.games.kernel import CHANCE, Seat, changed
+from companion.games.mexica.cards.deck import Pile
 from companion.games.mexica.rules import apocalypse, battle, events, landing, offerings
 from companion.games.mexica.rules.board import Board, Task, laid
 from companion.games.mexica.rules.bonuses import after_turn, raised, standing, unspent
 from companion.games.mexica.rules.calendar import walk
-from companion.games.mexica.rules.hands import any_left, any_of, replenish, replenishes, settler
+from companion.games.mexica.rules.hands import any_left, any_of, replenished, settler
 from companion.games.mexica.rules.state import Outcome, State
 from companion.games.mexica.rules.turn import SETTLED
 
@@ -63,12 +64,12 @@ def advance(state: State, before: Board) -> State:
         if state.outcome is not None:
             return changed(state, board=changed(board, agenda=(), battle=None))
         before, agenda = board, board.agenda
-        for n, task in enumerate(agenda):
-            waits, matters, carry_out = _TASKS[task[0]]
-            if waits is not None and waits(state, task):
-                return changed(state, board=changed(board, agenda=agenda[n:])) if n else state
-            if carry_out is not None and (matters is None or matters(state, task)):
-                state = carry_out(state, task, agenda[n + 1 :])
+        for at, task in enumerate(agenda):
+            after = _TASKS[task[0]](state, task, at)
+            if after is None:
+                return changed(state, board=changed(board, agenda=agenda[at:])) if at else state
+            if after is not state:
+                state = after
                 break
 
 
@@ -131,12 +132,19 @@ def _steps(seat: Seat, order: str, collects_first: bool) -> tuple[Task, ...]:
     return tuple(tasks)
 
 
-_Agenda: TypeAlias = tuple[Task, ...]
-
-
-def _popped(carry_out: Callable[[State, Task], State]) -> Callable[[State, Task, _Agenda], State]:
+def _popped(carry_out: Callable[[State, Task], State]) -> Callable[[State, Task, int], State]:
     """Return how a task is carried out once the agenda holds only what comes after it."""
-    return lambda state, task, rest: carry_out(changed(state, board=changed(state.laid, agenda=rest)), task)
+
+    def popped(state: State, task: Task, at: int) -> State:
+        board = state.laid
+        return carry_out(changed(state, board=changed(board, agenda=board.agenda[at + 1 :])), task)
+
+    return popped
+
+
+def _waiting(waits: Callable[[State, Task], object]) -> Callable[[State, Task, int], State | None]:
+    """Return how a task is carried out that waits, or else is passed over."""
+    return lambda state, task, _at: None if waits(state, task) else state
 
 
 def _fight(state: State, task: Task) -> State:
@@ -148,73 +156,62 @@ def _judge(state: State, task: Task) -> State:
     return battle.judge(state, task.seat) if state.laid.battle else state
 
 
-def _replenish(state: State, task: Task, rest: _Agenda) -> State:
-    """Return the state whose pile has its discards back, and is to be drawn from after all."""
-    again = changed(state.laid, agenda=(task, *rest))
-    return replenish(changed(state, board=again), task.args[0])  # type: ignore[arg-type]  # a pile's name
+def _drawing(state: State, task: Task, at: int) -> State | None:
+    """Wait for a card, from a pile that has its discards back if it ran out, or pass over a pile that has none."""
+    pile, board = cast("Pile", task.args[0]), state.laid
+    if any_left(state, pile):
+        return None
+    return replenished(changed(state, board=changed(board, agenda=board.agenda[at:])), pile) or state
 
 
-_BY_ITSELF: Mapping[str, Callable[[State, Task, _Agenda], State]] = {
+def _blessing(state: State, task: Task, _at: int) -> State | None:
+    return None if any_of(state.laid.tribes[state.seats.index(task.seat)].hand, "rain") else state
+
+
+def _in_battle(*piles: str) -> Callable[[State, Task, int], State | None]:
+    return _waiting(lambda state, task: battle.fighting(state, task.seat) and events.holds(state, task.seat, *piles))
+
+
+def _sacrificing(state: State, task: Task, at: int) -> State | None:
+    """Wait for a tribe that has something to give, or has to end its turn."""
+    if task.args[0] or state.laid.tribes[state.seats.index(task.seat)].tokens:
+        return None
+    return offerings.ended(state, task, at)
+
+
+def _playing(state: State, task: Task, _at: int) -> State | None:
+    """Wait for a tribe that holds what it may play, or has to end its turn."""
+    held = ("war", "day") if state.rules.card_timing == "hold_all" else ("war",)
+    return None if task.args[0] or events.holds(state, task.seat, *held) else state
+
+
+_TASKS: Mapping[str, Callable[[State, Task, int], State | None]] = {
     "income": _popped(lambda state, task: landing.income(state, task.seat)),
+    "roll": lambda _state, _task, _at: None,
+    "bless": _blessing,
     "collect": landing.collect,
     "tribute": landing.tribute,
-    "fresh": landing.fresh_day,
     "battles": battle.battles,
+    "challenge": _waiting(lambda state, task: battle.within_reach(state, task.seat)),
+    "fresh": landing.fresh_day,
     "fight": _popped(_fight),
+    "arm": _in_battle("war", "rain"),
+    "die": _waiting(lambda state, task: battle.fighting(state, task.seat)),
+    "reroll": _in_battle("war"),
     "judge": _popped(_judge),
     "ransom": _popped(lambda state, task: battle.ransom(state, task.seat, str(task.args[0]), int(task.args[1]))),
+    "forfeit": lambda _state, _task, _at: None,
+    "draw": _drawing,
     "bonus": _popped(lambda state, task: events.bonus(state, task.seat, int(task.args[0]), int(task.args[1]))),
-    "draw": _replenish,
+    "choose": _waiting(lambda state, task: events.targets(state, task.seat, str(task.args[0]))),
+    "take": _waiting(lambda state, _task: events.unissued(state)),
+    "return": _waiting(lambda state, task: events.returnable(state, task.seat, str(task.args[0]))),
     "sacrifice_begins": offerings.begun,
-    "sacrifice": offerings.ended,
+    "sacrifice": _sacrificing,
+    "cards": _playing,
 }
-"""What comes of a task that is met, given what is due after it; what happens at every turn takes that in at once."""
+"""What comes of each task when it is met, given its place on the agenda.
 
-_MATTERS: Mapping[str, Callable[[State, Task], bool]] = {
-    "tribute": landing.owes,
-    "fresh": lambda _state, task: task.args[0] == 1,
-    "battles": battle.meets,
-    "draw": lambda state, task: replenishes(state, task.args[0]),  # type: ignore[arg-type]  # a pile's name
-    "sacrifice_begins": offerings.begins,
-}
-"""Whether a task that is carried out here changes anything; one that does not is passed over."""
-
-
-def _holds(pile: str) -> Callable[[State, Task], bool]:
-    return lambda state, task: any_of(state.laid.tribes[state.seats.index(task.seat)].hand, pile)
-
-
-def _in_battle(*piles: str) -> Callable[[State, Task], bool]:
-    return lambda state, task: battle.fighting(state, task.seat) and events.holds(state, task.seat, *piles)
-
-
-def _may_sacrifice(state: State, task: Task) -> bool:
-    return task.args[0] == 1 or state.laid.tribes[state.seats.index(task.seat)].tokens > 0
-
-
-def _may_play(state: State, task: Task) -> bool:
-    if task.args[0] == 1:
-        return True
-    held = ("war", "day") if state.rules.card_timing == "hold_all" else ("war",)
-    return events.holds(state, task.seat, *held)
-
-
-_WAITS: Mapping[str, Callable[[State, Task], bool]] = {
-    "roll": lambda _state, _task: True,
-    "draw": lambda state, task: any_left(state, task.args[0]),  # type: ignore[arg-type]  # a pile's name
-    "die": lambda state, task: battle.fighting(state, task.seat),
-    "bless": _holds("rain"),
-    "arm": _in_battle("war", "rain"),
-    "reroll": _in_battle("war"),
-    "challenge": lambda state, task: bool(battle.within_reach(state, task.seat)),
-    "sacrifice": _may_sacrifice,
-    "cards": _may_play,
-    "return": lambda state, task: bool(events.returnable(state, task.seat, str(task.args[0]))),
-    "take": lambda state, _task: bool(events.unissued(state)),
-    "choose": lambda state, task: bool(events.targets(state, task.seat, str(task.args[0]))),
-    "forfeit": lambda _state, _task: True,
-}
-"""Whether a task stops the game, judged by what everybody sees: nobody's hand tells on it."""
-
-_TASKS = {name: (_WAITS.get(name), _MATTERS.get(name), _BY_ITSELF.get(name)) for name in (*_WAITS, *_BY_ITSELF)}
-"""For each task: whether it waits, whether it matters where it does not, and how it is carried out."""
+The state after it, which no longer holds the task nor what was passed over before it; the same state where nothing
+comes of it; or none where the game waits for it, judged by what everybody sees: nobody's hand tells on it.
+"""

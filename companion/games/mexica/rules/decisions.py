@@ -297,7 +297,7 @@ def _play(state: State, task: Task, args: tuple[Arg, ...]) -> State:
 
 def _pass(state: State, task: Task, _args: tuple[Arg, ...]) -> State:
     if task.name == "sacrifice":
-        return offerings.ended(state, task, state.laid.agenda[1:])
+        return offerings.ended(state, task, 0)
     return _popped(state)
 
 
@@ -321,7 +321,7 @@ def _tonantzin(state: State, task: Task, _args: tuple[Arg, ...]) -> State:
 
 def _end_turn(state: State, task: Task, _args: tuple[Arg, ...]) -> State:
     # The steps of the next turn come in the place of all that was due.
-    return course.end_turn(offerings.ended(state, task, ()) if task.name == "sacrifice" else state)
+    return course.end_turn(offerings.ended(state, task, 0) if task.name == "sacrifice" else state)
 
 
 def _choose(state: State, task: Task, args: tuple[Arg, ...]) -> State:

@@ -113,14 +113,11 @@ def any_left(state: State, pile: Pile) -> bool:
     return gone < len(IN_ORDER[pile]) or left(state, pile) > 0
 
 
-def replenishes(state: State, pile: Pile) -> bool:
-    """Return whether discards are shuffled back into a pile that has run out (ruling M17)."""
-    return state.rules.reshuffle == "on" and any_of(state.laid.discards, pile)
-
-
-def replenish(state: State, pile: Pile) -> State:
-    """Return the state with the discards of a pile shuffled back into it."""
+def replenished(state: State, pile: Pile) -> State | None:
+    """Return the state with the discards shuffled back into a pile that has run out (M17), or none if they are not."""
     board = state.laid
+    if state.rules.reshuffle == "off" or not any_of(board.discards, pile):
+        return None
     kept = tuple([each for each in board.discards if pile_of(each) != pile])
     return changed(state, board=changed(board, discards=kept))
 

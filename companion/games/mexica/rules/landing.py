@@ -54,21 +54,13 @@ def earns(state: State, seat: Seat) -> bool:
     return standing(state, seat, "income") > 0
 
 
-def owes(state: State, task: Task) -> bool:
-    """Return whether a tribe stands on a space that is held by another, or debts are open."""
-    board, seat = state.laid, task.seat
-    holder = board.holders[board.tribes[state.seats.index(seat)].place - 1]
-    return (holder != "" and holder != seat) or bool(board.debts)
-
-
-def collect(state: State, task: Task, rest: tuple[Task, ...]) -> State:
+def collect(state: State, task: Task, at: int) -> State:
     """Return the state after a tribe collected from the space it stands on (rulings M6, M7, M28, M29, M42).
 
     It takes one token from the space, what bonuses add from the reserve. With the last token comes the week card.
-    `rest` is what is due after it.
     """
     seat, board, rules = task.seat, state.laid, state.rules
-    n = state.seats.index(seat)
+    n, rest = state.seats.index(seat), board.agenda[at + 1 :]
     tribe = board.tribes[n]
     place, boosts = tribe.place, tribe.boosts
     biting, there = apocalypse.biting(state) if state.clock else "", board.spaces[place - 1]
@@ -126,15 +118,17 @@ def recount(state: State) -> State:
     return apocalypse.reckon(changed(state, week_cards=state.laid.issued))
 
 
-def tribute(state: State, task: Task, rest: tuple[Task, ...]) -> State:
-    """Return the state after tribute was paid to whoever holds the week card of the space, then the rest (M10, M11)."""
-    seat = task.seat
+def tribute(state: State, task: Task, at: int) -> State:
+    """Return the state after tribute was paid to whoever holds the week card of the space (rulings M10, M11)."""
+    seat, board = task.seat, state.laid
     n = state.seats.index(seat)
-    board = changed(state.laid, agenda=rest)
+    holder = board.holders[board.tribes[n].place - 1]
+    if not board.debts and (not holder or holder == seat):
+        return state
+    board = changed(board, agenda=board.agenda[at + 1 :])
     for debt in board.debts:
         if debt[0] == seat and board.tribes[n].tokens:
             board = _settled(board.pay(n, state.index(debt[1]), 1), debt)
-    holder = board.holders[board.tribes[n].place - 1]
     if not holder or holder == seat:
         return changed(state, board=board)
     owed = max(0, 1 + raised(board.tribes[n].boosts, "tribute"))
@@ -145,9 +139,12 @@ def tribute(state: State, task: Task, rest: tuple[Task, ...]) -> State:
     return spend(changed(state, board=board), seat, "tribute")
 
 
-def fresh_day(state: State, task: Task, rest: tuple[Task, ...]) -> State:
-    """Return the state with a Day card due to a tribe that collected from a fresh space, then the rest (M9, M41)."""
-    return changed(state, board=changed(state.laid, agenda=(draw(task.seat, "day"), *rest)))
+def fresh_day(state: State, task: Task, at: int) -> State:
+    """Return the state with a Day card due to a tribe if it collected from a fresh space (rulings M9, M41)."""
+    if not task.args[0]:
+        return state
+    board = state.laid
+    return changed(state, board=changed(board, agenda=(draw(task.seat, "day"), *board.agenda[at + 1 :])))
 
 
 def income(state: State, seat: Seat) -> State:

@@ -32,23 +32,19 @@ def stepping(state: State) -> Seat | None:
     return None
 
 
-def begins(state: State, _task: Task) -> bool:
-    """Return whether the step before this one left anything behind."""
-    return state.laid.step is not NO_STEP and state.laid.step != NO_STEP
+def begun(state: State, _task: Task, at: int) -> State:
+    """Return the state at the start of a sacrifice step, the same where the one before left nothing behind."""
+    board = state.laid
+    return state if board.step == NO_STEP else changed(state, board=changed(board, step=NO_STEP, agenda=board.agenda[at + 1 :]))
 
 
-def begun(state: State, _task: Task, rest: tuple[Task, ...]) -> State:
-    """Return the state at the start of a sacrifice step; `rest` is what is due from now on."""
-    return changed(state, board=changed(state.laid, step=NO_STEP, agenda=rest))
-
-
-def ended(state: State, task: Task, rest: tuple[Task, ...]) -> State:
+def ended(state: State, task: Task, at: int) -> State:
     """Return the state after a sacrifice step; what did not reach a price is an offering, unless it is kept (M4)."""
     n, board = state.seats.index(task.seat), state.laid
     tribes = board.tribes
     if tribes[n].toward != NOTHING and state.rules.sacrifice_credit == "off":
         tribes = board.tribes_with(n, toward=NOTHING)
-    return changed(state, board=changed(board, tribes=tribes, agenda=rest))
+    return changed(state, board=changed(board, tribes=tribes, agenda=board.agenda[at + 1 :]))
 
 
 def price(state: State, seat: Seat, base: int) -> int:
