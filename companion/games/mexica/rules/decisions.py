@@ -129,10 +129,15 @@ def carry_out(state: State, task: Task, move: Move) -> State | Refusal:
 
 def _legal(state: State, task: Task, move: Move) -> bool:
     """Return whether a move is on the list of a task; where one look tells, no list is made."""
-    name, args = move
-    if not isinstance(args, tuple) or (args and not _PLAIN.issuperset(map(type, args))):
+    (name, args), step = move, task.name
+    if not isinstance(args, tuple):
         return False
-    step = task.name
+    if name in _CLOSING and step in _CLOSED:
+        return not args and name == _close(task).name
+    if name == "pass" and step in _PASSED:
+        return not args
+    if not _PLAIN.issuperset(map(type, args)):
+        return False
     if name == "roll":
         return step in _ROLLED and move in _ROLLS
     if name == "draw":
@@ -140,10 +145,6 @@ def _legal(state: State, task: Task, move: Move) -> bool:
         return step == "draw" and move == known and args[0] == task.args[0] and hidden(state, str(args[1]))
     if name == "sacrifice":
         return step == "sacrifice" and move in _AMONG_TAPS[_most(state, task.seat)]
-    if name in _CLOSING and step in _CLOSED:
-        return not args and name == _close(task).name
-    if name == "pass" and step in _PASSED:
-        return not args
     if name == "play" and step in _PLAYED:
         return len(args) == 1 and args[0] in _PLAYED[step](state, task.seat)
     return move in due(state, task)

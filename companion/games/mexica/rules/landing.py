@@ -64,7 +64,9 @@ def collect(state: State, task: Task, at: int) -> State:
     tribe = board.tribes[n]
     place, boosts = tribe.place, tribe.boosts
     biting, there = apocalypse.biting(state) if state.clock else "", board.spaces[place - 1]
-    fresh, visited = _fresh(state, seat, place), _visited(board, seat, place)
+    fresh, visited = _fresh(state, seat, place), board.visited
+    if seat not in visited[place - 1]:
+        visited = (*visited[: place - 1], (*visited[place - 1], seat), *visited[place:])
     if biting == apocalypse.FLOOD:
         agenda = _marked(rest, seat) if fresh and rules.flood_day_card == "on" else rest
         return changed(state, board=changed(board, visited=visited, agenda=agenda))
@@ -169,13 +171,6 @@ def _fresh(state: State, seat: Seat, place: int) -> bool:
     if counts == "full":
         return board.spaces[place - 1] == WEEK
     return not visitors if counts == "ever" else counts == "per_player" and seat not in visitors
-
-
-def _visited(board: Board, seat: Seat, place: int) -> tuple[tuple[Seat, ...], ...]:
-    """Return who has landed where, now that a tribe has landed on a space."""
-    visited = board.visited
-    visitors = visited[place - 1]
-    return visited if seat in visitors else (*visited[: place - 1], (*visitors, seat), *visited[place:])
 
 
 def _marked(agenda: tuple[Task, ...], seat: Seat) -> tuple[Task, ...]:

@@ -44,9 +44,23 @@ def to_act(state: State) -> tuple[Seat, ...]:
 
 
 def play(state: State, seat: Seat, move: Move) -> Result:
-    """Return the state after a seat's move, or why it cannot be made."""
-    if state.board is not None:
-        return _full(state, seat, move)
+    """Return the state after a seat's move, and after all that then happens by itself, or why it cannot be made."""
+    board = state.board
+    if board is None:
+        return _of_temple(state, seat, move)
+    name, task = move.name, course.due(state)
+    if task is not None and isinstance(name, str) and name in decisions.NAMES and course.decides(task) == seat:
+        result = decisions.carry_out(state, task, move)
+    else:
+        result = _beside(state, seat, move, task)
+    # What happens by itself follows from the board alone, and from the end of the game.
+    if isinstance(result, Refusal) or (result.board is board and result.outcome is state.outcome):
+        return result
+    return course.advance(result, board)
+
+
+def _of_temple(state: State, seat: Seat, move: Move) -> Result:
+    """Return the state after a move in the temple's scope, or why it cannot be made."""
     name = move.name
     if not isinstance(seat, str) or seat not in (*state.seats, TEMPLE):
         return Refusal("not_seated", {"seat": shown(seat)})
@@ -58,19 +72,6 @@ def play(state: State, seat: Seat, move: Move) -> Result:
     if state.over and not rule.by_temple and name not in AFTER_THE_END:
         return Refusal("over")
     return wrong_length(name, move.args, rule.length) or rule.carry_out(state, seat, move.args)
-
-
-def _full(state: State, seat: Seat, move: Move) -> Result:
-    """Return the state after a move of the full game, and after all that then happens by itself."""
-    name, board, task = move.name, state.laid, course.due(state)
-    if task and isinstance(name, str) and name in decisions.NAMES and course.decides(task) == seat:
-        result = decisions.carry_out(state, task, move)
-    else:
-        result = _beside(state, seat, move, task)
-    # What happens by itself follows from the board alone, and from the end of the game.
-    if isinstance(result, Refusal) or (result.board is board and result.outcome is state.outcome):
-        return result
-    return course.advance(result, board)
 
 
 def _beside(state: State, seat: Seat, move: Move, task: Task | None) -> Result:
