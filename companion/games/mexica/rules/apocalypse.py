@@ -126,9 +126,8 @@ def biting(state: State) -> str:
     clock = state.clock
     if clock is None or state.outcome or state.turn == clock.turn or state.rules.doom_effects == "doom":
         return ""
-    if forestalled(state) or (end := doom(state)) == EVEN:
-        return ""
-    return end
+    end = "" if forestalled(state) else doom(state)
+    return "" if end == EVEN else end
 
 
 def _cause(state: State) -> str:

@@ -86,7 +86,7 @@ def of_unseen(state: State, pile: Pile, things: Sequence[_T]) -> list[_T]:
 def hidden(state: State, card_id: str) -> bool:
     """Return whether a card of a pile may be drawn: it lies in nobody's hand and not among the discards."""
     board = state.laid
-    for cards in (board.discards, *[tribe.hand for tribe in board.tribes if tribe.hand]):
+    for cards in (board.discards, *[tribe.hand for tribe in board.tribes]):
         at = bisect_left(cards, card_id)
         if at < len(cards) and cards[at] == card_id:
             return False

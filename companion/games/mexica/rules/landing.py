@@ -156,13 +156,19 @@ def income(state: State, seat: Seat) -> State:
 
 
 @cache
+def _last(seat: Seat, earned: int) -> Task:
+    """Return the last task of a landing, which knows whether a Day card was earned."""
+    return Task("fresh", seat, (earned,))
+
+
+@cache
 def _landing(seat: Seat, order: str) -> tuple[Task, ...]:
     return _tasks(seat, _ORDERS[order])
 
 
 @cache
 def _tasks(seat: Seat, names: tuple[str, ...]) -> tuple[Task, ...]:
-    return tuple(Task(name, seat, (0,) if name == "fresh" else ()) for name in names)
+    return tuple(_last(seat, earned=0) if name == "fresh" else Task(name, seat) for name in names)
 
 
 def _fresh(state: State, seat: Seat, place: int) -> bool:
@@ -175,8 +181,8 @@ def _fresh(state: State, seat: Seat, place: int) -> bool:
 
 def _marked(agenda: tuple[Task, ...], seat: Seat) -> tuple[Task, ...]:
     """Note on this landing's last task that a Day card was earned."""
-    at = agenda.index(Task("fresh", seat, (0,)))
-    return (*agenda[:at], Task("fresh", seat, (1,)), *agenda[at + 1 :])
+    at = agenda.index(_last(seat, earned=0))
+    return (*agenda[:at], _last(seat, earned=1), *agenda[at + 1 :])
 
 
 def _refilled(state: State, board: Board, place: int) -> Board:

@@ -46,8 +46,9 @@ def _full_moves(state: State, seat: Seat) -> list[Move]:
         if task.name == "sacrifice" and state.proposal is None:
             return decisions.offers(state, task, _proposals(state))
         legal = decisions.due(state, task)
-    for move in _answers(state, seat):
-        insort(legal, move)
+    if state.proposal is not None:
+        for move in _answers(state, seat):
+            insort(legal, move)
     return legal
 
 
