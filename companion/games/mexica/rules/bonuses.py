@@ -17,6 +17,8 @@ IN_BATTLE = frozenset({"attack", "defence", "battle", "loot", "ransom"})
 
 def standing(state: State, seat: Seat, what: str) -> int:
     """Return what the week cards of a tribe add to a number."""
+    if not state.week_cards:
+        return 0
     total, holders = 0, state.laid.holders
     for place, by in state.rules.cards.standing.get(what, ()):
         if holders[place] == seat:

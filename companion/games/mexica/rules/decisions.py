@@ -208,7 +208,9 @@ def _forfeits(state: State, task: Task) -> list[Move]:
 
 def offers(state: State, task: Task, proposals: Iterable[Move] = ()) -> list[Move]:
     """Return the moves of a sacrifice step, sorted: how it is closed, the corrections given, what may be offered."""
-    moves = [_close(task), *proposals, *_TAPS[_most(state, task.seat)]]
+    moves = [_close(task)]
+    moves += proposals
+    moves += _TAPS[_most(state, task.seat)]
     if offerings.tonantzin_open(state, task.seat):
         moves.append(_TONANTZIN)
     return moves
