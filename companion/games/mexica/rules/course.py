@@ -30,7 +30,7 @@ DECISIONS = frozenset(
 def opened(state: State) -> State:
     """Return the first state of a full game: the board laid, East to roll."""
     board = laid(state.seats, state.rules.starts)
-    return advance(_turn(changed(state, board=board), state.turn), board)
+    return advance(_turn(changed(state, board=board), state.turn))
 
 
 def due(state: State) -> Task | None:
@@ -50,17 +50,15 @@ def decides(task: Task) -> Seat:
     return task.seat if task.name in DECISIONS else CHANCE
 
 
-def advance(state: State, before: Board) -> State:
-    """Return the state after all that happens by itself, given the board before the move.
-
-    A tribe that has come to hold the three signs settles at once (ruling M22).
-    """
+def advance(state: State) -> State:
+    """Return the state after all that happens by itself: a tribe that holds the three signs settles at once (M22)."""
+    before: Board | None = None
     while True:
         board = state.laid
         if state.clock is not None:
             state = _rebared(state, board)
-        if not board.holds_as(before):
-            state = settled(state)
+        if state.outcome is None and not (before and board.holds_as(before)) and (seat := settler(state)):
+            state = apocalypse.finish(state, Outcome(SETTLED, seat))
         if state.outcome is not None:
             return changed(state, board=changed(board, agenda=(), battle=None))
         before, agenda = board, board.agenda
@@ -71,12 +69,6 @@ def advance(state: State, before: Board) -> State:
             if after is not state:
                 state = after
                 break
-
-
-def settled(state: State) -> State:
-    """Return the state in which a tribe that holds the three signs has won, if one does and the game still runs."""
-    seat = settler(state) if state.outcome is None else None
-    return apocalypse.finish(state, Outcome(SETTLED, seat)) if seat else state
 
 
 def _rebared(state: State, board: Board) -> State:

@@ -219,7 +219,7 @@ def offers(state: State, task: Task, proposals: Iterable[Move] = ()) -> list[Mov
 def _most(state: State, seat: Seat) -> int:
     """Return how many tokens a tribe may give to the temple at once in its sacrifice step."""
     tokens = state.laid.tribes[state.seats.index(seat)].tokens if offerings.temple_open(state) else 0
-    return tokens if tokens < MOST_AT_ONCE else MOST_AT_ONCE
+    return min(MOST_AT_ONCE, tokens)
 
 
 def _actions(state: State, task: Task) -> list[Move]:

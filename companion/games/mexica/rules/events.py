@@ -187,10 +187,7 @@ def actions(state: State, seat: Seat) -> list[str]:
 def holds(state: State, seat: Seat, *piles: str) -> bool:
     """Return whether a tribe holds a card of one of these piles, which its back tells everybody."""
     hand = state.laid.tribes[state.seats.index(seat)].hand
-    for pile in piles:
-        if any_of(hand, pile):
-            return True
-    return False
+    return True in [any_of(hand, pile) for pile in piles]
 
 
 def _playable(state: State, seat: Seat, moment: Moment) -> list[str]:

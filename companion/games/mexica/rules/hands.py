@@ -114,7 +114,7 @@ def any_left(state: State, pile: Pile) -> bool:
 
 
 def replenished(state: State, pile: Pile) -> State | None:
-    """Return the state with the discards shuffled back into a pile that has run out (M17), or none if they are not."""
+    """Return the state with the discards shuffled back into a pile that has run out (M17), or none where none are."""
     board = state.laid
     if state.rules.reshuffle == "off" or not any_of(board.discards, pile):
         return None

@@ -12,7 +12,7 @@ from companion.games.mexica.rules.board import Task
 from companion.games.mexica.rules.corrections import given_by, held_by
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE, may_have_given
 from companion.games.mexica.rules.state import State, Unclaimed
-from companion.games.mexica.rules.tallies import GODS, God
+from companion.games.mexica.rules.tallies import GODS, HUITZILOPOCHTLI, TLALOC, God
 
 _TAPS = [Move("sacrifice", (god, n)) for god in GODS for n in range(1, MOST_AT_ONCE + 1)]
 _BARE, _CONFIRM, _END_TURN, _ISSUE, _WITHDRAW = map(Move, ("bare", "confirm", "end_turn", "issue", "withdraw"))
@@ -171,10 +171,11 @@ def _proposals(state: State) -> list[Move]:
 def _all_proposals(seats: tuple[Seat, ...]) -> list[tuple[int, tuple[Move, ...], tuple[Move, ...]]]:
     """Return for each seat, by name, its place in turn order and all corrections: 13 taken out to 13 put there."""
     deltas = [delta for delta in range(-MOST_AT_ONCE, MOST_AT_ONCE + 1) if delta]
-    return [
-        (seats.index(seat), *(tuple(Move("propose", (seat, god, delta)) for delta in deltas) for god in GODS))
-        for seat in sorted(seats)
-    ]  # type: ignore[misc]  # there are two gods
+
+    def of(seat: Seat, god: God) -> tuple[Move, ...]:
+        return tuple(Move("propose", (seat, god, delta)) for delta in deltas)
+
+    return [(seats.index(seat), of(seat, HUITZILOPOCHTLI), of(seat, TLALOC)) for seat in sorted(seats)]
 
 
 @cache

@@ -35,7 +35,9 @@ def stepping(state: State) -> Seat | None:
 def begun(state: State, _task: Task, at: int) -> State:
     """Return the state at the start of a sacrifice step, the same where the one before left nothing behind."""
     board = state.laid
-    return state if board.step == NO_STEP else changed(state, board=changed(board, step=NO_STEP, agenda=board.agenda[at + 1 :]))
+    if board.step == NO_STEP:
+        return state
+    return changed(state, board=changed(board, step=NO_STEP, agenda=board.agenda[at + 1 :]))
 
 
 def ended(state: State, task: Task, at: int) -> State:

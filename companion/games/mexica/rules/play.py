@@ -56,7 +56,7 @@ def play(state: State, seat: Seat, move: Move) -> Result:
     # What happens by itself follows from the board alone, and from the end of the game.
     if isinstance(result, Refusal) or (result.board is board and result.outcome is state.outcome):
         return result
-    return course.advance(result, board)
+    return course.advance(result)
 
 
 def _of_temple(state: State, seat: Seat, move: Move) -> Result:
