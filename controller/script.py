@@ -242,7 +242,8 @@ class _Reader:
             self._tables = tomllib.loads(decoded)
         except UnicodeDecodeError as error:
             self._refuse(
-                text[: error.start].count(b"\n") + 1, f"{text[error.start : error.start + 1]!a} is not UTF-8"
+                text[: error.start].count(b"\n") + 1,
+                f"it holds {text[error.start : error.start + 1]!a}; expected text in UTF-8",
             )
         except tomllib.TOMLDecodeError as error:
             words = str(error)
@@ -389,5 +390,8 @@ class _Reader:
 
 
 def _shown(value: object) -> str:
-    text = ascii(value) if not isinstance(value, int) or value.bit_length() < 256 else "a huge number"
+    try:
+        text = ascii(value) if not isinstance(value, int) or value.bit_length() < 256 else "a huge number"
+    except ValueError:  # Python writes no number of thousands of digits
+        text = "something with a huge number"
     return text if len(text) <= 60 else f"{text[:57]}..."

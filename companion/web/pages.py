@@ -87,6 +87,20 @@ def new_table() -> Response:
     return _new_table(request.args, "")
 
 
+@blueprint.post("/tables/new")
+def rules_of_choice() -> Response:
+    """Show the form again, with the house rules that matter for what it says by now; it opens no table.
+
+    It is posted, for a form may bring a file, and what a file holds has no place in an address.
+    """
+    game = site().game(request.form.get("game", ""))
+    try:
+        texts = brought(game, request.form, request.files, site().house.tables())
+    except HouseError:
+        texts = NOTHING_BROUGHT  # there is time to choose a file: nothing is opened yet
+    return _new_table(request.form, "", texts=texts)
+
+
 @blueprint.post("/tables")
 def open_table() -> Response:
     """Open a table and lead whoever opened it to a chair."""

@@ -52,6 +52,9 @@ from companion.web.texts import LANGUAGES, Library, Words
 
 ART = Path(__file__).parent.parent / "art"
 SHELL = Path(__file__).parent
+DAY = "0-day.css"
+"""The style sheet of the day's colours, which the pages for the printer share."""
+
 SHELL_REGIONS = frozenset({"log", "health", "seats", "lobby", "undo", "after", "draft"})
 TEMPLE_REGIONS = ("health", "beams", "serving", "recent", "source")
 
@@ -91,7 +94,7 @@ class Painter:
 
     def __init__(self, library: Library, games: Mapping[str, Path], url: Url) -> None:
         self.library = library
-        self.art = Art(ART, SHELL / "static" / "1-palette.css")
+        self.art = Art(ART, SHELL / "static" / DAY)
         self._games = games
         self._url = url
         folders: dict[str, jinja2.BaseLoader] = {"art": jinja2.FileSystemLoader(ART)}

@@ -10,7 +10,7 @@ from flask import Blueprint, Response, request
 
 from companion.games.kernel import Game
 from companion.table import HouseError
-from companion.web.painting import Url
+from companion.web.painting import DAY, Url
 from companion.web.paper import DEFAULT, PAPERS, Paper
 from companion.web.site import language, site
 
@@ -45,6 +45,6 @@ def stylesheets(game: Game[Any], folder: Path, paper: Paper, url: Url) -> Sequen
     shell = [f"print/{path.name}" for path in sorted(STYLES.glob("*.css"))]
     own = [f"print/{path.name}" for path in sorted((folder / "static" / "print").glob("*.css"))]
     return [
-        *(url("static", filename=name) for name in (*shell, f"print/paper/{paper.name}.css")),
+        *(url("static", filename=name) for name in (DAY, *shell, f"print/paper/{paper.name}.css")),
         *(url("game_static", game=game.name, filename=name) for name in own),
     ]

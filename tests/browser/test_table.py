@@ -94,13 +94,14 @@ def test_a_double_tap_is_one_move(companion: Companion, device: Make) -> None:
     phone.share(companion, table)
     before = companion.home.house.table(table.id).version
     phone.page.dblclick(".end-turn button")
+    expect(phone.page.locator(".turn-note")).to_contain_text("North")
     phone.page.wait_for_timeout(300)
     assert companion.home.house.table(table.id).version == before + 1
 
 
 WATCHED = """() => {
   for (const part of ["group", "old", "new"])
-    document.styleSheets[0].insertRule(`::view-transition-${part}(*) { animation-duration: 1s !important }`);
+    document.styleSheets[0].insertRule(`::view-transition-${part}(*) { animation-duration: 4s !important }`);
   const start = document.startViewTransition.bind(document);
   window.transitions = [];
   document.startViewTransition = (put) => {
@@ -126,7 +127,7 @@ def test_taps_during_an_animation_are_not_lost(companion: Companion, device: Mak
     phone.page.locator("#drawer > summary").click(force=True)
     assert phone.page.locator("#drawer").get_attribute("open") is not None
     assert phone.page.evaluate("transitions") == ["started"]
-    phone.page.wait_for_timeout(1500)
+    phone.page.wait_for_function("() => transitions.length > 1")
     assert phone.page.evaluate("transitions") == ["started", "finished"]
     assert phone.page.evaluate("document.querySelectorAll('[style*=view-transition-name]').length") == 0
 

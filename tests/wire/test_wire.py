@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,50 @@ def read(leaf: str, data: bytes) -> None:
 @given(leaves, st.binary(max_size=300))
 def test_bytes_of_any_kind_give_a_message_or_a_wire_error(leaf: str, data: bytes) -> None:
     read(leaf, data)
+
+
+@pytest.mark.parametrize("leaf", LEAVES)
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[" * 100_000,
+        b'{"v":' * 100_000,
+        b'{"v": 1, "seq": ' + b"9" * 5_000 + b"}",
+        b'{"v": ' + b"9" * 5_000 + b"}",
+        b'{"v": 1e999, "seq": -1e999}',
+        b'{"v": 1, "seq": NaN}',
+        b'{"v": 1, "v": 1}',
+        b'"' + b"x" * 1_000_000 + b'"',
+        b'{"v": 1, "\\ud800": "\\u202e\\u0000"}',
+        b"\xef\xbb\xbf{}",
+        b"\x00" * 1_000,
+        b"",
+    ],
+    ids=lambda data: f"{data[:12]!r} of {len(data)}",
+)
+def test_what_exhausts_other_readers_is_a_wire_error_in_one_line(leaf: str, data: bytes) -> None:
+    with pytest.raises(WireError) as caught:
+        wire.decode(leaf, data)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 400
+
+
+BROKEN = 400
+"""Broken copies of good payloads for each leaf, beside hypothesis's examples."""
+
+
+@pytest.mark.parametrize("leaf", LEAVES)
+def test_a_good_payload_that_a_line_broke_gives_a_message_or_a_wire_error(leaf: str) -> None:
+    chance = random.Random(leaf)
+    good = [payload(vector) for vector in VECTORS[leaf]["good"]]
+    for _ in range(BROKEN):
+        data = bytearray(chance.choice(good))
+        for _ in range(chance.randint(1, 4)):
+            at = chance.randrange(len(data) + 1)
+            upto = min(len(data), at + chance.choice((0, 1, 2, 8, 32)))
+            telling = [b"", data[at:upto] * 2, b"{", b"}", b'"', b"null", b"-1", b"1e99", b"\xff", b"\\u0000", b"[]"]
+            data[at:upto] = chance.choice(telling)
+        read(leaf, bytes(data))
 
 
 @given(leaves, json_values)
