@@ -24,22 +24,23 @@ from tests.web.conftest import WebHome
 
 SLOWED = 6
 
-MEASURE = """() => new Promise(done => {
-  const section = document.getElementById("region-pieces");
+MEASURE = """() => {
   const map = document.querySelector(".siege-sheets");
+  const marks = document.getElementById("region-marks");
+  window.taken = { heard: 0, answer: 0 };
   let began = 0;
   map.addEventListener("pointerup", () => { began = performance.now(); }, { once: true, capture: true });
-  const frame = then => requestAnimationFrame(() => setTimeout(() => then(performance.now() - began)));
-  window.heard = 0;
-  new MutationObserver((changes, seen) => {
-    if (!began) return;
-    if (changes.some(change => change.target !== section) && !window.heard) frame(took => { window.heard = took; });
-    if (!changes.some(change => change.target === section)) return;
-    seen.disconnect();
-    frame(took => { window.measured = took; });
-  }).observe(section, { childList: true, subtree: true });
-  done();
-})"""
+  const frame = name => requestAnimationFrame(() => setTimeout(() => { taken[name] = performance.now() - began; }));
+  const seen = { heard: false, answer: false };
+  new MutationObserver((changes, watching) => {
+    for (const change of began ? changes : []) {
+      const name = marks.contains(change.target) ? "answer" : "heard";
+      if (!seen[name]) frame(name);
+      seen[name] = true;
+    }
+    if (seen.answer) watching.disconnect();
+  }).observe(map, { childList: true, subtree: true, attributes: true });
+}"""
 
 
 def main(taps: int = 60) -> None:
@@ -109,10 +110,9 @@ def _measured(companion: Companion, browser: Any, taps: int) -> tuple[list[float
         page.mouse.click(*page.evaluate(WHERE, where))
         for _ in range(100):
             page.wait_for_timeout(60)
-            if took := page.evaluate("window.measured"):
-                times.append(took)
-                heard.append(page.evaluate("window.heard"))
-                page.evaluate("window.measured = 0")
+            if (taken := page.evaluate("window.taken"))["answer"]:
+                times.append(taken["answer"])
+                heard.append(taken["heard"])
                 break
         page.wait_for_timeout(120)
     size = len(page.locator("#region-pieces").inner_html().encode())

@@ -24,7 +24,7 @@ def skirmish(companion: Companion, **options: str | int) -> Table:
 
 
 def state(page: Page) -> dict[str, object]:
-    found: dict[str, object] = json.loads(page.locator(".siege-pieces").get_attribute("data-state") or "{}")
+    found: dict[str, object] = json.loads(page.locator("[data-state]").get_attribute("data-state") or "{}")
     return found
 
 
@@ -51,7 +51,7 @@ def test_a_skirmish_is_played_out_on_two_phones_by_taps_on_the_map(companion: Co
     deed(ben.page, "ready")
     for phone, n in ((ana, 2), (ben, 6)):
         die(phone.page, n)
-        expect(phone.page.locator(".siege-pieces")).to_have_attribute("data-state", re.compile(r'"succumb"'))
+        expect(phone.page.locator("[data-state]")).to_have_attribute("data-state", re.compile(r'"succumb"'))
         victim = next(name for name, moves in state(phone.page)["taps"].items() if moves[0][0] == "succumb")  # type: ignore[attr-defined]
         phone.page.click('[data-siege="whole"]')
         tap_hex(phone.page, victim)
