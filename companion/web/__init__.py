@@ -57,7 +57,8 @@ def create_app(house: House, hub: Hub, config: WebConfig, clock: Callable[[], fl
     """Return the companion's web application. `clock` gives seconds that never run backwards."""
     app = App("companion.web", static_folder="static", template_folder=None)
     hub.cap = config.stream_cap
-    guard.install(app, config.allowed_hosts, config.own_addresses, clock, {"pages.open_table": uploads.MAX_UPLOAD})
+    most = dict.fromkeys(("pages.open_table", "games.open_aid"), uploads.MAX_UPLOAD)
+    guard.install(app, config.allowed_hosts, config.own_addresses, clock, most)
     for part in (pages, games, printing, rules, play, story, reconcile, temples, streams, metrics):
         app.register_blueprint(part.blueprint)
     errors.install(app)

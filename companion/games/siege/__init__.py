@@ -17,7 +17,7 @@ from companion.games.siege.regions import regions
 from companion.games.siege.rules import notation, play
 from companion.games.siege.rules.roster import SIDES
 from companion.games.siege.rules.state import State, setup
-from companion.games.siege.sheets import SHEETS, sheet
+from companion.games.siege.sheets import SHEETS, map_sheet, sheet
 from companion.games.siege.story import story
 from companion.games.siege.view import view
 
@@ -34,6 +34,7 @@ class Siege(Game[State]):
     presets: Mapping[str, Mapping[str, Value]] = PRESETS
     seatings: Mapping[int, tuple[Seat, ...]] = SEATINGS
     sheets: tuple[str, ...] = SHEETS
+    own_sheets: tuple[str, ...] = ("map",)
     aids: Mapping[str, Game[Any]] = AIDS
 
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
@@ -96,6 +97,10 @@ class Siege(Game[State]):
     def sheet(self, name: str, language: str) -> Mapping[str, Json]:
         """Return what one page for the printer shows; raises `KeyError` for a name that is not in `sheets`."""
         return sheet(name, language)
+
+    def own_sheet(self, state: State, name: str, language: str) -> Mapping[str, Json]:
+        """Return the map that a table plays on, in tiles of true size."""
+        return map_sheet(state.field)
 
     def notation(self, state: State) -> str:
         """Return the state in one line."""

@@ -28,11 +28,12 @@ COUNTER = 16
 def sheet(name: str, language: str) -> Mapping[str, Json]:
     """Return the slice of one page for the printer; raises `KeyError` for a name that is not in `SHEETS`."""
     if name in MAPS:
-        return _map(maps.field_of(MAPS[name]))
+        return map_sheet(maps.field_of(MAPS[name]))
     return {"counters": _counters, "odds": _odds}[name]()
 
 
-def _map(field: Field) -> Mapping[str, Json]:
+def map_sheet(field: Field) -> Mapping[str, Json]:
+    """Return a map in tiles."""
     width, height = board.size(field.grid)
     across, down = TILE
     columns, rows = -(-int(width) // across), -(-int(height) // down)

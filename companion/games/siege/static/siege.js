@@ -10,8 +10,6 @@ import { hexAt, middle, outline, place, ROW, sideOf, way, WIDE } from "./hexes.j
 const SLIP = 9; // pixels that a finger may wander and still have tapped
 const CLOSEST = 110; // the least width of the box: five hexes and a half
 const STEP = 160; // ms for each thing that is replayed
-const UNDRAWN = 100; // ms
-const KEPT = 30_000; // ms for which a file that is saved can be read
 const SVG = "http://www.w3.org/2000/svg";
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -182,7 +180,6 @@ class SiegeMap {
     else if (which === "farther") this.zoom(1.5, middle);
     else if (which === "whole") this.fit(false);
     else if (which === "replay") return this.tell_since();
-    else if (which === "save") return save(document.querySelector("[data-siege-file]").value);
     else return;
     this.show();
   }
@@ -205,7 +202,7 @@ class SiegeMap {
       this.held = [hex, side];
       return;
     }
-    if (this.state.paint) return this.make(this.state.paint === "side" ? ["side", hex, side] : ["paint", hex], hex);
+    if (this.state.paint) return this.make(this.state.paint === "side" ? ["side", hex, side] : [this.state.paint, hex], hex);
     const attack = this.aims().find((each) => each[2] === hex);
     if (attack) return this.make(["attack", attack[0], hex], hex);
     const moves = this.state.taps[hex];
@@ -282,22 +279,6 @@ function element(tag, attributes) {
   const made = document.createElementNS(SVG, tag);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   return made;
-}
-
-// After the next frame, or soon where a hidden page draws none.
-function drawn() {
-  return new Promise((wake) => {
-    requestAnimationFrame(() => setTimeout(wake));
-    setTimeout(wake, UNDRAWN);
-  });
-}
-
-function save(text) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "application/toml" }));
-  link.download = "map.toml";
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), KEPT);
 }
 
 const root = document.getElementById("live");
