@@ -66,7 +66,7 @@ def field_of(text: str) -> Field:
 
 
 def drawn(text: str) -> Field | None:
-    """Return the map that a text holds, or that ships under its name, however unfit to play on; none if it is none."""
+    """Return the map that a text holds, or that ships under its name, fit to play on or not; else none."""
     return _read(SHIPPED.get(text, text))[0]
 
 
