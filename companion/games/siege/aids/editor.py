@@ -5,7 +5,7 @@ It begins with a map that ships, with one that somebody brings, sound or not, or
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -31,6 +31,7 @@ BRUSHES = (
 _FIRST_ZONE, _WALL, _NAME = len(GROUNDS), BRUSHES.index("wall"), BRUSHES.index("name")
 _FIRST_QUARTER = len(ZONES) - len(QUARTERS)
 _SIZES = range(drafts.LEAST, LARGEST + 1)
+_TYPED = ("width_any", "height_any")
 _LEVELS = ("paint", "side", "mark", "width", "height")
 """What is tapped on the map or typed, and else found in a list of its own."""
 
@@ -183,16 +184,26 @@ class Editor(Aid[Draft]):
         stroke = "side" if brush in EDGES else "mark" if brush == "name" else "paint"
         marked = board.outline(cells, [view["marked"]]) if brush == "name" else ""
         quarters, places = view["map"]["quarters"], view["map"]["places"]
+        choices: list[dict[str, Json]] = list(view.get("choices") or [])
         zone = ZONES[int(brush.removeprefix("zone_"))] if brush.startswith("zone_") else ""
         return {
             "canvas": {**drawn, "columns_n": cells.width, "rows_n": cells.height, "letters": letters}
             | {"name": view["map"]["name"], "marked": marked, "state": board.tapping(cells, acting, stroke)},
             "brushes": {"brush": brush, "zone": zone, "quarter": quarters.get(zone, QUARTERS.get(zone, ""))}
-            | {"choices": view.get("choices") or [], "width": cells.width, "height": cells.height},
+            | {"palette": _palette(choices), "width": cells.width, "height": cells.height}
+            | {"strokes": [each for each in choices if each["group"] != "brush" and each["key"] not in _TYPED]},
             "names": {"acting": acting, "name": view["map"]["name"], "quarters": dict(quarters)}
             | {"places": dict(places), "marked": view["marked"] if brush == "name" else ""},
             "checks": {"faults": view["faults"], "text": view["text"], "name": view["map"]["name"]},
         }
+
+
+def _palette(choices: Sequence[Mapping[str, Any]]) -> Json:
+    """Return the brushes in their order: grounds, then zones, then what is painted on sides and names."""
+    of = {each["move"][1]: each for each in choices if each["group"] == "brush"}
+    parts = (BRUSHES[:_FIRST_ZONE], BRUSHES[_FIRST_ZONE:_WALL], BRUSHES[_WALL:])
+    found: list[Json] = [[{**of[name], "brush": name} for name in part if name in of] for part in parts]
+    return found
 
 
 def _stroke(state: Draft) -> str:
