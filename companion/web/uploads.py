@@ -77,6 +77,8 @@ def brought(
         if data is None:
             continue
         texts[option.key], wrong = read_text(data)
+        if _lends(game) and texts[option.key] in option.values:
+            continue
         if wrong := wrong or option.faults(texts[option.key]):
             faults[option.key] = wrong
     return Brought(texts, faults)
@@ -115,7 +117,12 @@ def _text_of(table: Table, game: Game[Any], option: Option) -> str | None:
     if _makes(table, game, option):
         return table.game.written(table.state)
     text = table.options.get(option.key)
-    return text if isinstance(text, str) and text not in option.values else None
+    return text if isinstance(text, str) and (text not in option.values or _lends(game)) else None
+
+
+def _lends(game: Game[Any]) -> bool:
+    """Return whether an option takes what a table plays with even where that is no text of its own: an aid's does."""
+    return registry.parts(game.name)[1] != ""
 
 
 def _makes(table: Table, game: Game[Any], option: Option) -> bool:

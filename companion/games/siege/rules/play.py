@@ -5,6 +5,7 @@ Law: a move is legal exactly when it is listed here.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
@@ -150,9 +151,18 @@ def play(state: State, seat: Seat, move: Move) -> State | Refusal:
         return Refusal("not_yours", {"seat": waiting or ""})
     if not isinstance(args, tuple) or any(type(arg) not in (int, str) for arg in args):
         return Refusal("not_among", {"move": name})
-    if move not in (listed := _listed(state)):
+    if not _holds(listed := _listed(state), move):
         return Refusal("not_among" if any(each.name == name for each in listed) else "not_now", {"move": name})
     return _CARRIED_OUT[name](state, args)
+
+
+def _holds(listed: tuple[Move, ...], move: Move) -> bool:
+    """Return whether a sorted list holds a move."""
+    try:
+        place = bisect_left(listed, move)
+    except TypeError:  # its arguments are not of the kinds that moves of this name have
+        return False
+    return place < len(listed) and listed[place] == move
 
 
 def _shown(value: object) -> str:
@@ -175,13 +185,23 @@ def _to(state: State, name: str, hexes: Iterable[int]) -> list[Move]:
     return [made[h] for h in sorted(hexes, key=field.grid.rank.__getitem__)]
 
 
+@lru_cache(maxsize=64)
+def _zoned(field: Field, name: str, zone: int) -> tuple[tuple[int, Move], ...]:
+    """Return the hexes of a zone with the move of a name to each, sorted by the moves."""
+    made = _named(field, name)
+    return tuple((h, made[h]) for h in sorted(bits(zone), key=field.grid.rank.__getitem__))
+
+
 def _deploying(state: State) -> list[Move]:
-    listed = _to(state, "lift", bits(deployment.liftable(state)))
+    field, lifting = state.field, deployment.liftable(state)
+    zone = field.city & ~field.water if state.side == 0 else field.camp | field.harbour
+    listed = [move for h, move in _zoned(field, "lift", zone) if lifting >> h & 1]
     if state.active == NOBODY:
         return [*listed, _READY if deployment.complete(state) else _REST]
     people = state.roster.people[state.active]
     others = sorted(each for each in deployment.peoples(state) if each != people)
-    placing = _to(state, "place", bits(deployment.free(state, state.active)))
+    free = deployment.free(state, state.active)
+    placing = [move for h, move in _zoned(field, "place", zone) if free >> h & 1]
     return [*listed, *placing, _REST, *(Move("take", (each,)) for each in others)]
 
 
@@ -196,18 +216,26 @@ def walkers(state: State) -> list[int]:
 
 
 def _marching(state: State) -> list[Move]:
-    units, rolled, purse, active = walkers(state), state.rolled, state.purse, state.active
-    fresh = [u for u in units if not rolled >> u & 1]
+    units, purse, active = walkers(state), state.purse, state.active
+    fresh, forced, marched = _unrolled(tuple(units), state.rolled)
     listed = [_ALL] if fresh else []
     if course.may_claim(state):
         listed.append(_CLAIM)
     listed.append(_DONE)
-    listed += [_FORCE[u] for u in fresh]
+    listed += forced
     if active != NOBODY:
-        listed += _to(state, "go", marching.reach(state, active))
-    listed += [_MARCH[u] for u in fresh]
+        made = _named(state.field, "go")
+        listed += [made[h] for h in marching.reach(state, active)]
+    listed += marched
     listed += [_WALK[u] for u in units if purse[u] and u != active]
     return listed
+
+
+@lru_cache(maxsize=256)
+def _unrolled(units: tuple[int, ...], rolled: int) -> tuple[tuple[int, ...], tuple[Move, ...], tuple[Move, ...]]:
+    """Return the units that may still be rolled for, with the moves that force them and that let them march."""
+    fresh = tuple(u for u in units if not rolled >> u & 1)
+    return fresh, tuple(_FORCE[u] for u in fresh), tuple(_MARCH[u] for u in fresh)
 
 
 def _attacking(state: State) -> list[Move]:
