@@ -49,6 +49,7 @@ class SiegeMap {
 
   repainted() {
     const told = this.sheets.querySelector("[data-state]")?.dataset;
+    if (this.box) this.show(); // a sheet that was painted anew shows the whole map
     if (!told || told.state === this.painted) return;
     this.painted = told.state;
     this.state = JSON.parse(told.state);
