@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,8 @@ import pytest
 from companion.games.kernel import Move, Refusal
 from companion.games.siege import GAME, maps
 from companion.games.siege.aids import draft as drafts
+from companion.games.siege.rules.field import TERRAINS
+from companion.games.siege.rules.geometry import SIDES
 
 EDITOR = GAME.aids["editor"]
 OPTION = EDITOR.options[0]
@@ -117,3 +121,15 @@ def test_every_map_that_ships_comes_out_of_the_editor_as_it_went_in() -> None:
             field.ground, field.zones, field.walls, field.gates,
         )  # fmt: skip
         assert (again.name, again.quarters, again.places) == (field.name, field.quarters, field.places)
+
+
+GUIDE = Path(maps.__file__).parents[3] / "docs" / "your-own-map.md"
+
+
+def test_the_page_on_ones_own_map_names_every_key_and_letter_and_its_example_can_be_opened() -> None:
+    text = GUIDE.read_text(encoding="utf-8")
+    example = text.partition("```toml\n")[2].partition("```")[0]
+    assert maps.illegible(example) == ()
+    assert maps.faults(example) != ()
+    for word in (*TERRAINS, *SIDES, "name", "ground", "zones", "walls", "gates"):
+        assert re.search(rf"`([^`]* )?{re.escape(word)}( [^`]*)?`", text), word
