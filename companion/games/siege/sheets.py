@@ -12,7 +12,6 @@ from companion.games.siege import board, maps
 from companion.games.siege.rules.field import COSTS, TERRAINS, WALL_COST, Field
 from companion.games.siege.rules.roster import (
     ALLIES,
-    AZTEC_PEOPLES,
     FULL,
     LEADERS,
     ROSTERS,
@@ -126,8 +125,6 @@ def _notes(people: People) -> Iterator[str]:
         yield "starves_ally"
     if people == "boat":
         yield "boat"
-    elif people not in AZTEC_PEOPLES:
-        yield "rides"
 
 
 def _odds() -> Mapping[str, Json]:
