@@ -138,6 +138,7 @@ def _ranked(field: Field, found: dict[int, int]) -> dict[int, int]:
 def _by_land(field: Field, start: int, points: int, ground: Ground) -> dict[int, int]:
     barred, by_land, shy = set(bits(ground.barred)), field.by_land, ground.shy
     best = {start: 0}
+    known = best.get
     ripe: list[list[int]] = [[] for _ in range(points + 1)]
     ripe[0].append(start)
     for spent in range(points):
@@ -146,7 +147,9 @@ def _by_land(field: Field, start: int, points: int, ground: Ground) -> dict[int,
                 continue
             for to, cost in by_land[here]:
                 total = spent + cost
-                if total <= points and total < best.get(to, FAR) and to not in barred:
+                if total > points:
+                    break
+                if total < known(to, FAR) and to not in barred:
                     if shy and nearer(field, here, to, ground):
                         continue
                     best[to] = total
