@@ -16,8 +16,8 @@ from companion.table import Table
 from companion.temples import Health, Temple
 from controller import wire
 
-LOG_LINES = 40
-"""How many entries of the log a page shows."""
+LOG_LINES = {"phone": 14, "screen": 40}
+"""How many entries of the log a page shows: a phone leads to all of them, and draws slowly what nobody scrolls to."""
 FAULTS = 3
 """How many faults of a file that a table follows a page shows: it is a table to play at."""
 
@@ -49,7 +49,7 @@ def cut_table(house: House, table_id: str, audience: Audience) -> Cut:
     table = house.table(table_id)
     temple = house.temple(table.temple) if table.temple else None
     slices: dict[str, Mapping[str, Json]] = {
-        "log": _log(table),
+        "log": _log(table, audience.layout),
         "health": _table_health(house, table, temple, audience),
         "seats": _seats(table, audience),
     }
@@ -70,10 +70,10 @@ def cut_table(house: House, table_id: str, audience: Audience) -> Cut:
 def cut_past(table: Table) -> Mapping[str, Mapping[str, Json]]:
     """Cut a table as it stood after some entry of its log: what a spectator saw then, with nothing to tap."""
     game = {} if table.phase == "lobby" else table.game.regions(handheld.page(table, ()))
-    return {"log": {**_log(table), "story": False}, **game}
+    return {"log": {**_log(table, "screen"), "story": False}, **game}
 
 
-def _log(table: Table) -> Mapping[str, Json]:
+def _log(table: Table, layout: str) -> Mapping[str, Json]:
     return {
         "story": True,
         "entries": [
@@ -83,7 +83,7 @@ def _log(table: Table) -> Mapping[str, Json]:
                 "hand": told.hand,
                 "lines": [{"code": line.code, "facts": line.facts, "mark": line.mark} for line in told.lines],
             }
-            for told in table.log(LOG_LINES)
+            for told in table.log(LOG_LINES[layout])
         ],
     }
 

@@ -306,6 +306,10 @@ class Game(ABC, Generic[S]):
     """Small games with one seat, for use beside a real table, by their own names."""
     sheets: tuple[str, ...] = ()
     """The names of its pages for the printer, in the order in which a table wants them."""
+    own_sheets: tuple[str, ...] = ()
+    """The names of pages for the printer that show what a table has of its own, such as a map."""
+    makes: str = ""
+    """Of an aid: the key of the option of its game for which it makes a text, or none."""
 
     @abstractmethod
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> S:
@@ -411,6 +415,14 @@ class Game(ABC, Generic[S]):
     def sheet(self, name: str, language: str) -> Mapping[str, Json]:
         """Return what one page for the printer shows; its template is ``templates/print/<name>.html``."""
         return {}
+
+    def own_sheet(self, state: S, name: str, language: str) -> Mapping[str, Json]:
+        """Return what a page for the printer shows of one table; everybody who sees the table may print it."""
+        return {}
+
+    def written(self, state: S) -> str:
+        """Return the text that an aid has made for the option that `makes` names, sound or not."""
+        raise NotImplementedError(f"{self.name} makes no text")
 
     @abstractmethod
     def notation(self, state: S) -> str:

@@ -47,7 +47,7 @@ class WebConfig:
     own_addresses: Callable[[], Collection[str]] = own_addresses
 
 
-FILES = ("pages.open_table", "pages.rules_of_choice")
+FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_aid")
 """The endpoints that take a file of a table's own, and so bodies of up to `uploads.MAX_UPLOAD` bytes."""
 
 OPENINGS = ("pages.open_table", "games.open_aid", "play.again")

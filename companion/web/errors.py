@@ -15,6 +15,7 @@ _STATUS = {
     "unknown_game": 404,
     "unknown_aid": 404,
     "unknown_sheet": 404,
+    "nothing_made": 404,
     "no_guide": 404,
     "wrong_code": 403,
     "not_seated": 403,

@@ -56,6 +56,7 @@ _MEDIA: Mapping[str, tuple[str, ...]] = {
     "page": ("text/html",),
     "svg": ("image/svg+xml",),
     "csv": ("text/csv",),
+    "toml": ("application/toml",),
     "stream": ("text/event-stream",),
     "text": ("text/plain",),
     "file": ("text/css", "text/javascript", "image/svg+xml", "image/png"),

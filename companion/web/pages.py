@@ -164,7 +164,7 @@ def _new_table(
         brought=texts,
         own=OWN,
         of_table=OF_TABLE,
-        earlier=earlier(game, site().house.tables()),
+        earlier=earlier(game, site().house.tables(), form),
         shown=SHOWN,
         temples=temples,
         chosen_players=players if players in game.seatings else max(game.seatings),

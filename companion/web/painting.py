@@ -42,7 +42,7 @@ from markupsafe import Markup
 
 from companion.cuts import Audience
 from companion.games import registry
-from companion.games.kernel import Arg, Game, Json, Seat
+from companion.games.kernel import Arg, Json, Seat
 from companion.live import REQUEST_MARK, VERSION_MARK, Paint, Picture
 from companion.table import Table
 from companion.temples import Temple
@@ -192,15 +192,15 @@ class Painter:
             )
         )
 
-    def sheet(self, game: Game[Any], name: str, language: str, paper: Paper) -> Markup:
-        """Return the leaves of one of a game's pages for the printer."""
-        words = self.library.words(language, game.name)
+    def sheet(self, game: str, name: str, language: str, paper: Paper, slice_: Mapping[str, Json]) -> Markup:
+        """Return the leaves of a page for the printer of a game or an aid, from what it shows."""
+        words = self.library.words(language, game)
         pieces: Any = self._template("print_pieces.html").module
-        html = self._template(f"game-{game.name}/print/{name}.html").render(
+        html = self._template(f"game-{registry.parts(game)[0]}/print/{name}.html").render(
             t=words,
             words=words,
             language=language,
-            slice=game.sheet(name, language),
+            slice=slice_,
             paper=paper,
             drawing=self.art.drawing,
             placed=self.art.placed,
