@@ -66,7 +66,7 @@ def decide(view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Mov
     """Return the move of a tribe in a full game; one of several alike is drawn, none waits where there is no move."""
     if not moves:
         return None
-    tribe = _Tribe(view)
+    tribe = Tribe(view)
     choose = _DECISIONS.get(tribe.task)
     chosen = choose(tribe, moves) if choose else None
     if chosen not in moves:
@@ -74,7 +74,7 @@ def decide(view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Mov
     return chosen or moves[below(len(moves))]
 
 
-class _Tribe:
+class Tribe:
     """What a tribe knows of the game: its own hand, and what lies open."""
 
     def __init__(self, view: Mapping[str, Any]) -> None:
@@ -192,12 +192,12 @@ class _Tribe:
         return any(self.deck.card(f"week-{space}").sign == sign for space in self.view["tribes"][seat]["week_cards"])
 
 
-def _sacrifice(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
+def _sacrifice(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return what to give: the price of a card for a sign that it lacks, or what keeps the gods even."""
     return _hoard(tribe, moves) if tribe.left is None else _spend(tribe, moves)
 
 
-def _hoard(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
+def _hoard(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return what to give before the clock runs: nothing, but for what is lost, and only where waiting is over."""
     if tribe.decided or tribe.threatened:
         wanted = [name for name in tribe.lacking if tribe.signs[name].lost]
@@ -211,7 +211,7 @@ def _hoard(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
     return _let_be(tribe, moves)
 
 
-def _spend(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
+def _spend(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return what to give while the clock runs: all for what it lacks, then what keeps the gods even."""
     wanted = [sign for sign in tribe.lacking if sign in GOD_OF]
     if "flower" in tribe.lacking and _TONANTZIN in moves and _flower_first(tribe, wanted):
@@ -223,7 +223,7 @@ def _spend(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
     return _let_be(tribe, moves)
 
 
-def _ask(tribe: _Tribe, wanted: Sequence[str]) -> Move | None:
+def _ask(tribe: Tribe, wanted: Sequence[str]) -> Move | None:
     """Return the price of a card of the god whose sign is the likeliest found, or none that it can pay."""
     if not wanted:
         return None
@@ -232,7 +232,7 @@ def _ask(tribe: _Tribe, wanted: Sequence[str]) -> Move | None:
     return Move("sacrifice", (GOD_OF[sign], min(due, MOST_AT_ONCE))) if 0 < due <= tribe.tokens else None
 
 
-def _affords(tribe: _Tribe, wanted: Sequence[str]) -> int:
+def _affords(tribe: Tribe, wanted: Sequence[str]) -> int:
     """Return how many tokens it gives only to make the gods even, so that the clock stands still for a while.
 
     Time costs about what it brings in, as long as others upset the gods again each turn. It is worth more where they
@@ -248,20 +248,20 @@ def _affords(tribe: _Tribe, wanted: Sequence[str]) -> int:
     return min(tribe.tokens, AFFORD) if tribe.hope < FORLORN else 0
 
 
-def _flower_first(tribe: _Tribe, wanted: Sequence[str]) -> bool:
+def _flower_first(tribe: Tribe, wanted: Sequence[str]) -> bool:
     """Return whether the next tokens go to Tonantzin: for the flower alone, or while enough stays for the others."""
     rest = tribe.tokens - tribe.own["prices"]["day"]
     return not wanted or found((tribe.signs[wanted[0]].pile,), rest) >= KEPT
 
 
-def _challenge(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
+def _challenge(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return an attack where it has next to nothing to lose, though something: who has nothing gives a Day card."""
     if tribe.tokens <= 1 <= tribe.tokens + len(tribe.hand):
         return next((move for move in moves if move.name == "attack"), None)
     return _let_be(tribe, moves)
 
 
-def _bless(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
+def _bless(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return a Rain card that serves here: tokens and cards at once, a bonus where there is something to gather."""
     space = next(each for each in tribe.view["spaces"] if each["sign"] == tribe.own["place"])
     for move in moves:
@@ -276,7 +276,7 @@ def _bless(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
     return Move("pass")
 
 
-def _arm(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
+def _arm(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return a card that keeps it out of a battle, or the best on its die while that is not enough."""
     by: dict[Move, int] = {}
     for move in moves:
@@ -291,7 +291,7 @@ def _arm(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
     return best if best and ready < ENOUGH else Move("pass")
 
 
-def _reroll(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
+def _reroll(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return a second throw where its own die is lower than the best of the others."""
     battle = tribe.view["battle"]
     dice = dict(zip(battle["sides"], battle["dice"], strict=True))
@@ -299,34 +299,34 @@ def _reroll(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
     return next((move for move in moves if move.name == "play"), None) if behind else Move("pass")
 
 
-def _part(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
+def _part(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return nothing where it may keep its cards, else the card that it misses least."""
     if Move("pass") in moves:
         return Move("pass")
     return min(moves, key=lambda move: (_worth(tribe, tribe.deck.card(str(move.args[0]))), move))
 
 
-def _take(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
+def _take(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     return max(moves, key=lambda move: (_worth(tribe, tribe.deck.card(f"week-{move.args[0]}")), move))
 
 
-def _worth(tribe: _Tribe, card: Card) -> int:
+def _worth(tribe: Tribe, card: Card) -> int:
     if card.sign:
         return 10
     effect: Effect = card.effect
     return _VALUED.get(effect.what, 0) if isinstance(effect, Standing) else 0
 
 
-def _choose(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
+def _choose(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return the tribe that has the most tokens; what is turned on a tribe nearly always takes from it."""
     return max(moves, key=lambda move: (tribe.view["tribes"][move.args[0]]["tokens"], move))
 
 
-def _let_be(_tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
+def _let_be(_tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     return next((move for move in moves if move.name in ("pass", "end_turn")), None)
 
 
-_DECISIONS: Mapping[str, Callable[[_Tribe, Sequence[Move]], Move | None]] = {
+_DECISIONS: Mapping[str, Callable[[Tribe, Sequence[Move]], Move | None]] = {
     "sacrifice": _sacrifice,
     "bless": _bless,
     "arm": _arm,
