@@ -44,8 +44,8 @@ def measure(games: int, presets: Sequence[str] = PRESETS) -> Chapter:
         tuple(rows),
         f"{games} games for two with each preset, seeds 0 to {games - 1}. The tribe gives nothing, so that the gods"
         " are called late, and in hindsight spends its hoard in the one sacrifice step in which it reaches all that"
-        f" is then lacking, if there is one; over {SHUFFLES} orders of the piles. It is no strict bound: what is spent"
-        " early cannot be lost to tribute and ransom, and who keeps the gods even holds the clock.",
+        f" is then lacking, if there is one; over {SHUFFLES} orders of the piles. It is no strict bound: what is"
+        " spent early cannot be lost to tribute and ransom, and who keeps the gods even holds the clock.",
     )
 
 
