@@ -93,6 +93,7 @@ def _board(state: State, seat: Seat | None) -> dict[str, Json]:
         "tribes": {each: _tribe(state, each) for each in state.seats},
         "hands": hands,
         "deck": [rules.deck, rules.flower_copies, rules.sign_copies, rules.day_signs],
+        "week_signs": rules.week_signs == "on",
         "reserve": board.reserve,
         "tonantzin": board.pile,
         "lost": board.lost,
