@@ -1,4 +1,4 @@
-"""Cuts a table or a temple into slices for one audience: the game's own regions, and those that every page has.
+"""Cuts a table into slices for one audience: the game's own regions, and those that every page has.
 
 Everything a page shows of a table passes here, so here is decided who may see and who may do what. It paints nothing.
 """
@@ -181,54 +181,3 @@ def _after(table: Table, audience: Audience) -> Mapping[str, Json]:
         "again": table.again,
         "game": table.charter.game,
     }
-
-
-def cut_temple(house: House, name: str) -> Cut:
-    """Cut a temple's page: its health, its beams, the table it serves, its last tokens and what counts for it."""
-    temple = house.temple(name)
-    status = temple.status
-    serves = next((table for table in house.tables() if table.id == temple.table_id), None)
-    slices: dict[str, Mapping[str, Json]] = {
-        "health": {**health(temple), "temple": "", "unsettled": 0, "hosting": False, "temples": [], "busy": []},
-        "beams": {
-            "slots": [
-                {
-                    "god": str(god),
-                    "beam": str(status.beams[god] if status else wire.Beam.UNKNOWN),
-                    "total": temple.totals.get(god, 0),
-                }
-                for god in wire.God
-            ]
-        },
-        "serving": {
-            "table": serves.id if serves else "",
-            "title": serves.title if serves else "",
-            "tables": [
-                {"id": table.id, "title": table.title}
-                for table in house.tables()
-                if table.phase != "over" and table.game.uses_temple and table.id != temple.table_id
-            ],
-        },
-        "recent": {
-            "quarantined": temple.quarantined,
-            "tokens": [
-                {
-                    "god": str(kept.token.god),
-                    "at": wire.format_utc(kept.token.at),
-                    "width_ms": round(kept.token.width_ms, 1),
-                    "flags": sorted(kept.token.flags),
-                    "replayed": kept.token.replayed,
-                    "table": kept.table_id or "",
-                }
-                for kept in temple.recent
-            ],
-        },
-        "source": {
-            "source": temple.source or "",
-            "conflict": temple.conflict or "",
-            "kind": str(status.kind) if status else "",
-            "timing": str(status.timing) if status else "",
-            "software": status.software if status else "",
-        },
-    }
-    return Cut(0, "temple", None, slices)

@@ -40,7 +40,7 @@ def changed(value: V, **fields: object) -> V:
 
     It runs no ``__init__``: the class has no slots, computes nothing when it is made, and caches nothing in itself.
     """
-    copy = _new(value.__class__)
+    copy = _new(type(value))
     _set(copy, "__dict__", value.__dict__ | fields)
     return copy
 
@@ -132,11 +132,37 @@ class Option:
             return True
         return self.reader is not None and isinstance(value, str) and not self.faults(value)
 
+    @property
+    def accepted(self) -> str:
+        """What it accepts, for the message of an error."""
+        if self.high:
+            return f"a whole number from {self.low} to {self.high}"
+        return " or ".join((*map(str, self.values), *("a text without faults",) * (self.reader is not None)))
+
     def faults(self, text: str) -> tuple[Fault, ...]:
         """Return what is wrong in a text that a table brings; raises `ValueError` where it may bring none."""
         if self.reader is None:
             raise ValueError(f"option {self.key} was given a text; expected one of its values")
         return _unreadable(text) or tuple(self.reader.faults(text))
+
+
+def complete(
+    options: Sequence[Option], chosen: Mapping[str, Value], needed: Sequence[Option] | None = None
+) -> dict[str, Value]:
+    """Return what was chosen for each of the `needed` options, all of them where none are named.
+
+    Raises `ValueError` for a choice in which one of those is missing, or that holds a value which no option accepts.
+    """
+    known = {option.key: option for option in options}
+    for key, value in chosen.items():
+        if key not in known:
+            raise ValueError(f"option {ascii(key)[:60]} is unknown; expected only the game's options")
+        if not known[key].accepts(value):
+            raise ValueError(f"option {key} is {ascii(value)[:60]}; expected {known[key].accepted}")
+    wanted = [option.key for option in (options if needed is None else needed)]
+    if missing := [key for key in wanted if key not in chosen]:
+        raise ValueError(f"option {missing[0]} is missing; expected a value for each that matters")
+    return {key: chosen[key] for key in wanted}
 
 
 def _unreadable(text: str) -> tuple[Fault, ...]:

@@ -33,7 +33,9 @@ NOTHING_BROUGHT = Brought()
 def first() -> Response:
     """Say what this is, and lead to a table."""
     running = [table for table in _tables() if table.phase != "over"]
-    return site().page("first.html", tables=running[:6], games=list(site().games.values()))
+    return site().page(
+        "first.html", tables=running[:6], games=list(site().games.values()), temples=site().house.temples()
+    )
 
 
 @blueprint.get("/healthz")
@@ -85,6 +87,20 @@ def _tables() -> list[Table]:
 def new_table() -> Response:
     """Ask what a new table shall be."""
     return _new_table(request.args, "")
+
+
+@blueprint.post("/tables/new")
+def rules_of_choice() -> Response:
+    """Show the form again, with the house rules that matter for what it says by now; it opens no table.
+
+    It is posted, for a form may bring a file, and what a file holds has no place in an address.
+    """
+    game = site().game(request.form.get("game", ""))
+    try:
+        texts = brought(game, request.form, request.files, site().house.tables())
+    except HouseError:
+        texts = NOTHING_BROUGHT  # there is time to choose a file: nothing is opened yet
+    return _new_table(request.form, "", texts=texts)
 
 
 @blueprint.post("/tables")

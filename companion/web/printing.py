@@ -11,7 +11,7 @@ from flask import Blueprint, Response, request
 from companion.games import registry
 from companion.games.kernel import Game, Json
 from companion.table import HouseError
-from companion.web.painting import Url
+from companion.web.painting import DAY, Url
 from companion.web.paper import DEFAULT, PAPERS, Paper
 from companion.web.site import language, site
 
@@ -66,6 +66,6 @@ def stylesheets(game: str, folder: Path, paper: Paper, url: Url) -> Sequence[str
     shell = [f"print/{path.name}" for path in sorted(STYLES.glob("*.css"))]
     own = [f"print/{path.name}" for path in sorted((folder / "static" / "print").glob("*.css"))]
     return [
-        *(url("static", filename=name) for name in (*shell, f"print/paper/{paper.name}.css")),
+        *(url("static", filename=name) for name in (DAY, *shell, f"print/paper/{paper.name}.css")),
         *(url("game_static", game=game, filename=name) for name in own),
     ]

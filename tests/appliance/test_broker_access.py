@@ -27,7 +27,7 @@ ORACLE = "oracle"
 TEMPLE, STRANGER = "templo", "other"
 TOPICS = (
     *(f"templo/{name}/{leaf}" for name in (TEMPLE, STRANGER)
-      for leaf in ("status", "token", "count", "noise", "reply", "ack", "command", "score")),
+      for leaf in ("status", "token", "count", "noise", "findings", "reply", "ack", "command", "score")),
     "templo-tables/0123456789abcdef/changed",
     f"homeassistant/device/{TEMPLE}/config",
     f"homeassistant/device/{STRANGER}/config",
@@ -36,7 +36,7 @@ TOPICS = (
     "templo",
     "something/else",
 )  # fmt: skip
-SAID = ("status", "token", "count", "noise", "reply")
+SAID = ("status", "token", "count", "noise", "findings", "reply")
 
 
 def of(*leaves: str, temples: tuple[str, ...] = (TEMPLE, STRANGER)) -> set[str]:

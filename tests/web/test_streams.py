@@ -7,14 +7,16 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urlencode
 
 import pytest
 
 from companion.table import Table
 from companion.web import streams
 from companion.web.serving import ServeError, Server
+from companion.web.uploads import MAX_UPLOAD
 from controller import wire
 from tests.web.conftest import WebHome
 
@@ -45,6 +47,14 @@ class Served:
     def get(self, path: str, **headers: str) -> http.client.HTTPResponse:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         connection.request("GET", path, headers={"Host": f"localhost:{self.port}", **headers})
+        self.connections.append(connection)
+        return connection.getresponse()
+
+    def post(self, path: str, form: Mapping[str, str]) -> http.client.HTTPResponse:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        host = f"localhost:{self.port}"
+        headers = {"Host": host, "Origin": f"http://{host}", "Content-Type": "application/x-www-form-urlencoded"}
+        connection.request("POST", path, urlencode(form), headers)
         self.connections.append(connection)
         return connection.getresponse()
 
@@ -232,6 +242,17 @@ def test_the_server_stops_although_streams_are_open(served: Served) -> None:
         reader.event()
     served.stop()
     assert all(reader.event() == {} for reader in readers)
+
+
+@pytest.mark.parametrize(("size", "status"), [(200_000, 422), (MAX_UPLOAD, 413)])
+def test_a_file_as_large_as_a_page_takes_reaches_it_and_a_larger_one_is_refused_in_its_words(
+    served: Served, size: int, status: int
+) -> None:
+    form = {"game": "mexica", "preset": "classic", "option.deck": "@text", "text.deck": "x" * size}
+    answer = served.post("/tables", form)
+    said = answer.read().decode()
+    assert (answer.status, answer.headers["Content-Security-Policy"][:18]) == (status, "default-src 'self'")
+    assert ("letters; expected 1,000 at most" if status == 422 else f"{MAX_UPLOAD:,} bytes") in said
 
 
 def test_a_body_that_claims_to_be_huge_is_refused_unread(served: Served) -> None:

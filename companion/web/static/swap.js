@@ -129,7 +129,7 @@ function find(section, wanted) {
 
 /** What a form would do, the same for two paintings of it. */
 export function purpose(form) {
-  const fields = ["seat", "move", "temple"].map((field) => form.querySelector(`input[name="${field}"]`)?.value ?? "");
+  const fields = ["seat", "move", "temple", "what", "god"].map((field) => form.querySelector(`input[name="${field}"]`)?.value ?? "");
   return [form.getAttribute("action"), ...fields].join(" ");
 }
 
