@@ -69,11 +69,23 @@ def decks_for(state: State, unit: int) -> int:
     return as_set(tuple(h for h in bits(state.hulls) if at.count(h) < state.rules.boat_capacity))
 
 
+_latest: tuple[State | None, int, Mapping[int, int]] = (None, 0, {})
+
+
 def reach(state: State, unit: int) -> Mapping[int, int]:
     """Return the hexes that a unit can go to with the points it has left, and what each costs (rulings S6 to S11).
 
     They come in the order of their names.
     """
+    global _latest
+    known, of, found = _latest
+    if known is not state or of != unit:
+        found = _reach(state, unit)
+        _latest = (state, unit, found)
+    return found
+
+
+def _reach(state: State, unit: int) -> Mapping[int, int]:
     points, rules = state.purse[unit], state.rules
     if points <= 0:
         return {}
