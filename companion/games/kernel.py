@@ -40,7 +40,7 @@ def changed(value: V, **fields: object) -> V:
 
     It runs no ``__init__``: the class has no slots, computes nothing when it is made, and caches nothing in itself.
     """
-    copy = _new(value.__class__)
+    copy = _new(type(value))
     _set(copy, "__dict__", value.__dict__ | fields)
     return copy
 

@@ -279,3 +279,22 @@ def test_no_page_breaks_its_own_content_policy(companion: Companion, device: Mak
         companion.drop("tlaloc")
         phone.page.wait_for_timeout(150)
         assert json.loads(phone.page.evaluate("JSON.stringify(broken)")) == [], path
+
+
+def test_a_phone_whose_household_taps_too_fast_is_told_to_wait_and_then_goes_on(
+    companion: Companion, device: Make
+) -> None:
+    table = companion.table(2)
+    phone = device()
+    phone.join(companion, table, "east", "Ana")
+    another = companion.home.browser()  # behind the same address
+    while another.post("/language").status_code != 429:
+        pass
+    phone.page.click(".end-turn button")
+    expect(phone.page.locator("#notice")).to_contain_text("Too many taps from here at once")
+    phone.complaints.clear()  # the browser reports every 429
+    companion.home.seconds += 60
+    phone.page.wait_for_timeout(700)  # longer than what counts as a slip of the same finger
+    phone.page.click(".end-turn button")
+    expect(phone.page.locator("#notice")).to_be_empty()
+    assert companion.home.house.table(table.id).on_turn != "east"

@@ -2,7 +2,7 @@
 
 The format's facts are those of Home Assistant's MQTT integration (its page "MQTT", device discovery payload, and the
 pages of the sensor, binary sensor and button): which keys there are, which are required, and what each may be. They
-were compared, key by key, with the schemas by which the integration itself takes a device's announcement.
+were compared with the schemas by which the integration itself takes a device, its origin, availability and buttons.
 """
 
 from __future__ import annotations

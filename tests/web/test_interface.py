@@ -81,7 +81,9 @@ class Place:
             "token": [f"{2:032x}"],
             "one": [f"{2:032x} east"],
             "to": ["east", "none"],
-            "count": ["5", "0"],
+            "what": ["identify", "selftest", "drop", "calibrate", "keep"],
+            "god": ["tlaloc"],
+            "count": ["7", "0"],
         }
         return likely.get(name, [])
 
