@@ -203,7 +203,7 @@ def join_with_code() -> Response:
     try:
         table = site().by_code(typed)
     except HouseError as error:
-        return site().page("join.html", 403, problem=site().refusal(error), typed=typed[:12])
+        return site().page("join.html", 403, problem=site().refusal(error), code_typed=typed[:12])
     return see(site().url("invited", code=table.code))
 
 
@@ -213,7 +213,7 @@ def invited(code: str) -> Response:
     try:
         table = site().by_code(code)
     except HouseError as error:
-        return site().page("join.html", 403, problem=site().refusal(error), typed="")
+        return site().page("join.html", 403, problem=site().refusal(error), code_typed="")
     return _chairs(table.id, {}, "")
 
 

@@ -263,3 +263,9 @@ def test_what_is_not_there_is_said_in_words(home: WebHome, phone: Browser) -> No
 
 def test_healthz_says_which_companion_this_is(phone: Browser) -> None:
     assert phone.get("/healthz").json == {"instance": "an-instance"}
+
+
+def test_the_field_for_a_code_is_empty_until_somebody_has_typed(phone: Browser) -> None:
+    for path in ("/", "/join"):
+        assert 'placeholder="ABC-DEF" value=""' in phone.get(path).text, path
+    assert 'value="ZZZ-&lt;b&gt;"' in phone.post("/join", {"code": "ZZZ-<b>"}).text
