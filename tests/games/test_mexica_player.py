@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import product
 from random import Random
 from typing import Any
@@ -26,9 +25,6 @@ LEAST = 8
 
 EARLY = 60
 """A turn before which it gives nothing."""
-
-QUICK_S = 0.002
-"""A decision, the view that it is made from left out."""
 
 WAR, RAIN, DAY = Pile(40, 1, 7), Pile(40, 1, 7), Pile(260, 13, 7)
 """The piles of the classic game as they are at first."""
@@ -184,15 +180,6 @@ def test_it_plays_every_preset_to_its_end_with_legal_moves_that_are_no_chores(pr
     for _, _, moves, move in _played(preset, 5, "north", players=3)[:-1]:
         assert move in moves
         assert move.name not in CHORES
-
-
-def test_a_decision_is_quick() -> None:
-    random, spent, decided = Random(1), 0.0, _played("evening", 2, "west")[:-1]
-    for state, app, moves, _ in decided:
-        view, began = GAME.view(state, app), time.process_time()
-        GAME.decide(view, moves, random.randrange)
-        spent += time.process_time() - began
-    assert spent / len(decided) < QUICK_S
 
 
 def test_hidden_cards_of_others_change_no_decision() -> None:
