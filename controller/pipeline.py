@@ -13,6 +13,7 @@ import logging
 import queue
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -39,7 +40,12 @@ RETRY_NS = SECOND // 2
 DROP_NS = 5 * SECOND
 """How long after its last edge a dropped token may take to be recorded."""
 
+STANDSTILL_NS = SECOND // 5
+"""A wait that lasted so much longer than it should: the process was frozen, and its beams' thread with it."""
+
 _BATCH = 256
+_STRAGGLERS_S = 0.05
+_ROUNDS = 10
 _BY_HAND = frozenset({Flag.TEST, Flag.SIMULATED})
 _ALARMING = (Beam.JAMMED, Beam.DARK, Beam.FLICKER)
 
@@ -153,20 +159,37 @@ class Pipeline:
         self._settle(self._clock.monotonic_ns())
         while True:
             self._beat(DISK_S)
-            try:
-                patience = self.patience()
-                # An idle temple lives too: it beats, at the latest when this is over.
-                items = [self.queue.get(timeout=IDLE_S if patience is None else min(IDLE_S, patience))]
-                while len(items) < _BATCH and not self.queue.empty():
-                    items.append(self.queue.get_nowait())
-            except queue.Empty:
-                items = []
-            for item in items:
+            for item in self._next():
                 if isinstance(item, Stop):
                     self._close()
                     return
                 self._take(item)
             self._settle(self._clock.monotonic_ns())
+
+    def _next(self) -> list[Item]:
+        """Wait for what comes, until something is due; after a standstill, for what fell meanwhile.
+
+        Else a spell that was over long ago would be called a jam, only because its end is heard a moment later.
+        """
+        patience = self.patience()
+        # An idle temple lives too: it beats, at the latest when this is over.
+        wait_s = IDLE_S if patience is None else min(IDLE_S, patience)
+        due_ns = self._clock.monotonic_ns() + round(wait_s * SECOND)
+        items = self._waited(wait_s)
+        if self._clock.monotonic_ns() - due_ns > STANDSTILL_NS:
+            for _ in range(_ROUNDS):
+                if not (more := self._waited(_STRAGGLERS_S)):
+                    break
+                items += more
+        return items
+
+    def _waited(self, wait_s: float) -> list[Item]:
+        items: list[Item] = []
+        with suppress(queue.Empty):
+            items.append(self.queue.get(timeout=wait_s))
+            while len(items) < _BATCH and not self.queue.empty():
+                items.append(self.queue.get_nowait())
+        return items
 
     def status(self) -> wire.Status:
         """Return how the temple is."""
