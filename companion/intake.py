@@ -255,7 +255,7 @@ class Intake:
             known = (table.id, table.version) if table else (None, 0)
             if self._scored.get(temple.name) != known:
                 try:
-                    score = score_of(table, self._house.fallen(table.id) if table else ())
+                    score = score_of(table, self._house.fallen)
                 except HouseError as error:
                     log.error("cannot read what counts at a table, trying again: %s", error.facts["reason"])
                     return

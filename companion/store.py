@@ -137,11 +137,21 @@ class SqlStore:
             self._engine = sa.create_engine(url)
             if self._engine.dialect.name == "sqlite":
                 sa.event.listen(self._engine, "connect", _make_sqlite_durable)
+                self._settle()
             self._check_schema()
         except (sa.exc.SQLAlchemyError, ImportError) as error:
             raise StoreError(
                 f"store is {_shown(url)!r}; expected a database that can be opened ({_reason(error)})"
             ) from error
+
+    def _settle(self) -> None:
+        """Make durable what is found in SQLite's log before anything is acknowledged because it is there already.
+
+        A change during whose sync the process was killed may be seen, and be on no disk: its pages are written again.
+        """
+        with self._engine.connect() as connection:
+            if connection.exec_driver_sql("PRAGMA wal_checkpoint(FULL)").scalar():
+                raise StoreError("store is being read by another program; expected to be alone with it at the start")
 
     def _check_schema(self) -> None:
         with self._engine.begin() as connection:

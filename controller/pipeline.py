@@ -40,11 +40,11 @@ RETRY_NS = SECOND // 2
 DROP_NS = 5 * SECOND
 """How long after its last edge a dropped token may take to be recorded."""
 
-STANDSTILL_NS = SECOND // 5
+STANDSTILL_NS = SECOND // 20
 """A wait that lasted so much longer than it should: the process was frozen, and its beams' thread with it."""
 
 _BATCH = 256
-_STRAGGLERS_S = 0.05
+_STRAGGLERS_S = 1.0
 _ROUNDS = 10
 _BY_HAND = frozenset({Flag.TEST, Flag.SIMULATED})
 _ALARMING = (Beam.JAMMED, Beam.DARK, Beam.FLICKER)
@@ -176,9 +176,9 @@ class Pipeline:
         wait_s = IDLE_S if patience is None else min(IDLE_S, patience)
         due_ns = self._clock.monotonic_ns() + round(wait_s * SECOND)
         items = self._waited(wait_s)
-        if self._clock.monotonic_ns() - due_ns > STANDSTILL_NS:
+        if (over_ns := self._clock.monotonic_ns() - due_ns) > STANDSTILL_NS:
             for _ in range(_ROUNDS):
-                if not (more := self._waited(_STRAGGLERS_S)):
+                if not (more := self._waited(min(over_ns / SECOND, _STRAGGLERS_S))):
                     break
                 items += more
         return items

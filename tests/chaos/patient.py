@@ -60,7 +60,7 @@ class Disk:
             return False
 
 
-def main() -> int:
+def main() -> None:
     folder, program, *words = Path(sys.argv[1]), *sys.argv[2:]
     seam.Seam(Disk(folder / "disk")).put_in()
     clock = _clock(folder / "clock")
@@ -73,7 +73,8 @@ def main() -> int:
         importlib.import_module("companion.__main__").datetime = clock  # type: ignore[attr-defined]
     sys.argv[:] = [program, *words]
     code: int = importlib.import_module(f"{program}.__main__").main(words)
-    return code
+    sys.stdout.flush()
+    os._exit(code)  # no interpreter may be taken apart under SQLite's feet while files are open
 
 
 def _clock(order: Path) -> type[datetime]:
@@ -137,4 +138,4 @@ def _witness(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

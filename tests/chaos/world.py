@@ -30,6 +30,9 @@ KEEPALIVE_S = 2
 NARROWEST_US = 6_000
 """Token 0 is as wide as this; each further one a microsecond wider."""
 
+LONGEST_MS = 10_000
+"""A machine that is busy elsewhere may let a simulated beam wait for its end; that is no jam of the slot."""
+
 _ADVICE = ("max_", "set_tcp_nodelay")
 
 
@@ -159,18 +162,18 @@ class World:
         self.broker = broker
         self.temple_link, self.companion_link = Proxy(broker.port), Proxy(broker.port)
         (folder / "companion.toml").write_text(f"[broker]\nkeepalive_s = {KEEPALIVE_S}\n")
-        self._states = {name: folder / f"{name}-state" for name in ("temple", "companion")}
+        self.temple_state, self._companion_state = folder / "temple-state", folder / "companion-state"
         self.companion = Patient(
             folder / "companion",
             ["companion", "run", "--config", str(folder / "companion.toml"), "--host", HOST,
-             "--port", str(free_port()), "--state", str(self._states["companion"]),
+             "--port", str(free_port()), "--state", str(self._companion_state),
              "--broker", f"{HOST}:{self.companion_link.port}", *(["--demo-table", "templo"] * table)],
             "table " if table else "ready ",
         )  # fmt: skip
         self.temple = Patient(
             folder / "temple",
-            ["controller", "run", "--simulate", "--state", str(self._states["temple"]),
-             "--broker", f"{HOST}:{self.temple_link.port}", "--set", f"broker.keepalive_s={KEEPALIVE_S}"],
+            ["controller", "run", "--simulate", "--state", str(self.temple_state),
+             "--broker", f"{HOST}:{self.temple_link.port}", "--set", f"broker.keepalive_s={KEEPALIVE_S}", "--set", f"counting.max_break_ms={LONGEST_MS}"],
             "templo-controller ready",
         )  # fmt: skip
         self.rain = Rain(self.temple.folder / "beams", seed)
@@ -209,17 +212,17 @@ class World:
 
     def ledger(self) -> list[int]:
         """Return what the temple's ledger holds, in the order of its numbers."""
-        rows = _rows(self._states["temple"] / FILE_NAME, "SELECT width_ns FROM token ORDER BY seq")
+        rows = _rows(self.temple_state / FILE_NAME, "SELECT width_ns FROM token ORDER BY seq")
         return [_name(width_ns / 1e6) for (width_ns,) in rows]
 
     def received(self) -> list[int]:
         """Return what the companion's store holds, in the order of the ledger's numbers."""
-        rows = _rows(self._states["companion"] / "companion.sqlite", "SELECT width_ms FROM token ORDER BY seq")
+        rows = _rows(self._companion_state / "companion.sqlite", "SELECT width_ms FROM token ORDER BY seq")
         return [_name(width_ms) for (width_ms,) in rows]
 
     def scored(self) -> list[int]:
         """Return what entered the table's game, in the order of its log."""
-        store = self._states["companion"] / "companion.sqlite"
+        store = self._companion_state / "companion.sqlite"
         names = {token: _name(width_ms) for token, width_ms in _rows(store, "SELECT token, width_ms FROM token")}
         moves = _rows(store, "SELECT move FROM entry WHERE \"by\" = 'temple' ORDER BY n")
         return [names[json.loads(move)[1]] for (move,) in moves]

@@ -19,11 +19,11 @@ H, T = wire.God.HUITZILOPOCHTLI, wire.God.TLALOC
 
 
 def score(home: Home, table: Table) -> wire.Score:
-    return score_of(home.house.table(table.id), home.house.fallen(table.id))
+    return score_of(home.house.table(table.id), home.house.fallen)
 
 
 def test_a_temple_without_a_table_has_a_score_of_nothing(home: Home) -> None:
-    assert score_of(None, ()) == wire.Score(None, {H: 0, T: 0})
+    assert score_of(None, home.house.fallen) == wire.Score(None, {H: 0, T: 0})
 
 
 def test_tokens_that_count_are_the_score_and_those_that_wait_or_test_are_not(home: Home) -> None:

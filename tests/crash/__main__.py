@@ -108,13 +108,13 @@ def _replayed(events: list[Event], moments: list[int], said: _P) -> Iterator[tup
         yield moment, platter, said
 
 
-def of_the_ledger(images: int, seed: str, commits: int = 2_600) -> Outcome:
+def of_the_ledger(images: int, seed: str, commits: int = 1_500) -> Outcome:
     """Cut the power of the controller's ledger."""
     work = lambda folder, recording: ledger.work(folder, recording, commits)  # noqa: E731
     return cut("the controller's ledger", work, ledger.Promise, ledger.check, images, seed)
 
 
-def of_the_store(images: int, seed: str, commits: int = 260) -> Outcome:
+def of_the_store(images: int, seed: str, commits: int = 220) -> Outcome:
     """Cut the power of the companion's store."""
     work = lambda folder, recording: store.work(folder, recording, commits)  # noqa: E731
     return cut("the companion's store", work, store.Promise, store.check, images, seed)
@@ -123,14 +123,14 @@ def of_the_store(images: int, seed: str, commits: int = 260) -> Outcome:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns 1 where anything is wrong."""
     parser = argparse.ArgumentParser(prog="make crash", description="Cuts the power of both databases.")
-    parser.add_argument("--images", type=int, default=10_000, help="images of each database (%(default)s)")
+    parser.add_argument("--images", type=int, default=10_000, help="images of both together (%(default)s)")
     parser.add_argument("--seed", default=secrets.token_hex(4), help="repeats the images of an earlier run")
     arguments = parser.parse_args(argv)
     print(f"seed {arguments.seed}", flush=True)
     code = 0
     for of in (of_the_ledger, of_the_store):
         try:
-            outcome = of(arguments.images, arguments.seed)
+            outcome = of(arguments.images // 2, arguments.seed)
         except SeamError as error:
             print(f"crash: {error}", file=sys.stderr)
             return 2

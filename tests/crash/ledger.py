@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +17,9 @@ from tests.crash.recording import Recording, Said
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 RESTART_EVERY, RESTART_AT = 1_800, 100
 """Seldom enough that SQLite comes to move its log into the file, after 1,000 pages, and to write over the log."""
+
+REFUSED_EVERY = 25
+"""Commits from one whose sync fails to the next."""
 
 AFTER = Fallen("f" * 32, God.TLALOC, NOON, 1)
 
@@ -58,12 +61,14 @@ def work(folder: Path, recording: Recording, commits: int, ordered: Callable[[Le
                 whims.randrange(3_000_000, 20_000_000),
                 frozenset({Flag.JAM}) if whims.random() < 0.1 else frozenset(),
             )
-            for _ in range(whims.choice((1, 1, 1, 2, 5)))
+            for _ in range(whims.choice((1, 1, 1, 1, 1, 1, 3)))
         ]
         if draft is not None:
             falling.insert(0, replace(draft, width_ns=draft.width_ns + 1_000_000))
         after = _after(ledger, tokens, falling)
         recording.say(("offered", after))
+        if n % REFUSED_EVERY == 0:
+            ledger = _refused(folder, recording, ledger, falling, ordered)
         ledger.record(falling)
         tokens = after
         recording.say(("tokens", tokens))
@@ -74,6 +79,18 @@ def work(folder: Path, recording: Recording, commits: int, ordered: Callable[[Le
             ledger.close()
             ledger = _opened(folder, ordered)
     ledger.close()
+
+
+def _refused(
+    folder: Path, recording: Recording, ledger: Ledger, falling: list[Fallen], ordered: Callable[[Ledger], None]
+) -> Ledger:
+    """Let a commit fail at its sync and open the ledger anew, as the pipeline does; the log may hold it already."""
+    recording.refuses = True
+    with suppress(LedgerTrouble):
+        ledger.record(falling)
+    ledger.abandon()
+    recording.refuses = False
+    return _opened(folder, ordered)
 
 
 def check(folder: Path, promise: Promise) -> str:

@@ -1,6 +1,7 @@
 """Everything that a database asked of its disk, in order, and what its program said in between.
 
-It records through `tests.chaos.seam` while the real code runs on a real disk; it changes and refuses nothing.
+It records through `tests.chaos.seam` while the real code runs on a real disk; it changes nothing, and where a workload
+wishes it lets syncs fail.
 """
 
 from __future__ import annotations
@@ -70,6 +71,8 @@ class Recording:
     written: int = 0
     """Bytes, in all."""
     syncs: int = 0
+    refuses: bool = False
+    """Whether syncs fail: what they were asked to make durable stays as it was."""
     _owing: set[str] = field(default_factory=set)
     """Logs whose first sync will sync the folder as well: SQLite does so by itself."""
 
@@ -98,7 +101,9 @@ class Recording:
         return seam.OK
 
     def syncing(self, path: Path) -> int:
-        """Note a sync."""
+        """Note a sync, or refuse it."""
+        if self.refuses:
+            return seam.IOERR_FSYNC
         self.events.append(Synced(path.name))
         self.syncs += 1
         if path.name in self._owing:

@@ -22,6 +22,7 @@ from tests.crash.recording import Recording, Said
 
 NAME = "companion.sqlite"
 TEMPLE = "templo"
+REFUSED_EVERY = 60
 RESTART_AT = 20
 """After that SQLite comes to move its log into the file, after 1,000 pages, and to write over the log."""
 
@@ -53,9 +54,11 @@ def work(folder: Path, recording: Recording, commits: int) -> None:
     seats: tuple[str, ...] = ()
     for n in range(commits):
         home.clock.pass_(seconds=1)
-        fresh = list(range(seq + 1, seq + 1 + whims.choice((1, 1, 1, 2, 5))))
+        fresh = list(range(seq + 1, seq + 1 + whims.choice((1, 1, 1, 1, 1, 1, 3))))
         again = list(range(max(1, seq - 2), seq + 1)) if whims.random() < 0.2 else []
         recording.say(("offered", fresh[-1]))
+        if n % REFUSED_EVERY == 5:
+            _killed_at_the_sync(home, recording, [(TEMPLE, token(each)) for each in fresh])
         (receipt,) = home.house.receive([(TEMPLE, token(each)) for each in again + fresh])
         seq = receipt.seq
         assert seq == fresh[-1]
@@ -66,6 +69,16 @@ def work(folder: Path, recording: Recording, commits: int) -> None:
         if n == RESTART_AT:
             home.restart()
     home.store.close()
+
+
+def _killed_at_the_sync(home: Home, recording: Recording, arrivals: list[tuple[str, wire.Token]]) -> None:
+    """Let a change fail at its sync and start anew on what is left, as after a kill: the log may hold it already."""
+    recording.refuses = True
+    with suppress(HouseError):
+        home.house.receive(arrivals)
+    home.store.close()
+    recording.refuses = False
+    home.restart()
 
 
 def check(folder: Path, promise: Promise) -> str:
