@@ -262,6 +262,10 @@ class Pipeline:
         match item:
             case Heard(god, at_ns, dark):
                 self._observed[god].edge(at_ns, dark, self._limits)
+                # What fell through the other slot before this edge comes first, however late all of it is heard.
+                for other in self._in_order():
+                    if other is not god:
+                        self._heed(other, self.counters[other].advance(at_ns))
                 self._heed(god, self.counters[god].feed(Edge(at_ns, dark)))
             case Read(god, at_ns, dark):
                 self._observed[god].level(at_ns, dark)
@@ -293,9 +297,10 @@ class Pipeline:
 
     def _settle(self, now_ns: int) -> None:
         """Draw what follows from what was taken and from the time: record first, then tell."""
-        for god, counter in self.counters.items():
-            self._heed(god, counter.advance(now_ns))
-            if god not in self._drafts and (certain := counter.certain()) is not None:
+        for god in self._in_order():
+            self._heed(god, self.counters[god].advance(now_ns))
+        for god in self._in_order():
+            if god not in self._drafts and (certain := self.counters[god].certain()) is not None:
                 self._drafts[god] = self._fell(god, certain, self._flags_of(god))
         self._calibration.advance(now_ns)
         self._record(now_ns)
@@ -309,6 +314,10 @@ class Pipeline:
                 self._herald.tell_status(self.status())
         self._herald.tell_noise(self.noise(), now_ns)
         self._forget_drops(now_ns)
+
+    def _in_order(self) -> list[God]:
+        """Return the slots, the one first whose last edge is the earlier."""
+        return sorted(self.counters, key=lambda god: self.counters[god].last_ns)
 
     def _heed(self, god: God, events: list[Event]) -> None:
         for event in events:

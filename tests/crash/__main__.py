@@ -23,7 +23,7 @@ from tests.crash import ledger, store
 from tests.crash.platter import Platter
 from tests.crash.recording import Event, Recording, Said, recorded
 
-_SYNCED_AT_ONCE = next((folder for folder in ("/dev/shm",) if os.access(folder, os.W_OK)), None)  # noqa: S108
+SYNCED_AT_ONCE = next((folder for folder in ("/dev/shm",) if os.access(folder, os.W_OK)), None)  # noqa: S108
 """Where syncs cost nothing: what they promise is drawn from the recording, never from this machine's own disk."""
 
 A_MOMENT = 4
@@ -71,7 +71,7 @@ def cut(
 ) -> Outcome:
     """Record some work, cut the power at moments of it, and check what is then on the disk."""
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="crash-", dir=_SYNCED_AT_ONCE) as temporary:
+    with tempfile.TemporaryDirectory(prefix="crash-", dir=SYNCED_AT_ONCE) as temporary:
         whole = Path(temporary) / "whole"
         whole.mkdir()
         with recorded() as recording:
