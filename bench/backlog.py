@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 
 from bench import house
@@ -28,7 +29,9 @@ def measure(programs: Programs, tokens: int) -> Chapter:
     if filled.returncode:
         raise BenchError(f"the ledger could not be filled: {filled.stderr.decode()[-500:]}")
     controller = house.start_controller(programs, port, simulated=True)
-    with Listener(port, (wire.topic(house.TEMPLE, wire.Ack.leaf), wire.topic(house.TEMPLE, wire.Token.leaf))) as heard:
+    with Listener(
+        port, (wire.topic(house.TEMPLE, wire.Ack.leaf), wire.topic(house.TEMPLE, wire.Token.leaf))
+    ) as heard:
         time.sleep(3)
         before = _resident_mib(controller.running)
         began = time.monotonic()
@@ -56,8 +59,8 @@ def measure(programs: Programs, tokens: int) -> Chapter:
             Row("controller, memory it grew by (RSS)", "MiB", most[0] - before, target=50),
             Row("companion, memory it grew by (RSS)", "MiB", most[1] - first, target=50),
         ),
-        "Through mosquitto into a companion whose temple serves no table, from the companion's start, which counts, to"
-        " the last acknowledgement; at most 20 tokens are on their way at a time. Compared on both disks.",
+        "Through mosquitto into a companion whose temple serves no table, from the companion's start, which counts,"
+        " to the last acknowledgement; at most 20 tokens are on their way at a time. Compared on both disks.",
     )
 
 
@@ -90,7 +93,7 @@ def _first_told(heard: list[Heard]) -> list[int]:
 
 
 def _inversions(order: list[int]) -> int:
-    return sum(later < earlier for earlier, later in zip(order, order[1:], strict=False))
+    return sum(later < earlier for earlier, later in pairwise(order))
 
 
 def _both_hold_the_same(ledger: Path, store: Path) -> int:

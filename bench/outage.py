@@ -17,7 +17,7 @@ from bench.stopwatch import Beams, Heard, Listener, paced
 from controller import wire
 
 DARK_MS, CLEAR_S = 8, 0.01
-"""However late the machine is, tokens stay apart: closer ones would be one token, or a flicker, by the laws of counting."""
+"""However late the machine is, tokens stay apart: closer ones would be one token, or a flicker, by rights."""
 
 OUTAGES = ((5, 150, 8.0), (50, 1000, 5.0))
 """Tokens a second, how many in all, and for how long the broker is down in the middle of them."""
@@ -90,7 +90,7 @@ class Broker:
 
 
 def measure(programs: Programs) -> Chapter:
-    """Drop the same tokens into both programs at the same time, through the same outages; then in turn without one."""
+    """Drop the same tokens into both programs at once, through the same outages; then in turn without one."""
     broker = Broker(programs)
     broker.start()
     controller = house.start_controller(programs, broker.port)
@@ -126,10 +126,10 @@ def measure(programs: Programs) -> Chapter:
     return Chapter(
         "The broker down",
         tuple(rows),
-        "Both programs unchanged over gpiozero's mock pins, each beam 8 ms dark, on one mosquitto without persistence that"
-        " is killed with -9 in the middle of the tokens and started again on the same port; both get the same"
-        " tokens at the same moments. One subscriber at QoS 1, back at the broker within 0.1 s, acknowledges ours as a"
-        " companion does. mqtt-io 2.7.0 by interrupts and for clear edges alone. In turn means first one slot, then"
+        "Both programs unchanged over gpiozero's mock pins, each beam 8 ms dark, on one mosquitto without persistence"
+        " that is killed with -9 in the middle of the tokens and started again on the same port; both get the same"
+        " tokens at the same moments. One subscriber at QoS 1, back at the broker within 0.1 s, acknowledges ours as"
+        " a companion does. mqtt-io 2.7.0 by interrupts and for clear edges alone. In turn means first one slot, then"
         " the other: out of order is what came when the other slot was due.",
     )
 
@@ -161,7 +161,9 @@ def _disorder(listener: Listener, side: Side, tokens: int, rate: int) -> int:
     _until_still(listener, side, before + tokens)
     told = side.told(listener.heard)[before:]
     if len(told) != tokens:
-        raise BenchError(f"{len(told)} of {tokens} tokens were told with nothing down; expected all ({Counter(told)})")
+        raise BenchError(
+            f"{len(told)} of {tokens} tokens were told with nothing down; expected all ({Counter(told)})"
+        )
     return sum(slot != n % 2 for n, slot in enumerate(told))
 
 

@@ -292,12 +292,14 @@ def _settle(connection: sqlite3.Connection, path: Path) -> None:
     """Make durable what is found in the log before anything is said of it; raises `LedgerTrouble`.
 
     A commit whose sync failed, or during which the process was killed, may be found there by whoever opens the file
-    next, and be on no disk: a row that is offered again, and is there already, would be written by nobody. Syncing the
-    log is not enough, as a system forgets what it failed to write; so its pages are written again, into the file.
+    next, and be on no disk: a row that is offered again, and is there already, would be written by nobody. Syncing
+    the log is not enough, as a system forgets what it failed to write; so its pages are written again, into the file.
     """
     busy = connection.execute("PRAGMA wal_checkpoint(FULL)").fetchone()[0]
     if busy:
-        raise LedgerTrouble(Trouble.LEDGER_FAILING, f"the ledger {path} is being read by another program for too long")
+        raise LedgerTrouble(
+            Trouble.LEDGER_FAILING, f"the ledger {path} is being read by another program for too long"
+        )
 
 
 def _sync_folder(folder: Path) -> None:

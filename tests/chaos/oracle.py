@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,5 +108,5 @@ def _disordered(books: Books) -> list[int]:
     for slots in books.fell:
         for tokens in slots.values():
             present = [token for token in tokens if token in places]
-            wrong += [late for early, late in zip(present, present[1:], strict=False) if places[late] < places[early]]
+            wrong += [late for early, late in pairwise(present) if places[late] < places[early]]
     return wrong

@@ -1,4 +1,4 @@
-"""One run of chaos: tokens rain through a whole temple while faults happen to it, and the oracle says what came of it.
+"""One run of chaos: tokens rain through a whole temple while faults happen to it, and the oracle judges the books.
 
 ``python -m tests.chaos.run --tokens 10000 --faults 200`` prints what happened when, the figures and the seed.
 """
@@ -83,7 +83,7 @@ def run(folder: Path, seed: str, tokens: int, faults: int, say: Callable[[str], 
                 )
             if lasting:
                 lasting.join()
-            settled = world.settled(PATIENCE_S)
+            settled = world.settled(PATIENCE_S + tokens / 10)
             seconds = time.monotonic() - began
             books = world.books()
         finally:

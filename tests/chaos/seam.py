@@ -1,8 +1,8 @@
 """The seam between SQLite and the disk: every write, sync and open of this process can be watched, and refused.
 
 It knows SQLite's own file layer (its VFS) and no program of ours: the layer's function pointers are replaced in the
-library that Python's `sqlite3` has loaded, so the code above, C and Python, is the code that a temple runs. What is let
-through goes to the disk as always; what is refused never reaches it.
+library that Python's `sqlite3` has loaded, so the code above, C and Python, is the code that a temple runs. What is
+let through goes to the disk as always; what is refused never reaches it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A disk that refuses: nothing is acknowledged that it did not take, the temple says so, and all is well once it is."""
+"""A disk that refuses: nothing that it did not take is acknowledged, the temple says so, and it recovers with it."""
 
 from __future__ import annotations
 
@@ -117,9 +117,10 @@ def test_a_disk_that_is_really_full_is_an_alert_until_there_is_room_again(tmp_pa
     state.mkdir()
     inside = f'mount -t tmpfs -o size=400k none "{state}" && exec "$@"'
     apart = ["unshare", "--mount", "--propagation", "private"]
-    if shutil.which("unshare") is None or subprocess.run(
-        [*apart, "sh", "-c", inside, "sh", "true"], capture_output=True, check=False
-    ).returncode:
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run([*apart, "sh", "-c", inside, "sh", "true"], capture_output=True, check=False).returncode
+    ):
         pytest.skip("this system lets nobody mount a disk of its own here; root may, outside a container")
     words = command("run", "--simulate", "--keys", "--state", str(state), "--broker", f"127.0.0.1:{broker.port}")
     with Companion(broker.port) as companion, (tmp_path / "log").open("wb") as log:

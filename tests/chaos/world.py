@@ -1,4 +1,4 @@
-"""A whole temple for faults to happen to: broker, proxies, companion and controller as programs, and a rain of tokens.
+"""A whole temple for faults to happen to: broker, proxies, companion, controller as programs, and a rain of tokens.
 
 It starts them, ends only what it started, and reads their books off their disks; it judges nothing.
 """
@@ -173,7 +173,8 @@ class World:
         self.temple = Patient(
             folder / "temple",
             ["controller", "run", "--simulate", "--state", str(self.temple_state),
-             "--broker", f"{HOST}:{self.temple_link.port}", "--set", f"broker.keepalive_s={KEEPALIVE_S}", "--set", f"counting.max_break_ms={LONGEST_MS}"],
+             "--broker", f"{HOST}:{self.temple_link.port}", "--set", f"broker.keepalive_s={KEEPALIVE_S}",
+             "--set", f"counting.max_break_ms={LONGEST_MS}"],
             "templo-controller ready",
         )  # fmt: skip
         self.rain = Rain(self.temple.folder / "beams", seed)

@@ -43,7 +43,9 @@ def test_tokens_of_both_slots_that_end_together_share_one_commit(rig: Rig) -> No
 
 
 @pytest.mark.parametrize("late", [5, 10, 20])
-def test_tokens_of_both_slots_are_numbered_as_they_fell_however_late_their_edges_are_heard(rig: Rig, late: int) -> None:
+def test_tokens_of_both_slots_are_numbered_as_they_fell_however_late_their_edges_are_heard(
+    rig: Rig, late: int
+) -> None:
     slots = [God.TLALOC, God.HUITZILOPOCHTLI] * late
     edges = []
     for n, god in enumerate(slots):

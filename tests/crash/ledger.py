@@ -42,7 +42,9 @@ class Promise:
             self.offered = value
 
 
-def work(folder: Path, recording: Recording, commits: int, ordered: Callable[[Ledger], None] = lambda _: None) -> None:
+def work(
+    folder: Path, recording: Recording, commits: int, ordered: Callable[[Ledger], None] = lambda _: None
+) -> None:
     """Let tokens fall, one or a few a commit, some counted better later; now and then it is ended and started anew.
 
     Enough commits let SQLite move its log into the file and begin the log again. `ordered` may spoil the ledger.
@@ -134,7 +136,5 @@ def _after(ledger: Ledger, before: list[Token], falling: list[Fallen]) -> list[T
         place = known.get(each.token, len(after))
         at = before[place].at if place < len(before) else each.at
         width_ms = round(each.width_ns / 1e6, 3)
-        after[place : place + 1] = [
-            Token(ledger.source, place + 1, each.token, each.god, at, width_ms, each.flags)
-        ]
+        after[place : place + 1] = [Token(ledger.source, place + 1, each.token, each.god, at, width_ms, each.flags)]
     return after

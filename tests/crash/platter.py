@@ -23,7 +23,7 @@ SECTOR = 512
 
 @dataclass(frozen=True, slots=True)
 class Cruelty:
-    """How an image treats what was not synced: shares of sectors kept and turned to garbage; the others are dropped."""
+    """How an image treats what was not synced: shares of sectors kept and turned to garbage; the rest are dropped."""
 
     kept: float
     garbage: float = 0.0

@@ -1,7 +1,7 @@
 """Everything that a database asked of its disk, in order, and what its program said in between.
 
-It records through `tests.chaos.seam` while the real code runs on a real disk; it changes nothing, and where a workload
-wishes it lets syncs fail.
+It records through `tests.chaos.seam` while the real code runs on a real disk; it changes nothing, and lets syncs fail
+where a workload wishes.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ def images(*events: Event, number: int = 400) -> set[tuple[tuple[str, bytes], ..
         platter.take(event)
     drawn = platter.images(random.Random("images"), number)
     return {
-        tuple(sorted((name, data) for name, data in image.files.items() if not name.endswith("-shm"))) for image in drawn
+        tuple(sorted((name, data) for name, data in image.files.items() if not name.endswith("-shm")))
+        for image in drawn
     }
 
 
