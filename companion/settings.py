@@ -29,6 +29,7 @@ class BrokerSettings(Struct, forbid_unknown_fields=True, frozen=True):
     port: Port = 1883
     user: Text = ""
     password: Text = ""
+    keepalive_s: Annotated[int, Meta(ge=2, le=3600)] = 15
 
 
 class WebSettings(Struct, forbid_unknown_fields=True, frozen=True):

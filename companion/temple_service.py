@@ -122,7 +122,7 @@ class TempleService(Tables):
         return {god: max(0, total - arrived[god]) for god, total in count.totals.items()}
 
     def fallen(self, table_id: str) -> Sequence[KeptToken]:
-        """Return the tokens that were kept for a table, in the order in which they fell."""
+        """Return the tokens that were kept for a table, ledger by ledger, each in the order of its numbers."""
         return self._store.fallen(self.table(table_id).id)
 
     def reach(self, reachable: bool) -> None:

@@ -13,6 +13,7 @@ import logging
 import queue
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -40,7 +41,12 @@ RETRY_NS = SECOND // 2
 DROP_NS = 5 * SECOND
 """How long after its last edge a dropped token may take to be recorded."""
 
+STANDSTILL_NS = SECOND // 20
+"""A wait that lasted so much longer than it should: the process was frozen, and its beams' thread with it."""
+
 _BATCH = 256
+_STRAGGLERS_S = 1.0
+_ROUNDS = 10
 _BY_HAND = frozenset({Flag.TEST, Flag.SIMULATED})
 _ALARMING = (Beam.JAMMED, Beam.DARK, Beam.FLICKER)
 
@@ -159,20 +165,37 @@ class Pipeline:
         self._settle(self._clock.monotonic_ns())
         while True:
             self._beat(DISK_S)
-            try:
-                patience = self.patience()
-                # An idle temple lives too: it beats, at the latest when this is over.
-                items = [self.queue.get(timeout=IDLE_S if patience is None else min(IDLE_S, patience))]
-                while len(items) < _BATCH and not self.queue.empty():
-                    items.append(self.queue.get_nowait())
-            except queue.Empty:
-                items = []
-            for item in items:
+            for item in self._next():
                 if isinstance(item, Stop):
                     self._close()
                     return
                 self._take(item)
             self._settle(self._clock.monotonic_ns())
+
+    def _next(self) -> list[Item]:
+        """Wait for what comes, until something is due; after a standstill, for what fell meanwhile.
+
+        Else a spell that was over long ago would be called a jam, only because its end is heard a moment later.
+        """
+        patience = self.patience()
+        # An idle temple lives too: it beats, at the latest when this is over.
+        wait_s = IDLE_S if patience is None else min(IDLE_S, patience)
+        due_ns = self._clock.monotonic_ns() + round(wait_s * SECOND)
+        items = self._waited(wait_s)
+        if (over_ns := self._clock.monotonic_ns() - due_ns) > STANDSTILL_NS:
+            for _ in range(_ROUNDS):
+                if not (more := self._waited(min(over_ns / SECOND, _STRAGGLERS_S))):
+                    break
+                items += more
+        return items
+
+    def _waited(self, wait_s: float) -> list[Item]:
+        items: list[Item] = []
+        with suppress(queue.Empty):
+            items.append(self.queue.get(timeout=wait_s))
+            while len(items) < _BATCH and not self.queue.empty():
+                items.append(self.queue.get_nowait())
+        return items
 
     def status(self) -> wire.Status:
         """Return how the temple is."""
@@ -266,6 +289,10 @@ class Pipeline:
             case Heard(god, at_ns, dark):
                 self._answers.pop(god, None)
                 self._observed[god].edge(at_ns, dark, self._limits)
+                # What fell through the other slot before this edge comes first, however late all of it is heard.
+                for other in self._in_order():
+                    if other is not god:
+                        self._heed(other, self.counters[other].advance(at_ns))
                 self._heed(god, self.counters[god].feed(Edge(at_ns, dark)))
             case Read(god, at_ns, dark):
                 self._answers.pop(god, None)
@@ -300,9 +327,10 @@ class Pipeline:
 
     def _settle(self, now_ns: int) -> None:
         """Draw what follows from what was taken and from the time: record first, then tell."""
-        for god, counter in self.counters.items():
-            self._heed(god, counter.advance(now_ns))
-            if god not in self._drafts and (certain := counter.certain()) is not None:
+        for god in self._in_order():
+            self._heed(god, self.counters[god].advance(now_ns))
+        for god in self._in_order():
+            if god not in self._drafts and (certain := self.counters[god].certain()) is not None:
                 self._drafts[god] = self._fell(god, certain, self._flags_of(god))
         self._calibration.advance(now_ns)
         self._record(now_ns)
@@ -317,6 +345,10 @@ class Pipeline:
         self._herald.tell_noise(self.noise(), now_ns)
         self._bulletin.tell(self._seen(), self.findings, self._observed.values(), now_ns)
         self._forget_drops(now_ns)
+
+    def _in_order(self) -> list[God]:
+        """Return the slots, the one first whose last edge is the earlier."""
+        return sorted(self.counters, key=lambda god: self.counters[god].last_ns)
 
     def _heed(self, god: God, events: list[Event]) -> None:
         for event in events:

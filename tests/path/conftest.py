@@ -33,6 +33,8 @@ def eventually(true: Callable[[], Any], seconds: float = 90.0, what: str = "it")
 class Program:
     """One of our programs, killed and frozen at will; `log` holds what it said."""
 
+    ready_s = READY_S
+
     def __init__(self, arguments: list[str], ready: str, log: Path) -> None:
         self._command = [sys.executable, "-m", *arguments]
         self._ready = ready
@@ -46,7 +48,7 @@ class Program:
             self.process = subprocess.Popen(
                 self._command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment
             )
-        until = time.monotonic() + READY_S
+        until = time.monotonic() + self.ready_s
         while self.log.read_text().count(self._ready) == before:
             assert self.process.poll() is None, self.log.read_text()[-2000:]
             assert time.monotonic() < until, self.log.read_text()[-2000:]
