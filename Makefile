@@ -8,7 +8,7 @@ ARGS ?=
 GAMES ?=
 
 PLAY := controller,companion,broker
-WORK := $(PLAY),sheets,dev
+WORK := $(PLAY),sheets,postgresql,dev
 export PYTHON
 
 .DEFAULT_GOAL := help

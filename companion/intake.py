@@ -48,7 +48,10 @@ SCORES_EVERY = 0.5
 
 COMMAND_LIVES = timedelta(seconds=30)
 
-_RETAINED = (wire.Status.leaf, wire.Count.leaf)
+TIME_EVERY = 0.5
+"""Seconds between two looks at what time alone has changed."""
+
+_RETAINED = (wire.Status.leaf, wire.Count.leaf, wire.Noise.leaf, wire.Findings.leaf)
 _TOPICS = [(f"{wire.ROOT}/+/{leaf}", 1) for leaf in (*_RETAINED, wire.Token.leaf, wire.Reply.leaf)]
 _UNSUPPORTED_VERSION = "Unsupported protocol version"
 
@@ -97,12 +100,15 @@ class Intake:
         self._leaving: deque[mqtt.MQTTMessageInfo] = deque()
         self._taken_s = 0.0
         self._subscribes_s: float | None = None
+        self._time_due = 0.0
+        self._told: dict[str, int] | None = None
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="intake", daemon=True)
         self._client = self._made(MQTTProtocolVersion.MQTTv5)
 
     def start(self) -> None:
         """Begin to connect and to listen; until it succeeds, no temple can be heard."""
+        self._house.speak_through(self._publish)
         self._enqueue(False)
         self._thread.start()
         self._connect()
@@ -238,11 +244,27 @@ class Intake:
                 self._house.reach(each)
             elif isinstance(each[1], wire.Status):
                 self._persist(self._house.heard, each[0], each[1])
-            elif isinstance(each[1], wire.Count):
-                self._house.counts(each[0], each[1])
+            else:
+                self._hear(*each)
         self._keep(tokens)
         self._tell_scores()
+        if time.monotonic() >= self._time_due:
+            self._time_due = time.monotonic() + TIME_EVERY
+            self._house.pass_time()
+            self._tell_changes()
         return True
+
+    def _hear(self, temple: str, message: wire.Message) -> None:
+        """Take in what a temple says beside its tokens and its status."""
+        match message:
+            case wire.Count():
+                self._house.counts(temple, message)
+            case wire.Noise():
+                self._house.noise(temple, message)
+            case wire.Findings():
+                self._house.found(temple, message)
+            case wire.Reply():
+                self._house.replied(temple, message)
 
     def _tell_scores(self) -> None:
         """Let homes that know no game see what counts in the game of each temple, where that has changed."""
@@ -261,6 +283,18 @@ class Intake:
                     return
                 self._scored[temple.name] = known
                 self._publish(temple.name, score, retain=True)
+
+    def _tell_changes(self) -> None:
+        """Let whoever listens know which tables moved on; what they hold is asked for where tables are shown."""
+        if not self._up:
+            return
+        versions = {table.id: table.version for table in self._house.tables()}
+        before = versions if self._told is None else self._told
+        for table_id, version in versions.items():
+            if before.get(table_id) != version:
+                changed = wire.Changed(table_id, version)
+                self._client.publish(wire.table_topic(table_id), wire.encode(changed), qos=1)
+        self._told = versions
 
     def _keep(self, tokens: list[tuple[str, wire.Token]]) -> None:
         if tokens:

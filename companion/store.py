@@ -19,8 +19,8 @@ from companion.keeping import KeptToken, TableRecord, TempleRecord
 from companion.table import Charter, Entry, HouseError
 from controller import wire
 
-SCHEMA = 2
-"""2 added whose hand made a log's entry."""
+SCHEMA = 3
+"""2 added whose hand made a log's entry, 3 the index by which a table finds its tokens."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -126,6 +126,7 @@ _quarantine = sa.Table(
 )
 
 _by_arrival = sa.Index("token_by_arrival", _tokens.c.temple, _tokens.c.received_at)
+_by_table = sa.Index("token_by_table", _tokens.c.table_id, _tokens.c.at)
 
 
 class SqlStore:
@@ -134,11 +135,17 @@ class SqlStore:
     def __init__(self, url: str) -> None:
         """Open the database and make what is missing; raises `StoreError`."""
         try:
-            self._engine = sa.create_engine(url)
+            # A server may be started anew while the companion runs: a connection is tried before it is used.
+            self._engine = sa.create_engine(url, pool_pre_ping=True)
             if self._engine.dialect.name == "sqlite":
                 sa.event.listen(self._engine, "connect", _make_sqlite_durable)
-                self._settle()
-            self._check_schema()
+            try:
+                if self._engine.dialect.name == "sqlite":
+                    self._settle()
+                self._check_schema()
+            except BaseException:
+                self._engine.dispose()
+                raise
         except (sa.exc.SQLAlchemyError, ImportError) as error:
             raise StoreError(
                 f"store is {_shown(url)!r}; expected a database that can be opened ({_reason(error)})"
@@ -159,11 +166,14 @@ class SqlStore:
             found = connection.execute(sa.select(_about.c.value).where(_about.c.key == "schema")).scalar()
             if found is None:
                 connection.execute(sa.insert(_about), {"key": "schema", "value": str(SCHEMA)})
-            elif found == "1":
-                connection.execute(sa.text("ALTER TABLE entry ADD COLUMN hand VARCHAR(24) NOT NULL DEFAULT ''"))
-                connection.execute(sa.update(_about).where(_about.c.key == "schema"), {"value": str(SCHEMA)})
-            elif found != str(SCHEMA):
+                return
+            if found not in map(str, range(1, SCHEMA + 1)):
                 raise StoreError(f"store has schema {found!r}; expected {SCHEMA}, the one that this software knows")
+            if int(found) < 2:
+                connection.execute(sa.text("ALTER TABLE entry ADD COLUMN hand VARCHAR(24) NOT NULL DEFAULT ''"))
+            if int(found) < 3:
+                _by_table.create(connection, checkfirst=True)
+            connection.execute(sa.update(_about).where(_about.c.key == "schema"), {"value": str(SCHEMA)})
 
     def close(self) -> None:
         """Close every connection."""

@@ -134,6 +134,9 @@ class TempleService(Tables):
     def _put(self, *temples: Temple) -> None:
         for temple in temples:
             before = self._temples.get(temple.name)
+            if temple.health() != (before or Temple(temple.name)).health():
+                heard_before = before is not None and before.status is not None
+                temple = replace(temple, since=self._clock(), exact=heard_before)
             self._temples[temple.name] = temple
             if temple != before:
                 self._on_change(f"temple:{temple.name}")

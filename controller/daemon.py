@@ -130,6 +130,7 @@ class _Daemon:
                 lambda measured: learned.save(settings.state, measured),
             ),
             prove=self._beams.prove,
+            emitters=self._beams.emitters,
         )
         self._thread = threading.Thread(target=self._pipeline.run, name="pipeline", daemon=True)
         self._dead: str | None = None

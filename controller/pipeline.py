@@ -20,10 +20,11 @@ from typing import NamedTuple
 
 from controller import wire
 from controller.beams import Level
+from controller.bulletin import Bulletin
 from controller.calibration import USUAL, Calibration
 from controller.commands import Commands, RefusedError, Result
 from controller.counting import MS, SECOND, BeamChanged, Counted, Counter, Edge, Event, Glitch, Limits, MissedEdge
-from controller.diagnosis import Answer, Observed, proof, selftest
+from controller.diagnosis import Answer, Observed, diagnose, proof, selftest
 from controller.herald import Herald, Identity, Outlet
 from controller.items import Calibrate, Drop, Heard, Item, Look, Read, Selftest, Stop
 from controller.learned import shown
@@ -32,7 +33,7 @@ from controller.link import Came, Down, Garbled, Up
 from controller.liveness import DISK_S, IDLE_S, Beat, unheard
 from controller.scenario import simulate
 from controller.window import Window
-from controller.wire import Beam, CommandName, Flag, God, State, Trouble
+from controller.wire import Beam, CommandName, Emitters, Flag, God, State, Trouble
 
 RETRY_NS = SECOND // 2
 """How soon a ledger that failed is tried again."""
@@ -105,6 +106,7 @@ class Pipeline:
         beat: Beat = unheard,
         calibration: Calibration | None = None,
         prove: Callable[[], Mapping[God, Answer] | None] = lambda: None,
+        emitters: Emitters = Emitters.FIXED,
     ) -> None:
         """Take over what the composition root opened.
 
@@ -129,6 +131,10 @@ class Pipeline:
         self._flags = frozenset({Flag.SIMULATED}) if break_beam else frozenset()
         self.counters = {god: Counter(limits, at.dark, at.at_ns, at.proved) for god, at in levels.items()}
         self._observed = {god: Observed(at.dark, at.at_ns) for god, at in levels.items()}
+        self._emitters = emitters
+        self._answers = {god: at.answer for god, at in levels.items() if at.answer is not None}
+        """What the emitters proved, of the beams where nothing has moved since."""
+        self._bulletin = Bulletin(outlet)
         self._untold: deque[_Untold] = deque()
         self._drafts: dict[God, _Untold] = {}
         self._waiting: dict[tuple[God, bool], deque[_Waiting]] = {
@@ -239,6 +245,7 @@ class Pipeline:
         quiet = all(now_ns - counter.last_ns >= SECOND for counter in self.counters.values())
         answers = self._prove() if quiet else None
         for god, answer in (answers or {}).items():
+            self._answers[god] = answer
             if proof(answer) is None:
                 self._heed(god, self.counters[god].prove())
         status = self.status()
@@ -246,14 +253,33 @@ class Pipeline:
             "state": status.state,
             "trouble": status.trouble,
             "limits": shown(self._limits),
-            "beams": selftest(self.counters, self._observed, answers, self._limits, now_ns),
+            "emitters": self._emitters if quiet or self._emitters is Emitters.FIXED else "busy",
+            "beams": selftest(self.counters, self._observed, self._answers, self._limits, now_ns),
         }
+
+    def findings(self) -> wire.Findings:
+        """Return what is wrong with the beams as far as anybody can tell without touching them."""
+        beams = {god: counter.beam for god, counter in self.counters.items()}
+        found = diagnose(self._observed, beams, self._limits, self._clock.monotonic_ns(), self._answers)
+        return wire.Findings(
+            session=self._identity.session,
+            at=self._clock.utc(),
+            emitters=self._emitters,
+            limits=shown(self._limits),
+            beams={god: tuple(wire.Finding(each.code, each.facts) for each in found[god]) for god in God},
+        )
+
+    def _seen(self) -> object:
+        """Return all that `findings` follow from, beside the time."""
+        edges = tuple((each.edges, each.unheard) for each in self._observed.values())
+        beams = tuple(counter.beam for counter in self.counters.values())
+        return (edges, beams, self._limits, tuple(self._answers.items()))
 
     def patience(self) -> float | None:
         """Return the seconds until something is due, or None if only the queue can bring news."""
         due = [counter.deadline() for counter in self.counters.values()]
         due.append(self._herald.deadline() if self._ledger else None)
-        due += (self._retry_ns, self._calibration.deadline())
+        due += (self._retry_ns, self._calibration.deadline(), self._bulletin.deadline())
         due += [waiting[0].until_ns for waiting in self._waiting.values() if waiting]
         soonest = min((at_ns for at_ns in due if at_ns is not None), default=None)
         return None if soonest is None else max(0, soonest - self._clock.monotonic_ns()) / SECOND
@@ -261,6 +287,7 @@ class Pipeline:
     def _take(self, item: Item) -> None:
         match item:
             case Heard(god, at_ns, dark):
+                self._answers.pop(god, None)
                 self._observed[god].edge(at_ns, dark, self._limits)
                 # What fell through the other slot before this edge comes first, however late all of it is heard.
                 for other in self._in_order():
@@ -268,6 +295,7 @@ class Pipeline:
                         self._heed(other, self.counters[other].advance(at_ns))
                 self._heed(god, self.counters[god].feed(Edge(at_ns, dark)))
             case Read(god, at_ns, dark):
+                self._answers.pop(god, None)
                 self._observed[god].level(at_ns, dark)
                 self._heed(god, self.counters[god].resync(at_ns, dark))
             case Came(wire.Ack() as ack):
@@ -279,10 +307,12 @@ class Pipeline:
                 self._herald.nudged()
             case Up():
                 self._herald.connected()
+                self._bulletin.connected()
             case Garbled():
                 self._herald.garbled()
             case Down():
                 self._herald.disconnected()
+                self._bulletin.disconnected()
             case Drop():
                 self._drop(item)
             case Look(told):
@@ -293,7 +323,7 @@ class Pipeline:
                 try:
                     self._measure(god, number, keep, told)
                 except RefusedError as error:
-                    told({"error": str(error)})
+                    told(error.told())
 
     def _settle(self, now_ns: int) -> None:
         """Draw what follows from what was taken and from the time: record first, then tell."""
@@ -313,6 +343,7 @@ class Pipeline:
                 self._failed(error, now_ns)
                 self._herald.tell_status(self.status())
         self._herald.tell_noise(self.noise(), now_ns)
+        self._bulletin.tell(self._seen(), self.findings, self._observed.values(), now_ns)
         self._forget_drops(now_ns)
 
     def _in_order(self) -> list[God]:
@@ -426,28 +457,30 @@ class Pipeline:
             while waiting and now_ns >= waiting[0].until_ns:
                 drop, left = waiting[0].drop, waiting.popleft().left
                 recorded = f"{drop.times - left} of {drop.times} tokens"
-                drop.told({"error": f"{recorded} dropped for {drop.god} were recorded: see the temple's status"})
+                words = f"{recorded} dropped for {drop.god} were recorded: see the temple's status"
+                drop.told(RefusedError("not_recorded", words).told())
 
     def _identify(self) -> dict[str, object]:
         return {key: value for key, value in self.report().items() if value is not None}
 
     def _resend(self, command: wire.Command, told: Callable[[Result], None]) -> None:
         if command.seq is None:
-            raise RefusedError("resend needs seq, the first token to send again")
+            raise RefusedError("no_seq", "resend needs seq, the first token to send again")
         if self._ledger is None:
-            raise RefusedError("the ledger cannot be read now: see the temple's status")
+            raise RefusedError("ledger", "the ledger cannot be read now: see the temple's status")
         if command.seq > (highest := self._herald.last_seq + 1):
-            raise RefusedError(f"resend from {command.seq}; expected at most {highest}, the next token")
+            words = f"resend from {command.seq}; expected at most {highest}, the next token"
+            raise RefusedError("beyond", words)
         try:
             self._ledger.deliver_again(command.seq)
         except (LedgerTrouble, LedgerError) as error:
-            raise RefusedError(str(error)) from error
+            raise RefusedError("ledger", str(error)) from error
         self._herald.resend_from(command.seq)
         told({"from": command.seq, "last_seq": self._herald.last_seq})
 
     def _calibrate(self, command: wire.Command, told: Callable[[Result], None]) -> None:
         if command.god is None:
-            raise RefusedError(f"calibrate needs a god: {' or '.join(God)}")
+            raise RefusedError("no_god", f"calibrate needs a god: {' or '.join(God)}")
         self._measure(command.god, command.count, command.keep, told)
 
     def _measure(self, god: God, number: int | None, keep: bool | None, told: Callable[[Result], None]) -> None:
@@ -462,7 +495,7 @@ class Pipeline:
 
     def _test(self, command: wire.Command, told: Callable[[Result], None]) -> None:
         if command.god is None:
-            raise RefusedError(f"drop needs a god: {' or '.join(God)}")
+            raise RefusedError("no_god", f"drop needs a god: {' or '.join(God)}")
         self._drop(Drop(command.god, 1, 0, True, told))
 
     def _close(self) -> None:

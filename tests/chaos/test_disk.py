@@ -80,9 +80,7 @@ def test_a_ledger_whose_disk_refuses_is_an_alert_and_tells_of_no_token_until_it_
         assert world.settled(60)
         assert world.received() == world.ledger()
     with capsys.disabled():
-        print(
-            f"\nfrom the moment at which a token was let fall to the alert: {slowest_s * 1000:.0f} ms at the most, of four"
-        )
+        print(f"\nfrom a token that falls to the alert: {slowest_s * 1000:.0f} ms at the most, of four")
 
 
 @pytest.mark.parametrize("fault", [FULL, EIO, SYNC, READ_ONLY])

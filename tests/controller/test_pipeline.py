@@ -166,7 +166,13 @@ def test_everything_retained_is_told_again_at_every_connection(rig: Rig) -> None
     rig.broker.told.clear()
     rig.broker.up = True
     rig.take(Up(), after_ns=SECOND)
-    assert [type(message) for message in rig.broker.told] == [wire.Status, wire.Token, wire.Count, wire.Noise]
+    assert [type(message) for message in rig.broker.told] == [
+        wire.Status,
+        wire.Token,
+        wire.Count,
+        wire.Noise,
+        wire.Findings,
+    ]
 
 
 def test_what_the_beams_heard_beside_tokens_is_told_at_most_every_five_seconds(rig: Rig) -> None:

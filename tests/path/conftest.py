@@ -19,10 +19,10 @@ from controller.control import ControlError, ask
 from tests.brokers import HOST, Broker, free_port
 
 ROOT = Path(__file__).parents[2]
-READY_S = 20.0
+READY_S = 60.0
 
 
-def eventually(true: Callable[[], Any], seconds: float = 45.0, what: str = "it") -> None:
+def eventually(true: Callable[[], Any], seconds: float = 90.0, what: str = "it") -> None:
     """Wait until something is true, or fail."""
     until = time.monotonic() + seconds
     while not true():
@@ -71,7 +71,7 @@ class Program:
         """End it as its supervisor does; returns its exit code."""
         assert self.process is not None
         self.process.terminate()
-        return self.process.wait(timeout=15)
+        return self.process.wait(timeout=60)
 
 
 class Way:
@@ -130,7 +130,7 @@ class Way:
         return [json.loads(line)["token"] for line in export.stdout.splitlines()]
 
     def _companion(self, query: str) -> list[Any]:
-        with closing(sqlite3.connect(self.companion_state / "companion.sqlite", timeout=10)) as store:
+        with closing(sqlite3.connect(self.companion_state / "companion.sqlite", timeout=60)) as store:
             return [row[0] for row in store.execute(query)]
 
     def kept(self) -> list[str]:
