@@ -55,7 +55,6 @@ AT_A_TABLE = (404, 409, 429)
 _MEDIA: Mapping[str, tuple[str, ...]] = {
     "page": ("text/html",),
     "svg": ("image/svg+xml",),
-    "toml": ("application/toml",),
     "csv": ("text/csv",),
     "toml": ("application/toml",),
     "stream": ("text/event-stream",),

@@ -13,7 +13,7 @@ from tests.crash.__main__ import cut, of_the_ledger, of_the_store
 
 
 def test_the_ledger_loses_nothing_that_it_recorded_and_is_never_corrupt(capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = of_the_ledger(240, "short", commits=1_300)
+    outcome = of_the_ledger(160, "short", commits=1_300)
     with capsys.disabled():
         print(f"\n{outcome}")
     assert not outcome.wrong
@@ -22,7 +22,7 @@ def test_the_ledger_loses_nothing_that_it_recorded_and_is_never_corrupt(capsys: 
 def test_the_store_loses_nothing_that_it_acknowledged_and_is_never_corrupt(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    outcome = of_the_store(160, "short", commits=190)
+    outcome = of_the_store(80, "short", commits=190)
     with capsys.disabled():
         print(f"\n{outcome}")
     assert not outcome.wrong
