@@ -172,10 +172,12 @@ def selftest(
     answers: Mapping[God, Answer] | None,
     limits: Limits,
     now_ns: int,
+    ailment: Finding | None = None,
 ) -> dict[God, dict[str, object]]:
     """Return what each beam reads, what was seen of it and what is wrong, as a reply carries it.
 
-    What a switched emitter proves stands in place of what could only be guessed from a level.
+    What a switched emitter proves stands in place of what could only be guessed from a level. An `ailment` of the
+    board that counts, or of its cable, comes before everything.
     """
     found = diagnose(observed, {god: counter.beam for god, counter in counters.items()}, limits, now_ns)
     told = {}
@@ -185,6 +187,8 @@ def selftest(
             proved = proof(answers[god])
             others = [each for each in findings if each.code not in _GUESSED]
             findings = (*(() if proved is None else (proved,)), *others)
+        if ailment is not None:
+            findings = (ailment, *findings)
         told[god] = {
             "reads": "dark" if counter.dark else "clear",
             "beam": counter.beam,
