@@ -72,6 +72,8 @@ class Link:
             self._say(mqtt.DISCONNECT)
             try:
                 self._flush(0)
+                while self._socket.recv(1024):  # what is left unread would cut the farewell short
+                    pass
             except OSError:
                 pass
         self.cut(0)

@@ -27,6 +27,7 @@ from temple import Temple
 WATCHDOG_MS = 8000
 _TURN_MS = 5
 _WIFI_MS = 15000
+_SWEEP_MS = 1000
 
 
 def main():
@@ -54,19 +55,16 @@ def run(chosen, going):
     session = binascii.hexlify(os.urandom(16)).decode()
     temple = chosen["temple"]
     link = Link(
-        dial,
+        lambda host, port: dial(host, port, radio.up),
         chosen,
         "templo-" + binascii.hexlify(machine.unique_id()).decode(),
         wire.topic(temple, "status"),
         [wire.topic(temple, leaf) for leaf in ("ack", "command", "status")],
     )
     server = TimeServer(clock, lambda: udp(chosen["ntp"]))
-    one = Temple(
-        *(chosen, limits, beams, lambda: Ledger("ledger", lambda: os.urandom(16)), link, session),
-        *(clock.utc_ms, clock.ms()),
-    )
+    one = Temple(chosen, limits, beams, open_ledger, link, session, clock.utc_ms, clock.ms())
     watchdog = machine.WDT(timeout=WATCHDOG_MS)
-    identified_ms = None
+    identified_ms, swept_ms = None, 0
     while going():
         now_ms = clock.ms()
         watchdog.feed()
@@ -80,7 +78,9 @@ def run(chosen, going):
             identified_ms = now_ms
         state = lamp.state(now_ms, radio.up, link.up, one.alert(), one.recorded_ms, identified_ms)
         lamp_pin.value(lamp.lit(state, now_ms))
-        gc.collect()
+        if now_ms >= swept_ms + _SWEEP_MS:
+            swept_ms = now_ms
+            gc.collect()
         time.sleep_ms(_TURN_MS)
     one.close(clock.ms())
     return one
@@ -109,8 +109,15 @@ class Radio:
         return self.up
 
 
-def dial(host, port):
-    """Begin to connect to the broker."""
+def open_ledger():
+    """Open the record in this board's flash."""
+    return Ledger("ledger", lambda: os.urandom(16))
+
+
+def dial(host, port, there):
+    """Begin to connect to the broker, where there is a network: without one a look-up would hold everything up."""
+    if not there:
+        raise OSError(118)
     return _connected(socket.SOCK_STREAM, host, port)
 
 

@@ -120,13 +120,10 @@ def is_status(payload):
 
 def token(source, seq, name, god, at_ms, width_us, flags, replayed):
     """Write a token."""
-    return (
-        '{"v":1,"source":"%s","seq":%d,"token":"%s","god":"%s","at":"%s","width_ms":%s,"flags":%s,"replayed":%s}'
-        % (
-            *(source, seq, name, god, format_utc(at_ms), _ms(width_us)),
-            *("[%s]" % ",".join(['"%s"' % flag for flag in sorted(flags)]), "true" if replayed else "false"),
-        )
-    ).encode()
+    shown = ",".join(['"%s"' % flag for flag in sorted(flags)])
+    again = "true" if replayed else "false"
+    form = '{"v":1,"source":"%s","seq":%d,"token":"%s","god":"%s","at":"%s","width_ms":%s,"flags":[%s],"replayed":%s}'
+    return (form % (source, seq, name, god, format_utc(at_ms), _ms(width_us), shown, again)).encode()
 
 
 def status(state, source, session, software, beams, trouble):
