@@ -10,6 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "standins"), str(HERE.parent / "micropython"), str(HERE)]
 
+import rp2  # noqa: E402
 from pico_run import Pico  # noqa: E402
 
 
@@ -22,6 +23,8 @@ def dial(host, port):
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     job = json.loads((folder / "job.json").read_text())
+    for number, tape in enumerate(job.get("tapes", [])):
+        rp2.tapes[1 << number] = tape
     epoch_ms = int(time.time() * 1000)
     pico = Pico(job["settings"], str(folder / "ledger"), os.urandom, dial, time.monotonic, epoch_ms)
     for ahead_s in pico.play(job["story"], job["speed"], job["patience_s"]):

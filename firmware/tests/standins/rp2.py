@@ -100,6 +100,10 @@ def asm_pio(**options):
     return assemble
 
 
+tapes = {}
+"""By a machine's number: the words that an emulator found, as (microseconds, word). A machine with a tape plays it."""
+
+
 class StateMachine:
     """A model of the program that measures spells, in ticks of the world's clock."""
 
@@ -133,15 +137,23 @@ class StateMachine:
     def active(self, on):
         """Begin to watch."""
         self._running = bool(on)
+        tape = tapes.get(self._bit)
+        while tape and tape[0][0] <= world.now_us:  # told while nobody was there to hear it
+            tape.pop(0)
         world.watchers.append(self)
         self.changed(self._pin)
 
     def rx_fifo(self):
         """Return how many words wait."""
+        tape = tapes.get(self._bit)
+        if tape is not None:
+            return 1 if tape and tape[0][0] <= world.now_us else 0
         return len(self._queue)
 
     def get(self):
         """Take a word; a machine that stood still for it goes on with the level as it is then."""
+        if self._bit in tapes:
+            return tapes[self._bit].pop(0)[1]
         word = self._queue.pop(0)
         if self._stuck is not None:
             self._queue.append(self._stuck)
@@ -151,7 +163,7 @@ class StateMachine:
 
     def changed(self, pin):
         """Take a level that may have changed just now."""
-        if pin != self._pin or not self._running or self._stuck is not None:
+        if pin != self._pin or not self._running or self._stuck is not None or self._bit in tapes:
             return
         if world.level(pin) == 0:
             if self._start_us is None:
