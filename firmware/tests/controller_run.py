@@ -103,7 +103,17 @@ class _Known(daemon._Daemon):
         _now[:] = [self]
 
 
+class _Late(daemon.Stage):
+    """A stage whose scenario begins when the daemon has had the time to start."""
+
+    def start(self) -> None:
+        self._start_ns = self._now() + round(2e9 * speed)
+        self.beams.play(self._timeline, self._start_ns)
+        self._thread.start()
+
+
 if __name__ == "__main__":
+    daemon.Stage = _Late  # type: ignore[misc]
     daemon._Daemon = _Known  # type: ignore[misc]
     if how == "lgpio":
         beams._chip_numbers = lambda: [4]

@@ -15,7 +15,7 @@ import pytest
 
 from controller.counting import MS, Counted, Limits
 from controller.script import read
-from controller.timeline import Change, Restart
+from controller.timeline import Change, Restart, expand
 from controller.wire import God
 from firmware.tests import uno
 from firmware.tests.counters import COUNTERS, job, reference
@@ -26,6 +26,7 @@ SCENARIOS = sorted((ROOT / "controller" / "scenarios").glob("*.toml")) + sorted(
     (Path(__file__).parent / "scenarios").glob("*.toml")
 )
 SPEED = 6.0
+SLOWLY = 2.0
 Kept = tuple[float, frozenset[str]]
 Tokens = dict[God, list[Kept]]
 
@@ -79,29 +80,41 @@ BOOT_NS = 60 * MS
 """After a cut: what fell earlier may have met a board that was starting."""
 
 
-def compared(kept: list[Kept], expected: list[Counted], cuts: list[Restart], pi: bool, limits: Limits) -> None:
-    """Hold what is kept against what should be: each once, in order, and missing only what a cut may cost.
+AWAY_NS = 6_000 * MS
+"""How long a Pi's program may take, at `SLOWLY`, until it counts again: nobody knows better when that was."""
 
-    A board is away for as long as the scenario says. A Pi's program is away until it has started again: of it the
-    tokens that follow each other right after the cut may be missing.
-    """
+
+def compared(kept: list[Kept], expected: list[Counted], cuts: list[Restart], limits: Limits) -> None:
+    """Hold what a board counted against what should be: each once, in order, missing only what a cut may cost."""
     left = list(kept)
-    away = False
     for token in expected:
-        end_ns = token.start_ns + token.width_ns
-        near = [cut for cut in cuts if end_ns > cut.at_ns - COMMIT_NS and (pi or token.start_ns < _back(cut))]
-        fresh = [cut for cut in near if token.start_ns < _back(cut)]
         if left and _same(left[0], token, limits):
             left.pop(0)
-            away = False
             continue
-        assert fresh or (pi and near and away), f"{token} is missing; next is {left[:1]}"
-        away = True
+        end_ns = token.start_ns + token.width_ns
+        assert any(
+            end_ns > cut.at_ns - COMMIT_NS and token.start_ns < cut.at_ns + cut.for_ns + BOOT_NS for cut in cuts
+        ), f"{token} is missing; next is {left[:1]}"
     assert not left, f"kept and never fell: {left}"
 
 
-def _back(cut: Restart) -> int:
-    return cut.at_ns + cut.for_ns + BOOT_NS
+def compared_loosely(kept: list[Kept], expected: list[Counted], cuts: list[Restart], limits: Limits) -> None:
+    """Hold what a Pi counted on its hurried clock against what should be: as many, and none wider.
+
+    Its edges come later than its clock says by as much as it is hurried. The law of counting holds however late they
+    come; that a token is told before its last flash, and so narrower than it was, or a jam without its flag, does not
+    break it.
+    """
+    away = [
+        token
+        for token in expected
+        if any(cut.at_ns - COMMIT_NS < token.start_ns < cut.at_ns + cut.for_ns + AWAY_NS for cut in cuts)
+    ]
+    assert len(expected) - len(away) <= len(kept) <= len(expected)
+    if not cuts:
+        for (width, flags), token in zip(kept, expected, strict=True):
+            assert flags <= frozenset(str(flag) for flag in token.flags) | {"jam"}
+            assert "jam" in flags or width <= token.width_ns / MS + 0.05
 
 
 def _same(kept: Kept, token: Counted, limits: Limits) -> bool:
@@ -116,18 +129,19 @@ def _same(kept: Kept, token: Counted, limits: Limits) -> bool:
 @pytest.mark.parametrize("counter", COUNTERS)
 def test_every_counter_comes_to_the_same_tokens(house: House, tmp_path: Path, counter: str, file: Path) -> None:
     script = read(file.read_bytes(), file.name)
-    one = job(file, script, tmp_path, house.port, counter, SPEED)
+    pi = counter in ("simulated", "lgpio")
+    moments = expand(script).moments
+    slowly = pi and any(isinstance(moment, Restart) for moment in moments)
+    one = job(file, script, tmp_path, house.port, counter, SLOWLY if slowly else SPEED)
     COUNTERS[counter](one)
     kept = house.kept(one.temple)
-    moments = one.timeline.moments
     # Edges that are lost on their way are lost in a Pi's kernel: a board hears what its own pins do.
-    pi = counter in ("simulated", "lgpio")
     unheard = any(isinstance(moment, Change) and not moment.heard for moment in moments)
     if not (pi and unheard):
         limits = script.limits(Limits())
         cuts = [moment for moment in moments if isinstance(moment, Restart)]
         for god, expected in reference(one.timeline, limits).items():
-            compared(kept[god], expected, cuts, pi, limits)
+            (compared_loosely if pi else compared)(kept[god], expected, cuts, limits)
     restarts = any(isinstance(moment, Restart) for moment in moments)
     if (pi and unheard) or not (unheard or restarts):
         assert {god: len(kept[god]) for god in script.expected.tokens} == dict(script.expected.tokens)

@@ -138,6 +138,7 @@ static void happen(void) {
     while (due_there && (due_us == 0 || (begun_it && due_us + shift_us <= now_us()))) {
         if (due[0] == 'E') {
             over = true;
+            fprintf(stderr, "over\n");
         } else if (due[0] == 'P') {
             start_us = due_us + shift_us + strtoull(due + 2, NULL, 10);
             if (avr) power_down();

@@ -74,13 +74,16 @@ def plugged(folder: Path, story: list[tuple[int, str]], speed: float) -> Iterato
     """Run a story with the board's line on a terminal, whose path is given."""
     link = folder / "tty"
     command = [*_command(folder, story, speed), str(link)]
-    running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    with (folder / "simulator").open("w") as said:
+        running = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True
+        )
     try:
         while not link.is_symlink():
             assert running.poll() is None
         yield link
-        said, _ = running.communicate(timeout=30)
-        assert running.returncode == 0, said
+        running.communicate(timeout=30)
+        assert running.returncode == 0, (folder / "simulator").read_text()
     finally:
         running.kill()
         running.wait()
