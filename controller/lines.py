@@ -163,12 +163,12 @@ class Conversation:
 
     def advance(self, now_ns: int) -> None:
         """Draw what follows from time alone."""
-        if self._board is None and now_ns >= self._ask_ns:
-            self._ask_ns = now_ns + ASK_NS
-            self.out.append(written("?"))
         if self._early_ns is not None and now_ns - self._early_ns > 3 * SECOND:
             self._early_ns = None
             self._board = None  # it does not send what we wait for: let it say what it has
+        if self._board is None and now_ns >= self._ask_ns:
+            self._ask_ns = now_ns + ASK_NS
+            self.out.append(written("?"))
         self._judge(now_ns)
 
     def name(self, board: str) -> None:

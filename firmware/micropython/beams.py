@@ -1,7 +1,8 @@
 """The two beams on a Pico's pins: a PIO state machine each, which measures dark spells without the processor.
 
-A flash erase masks interrupts for up to 0.4 s and stops nothing here. Eight spells wait in a state machine's queue and
-a ninth in the machine itself, which then sees nothing more until somebody takes one; that something was lost is told.
+A flash erase masks interrupts for up to 0.4 s and stops nothing here. Eight spells wait in a state machine's queue
+and a ninth in the machine itself, which then sees nothing more until somebody takes one; that spells may have been
+lost is told.
 """
 
 import machine

@@ -1,8 +1,8 @@
 """A Pico's record: files of 48-byte records that are only ever appended to, each with its checksum.
 
 It knows nothing of beams or brokers. Laws:
-- `record` returns once the tokens are in flash, or raises OSError; nobody may hear of a token before. After a power cut
-  at any moment the tokens that it returned for are there, and a torn record is as if it had never been.
+- `record` returns once the tokens are in flash, or raises OSError; nobody may hear of a token before. After a power
+  cut at any moment the tokens that it returned for are there, and a torn record is as if it had never been.
 - `seq` starts at 1, has no gaps and is never given twice; `source` is made with the first file.
 - A file is never written to again once it is full or torn, and is removed once everything in it is delivered and
   there are newer ones: so the flash wears evenly, a sector for each commit.
@@ -88,7 +88,7 @@ class Ledger:
         """
         for first in reversed(self._firsts):
             if first <= seq:
-                with open(self._path(first), "rb") as file:  # noqa: PTH123 (MicroPython has no pathlib)
+                with open(self._path(first), "rb") as file:
                     file.seek(RECORD * (seq - first))
                     before, row, after = [_unpacked(file.read(RECORD)) for _ in range(3)]
                 if row is not None and row[0] == seq:
@@ -118,9 +118,7 @@ class Ledger:
             if FLAGS[bit] in flags:
                 bits |= 1 << bit
         width = min(width_us, 0xFFFFFFFF)
-        row = struct.pack(
-            _FORM, seq, at_ms, width, god, bits, 0, huitzilopochtli, self.delivered, self._new_id()
-        )
+        row = struct.pack(_FORM, seq, at_ms, width, god, bits, 0, huitzilopochtli, self.delivered, self._new_id())
         return row + struct.pack("<I", binascii.crc32(row))
 
     def _rotate(self):
@@ -132,10 +130,8 @@ class Ledger:
         if len(self._firsts) >= MOST:
             raise LedgerFull(28, "the ledger is full")
         first = self.last_seq + 1
-        head = struct.pack(
-            _HEAD, _MAGIC, 1, 0, first, self._source, self.totals[0], self.delivered, b"\0" * 8
-        )
-        file = open(self._path(first), "wb")  # noqa: PTH123, SIM115
+        head = struct.pack(_HEAD, _MAGIC, 1, 0, first, self._source, self.totals[0], self.delivered, b"\0" * 8)
+        file = open(self._path(first), "wb")
         try:
             file.write(head + struct.pack("<I", binascii.crc32(head)))
             _sync(file)
@@ -153,7 +149,7 @@ class Ledger:
             if not name.endswith(".log"):
                 continue
             first = int(name[:-4])
-            with open(self._folder + "/" + name, "rb") as file:  # noqa: PTH123
+            with open(self._folder + "/" + name, "rb") as file:
                 head = _head(file.read(RECORD))
                 if head is not None:
                     self._source = head[4]

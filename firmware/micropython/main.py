@@ -11,10 +11,9 @@ import socket
 import sys
 import time
 
+import lamp
 import machine
 import network
-
-import lamp
 import settings as configuration
 import wire
 from beams import Beam
@@ -49,9 +48,7 @@ def run(chosen, going):
         chosen["flicker_per_s"],
         None if chosen["band_ms"] is None else int(chosen["band_ms"] * 1000),
     )
-    beams = [
-        Beam(number, chosen[god], limits.min_clear, lambda sm: None) for number, god in enumerate(wire.GODS)
-    ]
+    beams = [Beam(number, chosen[god], limits.min_clear, lambda sm: None) for number, god in enumerate(wire.GODS)]
     session = binascii.hexlify(os.urandom(16)).decode()
     temple = chosen["temple"]
     link = Link(

@@ -31,11 +31,11 @@ class SettingsError(ValueError):
 
 def load(file=FILE):
     """Read and check the settings; raises `SettingsError`, or OSError where there are none."""
-    with open(file) as opened:  # noqa: PTH123 (MicroPython has no pathlib)
+    with open(file) as opened:
         try:
             given = json.load(opened)
         except ValueError:
-            raise SettingsError("%s is no JSON; expected what the set-up dialogue writes" % file)  # noqa: B904
+            raise SettingsError("%s is no JSON; expected what the set-up dialogue writes" % file)
     return checked(given)
 
 
@@ -70,7 +70,7 @@ def checked(given):
 
 def save(settings, rename, file=FILE):
     """Write the settings so that a power cut leaves the old ones or the new ones."""
-    with open(file + ".new", "w") as opened:  # noqa: PTH123
+    with open(file + ".new", "w") as opened:
         json.dump(settings, opened)
     rename(file + ".new", file)
 
@@ -80,9 +80,7 @@ def dialogue(ask, say, before):
     settings = dict(before)
     say("Settings of the temple. Return keeps what is in brackets.")
     settings["ssid"] = _asked(ask, say, "Wi-Fi name (2.4 GHz)", settings.get("ssid"), _some)
-    settings["wifi_password"] = _asked(
-        ask, say, "Wi-Fi password", settings.get("wifi_password"), _wifi, secret=True
-    )
+    settings["wifi_password"] = _asked(ask, say, "Wi-Fi password", settings.get("wifi_password"), _wifi, secret=True)
     settings["broker"] = _asked(ask, say, "Broker's address", settings.get("broker"), _some)
     settings["port"] = _asked(ask, say, "Broker's port", settings.get("port", 1883), _port)
     settings["temple"] = _asked(ask, say, "The temple's name", settings.get("temple", "templo"), wire.temple_name)

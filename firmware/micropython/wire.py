@@ -84,7 +84,7 @@ def read(leaf, payload):
     try:
         value = json.loads(_utf8(payload))
     except (ValueError, RuntimeError, MemoryError):
-        raise WireError("%s: a JSON object expected" % leaf)  # noqa: B904 (MicroPython knows no `from None`)
+        raise WireError("%s: a JSON object expected" % leaf)
     if not isinstance(value, dict) or type(value.get("v")) is not int or value["v"] != 1:
         raise WireError("%s: an object of version 1 expected" % leaf)
     if leaf == "ack":

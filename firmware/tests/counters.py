@@ -7,7 +7,6 @@ stops or a power that fails, `B` for a broker that goes and comes, `E` for the e
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -122,7 +121,7 @@ def pico_emulated(job: Job) -> None:
     _run_pico([sys.executable, str(HERE / "pico_cpython.py"), str(_pico_job(job, tapes=found["words"]))])
 
 
-def _run_controller(job: Job, how: str, arguments: list[str], told: list[tuple[int, str]], begun: Callable[[], None]) -> None:
+def _run_controller(job: Job, how: str, arguments: list[str], told: list[tuple[int, str]]) -> None:
     file = job.folder / "story.json"
     file.write_text(json.dumps({"story": told}))
     limits = [word for name, value in job.script.counting.items() for word in ("--set", f"counting.{name}={value}")]
@@ -137,7 +136,6 @@ def _run_controller(job: Job, how: str, arguments: list[str], told: list[tuple[i
             env=environment(PYTHONUNBUFFERED="1", LG_WD=str(state / "lgpio")), cwd=ROOT,
         )  # fmt: skip
     try:
-        begun()
         until = time.monotonic() + 240
         while not _settled(state, log):
             assert running.poll() is None, log.read_text()[-2000:]
@@ -167,12 +165,12 @@ def _settled(state: Path, log: Path) -> bool:
 
 def simulated(job: Job) -> None:
     """Run the controller with simulated beams, in the real program."""
-    _run_controller(job, "simulated", ["--simulate", str(job.file)], [], lambda: None)
+    _run_controller(job, "simulated", ["--simulate", str(job.file)], [])
 
 
 def lgpio(job: Job) -> None:
     """Run the controller on lgpio's own thread."""
-    _run_controller(job, "lgpio", [], story(job.timeline), lambda: None)
+    _run_controller(job, "lgpio", [], story(job.timeline))
 
 
 def arduino(job: Job) -> None:
@@ -183,7 +181,7 @@ def arduino(job: Job) -> None:
         tty = stack.enter_context(uno.plugged(job.folder, told, job.speed))
         # The board's story begins two seconds after the port was opened; the broker's may be as late.
         broker = [(at_us + 2_500_000, words) for at_us, words in broker]
-        _run_controller(job, "serial", ["--beams", f"serial:{tty}"], broker, lambda: None)
+        _run_controller(job, "serial", ["--beams", f"serial:{tty}"], broker)
 
 
 COUNTERS: Mapping[str, Callable[[Job], None]] = {
@@ -199,5 +197,4 @@ COUNTERS: Mapping[str, Callable[[Job], None]] = {
 def job(file: Path, script: Script, folder: Path, port: int, counter: str, speed: float) -> Job:
     """Return a job whose temple is named after counter and scenario."""
     temple = f"{counter}-{file.stem}"[:32].rstrip("-")
-    assert os.path.isdir(folder)
     return Job(file, script, expand(script), folder, port, temple, speed)

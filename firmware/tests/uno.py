@@ -75,9 +75,7 @@ def plugged(folder: Path, story: list[tuple[int, str]], speed: float) -> Iterato
     link = folder / "tty"
     command = [*_command(folder, story, speed), str(link)]
     with (folder / "simulator").open("w") as said:
-        running = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True
-        )
+        running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True)
     try:
         while not link.is_symlink():
             assert running.poll() is None

@@ -1,7 +1,8 @@
 """A stand-in for MicroPython's `rp2`: it assembles a PIO program, and plays the one that measures spells.
 
-`asm_pio` writes the machine's own words, which a test runs in an emulator; the machine here is a model of that program,
-exact to a turn of its loop, so that a scenario of minutes takes no longer than it must. Runs under both Pythons.
+`asm_pio` writes the machine's own words, which a test runs in an emulator; the machine here is a model of that
+program, exact to a turn of its loop, so that a scenario of minutes takes no longer than it must. Runs under both
+Pythons.
 """
 
 import machine
@@ -47,7 +48,9 @@ class _Assembler:
             wrap_target=lambda: self._wrap(0),
             wrap=lambda: self._wrap(1),
             label=self._label,
-            wait=lambda level, source, index: self._add(0x2000 | level << 7 | (0x20 if source == "pin" else 0) | index),
+            wait=lambda level, source, index: self._add(
+                0x2000 | level << 7 | (0x20 if source == "pin" else 0) | index
+            ),
             jmp=self._jmp,
             mov=self._mov,
             in_=lambda source, bits: self._add(0x4000 | _SOURCES[source] << 5 | bits & 31),
@@ -101,7 +104,7 @@ def asm_pio(**options):
 
 
 tapes = {}
-"""By a machine's number: the words that an emulator found, as (microseconds, word). A machine with a tape plays it."""
+"""By a machine's bit: the words that an emulator found, as (microseconds, word). A machine with a tape plays it."""
 
 
 class StateMachine:
