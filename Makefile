@@ -38,7 +38,7 @@ test: ## install what the tests need and run them
 
 firmware: ## build the Uno's program and hold every counter, boards and Pi, against every scenario
 	@tests/system-packages firmware
-	@tools/environment $(WORK)
+	@tools/environment $(WORK),firmware
 	@tools/node-modules firmware/tests build/firmware/node
 	@$(MAKE) --no-print-directory -C firmware/arduino all size
 	@.venv/bin/python -m pytest --numprocesses 2 firmware/tests tests/firmware $(ARGS)
