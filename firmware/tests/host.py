@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,15 +32,19 @@ class Token(ctypes.Structure):
     ]
 
 
+def compiled(into: Path, words: Sequence[str]) -> Path:
+    """Compile for this machine; whoever does the same at the same time is not disturbed."""
+    into.parent.mkdir(parents=True, exist_ok=True)
+    own = into.with_name(f"{into.name}.{os.getpid()}")
+    subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-o", str(own), *words], check=True)
+    return own.replace(into)
+
+
 def library() -> ctypes.CDLL:
     """Compile counting.c with this machine's compiler and load it."""
-    BUILD.mkdir(parents=True, exist_ok=True)
-    file = BUILD / "counting.so"
-    subprocess.run(
-        ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", "-fsanitize=undefined",
-         "-fno-sanitize-recover", "-o", str(file), str(ARDUINO / "counting.c"), str(ARDUINO / "probe.c")],
-        check=True,
-    )  # fmt: skip
+    sources = [str(ARDUINO / "counting.c"), str(Path(__file__).parent / "probe.c")]
+    flags = ["-std=c11", "-O1", "-shared", "-fPIC", "-fsanitize=undefined", "-fno-sanitize-recover"]
+    file = compiled(BUILD / "counting.so", [*flags, *sources])
     loaded = ctypes.CDLL(str(file))
     for name in ("slot_feed", "slot_advance"):
         getattr(loaded, name).restype = ctypes.c_bool

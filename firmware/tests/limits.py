@@ -41,8 +41,11 @@ def uno_burst() -> int:
     """Return how many tokens at 55 a second in each slot at once an Uno counts without a loss."""
     best = 0
     for number in range(15, 400, 15):
-        spells = [(god, 500 + shift + n * 1000 / 55, 508 + shift + n * 1000 / 55)
-                  for god, shift in ((God.TLALOC, 0.0), (God.HUITZILOPOCHTLI, 7.0)) for n in range(number)]  # fmt: skip
+        spells = [
+            (god, 500 + shift + n * 1000 / 55, 508 + shift + n * 1000 / 55)
+            for god, shift in ((God.TLALOC, 0.0), (God.HUITZILOPOCHTLI, 7.0))
+            for n in range(number)
+        ]
         if _uno_counts(spells) < len(spells):
             break
         best = 2 * number
@@ -85,9 +88,7 @@ def main() -> None:
         f"uno: {uno_rate():g} tokens a second for ever, both slots together; a burst of {uno_burst()} at 110 a second"
     )
     print(f"uno: narrowest token {narrowest:.2f} ms; shortest flash that is seen {pulse * 1000:g} us")
-    print(
-        f"uno: worn out after {uno.RECORDS * 100_000:,} tokens ({uno.RECORDS} records in a ring, 100,000 writes a cell)"
-    )
+    print(f"uno: worn out after {uno.RECORDS * 100_000:,} tokens: {uno.RECORDS} records in a ring")
     print(f"pico: {sum(file.stat().st_size for file in files)} bytes in {len(files)} files")
     print(f"pico: {burst} spells wait for {blind_ms} ms at 50 a second while interrupts are masked")
     print(f"pico: {erased:.2f} sectors erased and {programmed:.0f} bytes programmed for each token committed alone")

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import count
 
 from firmware.tests.flash import SECTOR, SECTORS, Flash, ledger_on, mounted, wear
 
 TOKENS = 40
+_numbers = count(1)
+
+
+def _new_id() -> bytes:
+    return next(_numbers).to_bytes(16, "big")
 
 
 def test_a_power_cut_in_any_operation_of_the_flash_loses_no_recorded_token() -> None:
@@ -21,9 +27,8 @@ def test_a_power_cut_in_any_operation_of_the_flash_loses_no_recorded_token() -> 
         source = None
         with ledger_on(fs) as module:
             module.SEGMENT = 7
-            numbers = iter(range(1, 10**6))
             with suppress(Exception):  # whatever the file system makes of a flash that has no power
-                one = module.Ledger("/ledger", lambda: next(numbers).to_bytes(16, "big"))
+                one = module.Ledger("/ledger", _new_id)
                 flash.budget = cut
                 for number in range(TOKENS):
                     one.record([(number % 2, number, 12_000 + number, [])])
@@ -32,7 +37,7 @@ def test_a_power_cut_in_any_operation_of_the_flash_loses_no_recorded_token() -> 
         flash.budget = -1
         with ledger_on(mounted(flash)) as module:
             module.SEGMENT = 7
-            after = module.Ledger("/ledger", lambda: next(numbers).to_bytes(16, "big"))
+            after = module.Ledger("/ledger", _new_id)
             assert returned <= after.last_seq <= returned + 1
             assert [after.read(seq)[3] for seq in range(1, after.last_seq + 1)] == [
                 12_000 + number for number in range(after.last_seq)

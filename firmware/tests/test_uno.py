@@ -13,7 +13,7 @@ import pytest
 
 from controller.wire import God
 from firmware.tests import uno
-from firmware.tests.host import ARDUINO, BUILD
+from firmware.tests.host import ARDUINO, BUILD, compiled
 from tests.controller.program import ROOT
 
 
@@ -26,10 +26,8 @@ class Memory:
     """The EEPROM of the ledger, compiled for this machine: its power may fail after any number of bytes."""
 
     def __init__(self) -> None:
-        file = BUILD / "ledger.so"
-        BUILD.mkdir(parents=True, exist_ok=True)
-        words = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", "-o", str(file)]
-        subprocess.run([*words, str(ARDUINO / "ledger.c"), str(Path(__file__).parent / "memory.c")], check=True)
+        sources = [str(ARDUINO / "ledger.c"), str(Path(__file__).parent / "memory.c")]
+        file = compiled(BUILD / "ledger.so", ["-std=c11", "-O1", "-shared", "-fPIC", *sources])
         self.core = ctypes.CDLL(str(file))
         self.core.probe_append.restype = ctypes.c_bool
         for name in ("probe_seq", "probe_first", "probe_huitzilopochtli", "probe_acked"):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from controller.timeline import Change, Restart, Timeline
 from controller.wire import God
-from firmware.tests.host import ARDUINO, BUILD
+from firmware.tests.host import ARDUINO, BUILD, compiled
 
 HERE = Path(__file__).parent
 FIRMWARE = BUILD / "uno" / "templo.elf"
@@ -35,11 +35,11 @@ class Kept(NamedTuple):
 
 def build() -> None:
     """Build the firmware and the simulator around it."""
-    subprocess.run(["make", "--silent", "-C", str(ARDUINO)], check=True)
+    if not FIRMWARE.exists() or any(file.stat().st_mtime > FIRMWARE.stat().st_mtime for file in ARDUINO.iterdir()):
+        subprocess.run(["make", "--silent", "-C", str(ARDUINO)], check=True)
     source = HERE / "uno.c"
     if not SIMULATOR.exists() or SIMULATOR.stat().st_mtime < source.stat().st_mtime:
-        words = ["cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(SIMULATOR), str(source)]
-        subprocess.run([*words, "-lsimavr", "-lelf", "-lm"], check=True)
+        compiled(SIMULATOR, ["-std=gnu11", "-O2", str(source), "-lsimavr", "-lelf", "-lm"])
 
 
 def told(timeline: Timeline) -> list[tuple[int, str]]:

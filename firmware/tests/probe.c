@@ -1,5 +1,5 @@
 /* What a test on another machine may see of a slot; no part of the firmware. */
-#include "counting.h"
+#include "../arduino/counting.h"
 
 #include <stddef.h>
 
