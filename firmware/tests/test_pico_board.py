@@ -39,7 +39,7 @@ def step():
             vectors = json.load(file)
         for kind in ("good", "bad"):
             for each in vectors[kind]:
-                payload = binascii.unhexlify(each["payload_hex"]) if "payload_hex" in each else each["payload"].encode()
+                payload = each["payload"].encode() if "payload" in each else binascii.unhexlify(each["payload_hex"])
                 try:
                     wire.read(leaf, payload)
                     was = "good"
@@ -140,7 +140,7 @@ def step():
 
 
 def remembered(folder: Path, tokens: int, every: int) -> dict[str, Any]:
-    """Return what MicroPython says of its memory while so many tokens are counted, recorded, told and acknowledged."""
+    """Return what MicroPython says of its memory while so many tokens are counted, recorded, told and taken."""
     found: dict[str, Any] = micropython(folder, f"TOKENS, EVERY = {tokens}, {every}\n" + MEMORY)
     return found
 

@@ -6,7 +6,6 @@ import ctypes
 import re
 import subprocess
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -50,8 +49,8 @@ class Memory:
 
 
 @pytest.fixture(scope="module")
-def memory() -> Iterator[Memory]:
-    yield Memory()
+def memory() -> Memory:
+    return Memory()
 
 
 def test_a_power_cut_after_any_byte_loses_no_recorded_token_and_invents_none(memory: Memory) -> None:
