@@ -1,4 +1,4 @@
-"""Measures what each board can count and what it costs, and prints docs/counters.md's table: takes some minutes.
+"""Measures what each board can count and what it costs, for docs/counters.md; it takes some minutes.
 
 ``python -m firmware.tests.limits``. Everything is measured in simulators; no board and no sensor has been touched.
 """
@@ -13,6 +13,7 @@ from controller.wire import God
 from firmware.tests import pico_pio, uno
 from firmware.tests.flash import SECTORS, wear
 from firmware.tests.test_pico_board import remembered, widths
+from firmware.tests.test_uno import Memory
 
 
 def _uno_counts(spells: list[tuple[God, float, float]]) -> int:
@@ -66,6 +67,15 @@ def uno_narrowest() -> tuple[float, float]:
         for begin, end in ((0.0, 3.5), (6.5, 6.5 + flash), (9.5, 13.0))
     ]
     return token, flashes_ms[_uno_counts(spells) - len(flashes_ms)]
+
+
+def uno_written() -> float:
+    """Return how many bytes an Uno writes for a token, averaged over twenty rounds through its memory."""
+    memory, number = Memory(), 20 * uno.RECORDS
+    memory.erase()
+    for seq in range(number):
+        memory.append(seq * seq % 3 % 2, 450 + seq * 37 % 550)
+    return sum(memory.writes) / number
 
 
 def pio_burst() -> tuple[int, int]:
