@@ -12,7 +12,7 @@ WORK := $(PLAY),sheets,postgresql,dev
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo temple sheets test conformance check bench chaos crash pictures clean
+.PHONY: help demo temple sheets test firmware conformance check bench chaos crash pictures clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
@@ -35,6 +35,13 @@ test: ## install what the tests need and run them
 	@tests/system-packages
 	@tools/environment $(WORK)
 	@.venv/bin/python -m pytest --numprocesses 2 --dist loadfile $(ARGS)
+
+firmware: ## build the Uno's program and hold every counter, boards and Pi, against every scenario
+	@tests/system-packages firmware
+	@tools/environment $(WORK),firmware
+	@tools/node-modules firmware/tests build/firmware/node
+	@$(MAKE) --no-print-directory -C firmware/arduino all size
+	@.venv/bin/python -m pytest --numprocesses 2 firmware/tests tests/firmware $(ARGS)
 
 conformance: ## prove game folders of your own: GAMES=/home/you/beans
 	@tools/environment $(WORK)

@@ -28,13 +28,22 @@ LISTED = 8
 DRAWN = 40
 """Tokens of one slot whose widths are drawn."""
 
-URGENT = ("deaf", "no_light", "no_answer", "reversed", "both_dark", "dark", "blocked", "weak_supply", "flicker")
+OF_THE_BOARD = ("no_board", "foreign_device", "other_protocol", "board_silent", "board_worn")
+"""What is wrong with a board that counts, or with its cable: both beams have it."""
+
+URGENT = (
+    *OF_THE_BOARD,
+    *("deaf", "no_light", "no_answer", "reversed", "both_dark", "dark", "blocked", "weak_supply", "flicker"),
+)
 """Findings because of which tokens are not counted, or counted wrongly, what most needs a hand first."""
 
-MILD = ("missed_edges", "hop", "outside_band", "overlap", "flickered", "was_deaf", "unproved")
+MILD = ("missed_edges", "line_noise", "hop", "outside_band", "overlap", "flickered", "was_deaf", "unproved")
 """Findings beside which tokens are counted."""
 
-_COMMON = {"both_dark": "both_dark", "weak_supply": "weak_supply", "unproved": "both_unproved"}
+_COMMON = {
+    **{code: code for code in (*OF_THE_BOARD, "line_noise", "both_dark", "weak_supply")},
+    "unproved": "both_unproved",
+}
 """What both beams have at once, and what that is called then."""
 
 _ORDER = {code: place for place, code in enumerate((*URGENT, *MILD))}

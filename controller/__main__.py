@@ -80,6 +80,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     run = commands.add_parser("run", parents=[common], help="count tokens until stopped")
+    run.add_argument(
+        "--beams", metavar="SOURCE", help="gpio, simulated, or a board that counts: serial:/dev/ttyACM0 (gpio)"
+    )
     run.add_argument("--keys", action="store_true", help="read keys that drop tokens from the terminal or a pipe")
     run.add_argument(
         "--simulate",
@@ -150,6 +153,8 @@ def _flags(given: argparse.Namespace) -> dict[str, tuple[str, str]]:
         flags["broker.host"] = (host.strip("[]"), "--broker")
         if port:
             flags["broker.port"] = (port, "--broker")
+    if getattr(given, "beams", None) is not None:
+        flags["beams.source"] = (given.beams, "--beams")
     if given.simulate:
         flags["beams.source"] = ("simulated", "--simulate")
     return flags

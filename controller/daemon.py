@@ -21,6 +21,7 @@ from datetime import UTC, datetime
 
 from controller import __version__, discovery, learned
 from controller.beams import Beams, HeaderBeams
+from controller.board import BoardBeams
 from controller.calibration import PATIENCE_NS, USUAL, Calibration
 from controller.commands import Result
 from controller.control import ControlError, Door, held, prepare, socket_path
@@ -89,16 +90,22 @@ class _Daemon:
         if settings.simulated:
             self._simulated = stage.beams if stage else SimulatedBeams(time.monotonic_ns)
             self._simulated.beat = self._pulse.of("beams")
-        self._beams: Beams = self._simulated or HeaderBeams(settings.beams, settings.state / "lgpio")
+        items: queue.SimpleQueue[Item] = queue.SimpleQueue()
+        self._items = items
+        self._board: BoardBeams | None = None
+        if settings.board is not None:
+            self._board = BoardBeams(
+                settings.board, settings.counting, items.put, time.monotonic_ns, lambda: secrets.token_hex(16)
+            )
+            self._board.beat = self._pulse.of("beams")
+        self._beams: Beams = self._simulated or self._board or HeaderBeams(settings.beams, settings.state / "lgpio")
         self._identity = Identity(
             temple=settings.temple,
             session=secrets.token_hex(16),
-            kind=Kind.SIMULATOR if self._simulated else Kind.PI,
+            kind=Kind.SIMULATOR if self._simulated else Kind.ARDUINO if self._board else Kind.PI,
             software=__version__,
             timing=self._beams.timing,
         )
-        items: queue.SimpleQueue[Item] = queue.SimpleQueue()
-        self._items = items
         ledger = self._open_first()
         source = ledger.source if ledger else None
         self._link = Link(
@@ -131,6 +138,7 @@ class _Daemon:
             ),
             prove=self._beams.prove,
             emitters=self._beams.emitters,
+            board=self._board,
         )
         self._thread = threading.Thread(target=self._pipeline.run, name="pipeline", daemon=True)
         self._dead: str | None = None
@@ -170,7 +178,7 @@ class _Daemon:
                     self._dead = dead[0]
                     break
                 self._check_levels()
-                if self._simulated is None:
+                if self._simulated is None and self._board is None:
                     self._pulse.beat("beams", SOON_S)
                 self._feeder.turn()
             if self._dead is not None:
@@ -257,6 +265,8 @@ class _Daemon:
 
     def _check_levels(self) -> None:
         """Hold the beams' levels against what their edges lead to: edges can be lost, or never arrive at all."""
+        if self._board is not None:
+            return  # it has the edges, and holds them against the levels itself
         for god, counter in self._pipeline.counters.items():
             dark = self._beams.dark(god)
             if self._levels.differs(god, dark, counter):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TypeAlias
 
+from controller import wire
 from controller.counting import MS, SECOND, BeamChanged, Counted, Counter, Event, Glitch, Limits, MissedEdge
 from controller.wire import Beam, Flag, God
 
@@ -27,7 +28,7 @@ _ENOUGH = 8
 _TWICE = 1.7
 """A spell so many times as wide as the middle one was two tokens, where no band was learned."""
 
-Facts: TypeAlias = Mapping[str, int | float]
+Facts: TypeAlias = Mapping[str, int | float | str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,10 @@ class Finding:
     def told(self) -> dict[str, object]:
         """Return it as a reply carries it."""
         return {"code": self.code, **self.facts}
+
+    def published(self) -> wire.Finding:
+        """Return it as the temple's findings carry it: with the numbers among its facts alone."""
+        return wire.Finding(self.code, {key: fact for key, fact in self.facts.items() if not isinstance(fact, str)})
 
 
 DEAF = Finding("deaf", {"unheard": 1})
@@ -197,16 +202,21 @@ def selftest(
     answers: Mapping[God, Answer] | None,
     limits: Limits,
     now_ns: int,
+    ailment: Finding | None = None,
 ) -> dict[God, dict[str, object]]:
-    """Return what each beam reads, what was seen of it and what is wrong, as a reply carries it."""
+    """Return what each beam reads, what was seen of it and what is wrong, as a reply carries it.
+
+    An `ailment` of the board that counts, or of its cable, comes before everything.
+    """
     found = diagnose(observed, {god: counter.beam for god, counter in counters.items()}, limits, now_ns, answers)
+    before = () if ailment is None else (ailment,)
     return {
         god: {
             "reads": "dark" if counter.dark else "clear",
             "beam": counter.beam,
             "proof": None if answers is None or god not in answers else proof(answers[god]) is None,
             **observed[god].told(),
-            "findings": [finding.told() for finding in found[god]],
+            "findings": [finding.told() for finding in (*before, *found[god])],
         }
         for god, counter in counters.items()
     }

@@ -9,8 +9,11 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 from controller.commands import Result
+from controller.counting import Counted
+from controller.diagnosis import Finding
+from controller.lines import Mark
 from controller.link import LinkEvent
-from controller.wire import God
+from controller.wire import Beam, God
 
 
 class Heard(NamedTuple):
@@ -27,6 +30,45 @@ class Read(NamedTuple):
     god: God
     at_ns: int
     dark: bool
+
+
+class Met(NamedTuple):
+    """A board that counts by itself has said who it is; `told` hears up to where its tokens are recorded.
+
+    `otherwise` is where one goes on whose tokens were never taken here.
+    """
+
+    board: str
+    otherwise: Mark
+    told: Callable[[Mark], None]
+
+
+class Fell(NamedTuple):
+    """A token that a board counted, with its place in the board's own count; `fell_ns` says how fresh it is."""
+
+    god: God
+    counted: Counted
+    board: str
+    mark: Mark
+    fell_ns: int
+
+
+class Shown(NamedTuple):
+    """How a slot is, by the board that counts it."""
+
+    god: God
+    beam: Beam
+    dark: bool
+    glitches: int
+    missed: int
+    at_ns: int
+
+
+class Ails(NamedTuple):
+    """What is wrong with the board or its cable, or None again."""
+
+    finding: Finding | None
+    at_ns: int
 
 
 class Drop(NamedTuple):
@@ -64,4 +106,4 @@ class Stop(NamedTuple):
     """The end of the queue."""
 
 
-Item: TypeAlias = Heard | Read | Drop | Look | Selftest | Calibrate | Stop | LinkEvent
+Item: TypeAlias = Heard | Read | Met | Fell | Shown | Ails | Drop | Look | Selftest | Calibrate | Stop | LinkEvent

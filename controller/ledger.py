@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -41,6 +41,17 @@ CREATE TABLE token (
     tlaloc INTEGER NOT NULL,
     delivered INTEGER NOT NULL
 ) STRICT;
+"""
+_BOARDS = """
+CREATE TABLE IF NOT EXISTS board (
+    name TEXT PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    huitzilopochtli INTEGER NOT NULL
+) STRICT, WITHOUT ROWID
+"""
+_BOARD = """
+INSERT INTO board VALUES (?, ?, ?)
+ON CONFLICT (name) DO UPDATE SET seq = excluded.seq, huitzilopochtli = excluded.huitzilopochtli
 """
 _COLUMNS = "seq, token, god, at_ms, width_ns, flags"
 _RECORD = """
@@ -127,10 +138,12 @@ class Ledger:
             connection.close()
             raise
 
-    def record(self, tokens: Sequence[Fallen]) -> list[Token]:
+    def record(self, tokens: Sequence[Fallen], boards: Mapping[str, tuple[int, int]] | None = None) -> list[Token]:
         """Record tokens in one commit and return them with their numbers; raises `LedgerTrouble`.
 
-        Those of them that are recorded already are the ledger's last, in the same order; they are amended.
+        Those of them that are recorded already are the ledger's last, in the same order; they are amended. `boards`
+        says, with the tokens, up to where those of boards that count by themselves are now recorded: by a board's
+        name its own number and how many of its tokens were Huitzilopochtli's.
         """
         first = self.last_seq + 1 - self._known(tokens)
         totals = dict(self.totals)
@@ -153,11 +166,25 @@ class Ledger:
         try:
             with self._transaction():
                 self._connection.executemany(_RECORD, rows)
+                if boards:
+                    self._connection.execute(_BOARDS)
+                    marks = [(name, seq, total) for name, (seq, total) in boards.items()]
+                    self._connection.executemany(_BOARD, marks)
         except sqlite3.Error as error:
             raise _problem(error, self._path) from error
         self.last_seq = first + len(rows) - 1
         self.totals = totals
         return [self._token(row[:6]) for row in rows]
+
+    def boards(self) -> dict[str, tuple[int, int]]:
+        """Return up to where the tokens of each board are recorded, as `record` was told."""
+        try:
+            if not self._connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'board'").fetchone():
+                return {}
+            rows = self._connection.execute("SELECT name, seq, huitzilopochtli FROM board")
+            return {name: (seq, total) for name, seq, total in rows}
+        except sqlite3.Error as error:
+            raise _problem(error, self._path) from error
 
     def after(self, seq: int, limit: int) -> list[Token]:
         """Return up to `limit` tokens that follow `seq`, in order: one walk down the primary key."""

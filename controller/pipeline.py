@@ -16,19 +16,21 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from controller import wire
 from controller.beams import Level
+from controller.board import BoardSlot
 from controller.bulletin import Bulletin
 from controller.calibration import USUAL, Calibration
 from controller.commands import Commands, RefusedError, Result
 from controller.counting import MS, SECOND, BeamChanged, Counted, Counter, Edge, Event, Glitch, Limits, MissedEdge
-from controller.diagnosis import Answer, Observed, diagnose, proof, selftest
+from controller.diagnosis import Answer, Finding, Observed, diagnose, proof, selftest
 from controller.herald import Herald, Identity, Outlet
-from controller.items import Calibrate, Drop, Heard, Item, Look, Read, Selftest, Stop
+from controller.items import Ails, Calibrate, Drop, Fell, Heard, Item, Look, Met, Read, Selftest, Shown, Stop
 from controller.learned import shown
 from controller.ledger import Fallen, Ledger, LedgerError, LedgerTrouble
+from controller.lines import Mark
 from controller.link import Came, Down, Garbled, Up
 from controller.liveness import DISK_S, IDLE_S, Beat, unheard
 from controller.scenario import simulate
@@ -49,6 +51,8 @@ _STRAGGLERS_S = 1.0
 _ROUNDS = 10
 _BY_HAND = frozenset({Flag.TEST, Flag.SIMULATED})
 _ALARMING = (Beam.JAMMED, Beam.DARK, Beam.FLICKER)
+_HARMLESS = ("line_noise",)
+"""What may be wrong with a board's cable and loses nothing."""
 
 log = logging.getLogger(__name__)
 
@@ -60,6 +64,15 @@ class Clock(NamedTuple):
     utc: Callable[[], datetime]
 
 
+class Board(Protocol):
+    """A board that counts by itself, as far as the pipeline knows it."""
+
+    slots: dict[God, Counter]
+
+    def recorded(self, board: str, seq: int) -> None:
+        """Let the board know that its tokens are durable up to a number."""
+
+
 @dataclass(slots=True, eq=False)
 class _Untold:
     """A token that fell and of which nobody may hear yet; `recorded` once the ledger holds it as it is now."""
@@ -68,6 +81,8 @@ class _Untold:
     fell_ns: int
     wished: bool = False
     """Whether it was counted from edges that no beam gave."""
+    place: tuple[str, Mark] | None = None
+    """Where a board that counts by itself has it."""
     recorded: wire.Token | None = None
 
     def amend(self, counted: Counted, flags: frozenset[Flag]) -> None:
@@ -107,13 +122,14 @@ class Pipeline:
         calibration: Calibration | None = None,
         prove: Callable[[], Mapping[God, Answer] | None] = lambda: None,
         emitters: Emitters = Emitters.FIXED,
+        board: Board | None = None,
     ) -> None:
         """Take over what the composition root opened.
 
         `break_beam` drops tokens through the simulated beams and returns when the last is through; without it a
         wished token is counted from edges that no beam gave, and is a test. `ledger` is None while the disk refuses
         it: `reopen` is then tried until it works. `prove` switches the emitters, where they can be switched; without
-        a `calibration` nothing that is learned outlives the process.
+        a `calibration` nothing that is learned outlives the process. With a `board` nothing is counted here.
         """
         self.queue: queue.SimpleQueue[Item] = queue.SimpleQueue() if items is None else items
         self.source = ledger.source if ledger else None
@@ -129,7 +145,14 @@ class Pipeline:
         self._new_id = new_id
         self._break_beam = break_beam
         self._flags = frozenset({Flag.SIMULATED}) if break_beam else frozenset()
-        self.counters = {god: Counter(limits, at.dark, at.at_ns, at.proved) for god, at in levels.items()}
+        self._board = board
+        self._ailment: Finding | None = None
+        self._marks: dict[str, Mark] = {}
+        self.counters = (
+            {god: Counter(limits, at.dark, at.at_ns, at.proved) for god, at in levels.items()}
+            if board is None
+            else board.slots
+        )
         self._observed = {god: Observed(at.dark, at.at_ns) for god, at in levels.items()}
         self._emitters = emitters
         self._answers = {god: at.answer for god, at in levels.items() if at.answer is not None}
@@ -200,7 +223,9 @@ class Pipeline:
     def status(self) -> wire.Status:
         """Return how the temple is."""
         beams = {god: counter.beam for god, counter in self.counters.items()}
-        trouble = self._trouble or (Trouble.LEDGER_RESTORED if self._herald.restored else None)
+        trouble = (
+            self._trouble or self._board_trouble() or (Trouble.LEDGER_RESTORED if self._herald.restored else None)
+        )
         alert = trouble is not None or any(beam in _ALARMING for beam in beams.values())
         return self._identity.status(State.ALERT if alert else State.READY, beams, self.source, trouble)
 
@@ -254,26 +279,27 @@ class Pipeline:
             "trouble": status.trouble,
             "limits": shown(self._limits),
             "emitters": self._emitters if quiet or self._emitters is Emitters.FIXED else "busy",
-            "beams": selftest(self.counters, self._observed, self._answers, self._limits, now_ns),
+            "beams": selftest(self.counters, self._observed, self._answers, self._limits, now_ns, self._ailment),
         }
 
     def findings(self) -> wire.Findings:
         """Return what is wrong with the beams as far as anybody can tell without touching them."""
         beams = {god: counter.beam for god, counter in self.counters.items()}
         found = diagnose(self._observed, beams, self._limits, self._clock.monotonic_ns(), self._answers)
+        before = () if self._ailment is None else (self._ailment,)
         return wire.Findings(
             session=self._identity.session,
             at=self._clock.utc(),
             emitters=self._emitters,
             limits=shown(self._limits),
-            beams={god: tuple(wire.Finding(each.code, each.facts) for each in found[god]) for god in God},
+            beams={god: tuple(each.published() for each in (*before, *found[god])) for god in God},
         )
 
     def _seen(self) -> object:
         """Return all that `findings` follow from, beside the time."""
         edges = tuple((each.edges, each.unheard) for each in self._observed.values())
         beams = tuple(counter.beam for counter in self.counters.values())
-        return (edges, beams, self._limits, tuple(self._answers.items()))
+        return (edges, beams, self._limits, tuple(self._answers.items()), self._ailment)
 
     def patience(self) -> float | None:
         """Return the seconds until something is due, or None if only the queue can bring news."""
@@ -298,6 +324,17 @@ class Pipeline:
                 self._answers.pop(god, None)
                 self._observed[god].level(at_ns, dark)
                 self._heed(god, self.counters[god].resync(at_ns, dark))
+            case Met(board, otherwise, told):
+                self._meet(board, otherwise, told)
+            case Fell():
+                self._take_counted(item)
+            case Shown(god, beam, dark, glitches, missed, at_ns):
+                self._heed(god, self._slot(god).show(beam, dark, glitches, missed, at_ns))
+            case Ails(finding, _):
+                self._ailment = finding
+                if finding is not None and finding.code not in _HARMLESS:
+                    for god in self.counters:
+                        self._heed(god, self._slot(god).lose())
             case Came(wire.Ack() as ack):
                 ledger = self._ledger if ack.source == self.source else None
                 if ledger is not None and self._herald.acknowledged(ack.seq, self._clock.monotonic_ns()):
@@ -380,6 +417,43 @@ class Pipeline:
         self._untold.append(untold)
         return untold
 
+    def _slot(self, god: God) -> BoardSlot:
+        slot = self.counters[god]
+        assert isinstance(slot, BoardSlot)
+        return slot
+
+    def _board_trouble(self) -> Trouble | None:
+        """Return what a board's ailment is to the table."""
+        if self._ailment is None or self._ailment.code in _HARMLESS:
+            return None
+        return Trouble.LEDGER_FAILING if self._ailment.code == "board_worn" else Trouble.DEAF
+
+    def _meet(self, board: str, otherwise: Mark, told: Callable[[Mark], None]) -> None:
+        """Tell a board where to go on; while the ledger cannot be read it has to ask again."""
+        if self._ledger is None:
+            return
+        try:
+            known = self._ledger.boards().get(board)
+        except (LedgerTrouble, LedgerError) as error:
+            self._failed(error, self._clock.monotonic_ns())
+            return
+        durable = otherwise if known is None else Mark(*known)
+        # What is taken and not yet durable is passed over when it comes again, and acknowledged with its commit.
+        self._marks.setdefault(board, durable)
+        told(durable)
+
+    def _take_counted(self, fell: Fell) -> None:
+        """Take a token that a board counted, unless it was taken before."""
+        known = self._marks.get(fell.board)
+        if known is None or fell.mark.seq <= known.seq:
+            return
+        self._marks[fell.board] = fell.mark
+        counted = replace(fell.counted, flags=self._slot(fell.god).flags(fell.counted))
+        self._observed[fell.god].event(counted, self._clock.monotonic_ns())
+        untold = self._fell(fell.god, counted, self._flags_of(fell.god))
+        untold.fell_ns, untold.place = fell.fell_ns, (fell.board, fell.mark)
+        self._calibration.take(fell.god, counted)
+
     def _drop(self, drop: Drop) -> None:
         now_ns = self._clock.monotonic_ns()
         test = drop.test or self._break_beam is None
@@ -399,9 +473,14 @@ class Pipeline:
         try:
             ledger = self._ledger = self._ledger or self._open()
             if unrecorded:
-                recorded = ledger.record([each.fallen for each in self._untold])
+                boards = {each.place[0]: each.place[1] for each in self._untold if each.place is not None}
+                marks = {board: (mark.seq, mark.huitzilopochtli or 0) for board, mark in boards.items()}
+                recorded = ledger.record([each.fallen for each in self._untold], marks)
                 for untold, token in zip(self._untold, recorded, strict=True):
                     untold.recorded = token
+                for board, mark in boards.items():
+                    assert self._board is not None
+                    self._board.recorded(board, mark.seq)
         except (LedgerTrouble, LedgerError) as error:
             self._failed(error, now_ns)
             return

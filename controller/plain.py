@@ -91,6 +91,30 @@ FINDINGS = {
         "{missed} edges were lost on their way",
         "the machine is too busy or a cable too long; look at what else runs on it",
     ),
+    "no_board": (
+        "the counting board is not there: {port}: {why}",
+        "plug the board in, or name its port after serial: (ls /dev/serial/by-id lists what is plugged in)",
+    ),
+    "board_silent": (
+        "the counting board has said nothing for {for_s} s",
+        "press its reset button; if it stays silent, write its program onto it again",
+    ),
+    "foreign_device": (
+        "something is plugged in, and it is no counting board of this temple ({bytes} bytes, none of them a line)",
+        "name another port after serial:, or write the temple's program onto this board",
+    ),
+    "other_protocol": (
+        "the counting board speaks version {speaks} of its language; expected {expected}",
+        "write the program that came with this release onto the board",
+    ),
+    "board_worn": (
+        "a cell of the counting board's memory no longer keeps what is written",
+        "exchange the board: it has counted its millions",
+    ),
+    "line_noise": (
+        "{bad} lines from the counting board were garbled in the last minute; each was sent again",
+        "use a shorter USB cable, away from motors and lamps",
+    ),
     "unproved": (
         "it reads clear, and nothing has proved it since the start",
         "drop one test token; if nothing happens, press the receiver's plug home",

@@ -19,6 +19,8 @@ from controller.wire import God
 PREFIX = "TEMPLO_"
 PASSWORD = "TEMPLO_BROKER_PASSWORD"  # noqa: S105 (the name of a variable)
 CONFIG = "TEMPLO_CONFIG"
+SERIAL = "serial:"
+"""Before the port of a board that counts by itself."""
 
 
 class SettingsError(Exception):
@@ -67,6 +69,11 @@ class Settings:
     def simulated(self) -> bool:
         """Whether the beams are a script's."""
         return self.beams.source == "simulated"
+
+    @property
+    def board(self) -> str | None:
+        """The port of the board that counts, where one does."""
+        return self.beams.source.removeprefix(SERIAL) if self.beams.source.startswith(SERIAL) else None
 
 
 class Given(NamedTuple):
@@ -132,6 +139,18 @@ class _Text:
         return value
 
 
+class _Source:
+    expected = "gpio, simulated, or serial: and a port, such as serial:/dev/ttyACM0"
+
+    def read(self, given: Given) -> object:
+        value = given.value
+        if not isinstance(value, str) or not value.isprintable() or len(value) > 4096:
+            raise ValueError
+        if value not in ("gpio", "simulated") and not value.startswith(f"{SERIAL}/"):
+            raise ValueError
+        return value
+
+
 class _Temple:
     expected = "1 to 32 lower-case letters, digits and inner hyphens"
 
@@ -148,7 +167,7 @@ _KINDS: dict[str, _Kind] = {
     "temple": _Temple(),
     "state": _PATH,
     "log": _OneOf("debug", "info", "warning", "error"),
-    "beams.source": _OneOf("gpio", "simulated"),
+    "beams.source": _Source(),
     "beams.factory": _OneOf("lgpio", "rpigpio", "mock"),
     "beams.chip": _Text(64, "the label of a GPIO chip, such as pinctrl-rp1"),
     "beams.huitzilopochtli": _PIN,

@@ -50,9 +50,11 @@ class Disk:
                 disk.check()
                 return super().after(seq, limit)
 
-            def record(self, tokens: Sequence[Fallen]) -> list[wire.Token]:
+            def record(
+                self, tokens: Sequence[Fallen], boards: Mapping[str, tuple[int, int]] | None = None
+            ) -> list[wire.Token]:
                 disk.check()
-                recorded = super().record(tokens)
+                recorded = super().record(tokens, boards)
                 disk.commits.append(len(recorded))
                 if disk.fails_after_commit:
                     disk.fails_after_commit = False

@@ -1,0 +1,166 @@
+"""The Pico's composition root: it opens pins, flash, Wi-Fi and clocks, joins them together, and turns for ever.
+
+The only file that chooses hardware. A key within three seconds of the start opens the set-up dialogue.
+"""
+
+import binascii
+import gc
+import os
+import select
+import socket
+import sys
+import time
+
+import lamp
+import machine
+import network
+import settings as configuration
+import wire
+from beams import Beam
+from clock import Clock, TimeServer
+from ledger import Ledger
+from link import Link
+from slots import Limits
+from temple import Temple
+
+WATCHDOG_MS = 8000
+_TURN_MS = 5
+_WIFI_MS = 15000
+_SWEEP_MS = 1000
+
+
+def main():
+    """Set up if that is wanted, then count for ever."""
+    chosen = _configured()
+    run(chosen, lambda: True)
+
+
+def run(chosen, going):
+    """Open everything and turn while `going` says so."""
+    clock = Clock(time.ticks_ms, time.ticks_diff)
+    wlan = network.WLAN(network.STA_IF)
+    radio = Radio(wlan, chosen)
+    lamp_pin = machine.Pin("LED", machine.Pin.OUT)
+    limits = Limits(
+        int(chosen["min_break_ms"] * 1000),
+        int(chosen["min_clear_ms"] * 1000),
+        int(chosen["max_break_ms"] * 1000),
+        chosen["flicker_per_s"],
+        None if chosen["band_ms"] is None else int(chosen["band_ms"] * 1000),
+    )
+    beams = [Beam(number, chosen[god], limits.min_clear, lambda sm: None) for number, god in enumerate(wire.GODS)]
+    session = binascii.hexlify(os.urandom(16)).decode()
+    temple = chosen["temple"]
+    link = Link(
+        lambda host, port: dial(host, port, radio.up),
+        chosen,
+        "templo-" + binascii.hexlify(machine.unique_id()).decode(),
+        wire.topic(temple, "status"),
+        [wire.topic(temple, leaf) for leaf in ("ack", "command", "status")],
+    )
+    server = TimeServer(clock, lambda: udp(chosen["ntp"]))
+    one = Temple(chosen, limits, beams, open_ledger, link, session, clock.utc_ms, clock.ms())
+    watchdog = machine.WDT(timeout=WATCHDOG_MS)
+    identified_ms, swept_ms = None, 0
+    while going():
+        now_ms = clock.ms()
+        watchdog.feed()
+        if radio.turn(now_ms):
+            server.turn(now_ms)
+        elif link.up:
+            link.cut(now_ms)
+            one.window.disconnected()
+        one.turn(now_ms)
+        if one.identified():
+            identified_ms = now_ms
+        state = lamp.state(now_ms, radio.up, link.up, one.alert(), one.recorded_ms, identified_ms)
+        lamp_pin.value(lamp.lit(state, now_ms))
+        if now_ms >= swept_ms + _SWEEP_MS:
+            swept_ms = now_ms
+            gc.collect()
+        time.sleep_ms(_TURN_MS)
+    one.close(clock.ms())
+    return one
+
+
+class Radio:
+    """The Wi-Fi: joined, and joined again when it was lost."""
+
+    def __init__(self, wlan, chosen):
+        """Switch the radio on."""
+        self._wlan = wlan
+        self._chosen = chosen
+        self._next_ms = 0
+        self.up = False
+        if chosen["country"]:
+            network.country(chosen["country"])
+        wlan.active(True)
+
+    def turn(self, now_ms):
+        """Join where it is due; return whether there is a network."""
+        self.up = self._wlan.isconnected()
+        if not self.up and now_ms >= self._next_ms:
+            self._next_ms = now_ms + _WIFI_MS
+            self._wlan.disconnect()
+            self._wlan.connect(self._chosen["ssid"], self._chosen["wifi_password"] or None)
+        return self.up
+
+
+def open_ledger():
+    """Open the record in this board's flash."""
+    return Ledger("ledger", lambda: os.urandom(16))
+
+
+def dial(host, port, there):
+    """Begin to connect to the broker, where there is a network: without one a look-up would hold everything up."""
+    if not there:
+        raise OSError(118)
+    return _connected(socket.SOCK_STREAM, host, port)
+
+
+def udp(host):
+    """Return a socket to a time server."""
+    return _connected(socket.SOCK_DGRAM, host, 123)
+
+
+def _connected(kind, host, port):
+    address = socket.getaddrinfo(host, port)[0][-1]
+    one = socket.socket(socket.AF_INET, kind)
+    one.setblocking(False)
+    try:
+        one.connect(address)
+    except OSError as error:
+        if error.args[0] not in (11, 36, 115, 119):
+            one.close()
+            raise
+    return one
+
+
+def _configured():
+    """Return the settings; ask for them where there are none, or where a key is pressed at the start."""
+    try:
+        chosen = configuration.load()
+    except (OSError, ValueError) as error:
+        print("No settings that can be used:", error)
+        return _ask({})
+    print("Press a key within 3 seconds to change the settings.")
+    if select.select([sys.stdin], [], [], 3)[0]:
+        sys.stdin.readline()
+        return _ask(chosen)
+    return chosen
+
+
+def _ask(before):
+    while True:
+        try:
+            chosen = configuration.dialogue(input, print, before)
+        except ValueError as error:
+            print(error)
+            continue
+        configuration.save(chosen, os.rename)
+        print("Saved in settings.json on this board. The temple begins to count.")
+        return chosen
+
+
+if __name__ == "__main__":
+    main()

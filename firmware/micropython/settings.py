@@ -1,0 +1,122 @@
+"""What a Pico is told once: Wi-Fi, broker, names. It is kept in settings.json on the board, and nowhere else.
+
+The dialogue asks over the USB cable; what it does not understand it asks again.
+"""
+
+import json
+
+import wire
+
+FILE = "settings.json"
+DEFAULTS = {
+    "temple": "templo",
+    "country": "",
+    "port": 1883,
+    "user": None,
+    "password": None,
+    "ntp": "pool.ntp.org",
+    "huitzilopochtli": 16,
+    "tlaloc": 17,
+    "min_break_ms": 3,
+    "min_clear_ms": 5,
+    "max_break_ms": 250,
+    "flicker_per_s": 60,
+    "band_ms": None,
+}
+
+
+class SettingsError(ValueError):
+    """Settings that cannot be used; the message says which, and what was expected."""
+
+
+def load(file=FILE):
+    """Read and check the settings; raises `SettingsError`, or OSError where there are none."""
+    with open(file) as opened:
+        try:
+            given = json.load(opened)
+        except ValueError:
+            raise SettingsError("%s is no JSON; expected what the set-up dialogue writes" % file)
+    return checked(given)
+
+
+def checked(given):
+    """Return settings with their defaults, or raise `SettingsError`."""
+    if not isinstance(given, dict):
+        raise SettingsError("a JSON object expected")
+    settings = dict(DEFAULTS)
+    settings.update(given)
+    for name in ("ssid", "wifi_password", "broker"):
+        if not isinstance(settings.get(name), str):
+            raise SettingsError("%s is missing" % name)
+    wire.temple_name(settings["temple"])
+    for name, low, high in (
+        ("port", 1, 65535),
+        ("huitzilopochtli", 0, 28),
+        ("tlaloc", 0, 28),
+        ("min_break_ms", 0.1, 1000),
+        ("min_clear_ms", 0.1, 1000),
+        ("max_break_ms", 1, 60000),
+        ("flicker_per_s", 2, 10000),
+    ):
+        value = settings[name]
+        if not isinstance(value, (int, float)) or isinstance(value, bool) or not low <= value <= high:
+            raise SettingsError("%s is %r; expected a number from %s to %s" % (name, value, low, high))
+    if settings["huitzilopochtli"] == settings["tlaloc"]:
+        raise SettingsError("tlaloc is %r; expected another pin than huitzilopochtli's" % settings["tlaloc"])
+    if settings["max_break_ms"] <= settings["min_break_ms"]:
+        raise SettingsError("max_break_ms is %r; expected more than min_break_ms" % settings["max_break_ms"])
+    return settings
+
+
+def save(settings, rename, file=FILE):
+    """Write the settings so that a power cut leaves the old ones or the new ones."""
+    with open(file + ".new", "w") as opened:
+        json.dump(settings, opened)
+    rename(file + ".new", file)
+
+
+def dialogue(ask, say, before):
+    """Ask for what must be known, and return the settings. An empty answer keeps what is in brackets."""
+    settings = dict(before)
+    say("Settings of the temple. Return keeps what is in brackets.")
+    settings["ssid"] = _asked(ask, say, "Wi-Fi name (2.4 GHz)", settings.get("ssid"), _some)
+    settings["wifi_password"] = _asked(ask, say, "Wi-Fi password", settings.get("wifi_password"), _wifi, secret=True)
+    settings["broker"] = _asked(ask, say, "Broker's address", settings.get("broker"), _some)
+    settings["port"] = _asked(ask, say, "Broker's port", settings.get("port", 1883), _port)
+    settings["temple"] = _asked(ask, say, "The temple's name", settings.get("temple", "templo"), wire.temple_name)
+    user = _asked(ask, say, "Broker's user ('-' for none)", settings.get("user") or "-", _some)
+    settings["user"] = None if user == "-" else user
+    settings["password"] = None
+    if user != "-":
+        settings["password"] = _asked(ask, say, "Broker's password", before.get("password"), _some, secret=True)
+    return checked(settings)
+
+
+def _asked(ask, say, words, before, read, secret=False):
+    shown = "" if before is None else " [%s]" % ("kept" if secret else before)
+    while True:
+        answer = ask("%s%s: " % (words, shown)).strip()
+        if not answer and before is not None:
+            return before
+        try:
+            return read(answer)
+        except ValueError as error:
+            say("  %s" % error)
+
+
+def _some(text):
+    if not 0 < len(text) <= 128:
+        raise ValueError("1 to 128 characters expected")
+    return text
+
+
+def _wifi(text):
+    if text and not 8 <= len(text) <= 63:
+        raise ValueError("8 to 63 characters expected, or none for an open network")
+    return text
+
+
+def _port(text):
+    if not text or not all(c in "0123456789" for c in text) or not 1 <= int(text) <= 65535:
+        raise ValueError("a port from 1 to 65535 expected")
+    return int(text)

@@ -1,0 +1,96 @@
+"""Which tokens are on their way to the companion: the laws of controller/window.py, in milliseconds.
+
+Pure: no clock, no IO. It holds numbers, never tokens.
+"""
+
+SIZE = 20
+PATIENCE_MS = (2000, 30000)
+FRESH_MS = 2000
+
+
+class Window:
+    """At most `SIZE` tokens in flight, in order, until the companion has them."""
+
+    def __init__(self, delivered, last):
+        """Begin disconnected; everything up to `last` fell before now."""
+        self.delivered = delivered
+        self.last = last
+        self.restored = False
+        self._wait = PATIENCE_MS[0]
+        self._next = delivered + 1
+        self._highest = last
+        self._fell = []
+        self._up = False
+        self._silent_ms = None
+
+    def recorded(self, seq, fell_ms):
+        """Take note of the next token that may be told."""
+        self.last = seq
+        self._fell.append((seq, fell_ms))
+        while len(self._fell) > 2 * SIZE or self._fell[0][1] < fell_ms - FRESH_MS:
+            self._fell.pop(0)
+
+    def connected(self):
+        """Begin anew with a broker."""
+        self._up = True
+        self._again()
+
+    def disconnected(self):
+        """Send nothing until connected."""
+        self._up = False
+        self._silent_ms = None
+
+    def nudged(self):
+        """Send at once what a companion that has just been heard may have missed."""
+        if self._up:
+            self._again()
+
+    def acknowledged(self, seq, now_ms):
+        """Take the companion's word that everything up to `seq` is stored; return whether it was news."""
+        if seq > self.last:
+            self.restored = True
+            return False
+        if seq <= self.delivered:
+            return False
+        self.delivered = seq
+        self._next = max(self._next, seq + 1)
+        self._wait = PATIENCE_MS[0]
+        self._silent_ms = now_ms + self._wait if self._next - 1 > seq else None
+        return True
+
+    def resend_from(self, seq):
+        """Count `seq` and what follows as not delivered, and send it again."""
+        self.delivered = min(self.delivered, seq - 1)
+        self._again()
+
+    def turn(self, now_ms):
+        """Send again what has been unacknowledged for too long."""
+        if self._up and self._silent_ms is not None and now_ms >= self._silent_ms:
+            self._wait = min(2 * self._wait, PATIENCE_MS[1])
+            self._next = self.delivered + 1
+            self._silent_ms = None
+
+    def due(self):
+        """Return the number that may be sent next, or None."""
+        if self._up and self._next <= min(self.last, self.delivered + SIZE):
+            return self._next
+        return None
+
+    def sent(self, seq, now_ms):
+        """Note that the due one is being sent; return whether it is a replay."""
+        if self._silent_ms is None:
+            self._silent_ms = now_ms + self._wait
+        self._next = seq + 1
+        replayed = seq <= self._highest or not self._is_fresh(seq, now_ms)
+        self._highest = max(self._highest, seq)
+        return replayed
+
+    def _again(self):
+        self._next = self.delivered + 1
+        self._wait = PATIENCE_MS[0]
+        self._silent_ms = None
+
+    def _is_fresh(self, seq, now_ms):
+        while self._fell and self._fell[0][0] < seq:
+            self._fell.pop(0)
+        return bool(self._fell) and self._fell[0][0] == seq and now_ms - self._fell[0][1] <= FRESH_MS

@@ -1,0 +1,182 @@
+"""The contract with the companion, as far as a temple speaks it: docs/protocol.md, controller/wire.py.
+
+It writes what a temple says and reads what it is told; it never connects. Runs under MicroPython and CPython alike.
+"""
+
+import json
+
+GODS = ("huitzilopochtli", "tlaloc")
+COMMANDS = ("identify", "selftest", "calibrate", "resend", "drop")
+MAX_PAYLOAD = 16384
+MAX_SEQ = 2**63 - 1
+
+
+class WireError(ValueError):
+    """Bytes that break the contract."""
+
+
+def topic(temple, leaf):
+    """Return the topic of one leaf of a temple."""
+    return "templo/%s/%s" % (temple, leaf)
+
+
+def temple_name(text):
+    """Return a temple's name unchanged, or raise `WireError`."""
+    well = isinstance(text, str) and 0 < len(text) <= 32 and text[0] != "-"
+    if not (well and all(c in "abcdefghijklmnopqrstuvwxyz0123456789-" for c in text)):
+        raise WireError("temple name: 1 to 32 lower-case letters, digits and inner hyphens expected")
+    return text
+
+
+def is_id(value):
+    """Say whether a value is 32 lower-case hexadecimal digits."""
+    return isinstance(value, str) and len(value) == 32 and all(c in "0123456789abcdef" for c in value)
+
+
+def format_utc(ms):
+    """Write milliseconds since 1970 as the contract does."""
+    days, rest = divmod(ms, 86400000)
+    # From the days to the date: the Gregorian calendar repeats every 146,097 days; its years begin in March here.
+    days += 719468
+    era, day = divmod(days, 146097)
+    year = (day - day // 1460 + day // 36524 - day // 146096) // 365
+    of_year = day - (365 * year + year // 4 - year // 100)
+    part = (5 * of_year + 2) // 153
+    month = part + 3 if part < 10 else part - 9
+    date = (era * 400 + year + (month <= 2), month, of_year - (153 * part + 2) // 5 + 1)
+    seconds, millis = divmod(rest, 1000)
+    clock = (seconds // 3600, seconds // 60 % 60, seconds % 60, millis)
+    return "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ" % (date + clock)
+
+
+def parse_utc(text):
+    """Read a time that the contract allows, as milliseconds since 1970; raises `WireError`."""
+    if not (isinstance(text, str) and 20 <= len(text) <= 27 and text[-1] == "Z"):
+        raise WireError("a time in UTC expected")
+    if len(text) == 21 or (len(text) > 21 and text[19] != "."):
+        raise WireError("a time in UTC expected")
+    for at, mark in ((4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":")):
+        if text[at] != mark:
+            raise WireError("a time in UTC expected")
+    numbers = [text[:4], text[5:7], text[8:10], text[11:13], text[14:16], text[17:19], text[20:-1] or "0"]
+    for number in numbers:
+        for c in number:
+            if c not in "0123456789":
+                raise WireError("a time in UTC expected")
+    year, month, day, hour, minute, second = [int(number) for number in numbers[:6]]
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    if not 1 <= month <= 12 or year < 1:
+        raise WireError("a date expected")
+    longest = (31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month - 1]
+    if not 1 <= day <= longest or hour > 23 or minute > 59 or second > 59:
+        raise WireError("a date and a time of day expected")
+    years, months = (year - 1, month + 9) if month <= 2 else (year, month - 3)
+    era = years // 400
+    of_era = years % 400
+    days = era * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + (153 * months + 2) // 5 + day - 1 - 719468
+    return ((days * 24 + hour) * 60 + minute) * 60000 + second * 1000 + int((numbers[6] + "00")[:3])
+
+
+def read(leaf, payload):
+    """Read an `ack` or a `command`: its fields as a dict; raises `WireError` for anything else."""
+    if len(payload) > MAX_PAYLOAD:
+        raise WireError("%s is too long" % leaf)
+    try:
+        value = json.loads(_utf8(payload))
+    except (ValueError, RuntimeError, MemoryError):
+        raise WireError("%s: a JSON object expected" % leaf)
+    if not isinstance(value, dict) or type(value.get("v")) is not int or value["v"] != 1:
+        raise WireError("%s: an object of version 1 expected" % leaf)
+    if leaf == "ack":
+        if not is_id(value.get("source")):
+            raise WireError("ack.source: 32 hexadecimal digits expected")
+        return {"source": value["source"], "seq": _whole(value, "seq")}
+    if not is_id(value.get("id")) or value.get("name") not in COMMANDS:
+        raise WireError("command: an id and a name expected")
+    god, keep = value.get("god"), value.get("keep")
+    if (god is not None and god not in GODS) or (keep is not None and type(keep) is not bool):
+        raise WireError("command: a god, and true or false expected")
+    return {
+        "id": value["id"],
+        "name": value["name"],
+        "expires": parse_utc(value.get("expires")),
+        "seq": None if value.get("seq") is None else _whole(value, "seq"),
+        "god": god,
+        "count": None if value.get("count") is None else _whole(value, "count"),
+        "keep": keep,
+    }
+
+
+def is_status(payload):
+    """Say whether a payload could be a status: what else lies in its place is to be written over."""
+    try:
+        value = json.loads(_utf8(payload))
+    except (ValueError, RuntimeError, MemoryError):
+        return False
+    return isinstance(value, dict) and value.get("v") == 1 and value.get("state") in (
+        "ready", "alert", "stopped", "lost",
+    )  # fmt: skip
+
+
+def token(source, seq, name, god, at_ms, width_us, flags, replayed):
+    """Write a token."""
+    shown = ",".join(['"%s"' % flag for flag in sorted(flags)])
+    again = "true" if replayed else "false"
+    form = '{"v":1,"source":"%s","seq":%d,"token":"%s","god":"%s","at":"%s","width_ms":%s,"flags":[%s],"replayed":%s}'
+    return (form % (source, seq, name, god, format_utc(at_ms), _ms(width_us), shown, again)).encode()
+
+
+def status(state, source, session, software, beams, trouble):
+    """Write a status of a Pico; `beams` holds how each is, in the order of the gods."""
+    return (
+        '{"v":1,"state":"%s","source":%s,"session":"%s","kind":"pico","software":"%s","timing":"callback",'
+        '"beams":{"huitzilopochtli":"%s","tlaloc":"%s"},"trouble":%s}'
+        % (state, _text(source), session, software, beams[0], beams[1], _text(trouble))
+    ).encode()
+
+
+def count(source, seq, totals):
+    """Write the lifetime totals, in the order of the gods."""
+    form = '{"v":1,"source":"%s","seq":%d,"totals":{"huitzilopochtli":%d,"tlaloc":%d}}'
+    return (form % (source, seq, totals[0], totals[1])).encode()
+
+
+def noise(session, glitches, missed):
+    """Write what the beams heard that was no token."""
+    return (
+        '{"v":1,"session":"%s","glitches":{"huitzilopochtli":%d,"tlaloc":%d},'
+        '"missed_edges":{"huitzilopochtli":%d,"tlaloc":%d}}'
+        % (session, glitches[0], glitches[1], missed[0], missed[1])
+    ).encode()
+
+
+def reply(request, result, error=None):
+    """Write the answer to a command: a result, or an error in plain words."""
+    return json.dumps(
+        {"v": 1, "id": request, "ok": error is None, "result": None if error else result, "error": error}
+    ).encode()
+
+
+def _utf8(payload):
+    text = bytes(payload).decode("utf-8")
+    # MicroPython's reader takes more for JSON than JSON is: what could matter is refused here.
+    if not text.strip(" \t\r\n").endswith("}"):
+        raise ValueError
+    return text
+
+
+def _whole(value, name):
+    number = value.get(name)
+    if type(number) is not int or not 1 <= number <= MAX_SEQ:
+        raise WireError("%s: a whole number from 1 expected" % name)
+    return number
+
+
+def _ms(us):
+    text = "%d.%03d" % (us // 1000, us % 1000)
+    text = text.rstrip("0")
+    return text + "0" if text[-1] == "." else text
+
+
+def _text(value):
+    return "null" if value is None else '"%s"' % value

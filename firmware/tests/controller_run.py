@@ -1,0 +1,136 @@
+"""Runs the controller as it is, on a clock that goes faster: `controller_run.py HOW SPEED JOB ARGUMENTS...`
+
+HOW is `simulated`, `serial` or `lgpio`. The last plays JOB's story through lgpio's own thread and its own pipe: only
+the calls of its C library that need a chip are answered here. What the story does to the broker is done to the link,
+and a restart stops the daemon and starts it anew. It says `over` when the story is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import struct
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+how, speed, job = sys.argv[1], float(sys.argv[2]), json.loads(Path(sys.argv[3]).read_text())
+_begun_ns = time.monotonic_ns()
+_real_ns = time.monotonic_ns
+_real_wait = threading.Condition.wait
+
+
+def _fast_ns() -> int:
+    return _begun_ns + round((_real_ns() - _begun_ns) * speed)
+
+
+def _fast_wait(self: threading.Condition, timeout: float | None = None) -> bool:
+    return _real_wait(self, None if timeout is None else timeout / speed)
+
+
+time.monotonic_ns = _fast_ns
+threading.Condition.wait = _fast_wait  # type: ignore[method-assign]
+
+from controller import beams, daemon  # noqa: E402 (the clock comes first)
+from controller.__main__ import main  # noqa: E402
+
+LINES = {"h": 17, "t": 27}
+_levels = {17: 1, 27: 1}
+_now: list[Any] = []
+_away = threading.Event()
+
+
+def _answer_for_a_chip() -> None:
+    """Answer the C library's calls as a Pi 5 does."""
+    import lgpio
+
+    answers = {
+        "_gpiochip_open": lambda number: number,
+        "_gpiochip_close": lambda handle: 0,
+        "_gpio_get_chip_info": lambda handle: [0, 54, "gpiochip", "pinctrl-rp1"],
+        "_gpio_get_mode": lambda handle, gpio: 0,
+        "_gpio_free": lambda handle, gpio: 0,
+        "_gpio_read": lambda handle, gpio: _levels.get(gpio, 1),
+        "_gpio_set_debounce_micros": lambda handle, gpio, micros: 0,
+        "_gpio_claim_input": lambda handle, flags, gpio: 0,
+        "_gpio_claim_alert": lambda handle, flags, edges, gpio, notify: 0,
+    }
+    for name, answer in answers.items():
+        setattr(lgpio._lgpio, name, answer)
+
+
+def _play() -> None:
+    """Tell the story: each line at its time, an edge as the kernel stamps it."""
+    (pipe,) = Path(os.environ["LG_WD"]).glob(".lgd-nfy*") if how == "lgpio" else (None,)
+    begun_ns = _fast_ns() + 300_000_000
+    with contextlib.ExitStack() as stack:
+        file = stack.enter_context(pipe.open("wb", buffering=0)) if pipe is not None else None
+        for at_us, words in job["story"]:
+            at_ns = begun_ns + at_us * 1000
+            while (ahead := at_ns - _fast_ns()) > 0:
+                time.sleep(min(0.1, ahead / 1e9 / speed))
+            kind, *rest = words.split()
+            if kind in LINES and file is not None:
+                line, level = LINES[kind], int(rest[0])
+                changed, _levels[line] = _levels[line] != level, level
+                if changed and rest[1:] != ["unheard"]:
+                    file.write(struct.pack("QBBBBI", at_ns, 4, line, level, 0, 0))
+            elif kind == "B":
+                for one in _now:
+                    one.cut(rest[0] == "1")
+            elif kind == "P" and how == "lgpio":
+                os.kill(os.getpid(), signal.SIGTERM)
+                _away.wait(30)
+                _away.clear()
+    print("over", flush=True)
+
+
+def _begin() -> None:
+    while not _now or not _now[0]._link.protocol:
+        time.sleep(0.01)
+    _play()
+
+
+class _Known(daemon._Daemon):
+    """A daemon that the story can reach."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        _now[:] = [self]
+
+
+class _Late(daemon.Stage):
+    """A stage whose scenario begins when the daemon has had the time to start."""
+
+    def start(self) -> None:
+        self._start_ns = self._now() + round(2e9 * speed)
+        self.beams.play(self._timeline, self._start_ns)
+        self._thread.start()
+
+
+if __name__ == "__main__":
+    daemon.Stage = _Late  # type: ignore[misc]
+    daemon._Daemon = _Known  # type: ignore[misc]
+    if how == "lgpio":
+        beams._chip_numbers = lambda: [4]
+        state = Path(sys.argv[sys.argv.index("--state") + 1])
+        beams._import_lgpio(state / "lgpio")
+        _answer_for_a_chip()
+        import gpiozero.pins.local
+
+        gpiozero.pins.local.get_pi_revision = lambda: 0xC04170
+        for at_us, words in job["story"]:
+            if at_us == 0 and words[0] in LINES:
+                _levels[LINES[words[0]]] = int(words[2])
+    if how != "simulated":
+        threading.Thread(target=_begin, daemon=True).start()
+    # A restart of the story ends the daemon in good order; the beams and the story go on.
+    ends = sum(words[0] == "P" for _, words in job["story"]) if how == "lgpio" else 0
+    while (code := main(sys.argv[4:])) == 0 and ends:
+        ends -= 1
+        _away.set()
+    sys.exit(code)

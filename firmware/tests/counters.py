@@ -1,0 +1,200 @@
+"""Every counter there is, each able to play a scenario to a broker: what the conformance suite runs over.
+
+A story is a list of (microseconds, words) that each of them understands: a pin and its level, `P` for a program that
+stops or a power that fails, `B` for a broker that goes and comes, `E` for the end.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from controller.control import ControlError, ask
+from controller.counting import MS, Counter, Edge, Limits
+from controller.counting import Counted as CountedToken
+from controller.script import Script
+from controller.timeline import BrokerCut, Change, Restart, Timeline, expand
+from controller.wire import God
+from firmware.tests import pico_pio, uno
+from firmware.tests.host import BUILD
+from tests.controller.program import ROOT, environment
+
+HERE = Path(__file__).parent
+NODE = BUILD / "node"
+PATIENCE_S = 60.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """One scenario for one counter: where its temple speaks, and how fast it plays."""
+
+    file: Path
+    script: Script
+    timeline: Timeline
+    folder: Path
+    port: int
+    temple: str
+    speed: float
+    settings: Mapping[str, float] = field(default_factory=dict)
+
+
+def story(timeline: Timeline) -> list[tuple[int, str]]:
+    """Return a timeline as every counter but the simulated one plays it."""
+    told = [(0, f"{god[0]} {int(not dark)}") for god, dark in timeline.dark.items() if dark]
+    for moment in timeline.moments:
+        at_us = uno.BOOT_US + moment.at_ns // 1000
+        match moment:
+            case Change(_, god, dark, heard):
+                told.append((at_us, f"{god[0]} {int(not dark)}{'' if heard else ' unheard'}"))
+            case Restart(_, for_ns):
+                told.append((at_us, f"P {for_ns // 1000}"))
+            case BrokerCut(_, cut):
+                told.append((at_us, f"B {int(cut)}"))
+    return [*told, (uno.BOOT_US + timeline.end_ns // 1000 + 1_500_000, "E")]
+
+
+def reference(timeline: Timeline, limits: Limits) -> dict[God, list[CountedToken]]:
+    """Return what the pure counting of the Pi makes of every level of a timeline."""
+    found = {}
+    for god in God:
+        counter = Counter(limits, timeline.dark[god], 0)
+        events = []
+        for moment in timeline.moments:
+            if isinstance(moment, Change) and moment.god is god:
+                # The clock is asked while nothing happens, as it is by every program.
+                while (due := counter.deadline()) is not None and due < moment.at_ns:
+                    events += counter.advance(due)
+                events += counter.feed(Edge(moment.at_ns, moment.dark))
+        events += counter.advance(timeline.end_ns + 10**10)
+        found[god] = [event for event in events if isinstance(event, CountedToken)]
+    return found
+
+
+def _pico_job(job: Job, **more: Any) -> Path:
+    limits = job.script.limits(Limits())
+    chosen = {
+        "temple": job.temple,
+        "broker": "127.0.0.1",
+        "port": job.port,
+        "min_break_ms": limits.min_break / MS,
+        "min_clear_ms": limits.min_clear / MS,
+        "max_break_ms": limits.max_break / MS,
+        "flicker_per_s": limits.flicker,
+        "band_ms": None if limits.band is None else limits.band / MS,
+    }
+    told = {"settings": chosen, "story": story(job.timeline), "speed": job.speed, "patience_s": PATIENCE_S, **more}
+    (job.folder / "job.json").write_text(json.dumps(told))
+    return job.folder
+
+
+def _run_pico(words: list[str]) -> None:
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-1500:]
+    result = json.loads(done.stdout)
+    assert result["delivered"] == result["recorded"], done.stderr[-1500:]
+
+
+def pico_cpython(job: Job) -> None:
+    """Run the Pico's files under CPython."""
+    _run_pico([sys.executable, str(HERE / "pico_cpython.py"), str(_pico_job(job))])
+
+
+def pico_micropython(job: Job) -> None:
+    """Run the Pico's files under a real MicroPython."""
+    script = HERE / "pico_micropython.py"
+    _run_pico(["node", str(HERE / "micropython.mjs"), str(NODE), str(script), str(_pico_job(job))])
+
+
+def pico_emulated(job: Job) -> None:
+    """Let the emulated PIO measure, and the Pico's files count what it measured."""
+    limits = job.script.limits(Limits())
+    found = pico_pio.run(story(job.timeline), limits.min_clear // 1000)
+    assert found["stalled"] == [False, False]
+    _run_pico([sys.executable, str(HERE / "pico_cpython.py"), str(_pico_job(job, tapes=found["words"]))])
+
+
+def _run_controller(job: Job, how: str, arguments: list[str], told: list[tuple[int, str]]) -> None:
+    file = job.folder / "story.json"
+    file.write_text(json.dumps({"story": told}))
+    limits = [word for name, value in job.script.counting.items() for word in ("--set", f"counting.{name}={value}")]
+    state = job.folder / "state"
+    state.mkdir()
+    log = job.folder / "log"
+    command = [sys.executable, str(HERE / "controller_run.py"), how, str(job.speed), str(file), "run", *arguments]
+    command += ["--state", str(state), "--temple", job.temple, "--broker", f"127.0.0.1:{job.port}"]
+    with log.open("wb") as opened:
+        running = subprocess.Popen(
+            [*command, *(limits if how != "simulated" else [])], stdout=opened, stderr=opened,
+            env=environment(PYTHONUNBUFFERED="1", LG_WD=str(state / "lgpio")), cwd=ROOT,
+        )  # fmt: skip
+    try:
+        until = time.monotonic() + 240
+        while not _settled(state, log):
+            assert running.poll() is None, log.read_text()[-2000:]
+            assert time.monotonic() < until, log.read_text()[-2000:]
+            time.sleep(0.1)
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(30) == 0, log.read_text()[-2000:]
+    finally:
+        running.kill()
+        running.wait()
+
+
+def _settled(state: Path, log: Path) -> bool:
+    """Say whether the story is over and everything recorded is delivered."""
+    text = log.read_text()
+    board = log.parent / "simulator"
+    if board.exists() and "over\n" not in board.read_text():
+        return False
+    if "over\n" not in text and "is over; the temple goes on" not in text:
+        return False
+    try:
+        report = ask(state, {"do": "status"}, 10)
+    except ControlError:
+        return False
+    return report is not None and not report["unrecorded"] and report["waiting"] == 0
+
+
+def simulated(job: Job) -> None:
+    """Run the controller with simulated beams, in the real program."""
+    _run_controller(job, "simulated", ["--simulate", str(job.file)], [])
+
+
+def lgpio(job: Job) -> None:
+    """Run the controller on lgpio's own thread."""
+    _run_controller(job, "lgpio", [], story(job.timeline))
+
+
+def arduino(job: Job) -> None:
+    """Run the Uno's binary in simavr, and the controller on its line."""
+    told = uno.told(job.timeline)
+    broker = [each for each in story(job.timeline) if each[1][0] in "BE"]
+    with ExitStack() as stack:
+        tty = stack.enter_context(uno.plugged(job.folder, told, job.speed))
+        # The board's story begins two seconds after the port was opened; the broker's may be as late.
+        broker = [(at_us + 2_500_000, words) for at_us, words in broker]
+        _run_controller(job, "serial", ["--beams", f"serial:{tty}"], broker)
+
+
+COUNTERS: Mapping[str, Callable[[Job], None]] = {
+    "simulated": simulated,
+    "lgpio": lgpio,
+    "pico-cpython": pico_cpython,
+    "pico-micropython": pico_micropython,
+    "pico-pio": pico_emulated,
+    "uno": arduino,
+}
+
+
+def job(file: Path, script: Script, folder: Path, port: int, counter: str, speed: float) -> Job:
+    """Return a job whose temple is named after counter and scenario."""
+    temple = f"{counter}-{file.stem}"[:32].rstrip("-")
+    return Job(file, script, expand(script), folder, port, temple, speed)

@@ -1,0 +1,123 @@
+"""The Pico's ledger on its real file system: littlefs over a flash that counts, and whose power may fail."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from littlefs import LittleFS
+from littlefs.context import UserContext
+
+SECTOR, SECTORS = 4096, 212
+"""The 848 kB that MicroPython leaves to files on a Pico W."""
+
+FOLDER = Path(__file__).parents[1] / "micropython"
+
+
+class PowerCut(Exception):
+    """The power failed."""
+
+
+class Flash(UserContext):
+    """A flash in memory. After `budget` operations more its power fails, in the middle of the last one."""
+
+    def __init__(self) -> None:
+        self.cells = bytearray(b"\xff" * (SECTOR * SECTORS))
+        self.erases = [0] * SECTORS
+        self.programmed = 0
+        self.budget = -1
+        self.operations = 0
+
+    def read(self, _cfg: Any, block: int, off: int, size: int) -> bytearray:
+        return self.cells[block * SECTOR + off :][:size]
+
+    def prog(self, _cfg: Any, block: int, off: int, data: bytes) -> int:
+        at = block * SECTOR + off
+        if self._fails():
+            half = len(data) // 2
+            self.cells[at : at + half] = data[:half]
+            return -5
+        self.cells[at : at + len(data)] = data
+        self.programmed += len(data)
+        return 0
+
+    def erase(self, _cfg: Any, block: int) -> int:
+        at = block * SECTOR
+        if self._fails():
+            self.cells[at : at + SECTOR // 2] = b"\xff" * (SECTOR // 2)
+            return -5
+        self.cells[at : at + SECTOR] = b"\xff" * SECTOR
+        self.erases[block] += 1
+        return 0
+
+    def sync(self, _cfg: Any) -> int:
+        return 0
+
+    def _fails(self) -> bool:
+        self.operations += 1
+        if self.budget > 0:
+            self.budget -= 1
+        return self.budget == 0
+
+
+def mounted(flash: Flash, fresh: bool = False) -> LittleFS:
+    """Mount it as MicroPython does: sectors of 4 kB, programmed 256 bytes at a time."""
+    fs = LittleFS(
+        context=flash, mount=False, block_size=SECTOR, block_count=SECTORS,
+        prog_size=256, read_size=32, cache_size=1024, lookahead_size=32, block_cycles=100,
+    )  # fmt: skip
+    if fresh:
+        fs.format()
+    fs.mount()
+    return fs
+
+
+@contextmanager
+def ledger_on(fs: LittleFS) -> Iterator[ModuleType]:
+    """Give the Pico's ledger with its files on this file system."""
+    sys.path.insert(0, str(FOLDER))
+    sys.modules.pop("ledger", None)
+    try:
+        import ledger  # type: ignore[import-not-found]
+
+        def opened(path: str, mode: str) -> Any:
+            return fs.open(path, mode, buffering=0)
+
+        module: Any = ledger
+        module.open = opened
+        module.os = SimpleNamespace(
+            mkdir=_errors(fs.mkdir), listdir=fs.listdir, remove=_errors(fs.remove), sync=lambda: None
+        )
+        yield module
+    finally:
+        sys.path.remove(str(FOLDER))
+        sys.modules.pop("ledger", None)
+
+
+def _errors(call: Callable[[str], Any]) -> Callable[[str], Any]:
+    def safe(path: str) -> Any:
+        try:
+            return call(path)
+        except Exception as error:
+            raise OSError(5, str(error)) from error
+
+    return safe
+
+
+def wear(tokens: int) -> tuple[float, float]:
+    """Return how many sectors are erased, and how many bytes programmed, for each token that is committed alone."""
+    flash = Flash()
+    fs = mounted(flash, fresh=True)
+    with ledger_on(fs) as module:
+        number = iter(range(1, 10**9))
+        one = module.Ledger("/ledger", lambda: next(number).to_bytes(16, "big"))
+        flash.erases = [0] * SECTORS
+        flash.programmed = 0
+        for _ in range(tokens):
+            one.deliver(one.last_seq)
+            one.record([(1, 1_795_286_527_123, 12_000, [])])
+    return sum(flash.erases) / tokens, flash.programmed / tokens

@@ -1,0 +1,111 @@
+"""Measures what each board can count and what it costs, for docs/counters.md; it takes some minutes.
+
+``python -m firmware.tests.limits``. Everything is measured in simulators; no board and no sensor has been touched.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from pathlib import Path
+
+from controller.wire import God
+from firmware.tests import pico_pio, uno
+from firmware.tests.flash import SECTORS, wear
+from firmware.tests.test_pico_board import remembered, widths
+from firmware.tests.test_uno import Memory
+
+
+def _uno_counts(spells: list[tuple[God, float, float]]) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        story = uno.pulses(spells)
+        # Time for what waits to be written down.
+        uno.run(Path(folder), [*story[:-1], (story[-1][0] + 10_000_000, "E")])
+        return sum(uno.totals(Path(folder)).values())
+
+
+def uno_rate() -> float:
+    """Return the highest rate in tokens a second, both slots together, that an Uno counts for 10 s without a loss."""
+    best = 0.0
+    for per_s in range(16, 60, 4):
+        every = 2000 / per_s
+        spells = [(god, 500 + shift + every * n, 500 + shift + every * n + 10)
+                  for god, shift in ((God.TLALOC, 0.0), (God.HUITZILOPOCHTLI, every / 2))
+                  for n in range(round(10_000 / every))]  # fmt: skip
+        if _uno_counts(spells) < len(spells):
+            break
+        best = per_s
+    return best
+
+
+def uno_burst() -> int:
+    """Return how many tokens at 55 a second in each slot at once an Uno counts without a loss."""
+    best = 0
+    for number in range(15, 400, 15):
+        spells = [
+            (god, 500 + shift + n * 1000 / 55, 508 + shift + n * 1000 / 55)
+            for god, shift in ((God.TLALOC, 0.0), (God.HUITZILOPOCHTLI, 7.0))
+            for n in range(number)
+        ]
+        if _uno_counts(spells) < len(spells):
+            break
+        best = 2 * number
+    return best
+
+
+def uno_narrowest() -> tuple[float, float]:
+    """Return the narrowest single spell that is a token, and the shortest flash of dark that is seen, both in ms."""
+    widths_ms = [2.95 + 0.01 * n for n in range(12)]
+    single = [(God.TLALOC, 500.0 + 100 * n, 500 + 100 * n + width) for n, width in enumerate(widths_ms)]
+    token = widths_ms[len(widths_ms) - _uno_counts(single)]
+    # Three and a half ms of dark, six of clear with one flash of dark in the middle, and dark again: one spell if the
+    # flash is seen, else two.
+    flashes_ms = [0.002 * n for n in range(1, 21)]
+    spells = [
+        (God.TLALOC, 500 + 100 * n + begin, 500 + 100 * n + end)
+        for n, flash in enumerate(flashes_ms)
+        for begin, end in ((0.0, 3.5), (6.5, 6.5 + flash), (9.5, 13.0))
+    ]
+    return token, flashes_ms[_uno_counts(spells) - len(flashes_ms)]
+
+
+def uno_written() -> float:
+    """Return how many bytes an Uno writes for a token, averaged over twenty rounds through its memory."""
+    memory, number = Memory(), 20 * uno.RECORDS
+    memory.erase()
+    for seq in range(number):
+        memory.append(seq * seq % 3 % 2, 450 + seq * 37 % 550)
+    return sum(memory.writes) / number
+
+
+def pio_burst() -> tuple[int, int]:
+    """Return how many of thirty tokens at 50 a second are kept while nobody looks, and how long that takes, in ms."""
+    spells = [(God.TLALOC, 100.0 + 20 * n, 112.0 + 20 * n) for n in range(30)]
+    found = widths(pico_pio.run(uno.pulses(spells), blind=[(0, 800_000)]), 1)
+    return len(found), 20 * len(found)
+
+
+def main() -> None:
+    uno.build()
+    said = subprocess.run(["avr-size", str(uno.FIRMWARE)], check=True, capture_output=True, text=True).stdout
+    text, data, bss = map(int, said.splitlines()[1].split()[:3])
+    files = sorted((Path(__file__).parents[1] / "micropython").glob("*.py"))
+    narrowest, pulse = uno_narrowest()
+    burst, blind_ms = pio_burst()
+    erased, programmed = wear(2000)
+    print(f"uno: flash {text + data} of 32256 bytes, memory {data + bss} of 2048 bytes and the stack")
+    print(
+        f"uno: {uno_rate():g} tokens a second for ever, both slots together; a burst of {uno_burst()} at 110 a second"
+    )
+    print(f"uno: narrowest token {narrowest:.2f} ms; shortest flash that is seen {pulse * 1000:g} us")
+    print(f"uno: worn out after {uno.RECORDS * 100_000:,} tokens: {uno.RECORDS} records in a ring")
+    print(f"pico: {sum(file.stat().st_size for file in files)} bytes in {len(files)} files")
+    print(f"pico: {burst} spells wait for {blind_ms} ms at 50 a second while interrupts are masked")
+    print(f"pico: {erased:.2f} sectors erased and {programmed:.0f} bytes programmed for each token committed alone")
+    print(f"pico: worn out after {SECTORS * 100_000 / erased:,.0f} such tokens, the whole file system levelled")
+    with tempfile.TemporaryDirectory() as folder:
+        print(f"pico: MicroPython's memory over 100,000 tokens: {remembered(Path(folder), 100_000, 10_000)}")
+
+
+if __name__ == "__main__":
+    main()

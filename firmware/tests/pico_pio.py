@@ -1,0 +1,60 @@
+"""The Pico's PIO program in an emulator: assembled by the stand-in from the very file that the board runs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from firmware.tests.host import BUILD
+
+HERE = Path(__file__).parent
+NODE = BUILD / "node"
+PINS = {"h": 16, "t": 17}
+_ASSEMBLE = """
+import json, sys
+sys.path[:0] = {paths!r}
+import beams
+from rp2 import _Assembler
+turns = beams.quiet_turns({min_clear_us})
+loads = _Assembler()
+names = loads.names()
+names["mov"]("isr", "null")
+for shift in (25, 20, 15, 10, 5, 0):
+    names["set"]("x", turns >> shift & 31)
+    names["in_"]("x", 5)
+names["mov"]("osr", "isr")
+print(json.dumps({{
+    "words": beams.spells.words, "wrap": beams.spells.wrap, "frequency": beams.FREQUENCY,
+    "exec": [word for word, _ in loads.lines],
+}}))
+"""
+
+
+def program(min_clear_us: int = 5000) -> dict[str, Any]:
+    """Return the program's words, how it wraps, its frequency, and the words that load its registers."""
+    paths = [str(HERE / "standins"), str(HERE.parent / "micropython")]
+    text = _ASSEMBLE.format(paths=paths, min_clear_us=min_clear_us)
+    done = subprocess.run([sys.executable, "-c", text], check=True, capture_output=True, text=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def run(
+    story: list[tuple[int, str]], min_clear_us: int = 5000, blind: list[tuple[int, int]] | None = None
+) -> dict[str, Any]:
+    """Run a story, as `uno.told` or `uno.pulses` makes it, and return each machine's words and whether it stalled."""
+    moves = [(at_us, PINS[words[0]], int(words[2])) for at_us, words in story if words[0] in PINS]
+    job = {
+        **program(min_clear_us),
+        "machines": list(PINS.values()),
+        "story": moves,
+        "end_us": story[-1][0],
+        "blind": blind or [],
+    }
+    command = ["node", str(HERE / "pio.mjs"), str(NODE)]
+    done = subprocess.run(command, input=json.dumps(job), check=True, capture_output=True, text=True)
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result

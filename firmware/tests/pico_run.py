@@ -1,0 +1,117 @@
+"""Plays a timeline to the Pico's files, under CPython or a real MicroPython, and lets them talk to a real broker.
+
+The clock is the timeline's, so many times faster than the one on the wall.
+A line of the timeline is `(microseconds, words)`: a pin and its level, a power cut, a broker that goes or comes, the
+end. A power cut drops everything but the files.
+"""
+
+import world
+from beams import Beam
+from ledger import Ledger
+from link import Link
+from slots import Limits
+from temple import Temple
+
+PINS = {"h": 16, "t": 17}
+TURN_US = 5000
+
+
+class Pico:
+    """One board on a timeline."""
+
+    def __init__(self, chosen, folder, random, dial, wall_s, epoch_ms):
+        """Only remember."""
+        self._chosen = chosen
+        self._folder = folder
+        self._random = random
+        self._dial = dial
+        self._wall_s = wall_s
+        self._epoch_ms = epoch_ms
+        self._cut = False
+        self._temple = None
+        self._link = None
+        self.most_waiting = 0
+        self.result = None
+
+    def play(self, story, speed, until_delivered_s):
+        """Play it to its end, then go on until all is delivered, or for so long: then there is a `result`.
+
+        It yields after each turn how many seconds too early it is.
+        """
+        for at_us, words in story:
+            if at_us == 0 and words[0] in PINS:
+                world.put(PINS[words[0]], int(words[2]))
+        self._power_up()
+        begun_s, due = self._wall_s(), [each for each in story if each[0]]
+        index = 0
+        ended_us = None
+        while True:
+            goal_us = world.now_us + TURN_US
+            while index < len(due) and due[index][0] <= goal_us:
+                at_us, words = due[index]
+                index += 1
+                world.pass_to(max(at_us, world.now_us))
+                if words[0] in PINS:
+                    world.put(PINS[words[0]], int(words[2]))
+                elif words[0] == "B":
+                    self._cut = words[2] == "1"
+                    if self._cut:
+                        self._link.cut(world.now_us // 1000)
+                        self._temple.window.disconnected()
+                elif words[0] == "P":
+                    self._link.cut(0)
+                    world.watchers.clear()
+                    back_us = world.now_us + int(words[2:])
+                    while index < len(due) and due[index][0] < back_us:
+                        world.pass_to(due[index][0])
+                        if due[index][1][0] in PINS:
+                            world.put(PINS[due[index][1][0]], int(due[index][1][2]))
+                        index += 1
+                    world.pass_to(back_us)
+                    self._power_up()
+                elif words[0] == "E":
+                    ended_us = world.now_us
+                    self._cut = False
+            world.pass_to(max(goal_us, world.now_us))
+            self._temple.turn(world.now_us // 1000)
+            self.most_waiting = max(self.most_waiting, self._temple.waiting())
+            if speed:
+                yield begun_s + world.now_us / 1e6 / speed - self._wall_s()
+            if ended_us is not None:
+                ledger = self._temple.ledger
+                done = ledger is not None and self._temple.window.delivered == ledger.last_seq
+                if done or world.now_us - ended_us > until_delivered_s * 1000000 * (speed or 1):
+                    break
+        slots = self._temple.slots
+        self.result = {
+            "recorded": self._temple.ledger.last_seq,
+            "delivered": self._temple.window.delivered,
+            "totals": self._temple.ledger.totals,
+            "beams": [slot.beam for slot in slots],
+            "glitches": [slot.glitches for slot in slots],
+            "missed": [slot.missed_edges for slot in slots],
+        }
+        self._temple.close(world.now_us // 1000)
+
+    def _power_up(self):
+        chosen = self._chosen
+        limits = Limits(
+            int(chosen["min_break_ms"] * 1000),
+            int(chosen["min_clear_ms"] * 1000),
+            int(chosen["max_break_ms"] * 1000),
+            chosen["flicker_per_s"],
+            None if chosen["band_ms"] is None else int(chosen["band_ms"] * 1000),
+        )
+        beams = [Beam(0, PINS["h"], limits.min_clear, None), Beam(1, PINS["t"], limits.min_clear, None)]
+        topics = ["templo/%s/%s" % (chosen["temple"], leaf) for leaf in ("ack", "command", "status")]
+        will = "templo/%s/status" % chosen["temple"]
+        self._link = Link(self._door, chosen, chosen["temple"], will, topics)
+        session = "%032x" % int.from_bytes(self._random(16), "big")
+        utc_ms = lambda: self._epoch_ms + world.now_us // 1000  # noqa: E731
+        opened = lambda: Ledger(self._folder, lambda: self._random(16))  # noqa: E731
+        self._temple = Temple(chosen, limits, beams, opened, self._link, session, utc_ms, world.now_us // 1000)
+
+    def _door(self, host, port):
+        if self._cut:
+            raise OSError(113, "the plug is pulled")
+        return self._dial(host, port)

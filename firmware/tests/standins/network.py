@@ -1,0 +1,31 @@
+"""A stand-in for MicroPython's `network`: a Wi-Fi that is there, unless a test takes it away."""
+
+STA_IF = 0
+there = True
+
+
+def country(code):
+    """Take the country."""
+
+
+class WLAN:
+    """A radio."""
+
+    def __init__(self, interface):
+        """Begin switched off."""
+        self._joined = False
+
+    def active(self, on):
+        """Switch it on."""
+
+    def connect(self, ssid, password):
+        """Join."""
+        self._joined = True
+
+    def disconnect(self):
+        """Leave."""
+        self._joined = False
+
+    def isconnected(self):
+        """Say whether it is joined."""
+        return self._joined and there

@@ -1,0 +1,147 @@
+"""Every counter there is against every scenario there is: the same tokens at the companion, over a real broker."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from controller.counting import MS, Counted, Limits
+from controller.script import read
+from controller.timeline import Change, Restart, expand
+from controller.wire import God
+from firmware.tests import uno
+from firmware.tests.counters import COUNTERS, job, reference
+from tests.brokers import HOST, free_port, mosquitto
+from tests.controller.program import ROOT, environment
+
+SCENARIOS = sorted((ROOT / "controller" / "scenarios").glob("*.toml")) + sorted(
+    (Path(__file__).parent / "scenarios").glob("*.toml")
+)
+SPEED = 6.0
+SLOWLY = 2.0
+Kept = tuple[float, frozenset[str]]
+Tokens = dict[God, list[Kept]]
+
+
+@dataclass
+class House:
+    """A broker and a companion for the whole suite; each run is a temple of its own."""
+
+    port: int
+    store: Path
+
+    def kept(self, temple: str) -> Tokens:
+        """Return what the companion keeps of a temple, in order, by slot."""
+        query = "SELECT god, width_ms, flags FROM token WHERE temple = ? ORDER BY source, seq"
+        with closing(sqlite3.connect(self.store, timeout=30)) as store:
+            rows = store.execute(query, (temple,)).fetchall()
+            assert not store.execute("SELECT 1 FROM quarantine WHERE temple = ?", (temple,)).fetchall()
+        return {
+            god: [(width, frozenset(flags.split()) - {"simulated"}) for name, width, flags in rows if name == god]
+            for god in God
+        }
+
+
+@pytest.fixture(scope="session")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    uno.build()
+    folder = tmp_path_factory.mktemp("house")
+    with mosquitto(folder) as broker:
+        words = ["companion", "run", "--host", HOST, "--port", str(free_port()), "--state", str(folder / "state")]
+        with (folder / "log").open("wb") as log:
+            running = subprocess.Popen(
+                [sys.executable, "-m", *words, "--broker", f"{HOST}:{broker.port}"],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment(), cwd=ROOT,
+            )  # fmt: skip
+        try:
+            until = time.monotonic() + 60
+            while not (folder / "state" / "companion.sqlite").exists():
+                assert running.poll() is None, (folder / "log").read_text()
+                assert time.monotonic() < until
+                time.sleep(0.1)
+            yield House(broker.port, folder / "state" / "companion.sqlite")
+        finally:
+            running.terminate()
+            running.wait(30)
+
+
+COMMIT_NS = 120 * MS
+"""Before a cut: what fell later may not have been recorded yet. An Uno takes 5 ms of quiet and 3.4 ms a byte."""
+
+BOOT_NS = 60 * MS
+"""After a cut: what fell earlier may have met a board that was starting."""
+
+
+AWAY_NS = 6_000 * MS
+"""How long a Pi's program may take, at `SLOWLY`, until it counts again: nobody knows better when that was."""
+
+
+def compared(kept: list[Kept], expected: list[Counted], cuts: list[Restart], limits: Limits) -> None:
+    """Hold what a board counted against what should be: each once, in order, missing only what a cut may cost."""
+    left = list(kept)
+    for token in expected:
+        if left and _same(left[0], token, limits):
+            left.pop(0)
+            continue
+        end_ns = token.start_ns + token.width_ns
+        assert any(
+            end_ns > cut.at_ns - COMMIT_NS and token.start_ns < cut.at_ns + cut.for_ns + BOOT_NS for cut in cuts
+        ), f"{token} is missing; next is {left[:1]}"
+    assert not left, f"kept and never fell: {left}"
+
+
+def compared_loosely(kept: list[Kept], expected: list[Counted], cuts: list[Restart], limits: Limits) -> None:
+    """Hold what a Pi counted on its hurried clock against what should be: as many, and none wider.
+
+    Its edges come later than its clock says by as much as it is hurried. The law of counting holds however late they
+    come; that a token is told before its last flash, and so narrower than it was, or a jam without its flag, does not
+    break it.
+    """
+    away = [
+        token
+        for token in expected
+        if any(cut.at_ns - COMMIT_NS < token.start_ns < cut.at_ns + cut.for_ns + AWAY_NS for cut in cuts)
+    ]
+    assert len(expected) - len(away) <= len(kept) <= len(expected)
+    if not cuts:
+        for (width, flags), token in zip(kept, expected, strict=True):
+            assert flags <= frozenset(str(flag) for flag in token.flags) | {"jam"}
+            assert "jam" in flags or width <= token.width_ns / MS + 0.05
+
+
+def _same(kept: Kept, token: Counted, limits: Limits) -> bool:
+    width, flags = kept
+    if flags != frozenset(str(flag) for flag in token.flags):
+        return False
+    # A jam is told while it lasts. An Uno writes widths in steps of 20 us.
+    return width >= limits.max_break / MS if "jam" in flags else abs(width - token.width_ns / MS) <= 0.05
+
+
+@pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
+@pytest.mark.parametrize("counter", COUNTERS)
+def test_every_counter_comes_to_the_same_tokens(house: House, tmp_path: Path, counter: str, file: Path) -> None:
+    script = read(file.read_bytes(), file.name)
+    pi = counter in ("simulated", "lgpio")
+    moments = expand(script).moments
+    slowly = pi and any(isinstance(moment, Restart) for moment in moments)
+    one = job(file, script, tmp_path, house.port, counter, SLOWLY if slowly else SPEED)
+    COUNTERS[counter](one)
+    kept = house.kept(one.temple)
+    # Edges that are lost on their way are lost in a Pi's kernel: a board hears what its own pins do.
+    unheard = any(isinstance(moment, Change) and not moment.heard for moment in moments)
+    if not (pi and unheard):
+        limits = script.limits(Limits())
+        cuts = [moment for moment in moments if isinstance(moment, Restart)]
+        for god, expected in reference(one.timeline, limits).items():
+            (compared_loosely if pi else compared)(kept[god], expected, cuts, limits)
+    restarts = any(isinstance(moment, Restart) for moment in moments)
+    if (pi and unheard) or not (unheard or restarts):
+        assert {god: len(kept[god]) for god in script.expected.tokens} == dict(script.expected.tokens)

@@ -1,0 +1,126 @@
+"""The Uno on this machine: its binary built, run in simavr, its beams moved by a timeline, its line a terminal."""
+
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from controller.timeline import Change, Restart, Timeline
+from controller.wire import God
+from firmware.tests.host import ARDUINO, BUILD, compiled
+
+HERE = Path(__file__).parent
+FIRMWARE = BUILD / "uno" / "templo.elf"
+SIMULATOR = BUILD / "uno" / "simulator"
+_HEADER, _RECORD = 40, 14
+RECORDS = (1024 - _HEADER) // _RECORD
+BOOT_US = 20_000
+"""What a timeline is put off by, so that the program runs when it begins."""
+
+
+class Kept(NamedTuple):
+    """One record of the EEPROM."""
+
+    seq: int
+    god: God
+    width_ms: float
+    flags: int
+    huitzilopochtli: int
+
+
+def build() -> None:
+    """Build the firmware and the simulator around it."""
+    if not FIRMWARE.exists() or any(file.stat().st_mtime > FIRMWARE.stat().st_mtime for file in ARDUINO.iterdir()):
+        subprocess.run(["make", "--silent", "-C", str(ARDUINO)], check=True)
+    source = HERE / "uno.c"
+    if not SIMULATOR.exists() or SIMULATOR.stat().st_mtime < source.stat().st_mtime:
+        compiled(SIMULATOR, ["-std=gnu11", "-O2", str(source), "-lsimavr", "-lelf", "-lm"])
+
+
+def told(timeline: Timeline) -> list[tuple[int, str]]:
+    """Return a scenario's timeline as the simulator reads it. A restart of the program is a cut of the power."""
+    story = [(BOOT_US // 2, f"{god[0]} {int(not dark)}") for god, dark in timeline.dark.items() if dark]
+    story = [(0, words) for _, words in story]
+    for moment in timeline.moments:
+        at_us = BOOT_US + moment.at_ns // 1000
+        if isinstance(moment, Change):
+            story.append((at_us, f"{moment.god[0]} {int(not moment.dark)}"))
+        elif isinstance(moment, Restart):
+            story.append((at_us, f"P {moment.for_ns // 1000}"))
+    return [*story, (BOOT_US + timeline.end_ns // 1000 + 1_500_000, "E")]
+
+
+def pulses(spells: Iterable[tuple[God, float, float]]) -> list[tuple[int, str]]:
+    """Return dark spells, each a slot with begin and end in milliseconds, as the simulator reads them."""
+    story = []
+    for god, begin, end in spells:
+        story += [(BOOT_US + round(begin * 1000), f"{god[0]} 0"), (BOOT_US + round(end * 1000), f"{god[0]} 1")]
+    story.sort()
+    return [*story, (story[-1][0] + 1_500_000, "E")]
+
+
+def run(folder: Path, story: list[tuple[int, str]]) -> dict[str, Any]:
+    """Run a story to its end as fast as it goes, nobody listening; the EEPROM is kept in the folder."""
+    return _result(subprocess.run(_command(folder, story, 0), check=True, capture_output=True, text=True).stdout)
+
+
+@contextmanager
+def plugged(folder: Path, story: list[tuple[int, str]], speed: float) -> Iterator[Path]:
+    """Run a story with the board's line on a terminal, whose path is given."""
+    link = folder / "tty"
+    command = [*_command(folder, story, speed), str(link)]
+    with (folder / "simulator").open("w") as said:
+        running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True)
+    try:
+        while not link.is_symlink():
+            assert running.poll() is None
+        yield link
+        running.communicate(timeout=30)
+        assert running.returncode == 0, (folder / "simulator").read_text()
+    finally:
+        running.kill()
+        running.wait()
+        assert running.stdin is not None
+        assert running.stdout is not None
+        running.stdin.close()
+        running.stdout.close()
+        link.unlink(missing_ok=True)
+
+
+def kept(folder: Path) -> list[Kept]:
+    """Return what the EEPROM's records say, whole or not, in the order of their numbers."""
+    return records((folder / "eeprom").read_bytes())
+
+
+def records(memory: bytes) -> list[Kept]:
+    found = []
+    for at in range(_HEADER, _HEADER + RECORDS * _RECORD, _RECORD):
+        seq, total, width, info, _, _ = struct.unpack_from("<IIHBBH", memory, at)
+        if seq != 0xFFFFFFFF:
+            found.append(Kept(seq, list(God)[info & 1], width * 0.02, info >> 1, total))
+    return sorted(found)
+
+
+def totals(folder: Path) -> dict[God, int]:
+    """Return the lifetime totals that the latest record holds."""
+    found = kept(folder)
+    if not found:
+        return dict.fromkeys(God, 0)
+    last = found[-1]
+    return {God.HUITZILOPOCHTLI: last.huitzilopochtli, God.TLALOC: last.seq - last.huitzilopochtli}
+
+
+def _command(folder: Path, story: list[tuple[int, str]], speed: float) -> list[str]:
+    file = folder / "timeline"
+    file.write_text("".join(f"{at_us} {words}\n" for at_us, words in story))
+    return [str(SIMULATOR), str(FIRMWARE), str(folder / "eeprom"), str(file), str(speed)]
+
+
+def _result(text: str) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(text)
+    return result

@@ -1,0 +1,407 @@
+"""A board that counts by itself: its lines, its cable, and that each of its tokens is recorded once."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller import lines
+from controller.beams import Level
+from controller.board import BoardBeams
+from controller.counting import MS, SECOND, Counted, Limits
+from controller.herald import Identity
+from controller.items import Ails, Fell, Item, Met, Shown
+from controller.ledger import Ledger
+from controller.lines import Conversation, Greeting, Mark, Told, read, written
+from controller.pipeline import Clock, Pipeline
+from controller.plain import FINDINGS
+from controller.wire import Beam, Flag, God, Kind, State, Timing, Trouble
+from tests.controller.rig import NOON, Broker
+
+NAME = "b" * 32
+HELLO = written("H", 1, NAME, "0.1.0", 1, 3, 0)
+HEALTH = written("B", "c", "c", 0, 0, 0, 0, 0, 0, 0)
+
+
+def token(seq: int, god: str = "t", total: int = 0, flags: int = 0, age: object = 20) -> bytes:
+    return written("T", seq, god, flags, 12_000, age, total)
+
+
+def begun(limits: Limits | None = None) -> Conversation:
+    one = Conversation(limits or Limits(), 0)
+    one.advance(0)
+    assert one.out.popleft() == written("?")
+    return one
+
+
+def welcomed(mark: Mark = Mark(0, 0), hello: bytes = HELLO) -> Conversation:  # noqa: B008 (a value)
+    one = begun()
+    (greeting,) = one.take(hello, MS)
+    assert isinstance(greeting, Greeting)
+    one.welcome(greeting, mark)
+    one.out.clear()
+    return one
+
+
+def told(happened: Any) -> list[tuple[int, God]]:
+    return [(each.mark.seq, each.god) for each in happened if isinstance(each, Told)]
+
+
+# -- lines --
+
+
+@given(st.binary(max_size=300))
+def test_bytes_of_any_kind_are_a_line_or_none_and_break_no_conversation(data: bytes) -> None:
+    read(data)
+    one = welcomed()
+    list(one.take(data, SECOND))
+    list(one.take(written("T", *(part.hex() for part in data.split(b"\n"))), SECOND))
+    assert told(one.take(b"\n" + token(1), SECOND)) == [(1, God.TLALOC)]
+
+
+@given(st.binary(min_size=1, max_size=60), st.integers(0, 63), st.integers(1, 255))
+def test_a_line_that_was_changed_on_its_way_is_no_line(text: bytes, at: int, bits: int) -> None:
+    line = bytearray(written(text.hex())[:-1])
+    assert read(bytes(line)) == [text.hex()]
+    line[at % len(line)] ^= bits
+    assert read(bytes(line)) is None
+
+
+def test_a_half_line_waits_for_its_other_half() -> None:
+    one = welcomed()
+    line = token(1)
+    assert told(one.take(line[:9], SECOND)) == []
+    assert told(one.take(line[9:] + token(2)[:3], SECOND)) == [(1, God.TLALOC)]
+    assert told(one.take(token(2)[3:], SECOND)) == [(2, God.TLALOC)]
+
+
+def test_a_token_that_comes_twice_is_passed_over_and_one_that_comes_early_is_waited_for() -> None:
+    one = welcomed()
+    assert told(one.take(token(1) + token(1) + token(3), SECOND)) == [(1, God.TLALOC)]
+    assert told(one.take(token(1) + token(2) + token(3), 2 * SECOND)) == [(2, God.TLALOC), (3, God.TLALOC)]
+
+
+def test_a_board_that_never_sends_what_is_waited_for_is_asked_what_it_has() -> None:
+    one = welcomed()
+    list(one.take(token(3), SECOND))
+    one.advance(2 * SECOND)
+    assert not one.out
+    one.advance(5 * SECOND)
+    assert one.out[-1] == written("?")
+
+
+def test_what_a_board_can_no_longer_tell_is_told_as_tokens_without_a_width() -> None:
+    """Its memory went round: 5 to 9 are gone, and two of them were Huitzilopochtli's."""
+    one = welcomed(Mark(4, 1), written("H", 1, NAME, "0.1.0", 10, 12, 4))
+    happened = [each for each in one.take(token(10, "h", total=4), SECOND) if isinstance(each, Told)]
+    assert [each.mark for each in happened] == [
+        Mark(5, 2), Mark(6, 3), Mark(7, 3), Mark(8, 3), Mark(9, 3), Mark(10, 4),
+    ]  # fmt: skip
+    assert [each.counted.flags for each in happened] == [frozenset({Flag.MISSED_EDGE})] * 5 + [frozenset()]
+
+
+def test_a_token_that_a_worn_cell_lost_is_made_good_by_the_next_one_s_totals() -> None:
+    one = welcomed()
+    happened = told(one.take(written("T", 1, "?") + token(2, "t", total=1), SECOND))
+    assert happened == [(1, God.HUITZILOPOCHTLI), (2, God.TLALOC)]
+
+
+# -- what may be wrong --
+
+
+def problem(one: Conversation) -> str | None:
+    return None if one.problem is None else one.problem.code
+
+
+def test_a_board_that_says_nothing_is_silent_and_one_that_speaks_again_is_well() -> None:
+    one = begun()
+    one.advance(6 * SECOND)
+    assert problem(one) == "board_silent"
+    list(one.take(HELLO, 7 * SECOND))
+    assert problem(one) is None
+
+
+def test_a_foreign_device_is_told_from_a_silent_board() -> None:
+    one = begun()
+    for second in range(1, 7):
+        list(one.take(b"$GPGGA,123519,4807.038,N,01131.000,E*47\r\n", second * SECOND))
+    assert problem(one) == "foreign_device"
+
+
+def test_a_board_of_another_version_is_named_and_never_counted_with() -> None:
+    one = begun()
+    assert list(one.take(written("H", 2, NAME, "9.9.9", 1, 3, 0, "news"), SECOND)) == []
+    assert list(one.take(token(1), SECOND)) == []
+    assert one.problem is not None
+    assert one.problem.facts == {"speaks": 2, "expected": 1}
+    list(one.take(HELLO, 2 * SECOND))
+    assert problem(one) is None
+
+
+def test_noise_on_the_cable_is_told_and_loses_nothing() -> None:
+    one = welcomed()
+    for number in range(6):
+        list(one.take(b"T 1 t 0 12\x00\xff*0000\n", SECOND + number))
+    assert problem(one) == "line_noise"
+    assert told(one.take(token(1), 2 * SECOND)) == [(1, God.TLALOC)]
+    list(one.take(HEALTH, 62 * SECOND))
+    assert problem(one) is None
+
+
+def test_every_finding_of_a_board_has_words_and_a_remedy() -> None:
+    for code in ("no_board", "board_silent", "foreign_device", "other_protocol", "board_worn", "line_noise"):
+        assert code in FINDINGS
+
+
+# -- from the cable to the ledger --
+
+
+class Cable:
+    """A port whose other end is a test's."""
+
+    def __init__(self) -> None:
+        self.said: list[list[str]] = []
+        self.to_read = b""
+        self.pulled = False
+
+    @property
+    def in_waiting(self) -> int:
+        return len(self.to_read)
+
+    def read(self, size: int) -> bytes:
+        if self.pulled:
+            raise OSError(5, "Input/output error")
+        data, self.to_read = self.to_read[:size], self.to_read[size:]
+        return data
+
+    def write(self, data: bytes) -> None:
+        self.said += [words for line in data.split(b"\n")[:-1] if (words := read(line)) is not None]
+
+    def close(self) -> None:
+        pass
+
+
+class House:
+    """Board, pipeline and ledger, worked by hand: what the board's thread would do is done step by step."""
+
+    def __init__(self, folder: Path) -> None:
+        self.now_ns = 1000 * SECOND
+        self.items: list[Item] = []
+        self.path = folder / "ledger.sqlite3"
+        ids = (f"{number:032x}" for number in itertools.count(1))
+        self.new_id: Callable[[], str] = lambda: next(ids)
+        self.broker = Broker()
+        self.board = BoardBeams("/dev/ttyACM0", Limits(), self.items.append, lambda: self.now_ns, self.new_id)
+        self.pipeline = self.started()
+
+    def started(self) -> Pipeline:
+        self.ledger = Ledger.open(self.path, self.new_id)
+        return Pipeline(
+            identity=Identity("templo", "a" * 32, Kind.ARDUINO, "0.1.0", Timing.CALLBACK),
+            limits=Limits(),
+            levels={god: Level(False, self.now_ns) for god in God},
+            ledger=self.ledger,
+            reopen=lambda: self.ledger,
+            outlet=self.broker,
+            clock=Clock(lambda: self.now_ns, lambda: NOON),
+            new_id=self.new_id,
+            break_beam=None,
+            board=self.board,
+        )
+
+    def plug(self) -> tuple[Cable, Conversation]:
+        cable = Cable()
+        return cable, Conversation(Limits(), self.now_ns)
+
+    def hear(self, cable: Cable, one: Conversation, data: bytes) -> None:
+        """Let bytes arrive, be worked through, and be answered."""
+        for happened in one.take(data, self.now_ns):
+            self.board._heed(one, happened)
+        self.settle()
+        while not self.board._answers.empty():
+            self.board._answers.get_nowait()(one)
+        cable.write(b"".join(one.out))
+        one.out.clear()
+
+    def settle(self) -> None:
+        items, self.items[:] = list(self.items), []
+        self.pipeline.work(items)
+
+    def seqs(self) -> list[tuple[int, God]]:
+        return [(each.seq, each.god) for each in self.ledger.tokens()]
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Any:
+    made = House(tmp_path)
+    yield made
+    made.ledger.abandon()
+
+
+def test_a_token_is_acknowledged_to_the_board_only_after_it_is_durable(house: House) -> None:
+    cable, one = house.plug()
+    house.hear(cable, one, HELLO)
+    assert cable.said[-1] == ["A", "0"]
+    for happened in one.take(token(1), house.now_ns):
+        house.board._heed(one, happened)
+    assert house.board._answers.empty()
+    house.settle()
+    assert house.seqs() == [(1, God.TLALOC)]
+    house.hear(cable, one, b"")
+    assert cable.said[-1] == ["A", "1"]
+
+
+def test_tokens_across_a_replug_and_a_restart_of_the_controller_are_each_recorded_once(house: House) -> None:
+    cable, one = house.plug()
+    house.hear(cable, one, HELLO + token(1) + token(2, "h", 1))
+    house.hear(cable, one, token(1) + token(2, "h", 1))
+    cable, one = house.plug()  # the acknowledgements never arrived
+    house.hear(cable, one, HELLO)
+    assert cable.said[-1] == ["A", "2"]
+    house.hear(cable, one, token(1) + token(2, "h", 1) + token(3, "t", 1))
+    house.ledger.close()
+    house.pipeline = house.started()
+    cable, one = house.plug()
+    house.hear(cable, one, HELLO)
+    assert cable.said[-1] == ["A", "3"]
+    house.hear(cable, one, token(3, "t", 1) + token(4, "t", 1))
+    assert house.seqs() == [(1, God.TLALOC), (2, God.HUITZILOPOCHTLI), (3, God.TLALOC), (4, God.TLALOC)]
+
+
+def test_two_boards_have_each_their_own_numbers(house: House) -> None:
+    other = written("H", 1, "c" * 32, "0.1.0", 1, 9, 5)
+    for hello, first in ((HELLO, 1), (other, 6), (HELLO, 2), (other, 7)):
+        cable, one = house.plug()
+        house.hear(cable, one, hello)
+        assert cable.said[-1] == ["A", str(first - 1)]
+        house.hear(cable, one, token(first))
+    assert len(house.seqs()) == 4
+
+
+def test_a_new_board_gets_a_name_and_one_whose_memory_was_lost_gets_another(
+    house: House, caplog: pytest.LogCaptureFixture, expects_warnings: None
+) -> None:
+    cable, one = house.plug()
+    house.hear(cable, one, written("H", 1, "-", "0.1.0", 1, 0, 0))
+    house.hear(cable, one, b"")
+    assert cable.said[-1][0] == "I"
+    name = cable.said[-1][1]
+    house.hear(cable, one, written("H", 1, name, "0.1.0", 1, 5, 0))
+    house.hear(cable, one, b"".join(token(seq) for seq in range(1, 6)))
+    house.hear(cable, one, written("H", 1, name, "0.1.0", 1, 2, 0))
+    assert cable.said[-1][0] == "I"
+    assert cable.said[-1][1] != name
+    assert "its memory was lost" in caplog.text
+    house.hear(cable, one, written("H", 1, cable.said[-1][1], "0.1.0", 1, 2, 0))
+    house.hear(cable, one, token(1) + token(2))
+    assert len(house.seqs()) == 7
+
+
+def test_a_token_is_as_old_as_the_board_says_and_one_of_before_its_reset_is_no_news(house: House) -> None:
+    house.broker.up = True
+    house.pipeline.work([])
+    cable, one = house.plug()
+    house.hear(cable, one, HELLO)
+    (old,) = [each for each in one.take(token(1, age="-"), house.now_ns) if isinstance(each, Told)]
+    (new,) = [each for each in one.take(token(2, age=700), house.now_ns) if isinstance(each, Told)]
+    assert (old.timed, new.timed) == (False, True)
+    assert house.now_ns - new.counted.start_ns == 700 * MS
+    for each in (old, new):
+        house.board._heed(one, each)
+    fell = [item for item in house.items if isinstance(item, Fell)]
+    assert house.now_ns - fell[0].fell_ns > 30 * SECOND
+    assert house.now_ns - fell[1].fell_ns < SECOND
+
+
+def test_a_board_that_is_pulled_out_is_an_alert_with_its_finding_and_is_well_again_when_it_is_back(
+    house: House, expects_warnings: None
+) -> None:
+    cable, one = house.plug()
+    house.hear(cable, one, HELLO + HEALTH)
+    assert house.pipeline.status().state is State.READY
+    house.board._ails(lines.Finding("no_board", {"port": "/dev/ttyACM0", "why": "gone"}))
+    assert isinstance(house.items[-1], Ails)
+    house.settle()
+    status = house.pipeline.status()
+    assert (status.state, status.trouble) == (State.ALERT, Trouble.DEAF)
+    assert set(status.beams.values()) == {Beam.UNKNOWN}
+    selftest: Any = house.pipeline.selftest()
+    assert selftest["beams"]["tlaloc"]["findings"][0]["code"] == "no_board"
+    house.board._ails(None)
+    house.hear(*house.plug(), HELLO + HEALTH)
+    assert house.pipeline.status().state is State.READY
+
+
+def test_glitches_and_missed_edges_are_counted_through_a_reset_of_the_board(
+    house: House, expects_warnings: None
+) -> None:
+    house.hear(*house.plug(), written("B", "c", "j", 5, 2, 0, 1, 0, 1, 0))
+    house.hear(*house.plug(), written("B", "c", "c", 1, 2, 0, 0, 0, 0, 0))
+    noise = house.pipeline.noise()
+    assert noise.glitches == {God.HUITZILOPOCHTLI: 6, God.TLALOC: 2}
+    assert noise.missed_edges == {God.HUITZILOPOCHTLI: 0, God.TLALOC: 1}
+
+
+def test_a_token_wider_than_the_learned_band_is_an_overlap_whoever_counted_it(house: House) -> None:
+    slot = house.board.slots[God.TLALOC]
+    slot.learn(Limits(band=10 * MS))
+    house.hear(*house.plug(), b"")
+    cable, one = house.plug()
+    house.hear(cable, one, HELLO)
+    house.hear(cable, one, token(1))
+    (recorded,) = house.ledger.tokens()
+    assert recorded.flags == {Flag.OVERLAP}
+
+
+def test_the_thread_meets_a_board_loses_it_and_finds_it_again(expects_warnings: None) -> None:
+    cables = [Cable(), Cable()]
+    items: list[Item] = []
+    order = iter([OSError(2, "No such file or directory"), cables[0], cables[1]])
+
+    def open_port(name: str) -> Any:
+        one = next(order, cables[1])
+        if isinstance(one, OSError):
+            raise one
+        return one
+
+    from controller import board as board_module
+    from tests.controller.program import eventually
+
+    now = itertools.count(0, 10 * MS)
+    beams = BoardBeams("/dev/ttyACM0", Limits(), items.append, lambda: next(now), lambda: "d" * 32, open_port)
+    patience, board_module.RETRY_S = board_module.RETRY_S, 0.01
+    try:
+        beams.open(lambda god, at_ns, dark: None)
+        eventually(lambda: any(isinstance(item, Ails) and item.finding is not None for item in items))
+        cables[0].to_read = HELLO + HEALTH
+        eventually(lambda: any(isinstance(item, Met) for item in items))
+        assert any(isinstance(item, Shown) for item in items)
+        met = next(item for item in items if isinstance(item, Met))
+        met.told(Mark(0, None))
+        eventually(lambda: ["A", "0"] in cables[0].said)
+        cables[0].pulled = True
+        cables[1].to_read = HELLO
+        eventually(lambda: sum(isinstance(item, Met) for item in items) == 2)
+        assert beams.alive()
+    finally:
+        beams.close()
+        board_module.RETRY_S = patience
+    assert not beams.alive()
+
+
+def test_a_counted_token_keeps_its_shape() -> None:
+    one = welcomed()
+    (happened,) = one.take(token(1, "h", total=1, flags=3, age=5), SECOND)
+    assert happened == Told(
+        NAME,
+        Mark(1, 1),
+        God.HUITZILOPOCHTLI,
+        Counted(SECOND - 5 * MS, 12 * MS, frozenset({Flag.JAM, Flag.MISSED_EDGE})),
+        True,
+    )

@@ -1,0 +1,361 @@
+"""The Pico's files under CPython: the contract's vectors, the ledger cut anywhere, settings, lamp and clock."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import json
+import os
+import shutil
+import struct
+import tomllib
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller import wire as contract
+from controller.counting import Counted, Counter, Edge, Limits
+from controller.wire import Flag, God
+
+ROOT = Path(__file__).parents[2]
+VECTORS = ROOT / "tests" / "wire" / "vectors"
+
+
+def module(name: str) -> ModuleType:
+    return importlib.import_module(name)
+
+
+def payload(vector: dict[str, str]) -> bytes:
+    return bytes.fromhex(vector["payload_hex"]) if "payload_hex" in vector else vector["payload"].encode()
+
+
+def vectors(leaf: str, kind: str) -> list[Any]:
+    file = json.loads((VECTORS / f"{leaf}.json").read_text())
+    return [pytest.param(leaf, each, id=f"{leaf}: {each['name']}") for each in file[kind]]
+
+
+# -- the contract --
+
+
+@pytest.mark.parametrize(("leaf", "vector"), vectors("ack", "good") + vectors("command", "good"))
+def test_what_the_companion_says_well_is_read(leaf: str, vector: dict[str, Any]) -> None:
+    read = module("wire").read(leaf, payload(vector))
+    message = contract.decode(leaf, payload(vector))
+    if isinstance(message, contract.Ack):
+        assert read == {"source": message.source, "seq": message.seq}
+    else:
+        assert isinstance(message, contract.Command)
+        epoch = datetime(1970, 1, 1, tzinfo=UTC)
+        assert read == {
+            "id": message.id,
+            "name": message.name,
+            "expires": (message.expires - epoch) // timedelta(milliseconds=1),
+            "seq": message.seq,
+            "god": message.god,
+            "count": message.count,
+            "keep": message.keep,
+        }
+
+
+@pytest.mark.parametrize(("leaf", "vector"), vectors("ack", "bad") + vectors("command", "bad"))
+def test_what_breaks_the_contract_is_refused(leaf: str, vector: dict[str, Any]) -> None:
+    wire = module("wire")
+    with pytest.raises(wire.WireError):
+        wire.read(leaf, payload(vector))
+
+
+@given(at_ms=st.integers(0, 253402300799999), width_us=st.integers(0, 86_400_000_000), bits=st.integers(0, 31))
+def test_a_token_is_written_byte_for_byte_as_the_controller_writes_it(at_ms: int, width_us: int, bits: int) -> None:
+    flags = [flag for bit, flag in enumerate(module("ledger").FLAGS) if bits & 1 << bit]
+    at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at_ms)
+    message = contract.Token("a" * 32, 7, "b" * 32, God.TLALOC, at, width_us / 1000, frozenset(flags), True)
+    assert module("wire").token("a" * 32, 7, "b" * 32, "tlaloc", at_ms, width_us, flags, True) == contract.encode(
+        message
+    )
+    assert module("wire").parse_utc(contract.format_utc(at)) == at_ms
+
+
+def test_what_a_pico_says_of_itself_is_what_the_contract_expects() -> None:
+    wire = module("wire")
+    beams = {God.HUITZILOPOCHTLI: contract.Beam.CLEAR, God.TLALOC: contract.Beam.JAMMED}
+    status = contract.Status(
+        contract.State.ALERT, "c" * 32, contract.Kind.PICO, "0.1.0", contract.Timing.CALLBACK, beams, "a" * 32
+    )
+    assert wire.status("alert", "a" * 32, "c" * 32, "0.1.0", ("clear", "jammed"), None) == contract.encode(status)
+    totals = {God.HUITZILOPOCHTLI: 3, God.TLALOC: 4}
+    assert wire.count("a" * 32, 7, [3, 4]) == contract.encode(contract.Count("a" * 32, 7, totals))
+    assert wire.noise("c" * 32, [3, 4], [3, 4]) == contract.encode(contract.Noise("c" * 32, totals, totals))
+    reply = contract.decode("reply", wire.reply("d" * 32, {"from": 1}))
+    assert reply == contract.Reply("d" * 32, True, {"from": 1})
+
+
+# -- counting --
+
+durations = st.integers(1, 2000) | st.sampled_from([599, 600, 601, 999, 1000, 1001, 49_999, 50_000, 50_001])
+
+
+@given(st.lists(st.tuples(durations, durations), max_size=30), st.integers(2, 60))
+def test_the_pico_counts_what_the_pi_counts(spells: list[tuple[int, int]], flicker: int) -> None:
+    """Spells and gaps in ticks of the PIO, 5 us each; it has merged them as its program does."""
+    tick = 5
+    limits = Limits(flicker=flicker)
+    counter, at, train = Counter(limits, False, 0), 100_000, []
+    for gap, dark in spells:
+        begin = at + gap * tick
+        at = begin + dark * tick
+        train.append((begin, at))
+    events = []
+    for begin, end in train:
+        events += counter.feed(Edge(begin * 1000, True)) + counter.feed(Edge(end * 1000, False))
+    events += counter.advance(10**13)
+    merged: list[tuple[int, int]] = []
+    for begin, end in train:
+        if merged and begin - merged[-1][1] < limits.min_clear // 1000:
+            merged[-1] = (merged[-1][0], end)
+        else:
+            merged.append((begin, end))
+    slots = module("slots")
+    slot = slots.Slot(slots.Limits(flicker=flicker), False, 0)
+    told = [slot.spell(begin / 1000, end - begin) for begin, end in merged]
+    right = [event for event in events if isinstance(event, Counted)]
+    # A jam is told while it lasts, by the Pi; the PIO tells of it when it is over.
+    assert [(set(flags), "jam" in flags or width) for _, width, flags in filter(None, told)] == [
+        ({str(flag) for flag in event.flags}, Flag.JAM in event.flags or event.width_ns // 1000) for event in right
+    ]
+    if Flag.JAM not in {flag for event in right for flag in event.flags} and slot.beam != "flicker":
+        assert slot.glitches == counter.glitches
+
+
+def test_a_stuck_beam_is_one_token_flagged_jam_however_long_it_lasts() -> None:
+    slots = module("slots")
+    slot = slots.Slot(slots.Limits(), False, 0)
+    told = [slot.level(now_ms, True) for now_ms in range(1000, 5000, 5)]
+    (jam,) = filter(None, told)
+    assert jam[2] == ["jam"]
+    assert slot.beam == "jammed"
+    assert slot.spell(1000, 4_000_000) is None
+    assert slot.beam == "clear"
+
+
+def test_a_beam_that_is_dark_at_the_start_makes_no_token() -> None:
+    slots = module("slots")
+    slot = slots.Slot(slots.Limits(), True, 0)
+    assert [slot.level(now_ms, True) for now_ms in range(0, 2000, 5)] == [None] * 400
+    assert slot.beam == "dark"
+    assert slot.spell(0, 2_000_000) is None
+    assert slot.spell(3000, 12_000) == (3000, 12_000, [])
+
+
+# -- the ledger --
+
+
+def ids() -> Callable[[], bytes]:
+    numbers = itertools.count(1)
+    return lambda: next(numbers).to_bytes(16, "big")
+
+
+def rows(ledger: Any) -> list[Any]:
+    return [ledger.read(seq) for seq in range(ledger.first, ledger.last_seq + 1)]
+
+
+def test_the_ledger_gives_back_what_it_took_through_many_files(tmp_path: Path) -> None:
+    make = module("ledger").Ledger
+    new_id = ids()
+    ledger = make(str(tmp_path / "l"), new_id)
+    for number in range(0, 300, 3):
+        fallen = [(n % 2, 1000 + n, 12_000 + n, ["jam"] if n % 50 == 0 else []) for n in range(number, number + 3)]
+        ledger.record(fallen)
+    before = rows(ledger)
+    ledger.close()
+    again = make(str(tmp_path / "l"), new_id)
+    assert (again.last_seq, again.totals, again.source) == (300, [150, 150], ledger.source)
+    assert rows(again) == before
+    assert [row[3] for row in before] == [12_000 + n for n in range(300)]
+    assert len({row[0] for row in before}) == 300
+
+
+@pytest.mark.parametrize("garbage", [b"", b"\xff" * 7, b"\x00" * 48])
+def test_a_power_cut_at_every_byte_loses_nothing_that_was_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, garbage: bytes
+) -> None:
+    """Three tokens are appended to each ledger, across the end of a file; the files are cut at every byte of it."""
+    folder, kept = tmp_path / "l", tmp_path / "kept"
+    module_ = module("ledger")
+    monkeypatch.setattr(module_, "SEGMENT", 9)
+    new_id = ids()
+    ledger = module_.Ledger(str(folder), new_id)
+    ledger.record([(n % 2, n, 12_000, []) for n in range(module_.SEGMENT - 3)])
+    certain = rows(ledger)
+    shutil.copytree(folder, kept)
+    ledger.record([(1, 7, 9_000, [])])
+    ledger.record([(0, 8, 9_000, []), (0, 9, 9_000, [])])
+    ledger.close()
+    new_files = {file.name: file.read_bytes() for file in folder.iterdir()}
+    old_files = {file.name: file.read_bytes() for file in kept.iterdir()}
+    written = [
+        (name, at) for name in sorted(new_files) for at in range(len(old_files.get(name, b"")), len(new_files[name]))
+    ]
+    assert len(written) == 4 * module_.RECORD
+    for index, (name, at) in enumerate(written):
+        shutil.rmtree(folder)
+        folder.mkdir()
+        for other in sorted(new_files):
+            if other < name:
+                (folder / other).write_bytes(new_files[other])
+        (folder / name).write_bytes(new_files[name][:at] + garbage)
+        after = module_.Ledger(str(folder), new_id)
+        whole = sum(
+            at_ % module_.RECORD == module_.RECORD - 1 and at_ >= module_.RECORD for _, at_ in written[:index]
+        )
+        assert rows(after)[: len(certain)] == certain
+        assert after.last_seq == len(certain) + whole
+        assert after.source == ledger.source
+        after.record([(1, 10, 5_000, ["test"])])
+        assert rows(module_.Ledger(str(folder), new_id))[-1][1:] == (1, 10, 5_000, ["test"])
+        after.close()
+
+
+def test_a_record_that_rots_hides_none_behind_it_and_is_still_a_token(tmp_path: Path) -> None:
+    module_ = module("ledger")
+    ledger = module_.Ledger(str(tmp_path / "l"), ids())
+    ledger.record([(n % 2, n, 12_000, []) for n in range(20)])
+    ledger.close()
+    (file,) = (tmp_path / "l").iterdir()
+    data = bytearray(file.read_bytes())
+    data[module_.RECORD * 10 + 9] ^= 4
+    file.write_bytes(data)
+    again = module_.Ledger(str(tmp_path / "l"), ids())
+    assert (again.last_seq, again.totals) == (20, [10, 10])
+    assert again.read(10)[1:] == (1, 0, 0, ["missed_edge"])
+    assert again.read(11)[1:] == (0, 10, 12_000, [])
+
+
+def test_delivered_files_are_removed_and_a_full_ledger_refuses_before_it_forgets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module_ = module("ledger")
+    monkeypatch.setattr(module_, "MOST", 6)
+    ledger = module_.Ledger(str(tmp_path / "l"), ids())
+    for _ in range(40):
+        ledger.deliver(ledger.last_seq)
+        ledger.record([(0, 0, 12_000, [])] * 50)
+    assert len(list((tmp_path / "l").iterdir())) <= module_.KEPT + 1
+    delivered = ledger.last_seq
+    ledger.deliver(delivered)
+    with pytest.raises(module_.LedgerFull):
+        ledger.record([(0, 0, 12_000, [])] * 2000)
+    assert ledger.first <= delivered + 1
+    assert all(row is not None for row in rows(ledger))
+    ledger.deliver(ledger.last_seq)
+    ledger.record([(0, 0, 12_000, [])])
+    ledger.close()
+
+
+# -- around it --
+
+
+def test_the_pins_are_the_table_s() -> None:
+    pins = tomllib.loads((ROOT / "controller" / "pins.toml").read_text())["pico"]
+    settings = module("settings")
+    assert {god: settings.DEFAULTS[god] for god in God} == {god: pins[god] for god in God}
+
+
+def test_the_dialogue_asks_again_for_what_it_cannot_use(tmp_path: Path) -> None:
+    settings = module("settings")
+    given = ["home", "short", "long-enough", "10.0.0.2", "99999", "1883", "Templo", "templo", "pico"]
+    answers = iter([*given, "", "pw"])
+    said: list[str] = []
+    chosen = settings.dialogue(lambda words: next(answers), said.append, {})
+    assert (chosen["ssid"], chosen["port"], chosen["user"], chosen["password"]) == ("home", 1883, "pico", "pw")
+    assert len(said) == 5
+    settings.save(chosen, os.rename, str(tmp_path / "settings.json"))
+    assert settings.load(str(tmp_path / "settings.json")) == chosen
+    kept = settings.dialogue(lambda words: "", said.append, chosen)
+    assert kept == chosen
+    assert "pw" not in str(said)
+
+
+@pytest.mark.parametrize(
+    "change", [{"port": 0}, {"port": True}, {"tlaloc": 16}, {"max_break_ms": 2}, {"temple": "A"}, {"ssid": None}]
+)
+def test_settings_that_cannot_be_used_are_refused(change: dict[str, Any]) -> None:
+    settings = module("settings")
+    good = {"ssid": "home", "wifi_password": "", "broker": "10.0.0.2"}
+    settings.checked(good)
+    with pytest.raises(ValueError):  # noqa: PT011 (either module's own)
+        settings.checked({**good, **change})
+
+
+def test_the_lamp_tells_what_most_needs_telling() -> None:
+    lamp = module("lamp")
+    assert lamp.state(9000, True, True, False, 0, None) == lamp.READY
+    assert lamp.state(9000, True, False, False, 0, None) == lamp.NO_BROKER
+    assert lamp.state(9000, False, False, False, 0, None) == lamp.NO_WIFI
+    assert lamp.state(9000, False, False, True, 0, None) == lamp.ALERT
+    assert lamp.state(9000, True, True, True, 8900, None) == lamp.TOKEN
+    shown = {name: tuple(lamp.lit(name, step * lamp.STEP_MS) for step in range(16)) for name in lamp.PATTERNS}
+    assert len(set(shown.values())) == len(shown)
+
+
+def test_a_clock_that_wraps_goes_on_and_a_time_server_sets_it() -> None:
+    clock_ = module("clock")
+    wrap = 2**30
+    at = [wrap - 100]
+    clock = clock_.Clock(lambda: at[0] % wrap, lambda a, b: (a - b + wrap // 2) % wrap - wrap // 2)
+    at[0] += 250
+    assert clock.ms() == 250
+    assert clock.utc_ms() is None
+
+    class Door:
+        sent = 0
+
+        def send(self, data: bytes) -> None:
+            self.sent += 1
+
+        def recv(self, most: int) -> bytes:
+            return b"\x1c\x01" + bytes(38) + struct.pack(">II", 2208988800 + 1000, 2**31)
+
+        def close(self) -> None:
+            pass
+
+    server = clock_.TimeServer(clock, Door)
+    server.turn(clock.ms())
+    at[0] += 40
+    server.turn(clock.ms())
+    assert clock.utc_ms() == 1_000_500 + 20
+
+
+def test_a_board_goes_on_while_there_is_no_network_and_feeds_its_watchdog(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The composition root itself, on the stand-ins: it turns, records, and ends in order."""
+    monkeypatch.chdir(tmp_path)
+    machine, network, world, main = module("machine"), module("network"), module("world"), module("main")
+    monkeypatch.setattr(network, "there", False)
+    monkeypatch.setattr(main.time, "ticks_ms", lambda: world.now_us // 1000, raising=False)
+    monkeypatch.setattr(main.time, "ticks_diff", lambda a, b: a - b, raising=False)
+    monkeypatch.setattr(main.time, "sleep_ms", lambda ms: world.pass_to(world.now_us + ms * 1000), raising=False)
+    chosen = module("settings").checked({"ssid": "home", "wifi_password": "12345678", "broker": "127.0.0.1"})
+    turns = itertools.count()
+
+    def going() -> bool:
+        number = next(turns)
+        if number in (20, 60, 100):
+            world.put(17, 0)
+        if number in (23, 63, 103):
+            world.put(17, 1)
+        return number < 200
+
+    temple = main.run(chosen, going)
+    assert temple.ledger.totals == [0, 3]
+    assert machine.fed >= 200
+    again = module("ledger").Ledger(str(tmp_path / "ledger"), lambda: b"x" * 16)
+    assert again.last_seq == 3
+    assert [row[3] for row in rows(again)] == [15_000] * 3
+    world.reset()
