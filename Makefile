@@ -8,11 +8,11 @@ ARGS ?=
 GAMES ?=
 
 PLAY := controller,companion,broker
-WORK := $(PLAY),sheets,dev
+WORK := $(PLAY),sheets,postgresql,dev
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo temple sheets test firmware conformance check bench pictures clean
+.PHONY: help demo temple sheets test firmware conformance check bench chaos crash pictures clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
@@ -58,6 +58,15 @@ bench: ## measure the temple beside its peers
 	@tests/system-packages
 	@tools/environment $(WORK)
 	@.venv/bin/python -m bench $(ARGS)
+
+chaos: ## let 10,000 tokens fall through 200 faults: ARGS="--seed S" has them again
+	@tests/system-packages
+	@tools/environment $(WORK)
+	@.venv/bin/python -m tests.chaos.run $(ARGS)
+
+crash: ## cut the power of both databases 10,000 times
+	@tools/environment $(WORK)
+	@.venv/bin/python -m tests.crash $(ARGS)
 
 pictures: ## draw the README's pictures from the running demo
 	@tests/system-packages

@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import footprint, latency, pixels, players, playouts, throughput
+from bench import backlog, footprint, latency, outage, pixels, players, playouts, seer, throughput
 from bench.figures import Chapter, written
 from bench.programs import BenchError, Programs
 
-PARTS = ("latency", "throughput", "pixels", "rest", "playouts")
-ASKED_FOR = ("players",)
+PARTS = ("latency", "throughput", "outage", "backlog", "pixels", "rest", "playouts")
+ASKED_FOR = ("players", "seer")
 """What takes minutes more and is measured only where it is named."""
 
 
@@ -30,10 +30,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     measures: dict[str, Callable[[Programs], Chapter]] = {
         "latency": lambda programs: latency.measure(programs, arguments.rounds, arguments.tokens),
         "throughput": lambda programs: throughput.measure(programs, arguments.burst, arguments.sustained),
+        "outage": outage.measure,
+        "backlog": lambda programs: backlog.measure(programs, arguments.backlog),
         "pixels": lambda programs: pixels.measure(programs, arguments.changes, arguments.phones),
         "rest": lambda programs: footprint.measure(programs, arguments.rest, arguments.phones),
         "playouts": lambda _: playouts.measure(arguments.playouts),
         "players": lambda _: players.measure(arguments.games, arguments.preset or players.PRESETS),
+        "seer": lambda _: seer.measure(arguments.games, arguments.preset or players.PRESETS),
     }
     chapters = []
     began = time.monotonic()
@@ -55,19 +58,26 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="make bench", description="Measures the temple beside its peers.")
     parser.add_argument(
-        "parts", nargs="*", metavar="PART", help=f"which parts, by default all of {', '.join(PARTS)}; or players"
+        "parts",
+        nargs="*",
+        metavar="PART",
+        help=f"which parts, by default all of {', '.join(PARTS)}; or {', '.join(ASKED_FOR)}",
     )
     parser.add_argument("--rounds", type=int, default=10, help="latency: rounds of turns (%(default)s)")
     parser.add_argument("--tokens", type=int, default=50, help="latency: tokens a side and round (%(default)s)")
     parser.add_argument("--burst", type=int, default=5000, help="throughput: tokens at once (%(default)s)")
     parser.add_argument("--sustained", type=float, default=10, help="throughput: steady seconds (%(default)s)")
+    parser.add_argument("--backlog", type=int, default=100_000, help="backlog: tokens that waited (%(default)s)")
     parser.add_argument("--changes", type=int, default=200, help="pixels: tokens (%(default)s)")
     parser.add_argument("--phones", type=int, default=40, help="pixels, rest: phones (%(default)s)")
     parser.add_argument("--rest", type=float, default=30, help="rest: seconds of standing still (%(default)s)")
     parser.add_argument("--playouts", type=float, default=2, help="playouts: seconds a side and game (%(default)s)")
-    parser.add_argument("--games", type=int, default=500, help="players: games with each preset (%(default)s)")
+    parser.add_argument("--games", type=int, default=500, help="players, seer: games with each preset (%(default)s)")
     parser.add_argument(
-        "--preset", action="append", choices=players.PRESETS, help="players: a preset, may be repeated (all of them)"
+        "--preset",
+        action="append",
+        choices=players.PRESETS,
+        help="players, seer: a preset, may be repeated (all of them)",
     )
     return parser
 

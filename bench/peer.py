@@ -13,6 +13,7 @@ from bench.stopwatch import Beams
 
 PACKAGES = ("mqtt-io==2.7.0", "gpiozero==2.0.1")
 INPUT = "slot"
+INPUTS = ("slot", "other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +42,37 @@ def interpreter() -> Path:
     return python
 
 
+@dataclass(frozen=True, slots=True)
+class Both:
+    """One mqtt-io with two inputs: where it publishes each, and its beams."""
+
+    topics: tuple[str, str]
+    beams: Beams
+
+
 def start(programs: Programs, name: str, port: int, pin: int, **how: object) -> Peer:
     """Start an mqtt-io whose one digital input is `pin`; `how` is what its configuration says of the input.
 
     Its beam is gpiozero's own button, active while dark: ``ON`` and ``OFF`` at QoS 0, as it always publishes inputs.
     """
+    beams, running = _start(programs, name, port, [{"name": INPUT, "module": "beams", "pin": pin, **how}])
+    return Peer(f"{name}/input/{INPUT}", beams, running)
+
+
+def start_both(programs: Programs, name: str, port: int, pins: tuple[int, int], **how: object) -> Both:
+    """Start an mqtt-io with two digital inputs."""
+    inputs = [{"name": each, "module": "beams", "pin": pin, **how} for each, pin in zip(INPUTS, pins, strict=True)]
+    beams, _ = _start(programs, name, port, inputs)
+    one, other = (f"{name}/input/{each}" for each in INPUTS)
+    return Both((one, other), beams)
+
+
+def _start(programs: Programs, name: str, port: int, inputs: list[dict[str, object]]) -> tuple[Beams, Running]:
     configuration = programs.folder / f"{name}.json"  # JSON is YAML
     settings = {
         "mqtt": {"host": HOST, "port": port, "topic_prefix": name},
         "gpio_modules": [{"name": "beams", "module": "gpiozero"}],
-        "digital_inputs": [{"name": INPUT, "module": "beams", "pin": pin, **how}],
+        "digital_inputs": inputs,
         "options": {"install_requirements": False},
         "logging": {
             "version": 1,
@@ -69,4 +91,4 @@ def start(programs: Programs, name: str, port: int, pin: int, **how: object) -> 
         interpreter=interpreter(),
         GPIOZERO_PIN_FACTORY="mock",
     )
-    return Peer(f"{name}/input/{INPUT}", Beams(path), running)
+    return Beams(path), running

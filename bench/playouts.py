@@ -20,7 +20,7 @@ from bench.programs import BenchError
 from companion import handheld, web
 from companion.cuts import Audience
 from companion.games import registry
-from companion.games.kernel import Game, Move, Refusal, Seat
+from companion.games.kernel import CHANCE, Game, Move, Refusal, Seat
 from companion.table import BEGIN, SIT, Charter, Entry, Table
 from companion.web.painting import Painter
 from companion.web.texts import Library
@@ -72,6 +72,11 @@ def measure(seconds: float) -> Chapter:
         least = LEAST.get(field.game.name, USUAL) * peer
         rows.append(Row(f"{field.title}: plies", "1/s", ours, peer, least, more=True))
     rows += [Row(f"{field.title}: a view, median", "us", spread(_views(field)).median) for field in _largest(fields)]
+    for field in _largest(fields):
+        if listings := list(_listings(field)):
+            whole, one = zip(*listings, strict=True)
+            rows.append(Row(f"{field.title}: all legal moves of a seat, median", "us", spread(whole).median))
+            rows.append(Row(f"{field.title}: the choices of one piece or kind, median", "us", spread(one).median))
     for field in _largest([field for field in fields if field.game is games.get(field.game.name)]):
         painted = list(_painted(field, games))
         times, sizes = spread(each[1] for each in painted), spread(each[2] for each in painted)
@@ -159,6 +164,29 @@ def _views(field: Field) -> Iterator[float]:
     for state in (next(playout) for _ in range(2_000)):
         if whims.random() < LOOKED_AT:
             yield _timed(lambda state=state: field.game.view(state, field.seats[0]))[0]
+
+
+def _listings(field: Field) -> Iterator[tuple[float, float]]:
+    """Yield what all legal moves of a seat cost, and one level of its choices below the first, in microseconds.
+
+    Each state follows another one, so that no list is remembered of the state itself.
+    """
+    whims = random.Random(4)
+    playout = _playout(field)
+    for state in [next(playout) for _ in range(4_000)]:
+        seats = [seat for seat in field.game.to_act(state) if seat != CHANCE]
+        if not seats or whims.random() > LOOKED_AT:
+            continue
+        began = time.perf_counter()
+        field.game.moves(state, seats[0])
+        took = time.perf_counter() - began
+        deeper = [choice.facts["pick"] for choice in field.game.choices(state, seats[0]) if choice.move is None]
+        if deeper:
+            picked = (whims.choice(deeper),)
+            offered = _timed(
+                lambda state=state, seat=seats[0], picked=picked: field.game.choices(state, seat, picked)
+            )
+            yield took * 1e6, offered[0]
 
 
 def _painted(field: Field, games: Mapping[str, Game[Any]]) -> Iterator[tuple[str, float, int]]:

@@ -80,13 +80,19 @@ class Listener:
     """A subscriber of its own at QoS 1 that stamps each message first of all, and may then answer it."""
 
     def __init__(
-        self, port: int, topics: tuple[str, ...], answer: Callable[[paho.Client, Heard], None] | None = None
+        self,
+        port: int,
+        topics: tuple[str, ...],
+        answer: Callable[[paho.Client, Heard], None] | None = None,
+        back_s: float = 1,
     ) -> None:
+        """Connect; `back_s` is how soon it tries again once the broker is gone."""
         self.heard: list[Heard] = []
         self._answer = answer
         self._client = paho.Client(CallbackAPIVersion.VERSION2)
         self._client.on_message = self._on_message
         self._client.on_connect = lambda client, *_: client.subscribe([(topic, 1) for topic in topics])
+        self._client.reconnect_delay_set(back_s, max(1, back_s))  # type: ignore[arg-type] # it sleeps so long
         self._client.connect(HOST, port)
 
     def __enter__(self) -> Self:

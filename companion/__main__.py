@@ -162,7 +162,7 @@ def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path |
         pages_beat=pulse.of("pages"),
         prove=lambda: hub.streams,
     )
-    broker = Broker(settings.broker.host, settings.broker.port, settings.broker.user, settings.broker.password)
+    broker = Broker(*(getattr(settings.broker, name) for name in Broker.__slots__))
     intake = Intake(house, broker, instance, _now, secrets.token_bytes, pulse.of("intake"), pulse.of("network"))
     watch = _Watch(Feeder(pulse, supervisor()))
     died: list[str] = []

@@ -1,4 +1,4 @@
-"""Cuts a table or a temple into slices for one audience: the game's own regions, and those that every page has.
+"""Cuts a table into slices for one audience: the game's own regions, and those that every page has.
 
 Everything a page shows of a table passes here, so here is decided who may see and who may do what. It paints nothing.
 """
@@ -16,8 +16,8 @@ from companion.table import Table
 from companion.temples import Health, Temple
 from controller import wire
 
-LOG_LINES = 40
-"""How many entries of the log a page shows."""
+LOG_LINES = {"phone": 14, "screen": 40}
+"""How many entries of the log a page shows: a phone leads to all of them, and draws slowly what nobody scrolls to."""
 FAULTS = 3
 """How many faults of a file that a table follows a page shows: it is a table to play at."""
 
@@ -49,7 +49,7 @@ def cut_table(house: House, table_id: str, audience: Audience) -> Cut:
     table = house.table(table_id)
     temple = house.temple(table.temple) if table.temple else None
     slices: dict[str, Mapping[str, Json]] = {
-        "log": _log(table),
+        "log": _log(table, audience.layout),
         "health": _table_health(house, table, temple, audience),
         "seats": _seats(table, audience),
     }
@@ -70,10 +70,10 @@ def cut_table(house: House, table_id: str, audience: Audience) -> Cut:
 def cut_past(table: Table) -> Mapping[str, Mapping[str, Json]]:
     """Cut a table as it stood after some entry of its log: what a spectator saw then, with nothing to tap."""
     game = {} if table.phase == "lobby" else table.game.regions(handheld.page(table, ()))
-    return {"log": {**_log(table), "story": False}, **game}
+    return {"log": {**_log(table, "screen"), "story": False}, **game}
 
 
-def _log(table: Table) -> Mapping[str, Json]:
+def _log(table: Table, layout: str) -> Mapping[str, Json]:
     return {
         "story": True,
         "entries": [
@@ -83,7 +83,7 @@ def _log(table: Table) -> Mapping[str, Json]:
                 "hand": told.hand,
                 "lines": [{"code": line.code, "facts": line.facts, "mark": line.mark} for line in told.lines],
             }
-            for told in table.log(LOG_LINES)
+            for told in table.log(LOG_LINES[layout])
         ],
     }
 
@@ -181,54 +181,3 @@ def _after(table: Table, audience: Audience) -> Mapping[str, Json]:
         "again": table.again,
         "game": table.charter.game,
     }
-
-
-def cut_temple(house: House, name: str) -> Cut:
-    """Cut a temple's page: its health, its beams, the table it serves, its last tokens and what counts for it."""
-    temple = house.temple(name)
-    status = temple.status
-    serves = next((table for table in house.tables() if table.id == temple.table_id), None)
-    slices: dict[str, Mapping[str, Json]] = {
-        "health": {**health(temple), "temple": "", "unsettled": 0, "hosting": False, "temples": [], "busy": []},
-        "beams": {
-            "slots": [
-                {
-                    "god": str(god),
-                    "beam": str(status.beams[god] if status else wire.Beam.UNKNOWN),
-                    "total": temple.totals.get(god, 0),
-                }
-                for god in wire.God
-            ]
-        },
-        "serving": {
-            "table": serves.id if serves else "",
-            "title": serves.title if serves else "",
-            "tables": [
-                {"id": table.id, "title": table.title}
-                for table in house.tables()
-                if table.phase != "over" and table.game.uses_temple and table.id != temple.table_id
-            ],
-        },
-        "recent": {
-            "quarantined": temple.quarantined,
-            "tokens": [
-                {
-                    "god": str(kept.token.god),
-                    "at": wire.format_utc(kept.token.at),
-                    "width_ms": round(kept.token.width_ms, 1),
-                    "flags": sorted(kept.token.flags),
-                    "replayed": kept.token.replayed,
-                    "table": kept.table_id or "",
-                }
-                for kept in temple.recent
-            ],
-        },
-        "source": {
-            "source": temple.source or "",
-            "conflict": temple.conflict or "",
-            "kind": str(status.kind) if status else "",
-            "timing": str(status.timing) if status else "",
-            "software": status.software if status else "",
-        },
-    }
-    return Cut(0, "temple", None, slices)

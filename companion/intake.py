@@ -11,7 +11,9 @@ import queue
 import socket
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
@@ -46,7 +48,10 @@ SCORES_EVERY = 0.5
 
 COMMAND_LIVES = timedelta(seconds=30)
 
-_RETAINED = (wire.Status.leaf, wire.Count.leaf)
+TIME_EVERY = 0.5
+"""Seconds between two looks at what time alone has changed."""
+
+_RETAINED = (wire.Status.leaf, wire.Count.leaf, wire.Noise.leaf, wire.Findings.leaf)
 _TOPICS = [(f"{wire.ROOT}/+/{leaf}", 1) for leaf in (*_RETAINED, wire.Token.leaf, wire.Reply.leaf)]
 _UNSUPPORTED_VERSION = "Unsupported protocol version"
 
@@ -59,6 +64,7 @@ class Broker:
     port: int
     user: str = ""
     password: str = ""
+    keepalive_s: int = 15
 
 
 _Heard: TypeAlias = tuple[str, wire.Message] | bool | None
@@ -91,12 +97,18 @@ class Intake:
         self._up = False
         self._scored: dict[str, tuple[str | None, int]] = {}
         self._scores_due = 0.0
+        self._time_due = 0.0
+        self._told: dict[str, int] | None = None
+        self._leaving: deque[mqtt.MQTTMessageInfo] = deque()
+        self._taken_s = 0.0
+        self._subscribes_s: float | None = None
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="intake", daemon=True)
         self._client = self._made(MQTTProtocolVersion.MQTTv5)
 
     def start(self) -> None:
         """Begin to connect and to listen; until it succeeds, no temple can be heard."""
+        self._house.speak_through(self._publish)
         self._enqueue(False)
         self._thread.start()
         self._connect()
@@ -110,7 +122,7 @@ class Intake:
         self._client.loop_stop()
 
     def _made(self, version: MQTTProtocolVersion) -> mqtt.Client:
-        client = _Client(self._network_beat, client_id=f"templo-companion-{self._instance[:12]}", protocol=version)
+        client = _Client(self._turn, client_id=f"templo-companion-{self._instance[:12]}", protocol=version)
         if self._broker.user:
             client.username_pw_set(self._broker.user, self._broker.password)
         client.reconnect_delay_set(min_delay=1, max_delay=10)
@@ -118,13 +130,14 @@ class Intake:
         client.on_pre_connect = lambda _client, _data: self._network_beat(NETWORK_S)
         client.on_connect_fail = lambda _client, _data: self._network_beat(NETWORK_S)
         client.on_connect = self._on_connect
+        client.on_subscribe = self._on_subscribe
         client.on_disconnect = self._on_disconnect
         client.on_message = self._on_message
         return client
 
     def _connect(self) -> None:
         self._network_beat(NETWORK_S)
-        self._client.connect_async(self._broker.host, self._broker.port, keepalive=15)
+        self._client.connect_async(self._broker.host, self._broker.port, self._broker.keepalive_s)
         self._client.loop_start()
 
     def _on_connect(self, client: mqtt.Client, data: Any, flags: Any, reason: ReasonCode, properties: Any) -> None:
@@ -140,8 +153,37 @@ class Intake:
             self._enqueue(False)
         else:
             log.info("connected to the broker at %s:%d", self._broker.host, self._broker.port)
+            self._subscribes_s = self._taken_s = time.monotonic()  # before the next turn may judge this connection
             client.subscribe(_TOPICS)
             self._enqueue(True)
+
+    def _on_subscribe(self, client: mqtt.Client, data: Any, mid: int, reasons: Any, properties: Any) -> None:
+        self._subscribes_s = None
+
+    def _turn(self, client: mqtt.Client) -> None:
+        """Say that paho's thread is there, and cut a connection in which the broker owes an answer for too long.
+
+        It may answer every ping, and yet a packet of ours or its answer is gone: within one connection MQTT sends
+        neither again. A new connection asks for everything anew.
+        """
+        self._network_beat(SOON_S)
+        if not client.is_connected():
+            return
+        late_s = time.monotonic() - self._broker.keepalive_s
+        while self._leaving and self._leaving[0].is_published():
+            self._leaving.popleft()
+            self._taken_s = time.monotonic()
+        unheard = self._subscribes_s is not None and self._subscribes_s < late_s
+        connection = client.socket()
+        if (unheard or (self._leaving and self._taken_s < late_s)) and isinstance(connection, socket.socket):
+            log.warning(
+                "the broker at %s:%d leaves %s without an answer; connecting anew",
+                self._broker.host,
+                self._broker.port,
+                "what this companion wants to hear" if unheard else "what this companion published",
+            )
+            with suppress(OSError):  # it may be gone already, which is what was wanted
+                connection.shutdown(socket.SHUT_RDWR)
 
     def _speak_older(self, refused: mqtt.Client) -> None:
         refused.disconnect()
@@ -202,11 +244,27 @@ class Intake:
                 self._house.reach(each)
             elif isinstance(each[1], wire.Status):
                 self._persist(self._house.heard, each[0], each[1])
-            elif isinstance(each[1], wire.Count):
-                self._house.counts(each[0], each[1])
+            else:
+                self._hear(*each)
         self._keep(tokens)
         self._tell_scores()
+        if time.monotonic() >= self._time_due:
+            self._time_due = time.monotonic() + TIME_EVERY
+            self._house.pass_time()
+            self._tell_changes()
         return True
+
+    def _hear(self, temple: str, message: wire.Message) -> None:
+        """Take in what a temple says beside its tokens and its status."""
+        match message:
+            case wire.Count():
+                self._house.counts(temple, message)
+            case wire.Noise():
+                self._house.noise(temple, message)
+            case wire.Findings():
+                self._house.found(temple, message)
+            case wire.Reply():
+                self._house.replied(temple, message)
 
     def _tell_scores(self) -> None:
         """Let homes that know no game see what counts in the game of each temple, where that has changed."""
@@ -218,9 +276,24 @@ class Intake:
             table = tables.get(temple.table_id or "")
             known = (table.id, table.version) if table else (None, 0)
             if self._scored.get(temple.name) != known:
+                try:
+                    score = score_of(table, self._house.fallen)
+                except HouseError as error:
+                    log.error("cannot read what counts at a table, trying again: %s", error.facts["reason"])
+                    return
                 self._scored[temple.name] = known
-                score = score_of(table, self._house.fallen(table.id) if table else ())
-                self._client.publish(wire.topic(temple.name, score.leaf), wire.encode(score), qos=1, retain=True)
+                self._publish(temple.name, score, retain=True)
+
+    def _tell_changes(self) -> None:
+        """Let whoever listens know which tables moved on; what they hold is asked for where tables are shown."""
+        if not self._up:
+            return
+        versions = {table.id: table.version for table in self._house.tables()}
+        before = versions if self._told is None else self._told
+        for table_id, version in versions.items():
+            if before.get(table_id) != version:
+                self._send(wire.table_topic(table_id), wire.Changed(table_id, version))
+        self._told = versions
 
     def _keep(self, tokens: list[tuple[str, wire.Token]]) -> None:
         if tokens:
@@ -250,20 +323,27 @@ class Intake:
             command = wire.Command(self._entropy(16).hex(), wire.CommandName.RESEND, expires, receipt.seq + 1)
             self._publish(receipt.temple, command)
 
-    def _publish(self, temple: str, message: wire.Ack | wire.Command) -> None:
-        self._client.publish(wire.topic(temple, message.leaf), wire.encode(message), qos=1)
+    def _publish(self, temple: str, message: wire.Ack | wire.Command | wire.Score, retain: bool = False) -> None:
+        self._send(wire.topic(temple, message.leaf), message, retain)
+
+    def _send(self, topic: str, message: wire.Message, retain: bool = False) -> None:
+        info = self._client.publish(topic, wire.encode(message), qos=1, retain=retain)
+        if info.rc == MQTTErrorCode.MQTT_ERR_SUCCESS:
+            if not self._leaving:
+                self._taken_s = time.monotonic()
+            self._leaving.append(info)
 
 
 class _Client(mqtt.Client):
     """A client whose thread says at each turn of its loop that it is there: every second when nothing happens."""
 
-    def __init__(self, beat: Beat, **options: Any) -> None:
+    def __init__(self, turn: Callable[[mqtt.Client], None], **options: Any) -> None:
         super().__init__(CallbackAPIVersion.VERSION2, **options)
-        self._beat = beat
+        self._turn = turn
 
     def loop_misc(self) -> MQTTErrorCode:
         """Do what paho does between two messages."""
-        self._beat(SOON_S)
+        self._turn(self)
         return super().loop_misc()
 
 

@@ -120,5 +120,5 @@ class Store(Protocol):
         ...
 
     def fallen(self, table_id: str) -> Sequence[KeptToken]:
-        """Return the tokens that were kept for a table, in the order in which they fell."""
+        """Return the tokens that were kept for a table, ledger by ledger, each in the order of its numbers."""
         ...

@@ -15,6 +15,8 @@ CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 
 CODE_LENGTH = 6
 LONGEST_NAME = 24
+BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
+"""Letters and signs that are drawn as nothing."""
 
 
 def new_code(entropy: Callable[[int], bytes], taken: Container[str]) -> str:
@@ -53,9 +55,13 @@ def clean_name(text: str) -> str:
     """Return a name as it is shown: control and direction marks gone, blanks single; raises ``bad_name``."""
     kept = (sign for sign in unicodedata.normalize("NFC", text) if _visible(sign))
     name = " ".join("".join(kept).split())
-    if not 1 <= len(name) <= LONGEST_NAME:
+    if len(name) > LONGEST_NAME or not any(map(_inked, name)):
         raise HouseError("bad_name", length=len(name), longest=LONGEST_NAME)
     return name
+
+
+def _inked(sign: str) -> bool:
+    return unicodedata.category(sign)[0] in "LNPS" and sign not in BLANKS
 
 
 def _visible(sign: str) -> bool:

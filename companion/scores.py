@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from companion.keeping import KeptToken
 from companion.table import Table
 from controller import wire
 
 
-def score_of(table: Table | None, fallen: Sequence[KeptToken]) -> wire.Score:
+def score_of(table: Table | None, fallen: Callable[[str], Sequence[KeptToken]]) -> wire.Score:
     """Return a table's score: as its game reckons tokens, taps and corrections, else the tokens that fell for it.
 
-    A temple that serves no table, or one that has not begun, has a score of nothing.
+    A temple that serves no table, or one that has not begun, has a score of nothing. `fallen` is asked for the tokens
+    of a table by its id, and only where its game does not reckon them: they may be many.
     """
     totals = dict.fromkeys(wire.God, 0)
     if table is None or table.began_at is None:
         return wire.Score(table.id if table else None, totals)
     reckoning = table.game.reckoning(table.state)
     if reckoning is None:
-        for kept in fallen:
+        for kept in fallen(table.id):
             totals[kept.token.god] += 1
         return wire.Score(table.id, totals)
     for god in wire.God:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from companion.asking import Asking
 from companion.games.kernel import Move, Seat, Value
 from companion.lobby import clean_name, complete_options, digest, new_code, normal_code
 from companion.table import (
@@ -27,10 +28,9 @@ from companion.table import (
     HouseError,
     Table,
 )
-from companion.temple_service import TempleService
 
 
-class Seating(TempleService):
+class Seating(Asking):
     """The chairs of all tables, and the phones that hold them."""
 
     def open_table(

@@ -29,6 +29,7 @@ class BrokerSettings(Struct, forbid_unknown_fields=True, frozen=True):
     port: Port = 1883
     user: Text = ""
     password: Text = ""
+    keepalive_s: Annotated[int, Meta(ge=2, le=3600)] = 15
 
 
 class WebSettings(Struct, forbid_unknown_fields=True, frozen=True):
@@ -73,8 +74,10 @@ def load(file: Path | None, environment: Mapping[str, str], flags: Mapping[str, 
     if file is not None:
         try:
             values = tomllib.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise SettingsError(f"settings file is {str(file)!r}; expected a readable TOML file ({error})") from None
+        except (OSError, ValueError, RecursionError) as error:  # TOML may be nested too deep
+            raise SettingsError(
+                f"settings file is {str(file)!r}; expected a readable TOML file ({_plain(str(error))})"
+            ) from None
         _checked(values, f"settings file {file}", strict=True)
     if directory := environment.get("STATE_DIRECTORY"):
         values.setdefault("state", directory)
@@ -114,14 +117,29 @@ def _checked(values: dict[str, Any], where: str, *, strict: bool = False) -> Set
         message, _, path = str(error).partition(" - at `$.")
         value = _value_at(values, path.rstrip("`"))
         # Beside a misspelt name may stand a password: of a section, its names are enough.
-        found = "hidden" if "password" in path else ", ".join(value) if isinstance(value, dict) else repr(value)
-        raise SettingsError(f"{where}: {path.rstrip('`') or 'settings'} is {found}; {_lowered(message)}") from None
+        found = "hidden" if "password" in path else ", ".join(value) if isinstance(value, dict) else _shown(value)
+        raise SettingsError(
+            _plain(f"{where}: {path.rstrip('`') or 'settings'} is {found}; {_lowered(message)}")
+        ) from None
 
 
 def _value_at(values: Any, path: str) -> Any:
     for name in filter(None, path.split(".")):
         values = values.get(name) if isinstance(values, dict) else values
     return values
+
+
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no number of thousands of digits
+        text = "a huge number"
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _plain(words: str) -> str:
+    """Return words as a terminal may show them: in one line, every other sign written out, and no endless ones."""
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in words)[:600]
 
 
 def _lowered(message: str) -> str:

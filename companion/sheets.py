@@ -66,12 +66,13 @@ class Press:
         words = self._painter.library.words(sheet.language, sheet.game.name)
         context = {
             "language": sheet.language,
-            "game": sheet.game,
             "gt": words,
             "sheet": sheet.name,
             "paper": paper,
-            "print_stylesheets": stylesheets(sheet.game, self._folders[sheet.game.name], paper, self._file),
-            "leaves": self._painter.sheet(sheet.game, sheet.name, sheet.language, paper),
+            "print_stylesheets": stylesheets(sheet.game.name, self._folders[sheet.game.name], paper, self._file),
+            "leaves": self._painter.sheet(
+                sheet.game.name, sheet.name, sheet.language, paper, sheet.game.sheet(sheet.name, sheet.language)
+            ),
             "at_screen": False,
         }
         return self._painter.page("print.html", sheet.language, context)

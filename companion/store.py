@@ -19,8 +19,8 @@ from companion.keeping import KeptToken, TableRecord, TempleRecord
 from companion.table import Charter, Entry, HouseError
 from controller import wire
 
-SCHEMA = 2
-"""2 added whose hand made a log's entry."""
+SCHEMA = 3
+"""2 added whose hand made a log's entry, 3 the index by which a table finds its tokens."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -126,6 +126,7 @@ _quarantine = sa.Table(
 )
 
 _by_arrival = sa.Index("token_by_arrival", _tokens.c.temple, _tokens.c.received_at)
+_by_table = sa.Index("token_by_table", _tokens.c.table_id, _tokens.c.at)
 
 
 class SqlStore:
@@ -134,14 +135,30 @@ class SqlStore:
     def __init__(self, url: str) -> None:
         """Open the database and make what is missing; raises `StoreError`."""
         try:
-            self._engine = sa.create_engine(url)
+            # A server may be started anew while the companion runs: a connection is tried before it is used.
+            self._engine = sa.create_engine(url, pool_pre_ping=True)
             if self._engine.dialect.name == "sqlite":
                 sa.event.listen(self._engine, "connect", _make_sqlite_durable)
-            self._check_schema()
+            try:
+                if self._engine.dialect.name == "sqlite":
+                    self._settle()
+                self._check_schema()
+            except BaseException:
+                self._engine.dispose()
+                raise
         except (sa.exc.SQLAlchemyError, ImportError) as error:
             raise StoreError(
                 f"store is {_shown(url)!r}; expected a database that can be opened ({_reason(error)})"
             ) from error
+
+    def _settle(self) -> None:
+        """Make durable what is found in SQLite's log before anything is acknowledged because it is there already.
+
+        A change during whose sync the process was killed may be seen, and be on no disk: its pages are written again.
+        """
+        with self._engine.connect() as connection:
+            if connection.exec_driver_sql("PRAGMA wal_checkpoint(FULL)").scalar():
+                raise StoreError("store is being read by another program; expected to be alone with it at the start")
 
     def _check_schema(self) -> None:
         with self._engine.begin() as connection:
@@ -149,11 +166,14 @@ class SqlStore:
             found = connection.execute(sa.select(_about.c.value).where(_about.c.key == "schema")).scalar()
             if found is None:
                 connection.execute(sa.insert(_about), {"key": "schema", "value": str(SCHEMA)})
-            elif found == "1":
-                connection.execute(sa.text("ALTER TABLE entry ADD COLUMN hand VARCHAR(24) NOT NULL DEFAULT ''"))
-                connection.execute(sa.update(_about).where(_about.c.key == "schema"), {"value": str(SCHEMA)})
-            elif found != str(SCHEMA):
+                return
+            if found not in map(str, range(1, SCHEMA + 1)):
                 raise StoreError(f"store has schema {found!r}; expected {SCHEMA}, the one that this software knows")
+            if int(found) < 2:
+                connection.execute(sa.text("ALTER TABLE entry ADD COLUMN hand VARCHAR(24) NOT NULL DEFAULT ''"))
+            if int(found) < 3:
+                _by_table.create(connection, checkfirst=True)
+            connection.execute(sa.update(_about).where(_about.c.key == "schema"), {"value": str(SCHEMA)})
 
     def close(self) -> None:
         """Close every connection."""
@@ -171,9 +191,18 @@ class SqlStore:
         except sa.exc.DBAPIError as error:
             raise HouseError("store_failing", reason=_reason(error)) from error
 
+    @contextmanager
+    def _reading(self) -> Iterator[sa.Connection]:
+        """Read; raises `HouseError` ``store_failing`` where the database refuses."""
+        try:
+            with self._engine.connect() as connection:
+                yield connection
+        except sa.exc.DBAPIError as error:
+            raise HouseError("store_failing", reason=_reason(error)) from error
+
     def tables(self) -> list[TableRecord]:
         """Return every table, oldest first."""
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             rows = connection.execute(sa.select(_tables).order_by(_tables.c.opened_at, _tables.c.id)).all()
             return [self._table(connection, row) for row in rows]
 
@@ -196,12 +225,12 @@ class SqlStore:
 
     def entries(self, table_id: str) -> tuple[Entry, ...]:
         """Return a table's whole log, in order."""
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return self._log(connection, table_id)
 
     def temples(self) -> list[TempleRecord]:
         """Return every temple that was ever heard of, by name."""
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             rows = connection.execute(sa.select(_temples).order_by(_temples.c.name))
             return [TempleRecord(**row._mapping) for row in rows]
 
@@ -210,7 +239,7 @@ class SqlStore:
         above = sa.select(_tokens.c.seq).where(
             _tokens.c.source == sa.bindparam("s"), _tokens.c.seq > sa.bindparam("m")
         )
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             sources = connection.execute(sa.select(_sources)).all()
             return {
                 row.source: (
@@ -224,14 +253,14 @@ class SqlStore:
         """Return a temple's last tokens, newest first."""
         newest = sa.select(_tokens).where(_tokens.c.temple == temple)
         newest = newest.order_by(_tokens.c.received_at.desc(), _tokens.c.seq.desc()).limit(limit)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return tuple(_kept(row) for row in connection.execute(newest))
 
     def totals(self, temple: str) -> dict[wire.God, int]:
         """Return how many tokens of each god were kept from a temple, tests left out."""
         totals = dict.fromkeys(wire.God, 0)
         query = sa.select(_tokens.c.god, _tokens.c.flags, sa.func.count()).where(_tokens.c.temple == temple)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             for god, flags, count in connection.execute(query.group_by(_tokens.c.god, _tokens.c.flags)):
                 if wire.Flag.TEST not in flags.split():
                     totals[wire.God(god)] += count
@@ -240,21 +269,26 @@ class SqlStore:
     def quarantined(self, temple: str) -> int:
         """Return how many of a temple's tokens are held apart."""
         query = sa.select(sa.func.count()).select_from(_quarantine).where(_quarantine.c.temple == temple)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return connection.execute(query).scalar_one()
 
     def arrived(self, source: str) -> dict[wire.God, int]:
         """Return how many tokens of each god were kept from one ledger, tests among them."""
         query = sa.select(_tokens.c.god, sa.func.count()).where(_tokens.c.source == source).group_by(_tokens.c.god)
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             counts = {wire.God(god): count for god, count in connection.execute(query)}
         return {god: counts.get(god, 0) for god in wire.God}
 
     def fallen(self, table_id: str) -> tuple[KeptToken, ...]:
-        """Return the tokens that were kept for a table, in the order in which they fell."""
-        query = sa.select(_tokens).where(_tokens.c.table_id == table_id).order_by(_tokens.c.at, _tokens.c.seq)
-        with self._engine.connect() as connection:
-            return tuple(_kept(row) for row in connection.execute(query))
+        """Return the tokens that were kept for a table, ledger by ledger, each in the order of its numbers."""
+        query = sa.select(_tokens).where(_tokens.c.table_id == table_id).order_by(_tokens.c.seq)
+        with self._reading() as connection:
+            kept = [_kept(row) for row in connection.execute(query)]
+        begun: dict[str, datetime] = {}
+        for each in kept:
+            begun.setdefault(each.token.source, each.received_at)
+        # Stable: within one ledger the numbers alone order, for any clock may have been set meanwhile.
+        return tuple(sorted(kept, key=lambda each: (begun[each.token.source], each.token.source)))
 
 
 class SqlTransaction:

@@ -122,7 +122,7 @@ class TempleService(Tables):
         return {god: max(0, total - arrived[god]) for god, total in count.totals.items()}
 
     def fallen(self, table_id: str) -> Sequence[KeptToken]:
-        """Return the tokens that were kept for a table, in the order in which they fell."""
+        """Return the tokens that were kept for a table, ledger by ledger, each in the order of its numbers."""
         return self._store.fallen(self.table(table_id).id)
 
     def reach(self, reachable: bool) -> None:
@@ -134,6 +134,9 @@ class TempleService(Tables):
     def _put(self, *temples: Temple) -> None:
         for temple in temples:
             before = self._temples.get(temple.name)
+            if temple.health() != (before or Temple(temple.name)).health():
+                heard_before = before is not None and before.status is not None
+                temple = replace(temple, since=self._clock(), exact=heard_before)
             self._temples[temple.name] = temple
             if temple != before:
                 self._on_change(f"temple:{temple.name}")

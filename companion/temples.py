@@ -7,16 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from companion.errands import Errand
 from companion.keeping import KeptToken, TempleRecord
 from controller import wire
 
-RECENT = 20
-"""How many of its last tokens a temple's page shows."""
+RECENT = 120
+"""How many of its last tokens are at hand: their widths are drawn."""
+
+MINUTE = timedelta(minutes=1)
+_MOST_IN_A_MINUTE = 6000
 
 _ALIVE = (wire.State.READY, wire.State.ALERT)
-_BEAM_FAULTS = (wire.Beam.JAMMED, wire.Beam.DARK, wire.Beam.FLICKER)
+BEAM_FAULTS = (wire.Beam.JAMMED, wire.Beam.DARK, wire.Beam.FLICKER)
 
 
 class Health(NamedTuple):
@@ -50,6 +55,16 @@ class Temple:
     """All tokens ever kept from it, tests left out."""
     quarantined: int = 0
     """Tokens held apart because others had taken their numbers."""
+    since: datetime | None = None
+    """When it was first heard to be as it is; `exact` says whether it was heard to become so."""
+    exact: bool = False
+    findings: wire.Findings | None = None
+    """What it last found wrong with its beams."""
+    noise: wire.Noise | None = None
+    falls: tuple[datetime, ...] = ()
+    """When its tokens of the last minute arrived, tests and those sent again left out."""
+    errand: Errand | None = None
+    """What was last asked of it."""
 
     def stored(self) -> TempleRecord:
         """Return what is durable about it."""
@@ -59,6 +74,13 @@ class Temple:
     def alive(self) -> bool:
         """Whether its own ledger was last heard to be at work."""
         return self.status is not None and self.status.source == self.source and self.status.state in _ALIVE
+
+    @property
+    def diagnosis(self) -> wire.Findings | None:
+        """What it finds wrong with its beams, if those who watch them now have said so."""
+        if self.findings is None or self.status is None or not self.alive or not self.reachable:
+            return None
+        return self.findings if self.findings.session == self.status.session else None
 
     def health(self) -> Health:
         """Return the one thing that most needs somebody's hand, or ``ready``."""
@@ -70,7 +92,7 @@ class Temple:
             return Health(str(self.status.state))
         if self.status.trouble:
             return Health(str(self.status.trouble))
-        for fault in (*_BEAM_FAULTS, wire.Beam.UNPROVED):
+        for fault in (*BEAM_FAULTS, wire.Beam.UNPROVED):
             for god in wire.God:
                 if self.status.beams[god] == fault:
                     return Health(str(fault), str(god))
@@ -102,7 +124,29 @@ class Temple:
             if wire.Flag.TEST not in kept.token.flags:
                 totals[kept.token.god] += 1
         recent = (*reversed(new[-RECENT:]), *self.recent)[:RECENT]
-        return replace(self, recent=recent, totals=totals, quarantined=self.quarantined + quarantined)
+        falls = self.falls
+        if news := [each for each in new if wire.Flag.TEST not in each.token.flags and not each.token.replayed]:
+            falls = _last_minute((*falls, *(each.received_at for each in news)), news[-1].received_at)
+        return replace(
+            self,
+            recent=recent,
+            totals=totals,
+            quarantined=self.quarantined + quarantined,
+            falls=falls,
+            errand=self.errand and self.errand.saw(new),
+        )
+
+    def timed(self, now: datetime) -> Temple:
+        """Return the temple as of now, where nothing but time has passed."""
+        return replace(self, falls=_last_minute(self.falls, now), errand=self.errand and self.errand.timed(now))
+
+
+def _last_minute(falls: tuple[datetime, ...], now: datetime) -> tuple[datetime, ...]:
+    """Return what of these times is not over a minute old; they are in order, and a bound keeps them few."""
+    first = 0
+    while first < len(falls) and falls[first] <= now - MINUTE:
+        first += 1
+    return falls[first:][-_MOST_IN_A_MINUTE:] if first or len(falls) > _MOST_IN_A_MINUTE else falls
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeAlias
 
 from controller.diagnosis import DEAF, Answer, proof
 from controller.settings import BeamSettings
-from controller.wire import God, Timing
+from controller.wire import Emitters, God, Timing
 
 Listener: TypeAlias = Callable[[God, int, bool], None]
 """Called with the slot, the stamp in monotonic nanoseconds, and whether the beam is dark. It must only enqueue."""
@@ -36,17 +36,28 @@ class BeamsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """How a beam stood at a moment; `proved` if an edge was already heard from it."""
+    """How a beam stood at a moment; `proved` if an edge was already heard from it.
+
+    `answer` is what its receiver answered a switched emitter, where that was asked.
+    """
 
     dark: bool
     at_ns: int
     proved: bool = False
+    answer: Answer | None = None
+
+
+def answered(dark: bool, at_ns: int, answers: Mapping[God, Answer] | None, god: God) -> Level:
+    """Return how a beam stood, with what its receiver answered where the emitters were switched."""
+    answer = None if answers is None else answers[god]
+    return Level(dark, at_ns, answer is not None and proof(answer) is None, answer)
 
 
 class Beams(Protocol):
     """Where edges come from: a Pi's header, or a script."""
 
     timing: Timing
+    emitters: Emitters
 
     def open(self, listener: Listener) -> Mapping[God, Level]:
         """Begin to listen, and return how the beams stand; raises `BeamsError`."""
@@ -86,6 +97,7 @@ class HeaderBeams:
         self._proving = False
         self._spares = list(_SPARE_LINES)
         self.timing = Timing.KERNEL if settings.factory == "lgpio" else Timing.CALLBACK
+        self.emitters = Emitters.FIXED if settings.emitters is None else Emitters.SWITCHED
 
     def open(self, listener: Listener) -> Mapping[God, Level]:
         """Claim the pins and begin to listen.
@@ -222,15 +234,19 @@ class HeaderBeams:
             self._devices[god] = BreakBeam(god)
         if self._lgpio is not None:
             self._claim_spare()
+        answers: Mapping[God, Answer] = {}
         if self._emitters is not None:
+            answers = self._blink()
             for _ in range(_HEALINGS):
-                if not any(proof(answer) == DEAF for answer in self._blink().values()):
+                if not any(proof(answer) == DEAF for answer in answers.values()):
                     break
                 self.heal()
+                answers = self._blink()
         levels = {}
         for god, device in self._devices.items():
             at_ns = time.monotonic_ns()
-            levels[god] = Level(device.is_active, at_ns, proved=self._emitters is not None and device.heard > 0)
+            proved = self._emitters is not None and device.heard > 0
+            levels[god] = Level(device.is_active, at_ns, proved, answers.get(god))
         return levels
 
     def _claim_spare(self) -> None:

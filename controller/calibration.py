@@ -65,9 +65,9 @@ class Calibration:
     def begin(self, god: God, wanted: int, now_ns: int, told: Callable[[Result], None]) -> None:
         """Wait for so many tokens, then tell what they propose; raises `RefusedError`."""
         if self._run is not None:
-            raise RefusedError(f"a calibration of {self._run.god} is running; wait for its end")
+            raise RefusedError("calibrating", f"a calibration of {self._run.god} is running; wait for its end")
         if not 1 <= wanted <= MOST:
-            raise RefusedError(f"calibrate counts {wanted} tokens; expected 1 to {MOST}")
+            raise RefusedError("bad_count", f"calibrate counts {wanted} tokens; expected 1 to {MOST}")
         self._proposal = None
         self._run = _Running(god, wanted, now_ns + PATIENCE_NS, told)
 
@@ -95,19 +95,24 @@ class Calibration:
         if (run := self._run) is not None and now_ns >= run.until_ns:
             self._run = None
             seen = f"{len(run.widths)} of {run.wanted} tokens were measured for {run.god}"
-            run.told({"error": f"{seen}, and {run.glitches} spells were too short: see the self-test"})
+            words = f"{seen}, and {run.glitches} spells were too short: see the self-test"
+            run.told(RefusedError("too_few", words).told())
 
     def decide(self, god: God, keep: bool) -> tuple[Limits, Result]:
-        """Take the yes or no to what was proposed; raises `RefusedError`."""
+        """Take the yes or no to what was proposed; a no also ends a run of that slot. Raises `RefusedError`."""
+        if not keep and (run := self._run) is not None and run.god is god:
+            self._run = None
+            run.told(RefusedError("ended", f"the calibration of {god} was ended by hand").told())
+            return self.limits, {"god": god, "kept": False, "limits": learned.shown(self.limits)}
         if self._proposal is None or self._proposal[0] is not god:
-            raise RefusedError(f"nothing is proposed for {god}; calibrate it first")
+            raise RefusedError("no_proposal", f"nothing is proposed for {god}; calibrate it first")
         _, measured = self._proposal
         if keep:
             after = {**self._known, god: measured}
             try:
                 self._save(after)
             except OSError as error:
-                raise RefusedError(f"what was learned cannot be saved: {error.strerror}") from error
+                raise RefusedError("not_saved", f"what was learned cannot be saved: {error.strerror}") from error
             self._known = after
         self._proposal = None
         return self.limits, {"god": god, "kept": keep, "limits": learned.shown(self.limits)}

@@ -20,7 +20,15 @@ _REMEMBERED = 64
 
 
 class RefusedError(Exception):
-    """A command that is not carried out; the message says why, in plain words."""
+    """A command that is not carried out; the message says why, in plain words, and the code to a program."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+    def told(self) -> Result:
+        """Return it as a result that comes later carries it."""
+        return {"error": str(self), "code": self.code}
 
 
 class Commands:
@@ -44,18 +52,26 @@ class Commands:
         try:
             if now > command.expires:
                 raise RefusedError(
-                    f"{command.name} expired at {format_utc(command.expires)}, and here it is {format_utc(now)}"
+                    "expired",
+                    f"{command.name} expired at {format_utc(command.expires)}, and here it is {format_utc(now)}",
                 )
             handler = self._handlers.get(command.name)
             if handler is None:
-                raise RefusedError(f"this temple cannot {command.name}; expected {', '.join(sorted(self._handlers))}")
+                known = ", ".join(sorted(self._handlers))
+                raise RefusedError("unknown", f"this temple cannot {command.name}; expected {known}")
             handler(command, lambda result: self._reply(Reply(command.id, True, result)))
         except RefusedError as error:
-            self._reply(Reply(command.id, False, error=str(error)))
+            self._reply(Reply(command.id, False, error=_short(error), code=error.code))
 
     def _reply(self, reply: Reply) -> None:
         if reply.ok and reply.result is not None and "error" in reply.result:
-            reply = Reply(reply.id, False, error=str(reply.result["error"]))
+            code = reply.result.get("code")
+            reply = Reply(reply.id, False, error=_short(reply.result["error"]), code=str(code) if code else None)
         if reply.id in self._seen:
             self._seen[reply.id] = reply
         self._answer(reply)
+
+
+def _short(error: object) -> str:
+    """Return an error as a reply may hold it: a path in it can be of any length."""
+    return str(error)[:512]

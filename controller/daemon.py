@@ -138,6 +138,7 @@ class _Daemon:
             ),
             prove=self._beams.prove,
             board=self._board,
+            emitters=self._beams.emitters,
         )
         self._thread = threading.Thread(target=self._pipeline.run, name="pipeline", daemon=True)
         self._dead: str | None = None

@@ -27,7 +27,7 @@ _ENOUGH = 8
 _TWICE = 1.7
 """A spell so many times as wide as the middle one was two tokens, where no band was learned."""
 
-Facts: TypeAlias = Mapping[str, int | float | str]
+Facts: TypeAlias = Mapping[str, int | float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,18 @@ class Observed:
         self.grazes: deque[int] = deque(maxlen=REMEMBERED)
         self.starts: deque[int] = deque(maxlen=REMEMBERED)
         self.dark_since_ns: int | None = since_ns if dark else None
+        self.healed_ns: int | None = None
+        """When an edge was heard again after levels that none had led to."""
         self._edge_ns = since_ns
         self._dark = dark
         self._long_dark = dark
         self._since_heard = 0
+
+    def deadline(self, now_ns: int) -> int | None:
+        """Return when something else is to be said of this beam by time alone."""
+        due = [self.chatter_ns + SECOND, self.chatter_ns + RECENT_NS] if self.chatter_ns is not None else []
+        due += [self.healed_ns + RECENT_NS] if self.healed_ns is not None else []
+        return min((at_ns for at_ns in due if at_ns > now_ns), default=None)
 
     def chatters_at(self, now_ns: int) -> bool:
         """Say whether the beam goes dark too often for tokens now, whatever the counter makes of it."""
@@ -91,6 +99,8 @@ class Observed:
 
     def edge(self, at_ns: int, dark: bool, limits: Limits) -> None:
         """Take an edge that was heard."""
+        if self.deaf:
+            self.healed_ns = at_ns
         self.edges += 1
         self._since_heard += 1
         lasted = at_ns - self._edge_ns
@@ -159,11 +169,26 @@ class Observed:
 
 
 def diagnose(
-    observed: Mapping[God, Observed], beams: Mapping[God, Beam], limits: Limits, now_ns: int
+    observed: Mapping[God, Observed],
+    beams: Mapping[God, Beam],
+    limits: Limits,
+    now_ns: int,
+    answers: Mapping[God, Answer] | None = None,
 ) -> dict[God, tuple[Finding, ...]]:
-    """Return what is wrong with each beam, what most needs a hand first; nothing for a beam that is well."""
+    """Return what is wrong with each beam, what most needs a hand first; nothing for a beam that is well.
+
+    What a switched emitter proved (`answers`, of the beams where nothing has moved since) stands in place of what
+    could only be guessed from a level.
+    """
     together = _together(observed, beams, now_ns)
-    return {god: tuple(_slot(observed[god], beams[god], limits, now_ns, together)) for god in God}
+    found = {}
+    for god in God:
+        slot = _slot(observed[god], beams[god], limits, now_ns, together)
+        if answers is not None and god in answers:
+            proved = proof(answers[god])
+            slot = ([] if proved is None else [proved]) + [each for each in slot if each.code not in _GUESSED]
+        found[god] = tuple(slot)
+    return found
 
 
 def selftest(
@@ -176,27 +201,21 @@ def selftest(
 ) -> dict[God, dict[str, object]]:
     """Return what each beam reads, what was seen of it and what is wrong, as a reply carries it.
 
-    What a switched emitter proves stands in place of what could only be guessed from a level. An `ailment` of the
-    board that counts, or of its cable, comes before everything.
+    An `ailment` of the board that counts, or of its cable, comes before everything.
     """
-    found = diagnose(observed, {god: counter.beam for god, counter in counters.items()}, limits, now_ns)
-    told = {}
-    for god, counter in counters.items():
-        findings = found[god]
-        if answers is not None:
-            proved = proof(answers[god])
-            others = [each for each in findings if each.code not in _GUESSED]
-            findings = (*(() if proved is None else (proved,)), *others)
-        if ailment is not None:
-            findings = (ailment, *findings)
-        told[god] = {
+    found = diagnose(observed, {god: counter.beam for god, counter in counters.items()}, limits, now_ns, answers)
+    if ailment is not None:
+        found = {god: (ailment, *findings) for god, findings in found.items()}
+    return {
+        god: {
             "reads": "dark" if counter.dark else "clear",
             "beam": counter.beam,
-            "proof": None if answers is None else proof(answers[god]) is None,
+            "proof": None if answers is None or god not in answers else proof(answers[god]) is None,
             **observed[god].told(),
-            "findings": [finding.told() for finding in findings],
+            "findings": [finding.told() for finding in found[god]],
         }
-    return told
+        for god, counter in counters.items()
+    }
 
 
 _GUESSED = ("dark", "blocked", "both_dark", "reversed", "unproved", "deaf")
@@ -255,6 +274,10 @@ def _slot(seen: Observed, beam: Beam, limits: Limits, now_ns: int, together: str
             widest = _ms(max(seen.grazes))
             found.append(Finding("hop", {"glitches": seen.glitches, "tokens": seen.tokens, "widest_ms": widest}))
         found += _widths(seen, limits)
+    if not seen.deaf and seen.healed_ns is not None and now_ns - seen.healed_ns < RECENT_NS:
+        found.append(
+            Finding("was_deaf", {"unheard": seen.unheard, "ago_s": round((now_ns - seen.healed_ns) / SECOND)})
+        )
     if seen.missed > seen.unheard:
         found.append(Finding("missed_edges", {"missed": seen.missed - seen.unheard}))
     if beam is Beam.UNPROVED and not seen.deaf:

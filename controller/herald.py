@@ -166,7 +166,7 @@ class Herald:
 
     def _tell_tokens(self, ledger: Ledger, now_ns: int) -> None:
         if self._window.silent(now_ns):
-            # What the broker has not even taken is still on its way; the keepalive watches over that.
+            # What the broker has not even taken is still on its way; the link watches over that.
             if self._outlet.congested():
                 self._window.wait_on(now_ns)
                 return

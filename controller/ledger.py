@@ -305,6 +305,7 @@ def _make(connection: sqlite3.Connection, path: Path, new_source: Callable[[], s
     connection.execute("PRAGMA synchronous = FULL")
     with _Transaction(connection):
         pass  # a disk or a file that may only be read says so here, not at the first token
+    _settle(connection, path)
     if tables == 0:
         with _Transaction(connection):
             connection.execute(f"PRAGMA application_id = {_APPLICATION}")
@@ -312,6 +313,20 @@ def _make(connection: sqlite3.Connection, path: Path, new_source: Callable[[], s
                 connection.execute(statement)
             connection.execute("INSERT INTO meta VALUES (1, ?, ?, 0, 0)", (SCHEMA, new_source()))
         _sync_folder(path.absolute().parent)
+
+
+def _settle(connection: sqlite3.Connection, path: Path) -> None:
+    """Make durable what is found in the log before anything is said of it; raises `LedgerTrouble`.
+
+    A commit whose sync failed, or during which the process was killed, may be found there by whoever opens the file
+    next, and be on no disk: a row that is offered again, and is there already, would be written by nobody. Syncing
+    the log is not enough, as a system forgets what it failed to write; so its pages are written again, into the file.
+    """
+    busy = connection.execute("PRAGMA wal_checkpoint(FULL)").fetchone()[0]
+    if busy:
+        raise LedgerTrouble(
+            Trouble.LEDGER_FAILING, f"the ledger {path} is being read by another program for too long"
+        )
 
 
 def _sync_folder(folder: Path) -> None:

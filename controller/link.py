@@ -110,6 +110,7 @@ class Link:
         self._lock = threading.Lock()
         self._client: paho.Client | None = None
         self._leaving: deque[paho.MQTTMessageInfo] = deque()
+        self._taken_s = 0.0
         self._up = False
         self._stopping = False
         self._unplugged = False
@@ -149,9 +150,7 @@ class Link:
         info = client.publish(wire.topic(self._temple, message.leaf), wire.encode(message), qos=1, retain=retain)
         if info.rc != MQTTErrorCode.MQTT_ERR_SUCCESS:
             return False
-        with self._lock:
-            self._forget_taken()
-            self._leaving.append(info)
+        self._note(info)
         return True
 
     def congested(self) -> bool:
@@ -186,10 +185,31 @@ class Link:
         if self._thread.is_alive():
             self._thread.join(_CONNECT_S + 1)
 
+    def _note(self, info: paho.MQTTMessageInfo) -> None:
+        with self._lock:
+            self._forget_taken()
+            if not self._leaving:
+                self._taken_s = time.monotonic()
+            self._leaving.append(info)
+
     def _forget_taken(self) -> None:
         """Drop from what is leaving what the broker has taken: it takes in order."""
         while self._leaving and self._leaving[0].is_published():
             self._leaving.popleft()
+            self._taken_s = time.monotonic()
+
+    def _owed(self, visit: _Visit) -> str:
+        """Return what the broker has owed an answer for longer than a keepalive, or nothing.
+
+        It may answer every ping, and yet a packet of ours or its answer is gone: within one connection MQTT sends
+        neither again, and a temple that waited on would wait for ever.
+        """
+        late_s = time.monotonic() - self._settings.keepalive
+        with self._lock:
+            self._forget_taken()
+            if self._leaving and self._taken_s < late_s:
+                return "what this temple published"
+        return "" if visit.subscribed or visit.greeted_s > late_s else "what this temple wants to hear"
 
     def _run(self) -> None:
         wait = BACKOFF_S[0]
@@ -222,7 +242,10 @@ class Link:
         if not self._wait(visit.answered, _CONNECT_S):
             self._complain(f"the broker at {self.address} took the connection and does not answer")
         elif not (self._stopping or self._unplugged):
-            self._wait(visit.over)
+            while not self._wait(visit.over, IDLE_S):
+                if owed := self._owed(visit):
+                    log.warning("the broker at %s leaves %s without an answer; connecting anew", self.address, owed)
+                    break
         self._client = None
         if self._stopping:
             visit.over.wait(_FAREWELL_S)
@@ -266,7 +289,7 @@ class Link:
         client.on_connect = lambda client, _data, _flags, reason, _props: self._on_connect(client, reason, visit)
         client.on_disconnect = lambda _client, _data, _flags, reason, _props: self._on_disconnect(reason, visit)
         client.on_message = lambda _client, _data, message: self._on_message(message)
-        client.on_subscribe = lambda _client, _data, _mid, reasons, _props: self._on_subscribe(reasons)
+        client.on_subscribe = lambda _client, _data, _mid, reasons, _props: self._on_subscribe(reasons, visit)
         client.on_publish = lambda _client, _data, _mid, reason, _props: self._on_publish(reason)
         return client
 
@@ -287,9 +310,10 @@ class Link:
         else:
             client.subscribe([(wire.topic(self._temple, leaf), 1) for leaf in _HEARD])
             self._complaint = ""
+            visit.greeted_s = time.monotonic()
             self._up = True
             for topic, payload in self._announced.items():
-                client.publish(topic, payload, qos=1, retain=True)
+                self._note(client.publish(topic, payload, qos=1, retain=True))
             log.info("connected to %s in MQTT %s", self.address, self._protocol)
             self._listener(Up())
         visit.answered.set()
@@ -300,7 +324,8 @@ class Link:
         visit.over.set()
         visit.answered.set()
 
-    def _on_subscribe(self, reasons: list[ReasonCode]) -> None:
+    def _on_subscribe(self, reasons: list[ReasonCode], visit: _Visit) -> None:
+        visit.subscribed = True
         for leaf, reason in zip(_HEARD, reasons, strict=False):
             if reason.is_failure:
                 log.error("the broker refuses to tell this temple its %ss: %s", leaf, reason)
@@ -354,6 +379,8 @@ class _Visit:
         self.answered = threading.Event()
         self.over = threading.Event()
         self.unsupported = False
+        self.greeted_s = 0.0
+        self.subscribed = False
 
 
 def _no_delay(_client: paho.Client, _data: object, connection: object) -> None:

@@ -13,6 +13,7 @@ import logging
 import queue
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
@@ -20,10 +21,11 @@ from typing import NamedTuple, Protocol
 from controller import wire
 from controller.beams import Level
 from controller.board import BoardSlot
+from controller.bulletin import Bulletin
 from controller.calibration import USUAL, Calibration
 from controller.commands import Commands, RefusedError, Result
 from controller.counting import MS, SECOND, BeamChanged, Counted, Counter, Edge, Event, Glitch, Limits, MissedEdge
-from controller.diagnosis import Answer, Finding, Observed, proof, selftest
+from controller.diagnosis import Answer, Finding, Observed, diagnose, proof, selftest
 from controller.herald import Herald, Identity, Outlet
 from controller.items import Ails, Calibrate, Drop, Fell, Heard, Item, Look, Met, Read, Selftest, Shown, Stop
 from controller.learned import shown
@@ -33,7 +35,7 @@ from controller.link import Came, Down, Garbled, Up
 from controller.liveness import DISK_S, IDLE_S, Beat, unheard
 from controller.scenario import simulate
 from controller.window import Window
-from controller.wire import Beam, CommandName, Flag, God, State, Trouble
+from controller.wire import Beam, CommandName, Emitters, Flag, God, State, Trouble
 
 RETRY_NS = SECOND // 2
 """How soon a ledger that failed is tried again."""
@@ -41,7 +43,12 @@ RETRY_NS = SECOND // 2
 DROP_NS = 5 * SECOND
 """How long after its last edge a dropped token may take to be recorded."""
 
+STANDSTILL_NS = SECOND // 20
+"""A wait that lasted so much longer than it should: the process was frozen, and its beams' thread with it."""
+
 _BATCH = 256
+_STRAGGLERS_S = 1.0
+_ROUNDS = 10
 _BY_HAND = frozenset({Flag.TEST, Flag.SIMULATED})
 _ALARMING = (Beam.JAMMED, Beam.DARK, Beam.FLICKER)
 _HARMLESS = ("line_noise",)
@@ -115,6 +122,7 @@ class Pipeline:
         calibration: Calibration | None = None,
         prove: Callable[[], Mapping[God, Answer] | None] = lambda: None,
         board: Board | None = None,
+        emitters: Emitters = Emitters.FIXED,
     ) -> None:
         """Take over what the composition root opened.
 
@@ -146,6 +154,10 @@ class Pipeline:
             else board.slots
         )
         self._observed = {god: Observed(at.dark, at.at_ns) for god, at in levels.items()}
+        self._emitters = emitters
+        self._answers = {god: at.answer for god, at in levels.items() if at.answer is not None}
+        """What the emitters proved, of the beams where nothing has moved since."""
+        self._bulletin = Bulletin(outlet)
         self._untold: deque[_Untold] = deque()
         self._drafts: dict[God, _Untold] = {}
         self._waiting: dict[tuple[God, bool], deque[_Waiting]] = {
@@ -176,20 +188,37 @@ class Pipeline:
         self._settle(self._clock.monotonic_ns())
         while True:
             self._beat(DISK_S)
-            try:
-                patience = self.patience()
-                # An idle temple lives too: it beats, at the latest when this is over.
-                items = [self.queue.get(timeout=IDLE_S if patience is None else min(IDLE_S, patience))]
-                while len(items) < _BATCH and not self.queue.empty():
-                    items.append(self.queue.get_nowait())
-            except queue.Empty:
-                items = []
-            for item in items:
+            for item in self._next():
                 if isinstance(item, Stop):
                     self._close()
                     return
                 self._take(item)
             self._settle(self._clock.monotonic_ns())
+
+    def _next(self) -> list[Item]:
+        """Wait for what comes, until something is due; after a standstill, for what fell meanwhile.
+
+        Else a spell that was over long ago would be called a jam, only because its end is heard a moment later.
+        """
+        patience = self.patience()
+        # An idle temple lives too: it beats, at the latest when this is over.
+        wait_s = IDLE_S if patience is None else min(IDLE_S, patience)
+        due_ns = self._clock.monotonic_ns() + round(wait_s * SECOND)
+        items = self._waited(wait_s)
+        if (over_ns := self._clock.monotonic_ns() - due_ns) > STANDSTILL_NS:
+            for _ in range(_ROUNDS):
+                if not (more := self._waited(min(over_ns / SECOND, _STRAGGLERS_S))):
+                    break
+                items += more
+        return items
+
+    def _waited(self, wait_s: float) -> list[Item]:
+        items: list[Item] = []
+        with suppress(queue.Empty):
+            items.append(self.queue.get(timeout=wait_s))
+            while len(items) < _BATCH and not self.queue.empty():
+                items.append(self.queue.get_nowait())
+        return items
 
     def status(self) -> wire.Status:
         """Return how the temple is."""
@@ -241,6 +270,7 @@ class Pipeline:
         quiet = all(now_ns - counter.last_ns >= SECOND for counter in self.counters.values())
         answers = self._prove() if quiet else None
         for god, answer in (answers or {}).items():
+            self._answers[god] = answer
             if proof(answer) is None:
                 self._heed(god, self.counters[god].prove())
         status = self.status()
@@ -248,14 +278,35 @@ class Pipeline:
             "state": status.state,
             "trouble": status.trouble,
             "limits": shown(self._limits),
-            "beams": selftest(self.counters, self._observed, answers, self._limits, now_ns, self._ailment),
+            "emitters": self._emitters if quiet or self._emitters is Emitters.FIXED else "busy",
+            "beams": selftest(self.counters, self._observed, self._answers, self._limits, now_ns, self._ailment),
         }
+
+    def findings(self) -> wire.Findings:
+        """Return what is wrong with the beams as far as anybody can tell without touching them."""
+        beams = {god: counter.beam for god, counter in self.counters.items()}
+        found = diagnose(self._observed, beams, self._limits, self._clock.monotonic_ns(), self._answers)
+        if self._ailment is not None:
+            found = {god: (self._ailment, *findings) for god, findings in found.items()}
+        return wire.Findings(
+            session=self._identity.session,
+            at=self._clock.utc(),
+            emitters=self._emitters,
+            limits=shown(self._limits),
+            beams={god: tuple(wire.Finding(each.code, each.facts) for each in found[god]) for god in God},
+        )
+
+    def _seen(self) -> object:
+        """Return all that `findings` follow from, beside the time."""
+        edges = tuple((each.edges, each.unheard) for each in self._observed.values())
+        beams = tuple(counter.beam for counter in self.counters.values())
+        return (edges, beams, self._limits, tuple(self._answers.items()), self._ailment)
 
     def patience(self) -> float | None:
         """Return the seconds until something is due, or None if only the queue can bring news."""
         due = [counter.deadline() for counter in self.counters.values()]
         due.append(self._herald.deadline() if self._ledger else None)
-        due += (self._retry_ns, self._calibration.deadline())
+        due += (self._retry_ns, self._calibration.deadline(), self._bulletin.deadline())
         due += [waiting[0].until_ns for waiting in self._waiting.values() if waiting]
         soonest = min((at_ns for at_ns in due if at_ns is not None), default=None)
         return None if soonest is None else max(0, soonest - self._clock.monotonic_ns()) / SECOND
@@ -263,9 +314,15 @@ class Pipeline:
     def _take(self, item: Item) -> None:
         match item:
             case Heard(god, at_ns, dark):
+                self._answers.pop(god, None)
                 self._observed[god].edge(at_ns, dark, self._limits)
+                # What fell through the other slot before this edge comes first, however late all of it is heard.
+                for other in self._in_order():
+                    if other is not god:
+                        self._heed(other, self.counters[other].advance(at_ns))
                 self._heed(god, self.counters[god].feed(Edge(at_ns, dark)))
             case Read(god, at_ns, dark):
+                self._answers.pop(god, None)
                 self._observed[god].level(at_ns, dark)
                 self._heed(god, self.counters[god].resync(at_ns, dark))
             case Met(board, otherwise, told):
@@ -288,10 +345,12 @@ class Pipeline:
                 self._herald.nudged()
             case Up():
                 self._herald.connected()
+                self._bulletin.connected()
             case Garbled():
                 self._herald.garbled()
             case Down():
                 self._herald.disconnected()
+                self._bulletin.disconnected()
             case Drop():
                 self._drop(item)
             case Look(told):
@@ -302,13 +361,14 @@ class Pipeline:
                 try:
                     self._measure(god, number, keep, told)
                 except RefusedError as error:
-                    told({"error": str(error)})
+                    told(error.told())
 
     def _settle(self, now_ns: int) -> None:
         """Draw what follows from what was taken and from the time: record first, then tell."""
-        for god, counter in self.counters.items():
-            self._heed(god, counter.advance(now_ns))
-            if god not in self._drafts and (certain := counter.certain()) is not None:
+        for god in self._in_order():
+            self._heed(god, self.counters[god].advance(now_ns))
+        for god in self._in_order():
+            if god not in self._drafts and (certain := self.counters[god].certain()) is not None:
                 self._drafts[god] = self._fell(god, certain, self._flags_of(god))
         self._calibration.advance(now_ns)
         self._record(now_ns)
@@ -321,7 +381,12 @@ class Pipeline:
                 self._failed(error, now_ns)
                 self._herald.tell_status(self.status())
         self._herald.tell_noise(self.noise(), now_ns)
+        self._bulletin.tell(self._seen(), self.findings, self._observed.values(), now_ns)
         self._forget_drops(now_ns)
+
+    def _in_order(self) -> list[God]:
+        """Return the slots, the one first whose last edge is the earlier."""
+        return sorted(self.counters, key=lambda god: self.counters[god].last_ns)
 
     def _heed(self, god: God, events: list[Event]) -> None:
         for event in events:
@@ -472,28 +537,30 @@ class Pipeline:
             while waiting and now_ns >= waiting[0].until_ns:
                 drop, left = waiting[0].drop, waiting.popleft().left
                 recorded = f"{drop.times - left} of {drop.times} tokens"
-                drop.told({"error": f"{recorded} dropped for {drop.god} were recorded: see the temple's status"})
+                words = f"{recorded} dropped for {drop.god} were recorded: see the temple's status"
+                drop.told(RefusedError("not_recorded", words).told())
 
     def _identify(self) -> dict[str, object]:
         return {key: value for key, value in self.report().items() if value is not None}
 
     def _resend(self, command: wire.Command, told: Callable[[Result], None]) -> None:
         if command.seq is None:
-            raise RefusedError("resend needs seq, the first token to send again")
+            raise RefusedError("no_seq", "resend needs seq, the first token to send again")
         if self._ledger is None:
-            raise RefusedError("the ledger cannot be read now: see the temple's status")
+            raise RefusedError("ledger", "the ledger cannot be read now: see the temple's status")
         if command.seq > (highest := self._herald.last_seq + 1):
-            raise RefusedError(f"resend from {command.seq}; expected at most {highest}, the next token")
+            words = f"resend from {command.seq}; expected at most {highest}, the next token"
+            raise RefusedError("beyond", words)
         try:
             self._ledger.deliver_again(command.seq)
         except (LedgerTrouble, LedgerError) as error:
-            raise RefusedError(str(error)) from error
+            raise RefusedError("ledger", str(error)) from error
         self._herald.resend_from(command.seq)
         told({"from": command.seq, "last_seq": self._herald.last_seq})
 
     def _calibrate(self, command: wire.Command, told: Callable[[Result], None]) -> None:
         if command.god is None:
-            raise RefusedError(f"calibrate needs a god: {' or '.join(God)}")
+            raise RefusedError("no_god", f"calibrate needs a god: {' or '.join(God)}")
         self._measure(command.god, command.count, command.keep, told)
 
     def _measure(self, god: God, number: int | None, keep: bool | None, told: Callable[[Result], None]) -> None:
@@ -508,7 +575,7 @@ class Pipeline:
 
     def _test(self, command: wire.Command, told: Callable[[Result], None]) -> None:
         if command.god is None:
-            raise RefusedError(f"drop needs a god: {' or '.join(God)}")
+            raise RefusedError("no_god", f"drop needs a god: {' or '.join(God)}")
         self._drop(Drop(command.god, 1, 0, True, told))
 
     def _close(self) -> None:

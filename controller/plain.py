@@ -27,6 +27,12 @@ TROUBLES = {
     "deaf": "a thread has died",
 }
 
+EMITTERS = {
+    "switched": "switched off and on: each receiver was asked for its answer",
+    "busy": "not switched, as something fell a moment ago: ask again in a second",
+    "fixed": "always on: only a token proves that a receiver is plugged in",
+}
+
 FINDINGS = {
     "deaf": (
         "its level changes and no edge is heard ({unheard} times)",
@@ -77,12 +83,16 @@ FINDINGS = {
         "{outside} of the last {tokens} spells, about {middle_ms} ms, left the learned {narrow_ms} to {band_ms} ms",
         "calibrate with the tokens that you play with",
     ),
+    "was_deaf": (
+        "its level changed {unheard} times without an edge; it is heard again since {ago_s} s",
+        "nothing, unless it comes back; a token that fell while it was deaf is missing",
+    ),
     "missed_edges": (
         "{missed} edges were lost on their way",
         "the machine is too busy or a cable too long; look at what else runs on it",
     ),
     "no_board": (
-        "the counting board is not there: {port}: {why}",
+        "the counting board is not there (error {errno}; the log says which port)",
         "plug the board in, or name its port after serial: (ls /dev/serial/by-id lists what is plugged in)",
     ),
     "board_silent": (
@@ -117,6 +127,8 @@ def told_selftest(result: Mapping[str, Any]) -> Iterator[str]:
     """Yield a self-test in lines, a beam at a time."""
     if trouble := result.get("trouble"):
         yield f"  Attention        {TROUBLES.get(trouble, trouble)}"
+    if words := EMITTERS.get(str(result.get("emitters"))):
+        yield f"  Emitters         {words}"
     for god in God:
         beam = result["beams"][god]
         facts = [

@@ -12,8 +12,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from controller import __version__, wire
-from controller.beams import Level
+from controller.beams import Level, answered
 from controller.counting import SECOND, Limits
+from controller.diagnosis import DEAF, Answer, proof
 from controller.herald import Identity
 from controller.items import Heard, Item, Read, Stop
 from controller.ledger import Ledger
@@ -99,6 +100,7 @@ class _Stage:
         self._levels = dict(self.timeline.dark)
         self._now_ns = self._back_ns = _BEGIN_NS
         self.companion = _Companion()
+        self._awake = False
         self._pipeline: Pipeline | None = self._start()
         self._watch = LevelWatch()
 
@@ -130,9 +132,9 @@ class _Stage:
 
     def _take(self, moment: Moment) -> None:
         match moment:
-            case Change(_, god, dark, heard):
+            case Change(_, god, dark, heard, asleep):
                 self._levels[god] = dark
-                if heard:
+                if heard or (asleep and self._awake):
                     self._work([Heard(god, self._now_ns, dark)])
             case BrokerCut(_, cut):
                 self.companion.up = not cut
@@ -171,23 +173,37 @@ class _Stage:
             for god, counter in self._pipeline.counters.items():
                 if self._watch.differs(god, self._levels[god], counter):
                     self._work([Read(god, self._now_ns, self._levels[god])])
+                    self._awake = True
 
     def _start(self) -> Pipeline:
         ledger = self._open()
         pipeline = Pipeline(
             identity=Identity("rehearsal", self._new_id(), Kind.SIMULATOR, __version__, Timing.SIMULATED),
             limits=self._limits,
-            levels={god: Level(dark, self._now_ns) for god, dark in self._levels.items()},
+            levels=self._opened(),
             ledger=ledger,
             reopen=self._open,
             outlet=self.companion,
             clock=Clock(lambda: self._now_ns, lambda: EPOCH + timedelta(microseconds=self._now_ns // 1000)),
             new_id=self._new_id,
             break_beam=lambda god, times, spacing_ns: self._now_ns,
+            prove=self._answers,
+            emitters=self.timeline.emitters,
         )
         if self.companion.up:
             pipeline.work([Up()])
         return pipeline
+
+    def _answers(self) -> Mapping[God, Answer] | None:
+        return self.timeline.answers(self._now_ns - _BEGIN_NS, self._awake)
+
+    def _opened(self) -> dict[God, Level]:
+        """Return the levels at a start of the program, each with its answer where the emitters can be switched."""
+        answers = self._answers()
+        if answers is not None and any(proof(each) == DEAF for each in answers.values()):
+            self._awake = True
+            answers = self._answers()
+        return {god: answered(dark, self._now_ns, answers, god) for god, dark in self._levels.items()}
 
     def _stop(self) -> None:
         if self._pipeline is not None:

@@ -10,12 +10,12 @@ import threading
 from collections.abc import Callable, Mapping
 from itertools import count
 
-from controller.beams import Level, Listener
+from controller.beams import Level, Listener, answered
 from controller.counting import MS, SECOND, Counted, Counter, Edge, Limits
-from controller.diagnosis import Answer
+from controller.diagnosis import DEAF, Answer, proof
 from controller.liveness import IDLE_S, SOON_S, Beat, unheard
 from controller.timeline import Change, Timeline
-from controller.wire import God, Timing
+from controller.wire import Emitters, God, Timing
 
 WIDTH_NS = 12 * MS
 """How long a token of the simulation keeps its beam dark: a bead of 8 mm on a slope of 25 degrees."""
@@ -35,6 +35,7 @@ class SimulatedBeams:
     """
 
     timing = Timing.SIMULATED
+    emitters = Emitters.FIXED
 
     def __init__(self, monotonic_ns: Callable[[], int]) -> None:
         """Begin with both beams clear."""
@@ -42,7 +43,10 @@ class SimulatedBeams:
         self.beat: Beat = unheard
         """How their thread says that it lives."""
         self._changed = threading.Condition()
-        self._plan: list[tuple[int, int, God, int, bool]] = []
+        self._plan: list[tuple[int, int, God, int, bool, bool]] = []
+        self._timeline: Timeline | None = None
+        self._start_ns = 0
+        self._awake = False
         self._order = count()
         self._shades = dict.fromkeys(God, 0)
         self._held: set[God] = set()
@@ -55,7 +59,11 @@ class SimulatedBeams:
         """Begin to listen, and return how the beams stand."""
         with self._changed:
             self._listener = listener
-            levels = {god: Level(self.dark(god), self._now()) for god in God}
+            answers = self.prove()
+            if answers is not None and any(proof(each) == DEAF for each in answers.values()):
+                self.heal()
+                answers = self.prove()
+            levels = {god: answered(self.dark(god), self._now(), answers, god) for god in God}
         if not self._thread.is_alive():
             self._thread.start()
         return levels
@@ -70,11 +78,16 @@ class SimulatedBeams:
         return self._shades[god] > 0
 
     def prove(self) -> Mapping[God, Answer] | None:
-        """Return None: nothing switches the emitters of a simulation."""
-        return None
+        """Return what the scenario says that each receiver answers; None where nothing switches the emitters."""
+        answers = self._timeline.answers(self._now() - self._start_ns, self._awake) if self._timeline else None
+        if answers is None:
+            return None
+        # What a key holds dark beside the scenario is dark with the emitter on and off.
+        return {god: Answer(True, True, False) if god in self._held else answer for god, answer in answers.items()}
 
     def heal(self) -> None:
-        """Do nothing: what a scenario makes deaf stays so."""
+        """Wake what a scenario has put to sleep until a line more is claimed."""
+        self._awake = True
 
     def alive(self) -> bool:
         """Say whether edges can still reach the listener."""
@@ -107,11 +120,14 @@ class SimulatedBeams:
     def play(self, timeline: Timeline, start_ns: int) -> None:
         """Plan every change of a timeline whose moment 0 is `start_ns`; `open` comes after it."""
         with self._changed:
+            self._timeline, self._start_ns = timeline, start_ns
+            self.emitters = timeline.emitters
             for god, dark in timeline.dark.items():
                 self._shades[god] += dark
             for moment in timeline.moments:
                 if isinstance(moment, Change):
-                    self._at(start_ns + moment.at_ns, moment.god, 1 if moment.dark else -1, moment.heard)
+                    shade = 1 if moment.dark else -1
+                    self._at(start_ns + moment.at_ns, moment.god, shade, moment.heard, moment.asleep)
             self._changed.notify()
 
     def hold(self, god: God, dark: bool) -> None:
@@ -126,8 +142,8 @@ class SimulatedBeams:
         """Say whether a beam is held dark."""
         return god in self._held
 
-    def _at(self, due_ns: int, god: God, shade: int, heard: bool = True) -> None:
-        heapq.heappush(self._plan, (due_ns, next(self._order), god, shade, heard))
+    def _at(self, due_ns: int, god: God, shade: int, heard: bool = True, asleep: bool = False) -> None:
+        heapq.heappush(self._plan, (due_ns, next(self._order), god, shade, heard, asleep))
 
     def _run(self) -> None:
         with self._changed:
@@ -138,8 +154,8 @@ class SimulatedBeams:
                 elif (wait := self._plan[0][0] - self._now()) > 0:
                     self._changed.wait(min(wait / SECOND, IDLE_S))
                 else:
-                    due_ns, _, god, shade, heard = heapq.heappop(self._plan)
-                    self._shade(god, due_ns, shade, heard)
+                    due_ns, _, god, shade, heard, asleep = heapq.heappop(self._plan)
+                    self._shade(god, due_ns, shade, heard or (asleep and self._awake))
 
     def _shade(self, god: God, at_ns: int, shade: int, heard: bool = True) -> None:
         was_dark = self.dark(god)

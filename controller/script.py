@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Never, TypeAlias
 
 from controller.counting import MS, Limits
-from controller.wire import God
+from controller.wire import Emitters, God
 
 VERSION = 1
 MAX_BYTES = 1_000_000
@@ -81,6 +81,7 @@ class Script:
     seed: int
     end_ns: int | None
     counting: Mapping[str, float]
+    emitters: Emitters
     happenings: tuple[Happening, ...]
     expected: Expected
 
@@ -207,7 +208,7 @@ KINDS: Mapping[str, _Kind] = {
     "flicker": {"god": _SLOTS, "for_ms": _FOR, "per_s": _Whole(2, 2000, 100)},
     "reverse": {"god": _SLOTS, "for_ms": _LASTING},
     "miss": {"god": _SLOTS, "edges": _Whole(1, MOST_TOKENS, 1)},
-    "deaf": {"god": _SLOTS, "for_ms": _LASTING},
+    "deaf": {"god": _SLOTS, "for_ms": _LASTING, "until": _Word(("end", "claim"), "end")},
     "broker_down": {"for_ms": _LASTING},
     "restart": {"for_ms": _Ms(0, DAY_MS, 0)},
 }
@@ -221,7 +222,7 @@ _COUNTING: Mapping[str, _Ms | _Whole] = {
     "narrow_ms": _Ms(0.1, 60_000),
     "flicker_per_s": _Whole(2, 10_000),
 }
-_TOP = ("v", "title", "seed", "end_ms", "counting", "expect", "event")
+_TOP = ("v", "title", "seed", "end_ms", "emitters", "counting", "expect", "event")
 _CODE = re.compile(r"[a-z][a-z_]{0,31}", re.ASCII)
 
 
@@ -242,7 +243,8 @@ class _Reader:
             self._tables = tomllib.loads(decoded)
         except UnicodeDecodeError as error:
             self._refuse(
-                text[: error.start].count(b"\n") + 1, f"{text[error.start : error.start + 1]!a} is not UTF-8"
+                text[: error.start].count(b"\n") + 1,
+                f"it holds {text[error.start : error.start + 1]!a}; expected text in UTF-8",
             )
         except tomllib.TOMLDecodeError as error:
             words = str(error)
@@ -275,7 +277,10 @@ class _Reader:
                     self._line_of("end_ms"),
                     f"end_ms is {end_ns / MS:g}; expected no less than the last at_ms, {last / MS:g}",
                 )
-        return Script(title, seed, end_ns, self._counting(), happenings, self._expected())
+        emitters = self._value(
+            "emitters", _Word(tuple(Emitters), Emitters.FIXED), tables.get("emitters", Emitters.FIXED)
+        )
+        return Script(title, seed, end_ns, self._counting(), Emitters(emitters), happenings, self._expected())
 
     def _counting(self) -> dict[str, float]:
         table = self._table("counting", self._tables.get("counting", {}))
@@ -389,5 +394,8 @@ class _Reader:
 
 
 def _shown(value: object) -> str:
-    text = ascii(value) if not isinstance(value, int) or value.bit_length() < 256 else "a huge number"
+    try:
+        text = ascii(value) if not isinstance(value, int) or value.bit_length() < 256 else "a huge number"
+    except ValueError:  # Python writes no number of thousands of digits
+        text = "something with a huge number"
     return text if len(text) <= 60 else f"{text[:57]}..."

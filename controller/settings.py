@@ -288,8 +288,8 @@ def _from_file(file: Path | None, environ: Mapping[str, str], home: Path) -> dic
         tables = tomllib.loads(file.read_text("utf-8"))
     except OSError as error:
         raise SettingsError(f"the settings file {file} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"the settings file {file} is not TOML: {error}") from None
+    except (ValueError, RecursionError) as error:  # nested too deep, or a number that Python does not read, too
+        raise SettingsError(f"the settings file {file} is not TOML: {_plain(error)}") from None
     given = {}
     for name, value in tables.items():
         entries = {name: value}
@@ -334,8 +334,15 @@ def _read(key: str, given: Given) -> object:
         raise SettingsError(f"{key} is {shown} (from {given.origin}); expected {kind.expected}") from None
 
 
+def _plain(error: Exception) -> str:
+    return ascii(str(error))[1:-1][:200]
+
+
 def _shown(value: object) -> str:
-    text = ascii(value)
+    try:
+        text = ascii(value)
+    except ValueError:  # Python writes no number of thousands of digits
+        text = "a huge number"
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 

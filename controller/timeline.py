@@ -6,13 +6,15 @@ what it says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from controller.counting import SECOND
+from controller.diagnosis import Answer
 from controller.script import US, Happening, ScenarioError, Script, Span
-from controller.wire import God
+from controller.wire import Emitters, God
 
 MOST_CHANGES = 1_000_000
 TAIL_NS = SECOND
@@ -21,12 +23,32 @@ TAIL_NS = SECOND
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The level of a beam changes; the edge is `heard`, or lost on its way."""
+    """The level of a beam changes; the edge is `heard`, or lost on its way.
+
+    One that is `asleep` is heard once somebody has claimed a line more.
+    """
 
     at_ns: int
     god: God
     dark: bool
     heard: bool
+    asleep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """How a beam stands from a moment on: what it reads with its emitter on and off, and whether edges come."""
+
+    at_ns: int
+    lit_dark: bool
+    unlit_dark: bool
+    deaf: bool
+    asleep: bool
+
+    def answer(self, awake: bool) -> Answer:
+        """Return what a receiver answers its switched emitter."""
+        heard = not (self.deaf or (self.asleep and not awake))
+        return Answer(self.lit_dark, self.unlit_dark, heard and self.lit_dark != self.unlit_dark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +79,19 @@ class Timeline:
     """The levels before anything happens."""
     fell: dict[God, int]
     end_ns: int
+    stands: Mapping[God, tuple[Stand, ...]]
+    """How each beam stands, from the start on."""
+    emitters: Emitters = Emitters.FIXED
+
+    def answers(self, at_ns: int, awake: bool) -> dict[God, Answer] | None:
+        """Return what each receiver answers at a moment; None where the emitters cannot be switched."""
+        if self.emitters is Emitters.FIXED:
+            return None
+        found = {}
+        for god, stands in self.stands.items():
+            place = bisect_right(stands, at_ns, key=lambda stand: stand.at_ns)
+            found[god] = stands[max(0, place - 1)].answer(awake)
+        return found
 
 
 class SplitMix:
@@ -114,15 +149,17 @@ def expand(script: Script) -> Timeline:
             _ACTS[each.do](each, slots[god], random)
         if (number := sum(len(slot.acts) for slot in slots.values())) > MOST_CHANGES:
             raise ScenarioError(f"the scenario makes more than {number} changes; expected at most {MOST_CHANGES}")
-    dark = {}
+    stands = {}
     for god, slot in slots.items():
-        dark[god], changes = _changes(god, slot)
+        stands[god], changes = _changes(god, slot)
         moments += changes
+    dark = {god: each[0].lit_dark for god, each in stands.items()}
     # At one moment a beam changes before the world around it does.
     moments.sort(key=lambda moment: (moment.at_ns, not isinstance(moment, Change)))
     last_ns = max((moment.at_ns for moment in moments), default=0)
     end_ns = last_ns + TAIL_NS if script.end_ns is None else max(script.end_ns, last_ns)
-    return Timeline(tuple(moments), dark, {god: slot.fell for god, slot in slots.items()}, end_ns)
+    fell = {god: slot.fell for god, slot in slots.items()}
+    return Timeline(tuple(moments), dark, fell, end_ns, stands, script.emitters)
 
 
 def _moments(each: Happening, random: SplitMix) -> Iterator[int]:
@@ -200,6 +237,10 @@ def _unplug(each: Happening, slot: _Slot, _random: SplitMix) -> None:
     slot.between(str(each.values["part"]), each.at_ns, each.until_ns())
 
 
+def _deaf(each: Happening, slot: _Slot, _random: SplitMix) -> None:
+    slot.between("asleep" if each.values["until"] == "claim" else "deaf", each.at_ns, each.until_ns())
+
+
 def _miss(each: Happening, slot: _Slot, _random: SplitMix) -> None:
     slot.misses.append((each.at_ns, each.ns("edges")))
 
@@ -215,39 +256,53 @@ _ACTS: dict[str, Callable[[Happening, _Slot, SplitMix], None]] = {
     "flicker": _flicker,
     "reverse": _lasting("reverse"),
     "miss": _miss,
-    "deaf": _lasting("deaf"),
+    "deaf": _deaf,
 }
 
 
-def _changes(god: God, slot: _Slot) -> tuple[bool, list[Change]]:
-    """Return how a beam stands at first, and every change of its level.
+def _changes(god: God, slot: _Slot) -> tuple[tuple[Stand, ...], list[Change]]:
+    """Return how a beam stands from moment to moment, and every change of its level.
 
     A receiver without its plug reads clear, as its pull-up leaves it; one without its emitter reads dark. What begins
     at the very start was so before it.
     """
     acts = sorted(slot.acts, key=lambda act: act[0])
     misses = sorted(slot.misses)
-    depth = dict.fromkeys(("shade", "emitter", "receiver", "reverse", "deaf"), 0)
+    depth = dict.fromkeys(("shade", "emitter", "receiver", "reverse", "deaf", "asleep"), 0)
     for at_ns, what, step in acts:
-        if at_ns == 0 and what not in ("shade", "deaf"):
+        if at_ns == 0 and what not in _LATER:
             depth[what] += step
-    first = dark = _level(depth)
+    dark = _level(depth)
+    stands = [_stand(0, depth)]
     changes: list[Change] = []
     swallow = number = 0
     while number < len(acts):
         at_ns = acts[number][0]
         while number < len(acts) and acts[number][0] == at_ns:
             _, what, step = acts[number]
-            if at_ns or what in ("shade", "deaf"):
+            if at_ns or what in _LATER:
                 depth[what] += step
             number += 1
         while misses and misses[0][0] <= at_ns:
             swallow += misses.pop(0)[1]
         if (level := _level(depth)) != dark:
             dark = level
-            changes.append(Change(at_ns, god, dark, heard=not (depth["deaf"] or swallow)))
+            heard = not (depth["deaf"] or depth["asleep"] or swallow)
+            asleep = depth["asleep"] > 0 and not (depth["deaf"] or swallow)
+            changes.append(Change(at_ns, god, dark, heard, asleep))
             swallow -= swallow > 0
-    return first, changes
+        if (stand := _stand(at_ns, depth)) != replace(stands[-1], at_ns=at_ns):
+            stands.append(stand)
+    return tuple(stands), changes
+
+
+_LATER = ("shade", "deaf", "asleep")
+"""What may begin at the very start and yet be heard, or missed, as a change."""
+
+
+def _stand(at_ns: int, depth: dict[str, int]) -> Stand:
+    unlit = _level({**depth, "emitter": 1})
+    return Stand(at_ns, _level(depth), unlit, depth["deaf"] > 0, depth["asleep"] > 0)
 
 
 def _level(depth: dict[str, int]) -> bool:

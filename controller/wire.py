@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import ClassVar, Never, TypeAlias, TypeVar, cast
 
 VERSION = 1
 ROOT = "templo"
+TABLES_ROOT = "templo-tables"
 MAX_PAYLOAD = 16_384
 """Bytes. A longer payload is refused unread."""
 
 MAX_SEQ = 2**63 - 1
 MAX_WIDTH_MS = 86_400_000.0
+MAX_FACT = 1e12
+MOST_FINDINGS = 16
+MOST_FACTS = 16
 
 _TEMPLE = re.compile(r"[a-z0-9][a-z0-9-]{0,31}", re.ASCII)
 _HEX_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
@@ -104,6 +108,15 @@ class Flag(StrEnum):
     SIMULATED = "simulated"
 
 
+class Emitters(StrEnum):
+    """Whether a temple can prove its beams by itself."""
+
+    SWITCHED = "switched"
+    """They hang on a pin: switched off and on, they prove the whole path."""
+    FIXED = "fixed"
+    """They shine always: nothing but a broken beam proves that its receiver is there."""
+
+
 class CommandName(StrEnum):
     """What a companion may ask of a temple."""
 
@@ -172,6 +185,29 @@ class Noise:
 
 
 @dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong with a beam, or that nothing has proved right yet: a code with what was seen of it."""
+
+    code: str
+    facts: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Retained: what is wrong with each beam as of `at`, what most needs a hand first, and how tokens are measured.
+
+    `limits` are the counting's, by their settings' names, in milliseconds; one that is not set is None.
+    """
+
+    leaf: ClassVar[str] = "findings"
+    session: str
+    at: datetime
+    emitters: Emitters
+    limits: Mapping[str, float | None]
+    beams: Mapping[God, tuple[Finding, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
     """Retained, by the companion: what counts for each god in the game that a temple serves, if it serves one.
 
@@ -212,16 +248,26 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer to a command, by its id: a result, or an error in plain words."""
+    """The answer to a command, by its id: a result, or an error in plain words, with a `code` where it has one."""
 
     leaf: ClassVar[str] = "reply"
     id: str
     ok: bool
     result: Mapping[str, object] | None = None
     error: str | None = None
+    code: str | None = None
 
 
-Message: TypeAlias = Status | Token | Count | Noise | Score | Ack | Command | Reply
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """By the companion, under `table_topic`: a table is another than before; `version` counts its log's entries."""
+
+    leaf: ClassVar[str] = "changed"
+    table: str
+    version: int
+
+
+Message: TypeAlias = Status | Token | Count | Noise | Findings | Score | Ack | Command | Reply | Changed
 
 
 def topic(temple: str, leaf: str) -> str:
@@ -229,17 +275,27 @@ def topic(temple: str, leaf: str) -> str:
 
     Raises `WireError` where the name could not be a temple's.
     """
-    if leaf not in _READERS:
-        raise WireError(f"topic leaf is {leaf!r}; expected one of {', '.join(_READERS)}")
+    if leaf not in _LEAVES:
+        raise WireError(f"topic leaf is {leaf!r}; expected one of {', '.join(_LEAVES)}")
     return f"{ROOT}/{temple_name(temple)}/{leaf}"
 
 
 def parse_topic(text: str) -> tuple[str, str]:
     """Return the temple and the leaf that a topic names; raises `WireError`."""
     parts = text.split("/")
-    if len(parts) != 3 or parts[0] != ROOT or parts[2] not in _READERS:
-        raise WireError(f"topic is {_shown(text)}; expected {ROOT}/<temple>/<{'|'.join(_READERS)}>")
+    if len(parts) != 3 or parts[0] != ROOT or parts[2] not in _LEAVES:
+        raise WireError(f"topic is {_shown(text)}; expected {ROOT}/<temple>/<{'|'.join(_LEAVES)}>")
     return temple_name(parts[1]), parts[2]
+
+
+def table_topic(table: str) -> str:
+    """Return the topic under which a table's changes are told: ``templo-tables/<table>/changed``.
+
+    Raises `WireError` where the id could not be a table's.
+    """
+    if not _HEX_ID.fullmatch(table):
+        raise WireError(f"table is {_shown(table)}; expected 32 hexadecimal digits")
+    return f"{TABLES_ROOT}/{table}/{Changed.leaf}"
 
 
 def temple_name(text: str) -> str:
@@ -362,6 +418,41 @@ class _Fields:
                 self._refuse(name, item, "a flag of lower-case letters and underscores")
         return frozenset(value)
 
+    def limits(self, name: str) -> dict[str, float | None]:
+        entries = self.mapping(name)
+        if len(entries) > MOST_FACTS:
+            self._refuse(name, entries, f"at most {MOST_FACTS} limits")
+        return {
+            self._code(name, key): None if value is None else self._fact(f"{name}.{key}", value)
+            for key, value in entries.items()
+        }
+
+    def findings(self, name: str) -> dict[God, tuple[Finding, ...]]:
+        entries = self._both_gods(name)
+        return {god: tuple(self._findings(f"{name}.{god}", entries[god])) for god in God}
+
+    def _findings(self, name: str, value: object) -> Iterator[Finding]:
+        if not isinstance(value, list) or len(value) > MOST_FINDINGS:
+            self._refuse(name, value, f"a list of at most {MOST_FINDINGS} findings")
+        for item in value:
+            if not isinstance(item, dict) or len(item) > MOST_FACTS:
+                self._refuse(name, item, f"a JSON object with a code and less than {MOST_FACTS} facts")
+            facts = {self._code(name, key): self._fact(f"{name}.{key}", item[key]) for key in item if key != "code"}
+            yield Finding(self._code(f"{name}.code", item.get("code")), facts)
+
+    def _code(self, name: str, value: object) -> str:
+        if not isinstance(value, str) or not _CODE.fullmatch(value):
+            self._refuse(name, value, "lower-case letters, digits and underscores")
+        return value
+
+    def _fact(self, name: str, value: object) -> float:
+        if type(value) not in (int, float) or not 0 <= cast(float, value) <= MAX_FACT:
+            self._refuse(name, value, f"a number from 0 to {MAX_FACT:g}")
+        return cast(float, value)
+
+    def code(self, name: str) -> str:
+        return self._code(name, self._values.get(name))
+
     def mapping(self, name: str) -> dict[str, object]:
         value = self._values.get(name)
         if not isinstance(value, dict):
@@ -432,6 +523,16 @@ def _read_noise(fields: _Fields) -> Noise:
     return Noise(fields.hex_id("session"), fields.totals("glitches"), fields.totals("missed_edges"))
 
 
+def _read_findings(fields: _Fields) -> Findings:
+    return Findings(
+        session=fields.hex_id("session"),
+        at=fields.utc("at"),
+        emitters=fields.one_of("emitters", Emitters),
+        limits=fields.limits("limits"),
+        beams=fields.findings("beams"),
+    )
+
+
 def _read_score(fields: _Fields) -> Score:
     return Score(fields.hex_id("table") if fields.has("table") else None, fields.totals("totals"))
 
@@ -458,7 +559,12 @@ def _read_reply(fields: _Fields) -> Reply:
         ok=fields.truth("ok"),
         result=fields.mapping("result") if fields.has("result") else None,
         error=fields.text("error", 512) if fields.has("error") else None,
+        code=fields.code("code") if fields.has("code") else None,
     )
+
+
+def _read_changed(fields: _Fields) -> Changed:
+    return Changed(fields.hex_id("table"), fields.integer("version", 0))
 
 
 def _write_status(message: Status) -> dict[str, object]:
@@ -499,6 +605,16 @@ def _write_noise(message: Noise) -> dict[str, object]:
     }
 
 
+def _write_findings(message: Findings) -> dict[str, object]:
+    return {
+        "session": message.session,
+        "at": format_utc(message.at),
+        "emitters": message.emitters,
+        "limits": dict(message.limits),
+        "beams": {god: [{"code": each.code, **each.facts} for each in message.beams[god]] for god in God},
+    }
+
+
 def _write_score(message: Score) -> dict[str, object]:
     return {"table": message.table, "totals": dict(message.totals)}
 
@@ -525,7 +641,12 @@ def _write_reply(message: Reply) -> dict[str, object]:
         "ok": message.ok,
         "result": None if message.result is None else dict(message.result),
         "error": message.error,
+        **({} if message.code is None else {"code": message.code}),
     }
+
+
+def _write_changed(message: Changed) -> dict[str, object]:
+    return {"table": message.table, "version": message.version}
 
 
 _READERS: dict[str, Callable[[_Fields], Message]] = {
@@ -533,19 +654,26 @@ _READERS: dict[str, Callable[[_Fields], Message]] = {
     Token.leaf: _read_token,
     Count.leaf: _read_count,
     Noise.leaf: _read_noise,
+    Findings.leaf: _read_findings,
     Score.leaf: _read_score,
     Ack.leaf: _read_ack,
     Command.leaf: _read_command,
     Reply.leaf: _read_reply,
+    Changed.leaf: _read_changed,
 }
+
+_LEAVES = tuple(leaf for leaf in _READERS if leaf != Changed.leaf)
+"""What lies under a temple's own topic."""
 
 _WRITERS: dict[str, Callable[..., dict[str, object]]] = {
     Status.leaf: _write_status,
     Token.leaf: _write_token,
     Count.leaf: _write_count,
     Noise.leaf: _write_noise,
+    Findings.leaf: _write_findings,
     Score.leaf: _write_score,
     Ack.leaf: _write_ack,
     Command.leaf: _write_command,
     Reply.leaf: _write_reply,
+    Changed.leaf: _write_changed,
 }

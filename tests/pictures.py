@@ -27,7 +27,7 @@ from typing import Self
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests import album
+from tests import album, sanctuary
 from tests.camera import PHONE, PICTURES, SCREEN, Camera
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -332,6 +332,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for scene in (the_door, an_evening, the_flood, the_war):
                 scene(browser, demo, camera)
             album.take(browser, camera)
+            sanctuary.take(browser, camera)
         finally:
             browser.close()
     missing = set(names) - set(camera.taken)

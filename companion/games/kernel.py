@@ -40,7 +40,7 @@ def changed(value: V, **fields: object) -> V:
 
     It runs no ``__init__``: the class has no slots, computes nothing when it is made, and caches nothing in itself.
     """
-    copy = _new(value.__class__)
+    copy = _new(type(value))
     _set(copy, "__dict__", value.__dict__ | fields)
     return copy
 
@@ -132,11 +132,37 @@ class Option:
             return True
         return self.reader is not None and isinstance(value, str) and not self.faults(value)
 
+    @property
+    def accepted(self) -> str:
+        """What it accepts, for the message of an error."""
+        if self.high:
+            return f"a whole number from {self.low} to {self.high}"
+        return " or ".join((*map(str, self.values), *("a text without faults",) * (self.reader is not None)))
+
     def faults(self, text: str) -> tuple[Fault, ...]:
         """Return what is wrong in a text that a table brings; raises `ValueError` where it may bring none."""
         if self.reader is None:
             raise ValueError(f"option {self.key} was given a text; expected one of its values")
         return _unreadable(text) or tuple(self.reader.faults(text))
+
+
+def complete(
+    options: Sequence[Option], chosen: Mapping[str, Value], needed: Sequence[Option] | None = None
+) -> dict[str, Value]:
+    """Return what was chosen for each of the `needed` options, all of them where none are named.
+
+    Raises `ValueError` for a choice in which one of those is missing, or that holds a value which no option accepts.
+    """
+    known = {option.key: option for option in options}
+    for key, value in chosen.items():
+        if key not in known:
+            raise ValueError(f"option {ascii(key)[:60]} is unknown; expected only the game's options")
+        if not known[key].accepts(value):
+            raise ValueError(f"option {key} is {ascii(value)[:60]}; expected {known[key].accepted}")
+    wanted = [option.key for option in (options if needed is None else needed)]
+    if missing := [key for key in wanted if key not in chosen]:
+        raise ValueError(f"option {missing[0]} is missing; expected a value for each that matters")
+    return {key: chosen[key] for key in wanted}
 
 
 def _unreadable(text: str) -> tuple[Fault, ...]:
@@ -280,6 +306,10 @@ class Game(ABC, Generic[S]):
     """Small games with one seat, for use beside a real table, by their own names."""
     sheets: tuple[str, ...] = ()
     """The names of its pages for the printer, in the order in which a table wants them."""
+    own_sheets: tuple[str, ...] = ()
+    """The names of pages for the printer that show what a table has of its own, such as a map."""
+    makes: str = ""
+    """Of an aid: the key of the option of its game for which it makes a text, or none."""
 
     @abstractmethod
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> S:
@@ -385,6 +415,14 @@ class Game(ABC, Generic[S]):
     def sheet(self, name: str, language: str) -> Mapping[str, Json]:
         """Return what one page for the printer shows; its template is ``templates/print/<name>.html``."""
         return {}
+
+    def own_sheet(self, state: S, name: str, language: str) -> Mapping[str, Json]:
+        """Return what a page for the printer shows of one table; everybody who sees the table may print it."""
+        return {}
+
+    def written(self, state: S) -> str:
+        """Return the text that an aid has made for the option that `makes` names, sound or not."""
+        raise NotImplementedError(f"{self.name} makes no text")
 
     @abstractmethod
     def notation(self, state: S) -> str:

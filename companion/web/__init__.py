@@ -16,10 +16,12 @@ from companion.web import (
     errors,
     games,
     guard,
+    interface,
     metrics,
     pages,
     play,
     printing,
+    rates,
     reconcile,
     rules,
     story,
@@ -45,6 +47,13 @@ class WebConfig:
     own_addresses: Callable[[], Collection[str]] = own_addresses
 
 
+FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_aid")
+"""The endpoints that take a file of a table's own, and so bodies of up to `uploads.MAX_UPLOAD` bytes."""
+
+OPENINGS = ("pages.open_table", "games.open_aid", "play.again")
+"""The endpoints that open a table."""
+
+
 class App(Flask):
     """Flask whose log names the route that failed, never the path: a path may hold a join code."""
 
@@ -57,8 +66,9 @@ def create_app(house: House, hub: Hub, config: WebConfig, clock: Callable[[], fl
     """Return the companion's web application. `clock` gives seconds that never run backwards."""
     app = App("companion.web", static_folder="static", template_folder=None)
     hub.cap = config.stream_cap
-    guard.install(app, config.allowed_hosts, config.own_addresses, clock, {"pages.open_table": uploads.MAX_UPLOAD})
-    for part in (pages, games, printing, rules, play, story, reconcile, temples, streams, metrics):
+    guard.install(app, config.allowed_hosts, config.own_addresses, clock, dict.fromkeys(FILES, uploads.MAX_UPLOAD))
+    rates.install(app, clock, OPENINGS)
+    for part in (pages, games, printing, rules, play, story, reconcile, temples, streams, metrics, interface):
         app.register_blueprint(part.blueprint)
     errors.install(app)
     app.extensions["site"] = Site(app, house, hub, config.address, config.instance, guard.Lockout(clock))

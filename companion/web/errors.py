@@ -15,12 +15,14 @@ _STATUS = {
     "unknown_game": 404,
     "unknown_aid": 404,
     "unknown_sheet": 404,
+    "nothing_made": 404,
     "no_guide": 404,
     "wrong_code": 403,
     "not_seated": 403,
     "not_your_seat": 403,
     "bad_number": 400,
     "bad_move": 400,
+    "store_failing": 503,
 }
 _WORDS = {404: "not_found", 405: "not_found", 413: "too_large"}
 
@@ -46,7 +48,11 @@ def install(app: Flask) -> None:
     def of_http(error: HTTPException) -> Response:
         status = error.code or 500
         words = _WORDS.get(status, "failed" if status >= 500 else "bad_request")
-        return _answer(status, site().words()(f"refusal.{words}", most=request.max_content_length or MAX_BODY))
+        response = _answer(status, site().words()(f"refusal.{words}", most=request.max_content_length or MAX_BODY))
+        for name, value in error.get_headers():
+            if name not in ("Content-Type", "Content-Length"):  # such as what may be asked instead
+                response.headers[name] = value
+        return response
 
 
 def _answer(status: int, words: str, back: str = "") -> Response:

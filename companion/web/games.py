@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from companion.games.kernel import Game
 from companion.lobby import LONGEST_NAME
 from companion.table import HouseError
 from companion.web.site import keep_token, language, see, site
 from companion.web.texts import Words
+from companion.web.uploads import SHOWN, brought
 
 blueprint = Blueprint("games", __name__, url_prefix="/games")
 
@@ -29,13 +30,20 @@ def game(game: str) -> Response:
 
 @blueprint.post("/<game>/aids/<aid>")
 def open_aid(game: str, aid: str) -> Response:
-    """Open an aid for the phone that asks: a table of one seat, taken and begun."""
+    """Open an aid for the phone that asks: a table of one seat, taken and begun.
+
+    The form may bring a file for an option of the aid, or name a table whose text it is to begin with.
+    """
     here = site()
     found: Game[object] | None = here.game(game).aids.get(aid)
     if found is None:
         raise HouseError("unknown_aid", aid=aid[:32])
-    title = _words(found.name)("name")[:LONGEST_NAME].strip()
-    table = here.house.open_table(found.name, title, 1, next(iter(found.presets)))
+    texts = brought(found, request.form, request.files, here.house.tables())
+    words = _words(found.name)
+    if texts.faults:
+        return here.page("aid_faults.html", 422, game=game, gt=words, faults=texts.faults, shown=SHOWN)
+    title = words("name")[:LONGEST_NAME].strip()
+    table = here.house.open_table(found.name, title, 1, next(iter(found.presets)), texts.texts)
     token = here.house.share(table.id, table.code, {})
     here.house.begin(table.id, token)
     return keep_token(see(here.url("table", table_id=table.id)), table.id, token)

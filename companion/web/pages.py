@@ -33,7 +33,9 @@ NOTHING_BROUGHT = Brought()
 def first() -> Response:
     """Say what this is, and lead to a table."""
     running = [table for table in _tables() if table.phase != "over"]
-    return site().page("first.html", tables=running[:6], games=list(site().games.values()))
+    return site().page(
+        "first.html", tables=running[:6], games=list(site().games.values()), temples=site().house.temples()
+    )
 
 
 @blueprint.get("/healthz")
@@ -85,6 +87,20 @@ def _tables() -> list[Table]:
 def new_table() -> Response:
     """Ask what a new table shall be."""
     return _new_table(request.args, "")
+
+
+@blueprint.post("/tables/new")
+def rules_of_choice() -> Response:
+    """Show the form again, with the house rules that matter for what it says by now; it opens no table.
+
+    It is posted, for a form may bring a file, and what a file holds has no place in an address.
+    """
+    game = site().game(request.form.get("game", ""))
+    try:
+        texts = brought(game, request.form, request.files, site().house.tables())
+    except HouseError:
+        texts = NOTHING_BROUGHT  # there is time to choose a file: nothing is opened yet
+    return _new_table(request.form, "", texts=texts)
 
 
 @blueprint.post("/tables")
@@ -148,7 +164,7 @@ def _new_table(
         brought=texts,
         own=OWN,
         of_table=OF_TABLE,
-        earlier=earlier(game, site().house.tables()),
+        earlier=earlier(game, site().house.tables(), form),
         shown=SHOWN,
         temples=temples,
         chosen_players=players if players in game.seatings else max(game.seatings),
@@ -187,7 +203,7 @@ def join_with_code() -> Response:
     try:
         table = site().by_code(typed)
     except HouseError as error:
-        return site().page("join.html", 403, problem=site().refusal(error), typed=typed[:12])
+        return site().page("join.html", 403, problem=site().refusal(error), code_typed=typed[:12])
     return see(site().url("invited", code=table.code))
 
 
@@ -197,7 +213,7 @@ def invited(code: str) -> Response:
     try:
         table = site().by_code(code)
     except HouseError as error:
-        return site().page("join.html", 403, problem=site().refusal(error), typed="")
+        return site().page("join.html", 403, problem=site().refusal(error), code_typed="")
     return _chairs(table.id, {}, "")
 
 

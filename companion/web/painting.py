@@ -42,18 +42,21 @@ from markupsafe import Markup
 
 from companion.cuts import Audience
 from companion.games import registry
-from companion.games.kernel import Arg, Game, Json, Seat
+from companion.games.kernel import Arg, Json, Seat
 from companion.live import REQUEST_MARK, VERSION_MARK, Paint, Picture
 from companion.table import Table
 from companion.temples import Temple
 from companion.web.art import Art
 from companion.web.paper import Paper
-from companion.web.texts import LANGUAGES, Library, Words
+from companion.web.texts import LANGUAGES, Library, MissingText, Words
+from companion.web.widths import LEAST, plot
 
 ART = Path(__file__).parent.parent / "art"
 SHELL = Path(__file__).parent
+DAY = "0-day.css"
+"""The style sheet of the day's colours, which the pages for the printer share."""
+
 SHELL_REGIONS = frozenset({"log", "health", "seats", "lobby", "undo", "after", "draft"})
-TEMPLE_REGIONS = ("health", "beams", "serving", "recent", "source")
 
 
 Url: TypeAlias = Callable[..., str]
@@ -91,7 +94,7 @@ class Painter:
 
     def __init__(self, library: Library, games: Mapping[str, Path], url: Url) -> None:
         self.library = library
-        self.art = Art(ART, SHELL / "static" / "1-palette.css")
+        self.art = Art(ART, SHELL / "static" / DAY)
         self._games = games
         self._url = url
         folders: dict[str, jinja2.BaseLoader] = {"art": jinja2.FileSystemLoader(ART)}
@@ -149,7 +152,13 @@ class Painter:
 
     def of_temple(self, language: str) -> Paint:
         """Return what paints one region of a temple's page."""
-        context = self._context(self.words(language), At("", "page", (), language))
+        words = self.words(language)
+        context = {
+            **self._context(words, At("", "page", (), language)),
+            "finding_words": lambda part, finding: finding_words(words, part, finding),
+            "ms": lambda width: milliseconds(words, width),
+            "width_plot": lambda slot: plot(slot, room=max(LEAST, len(slot["points"]))),
+        }
 
         def paint(region: str, slice_: Mapping[str, Json]) -> str:
             return self._template(f"regions/{region}.html").render(context, slice=slice_)
@@ -183,15 +192,15 @@ class Painter:
             )
         )
 
-    def sheet(self, game: Game[Any], name: str, language: str, paper: Paper) -> Markup:
-        """Return the leaves of one of a game's pages for the printer."""
-        words = self.library.words(language, game.name)
+    def sheet(self, game: str, name: str, language: str, paper: Paper, slice_: Mapping[str, Json]) -> Markup:
+        """Return the leaves of a page for the printer of a game or an aid, from what it shows."""
+        words = self.library.words(language, game)
         pieces: Any = self._template("print_pieces.html").module
-        html = self._template(f"game-{game.name}/print/{name}.html").render(
+        html = self._template(f"game-{registry.parts(game)[0]}/print/{name}.html").render(
             t=words,
             words=words,
             language=language,
-            slice=game.sheet(name, language),
+            slice=slice_,
             paper=paper,
             drawing=self.art.drawing,
             placed=self.art.placed,
@@ -343,6 +352,26 @@ def clock(words: Words, iso: str) -> Markup:
 def health_words(words: Words, code: str, god: str = "") -> str:
     """Return a health code in plain words: what is wrong with which slot, and what to do."""
     return words(f"health.{code}", god=god) if god else words(f"health.{code}")
+
+
+def finding_words(words: Words, part: str, finding: Mapping[str, Any]) -> str:
+    """Return what was found of a beam (``seen``), or what to do about it (``todo``).
+
+    Code and facts come from another program: what has no words, or lacks a fact that they need, is told as such.
+    """
+    key = f"finding.{finding['code']}.{part}"
+    facts = {name: round(fact, 1) for name, fact in finding["facts"].items()} | {"god": finding["god"]}
+    try:
+        if words.has(key):
+            return words(key, **facts)
+    except MissingText:
+        pass
+    return words(f"finding.other.{part}", code=str(finding["code"]), god=finding["god"])
+
+
+def milliseconds(words: Words, width: float) -> str:
+    """Return a width as the language writes it."""
+    return words("temple.width", ms=round(width, 1))
 
 
 def temple_words(words: Words, temple: Temple) -> str:

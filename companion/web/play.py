@@ -121,6 +121,18 @@ def qr(table_id: str) -> Response:
     return response
 
 
+@blueprint.get("/made")
+def made(table_id: str) -> Response:
+    """Return the file that an aid has made for its game, to be kept and passed on."""
+    table = site().house.table(table_id)
+    if not table.game.makes or not table.steps:
+        raise HouseError("nothing_made")
+    response = make_response(table.game.written(table.state))
+    response.mimetype = "application/toml"
+    response.headers["Content-Disposition"] = f'attachment; filename="{table.game.makes}.toml"'
+    return response
+
+
 @blueprint.post("/begin")
 def begin(table_id: str) -> Response:
     """Begin the game."""

@@ -22,6 +22,9 @@ from companion.liveness import SOON_S, Beat, unheard
 PAGES = 8
 """Threads beside those that streams may hold."""
 
+LARGEST = 1_048_576
+"""Bytes of a body that is read at all: more than any page takes, so that a body too large is refused in our words."""
+
 STALLED_MS = 45_000
 """After so long without an answer a phone that left the house is given up, and its stream with it."""
 
@@ -74,7 +77,7 @@ class Server:
             threads=threads,
             connection_limit=4 * threads,
             channel_request_lookahead=1,  # or a stream learns only from its next write that nobody reads it
-            max_request_body_size=65_536,
+            max_request_body_size=LARGEST,
             outbuf_high_watermark=1_048_576,
             asyncore_use_poll=True,
             ident=None,

@@ -12,12 +12,13 @@ from typing import Any, cast
 from flask import Flask, Response, current_app, make_response, redirect, request
 from markupsafe import Markup
 
-from companion.cuts import Audience, cut_table, cut_temple, table_topic, temple_topics, tone
+from companion.cuts import Audience, cut_table, table_topic, temple_topics, tone
 from companion.games import registry
 from companion.games.kernel import Game, Seat
 from companion.house import House
 from companion.live import Gallery, Hub, Picture
 from companion.table import HouseError, Table
+from companion.temple_cuts import cut_temple
 from companion.temples import Temple
 from companion.web.guard import Lockout
 from companion.web.painting import ART, Painter, placer, temple_words

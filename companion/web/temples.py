@@ -1,12 +1,31 @@
-"""The temples' pages: how each is, in plain words, what it counted, and which table it serves."""
+"""The temples' pages: how each is, in plain words, what it counted, which table it serves, what it is asked."""
 
 from __future__ import annotations
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, jsonify, request
 
-from companion.web.site import language, site
+from companion.live import Picture
+from companion.table import HouseError
+from companion.temples import Temple
+from companion.web.site import language, scripted, see, site, whole_number
+from controller import wire
 
 blueprint = Blueprint("temples", __name__)
+
+FORBIDDEN = 403
+CONFLICT = 409
+
+_ASKED = {
+    "identify": (wire.CommandName.IDENTIFY, None),
+    "selftest": (wire.CommandName.SELFTEST, None),
+    "drop": (wire.CommandName.DROP, None),
+    "calibrate": (wire.CommandName.CALIBRATE, None),
+    "keep": (wire.CommandName.CALIBRATE, True),
+    "discard": (wire.CommandName.CALIBRATE, False),
+}
+"""What a button asks for, as a command and its yes or no."""
+
+_OF_A_SLOT = frozenset({"drop", "calibrate", "keep", "discard"})
 
 
 @blueprint.get("/temples")
@@ -24,12 +43,88 @@ def temples() -> Response:
 def temple(name: str) -> Response:
     """Show one temple."""
     here = site()
-    picture = here.temple_picture(here.house.temple(name), language())
+    asked = here.house.temple(name).errand
+    picture = _picture(name)
     return here.page(
         "temple.html",
         name=name,
         picture=picture,
         notice="",
+        waits=asked is not None and asked.pending,
         stream_url=here.url("temple_stream", name=name),
         region=here.temple_region(picture),
     )
+
+
+@blueprint.post("/temples/<name>/ask")
+def ask(name: str) -> Response:
+    """Ask a temple that no game runs on: anybody on this network may."""
+    here = site()
+    asked = here.house.temple(name)
+    if any(table.id == asked.table_id and table.phase == "running" for table in here.house.tables()):
+        return _refused(name, HouseError("game_runs"), FORBIDDEN)
+    return _asked(name)
+
+
+@blueprint.post("/t/<table_id>/temple/ask")
+def ask_at_table(table_id: str) -> Response:
+    """Ask the temple that serves a table: only who sits there, or was given its code, may.
+
+    A calibration lets tokens fall that score nothing, so it is no stranger's to begin in the middle of a game.
+    """
+    here = site()
+    table = here.house.table(table_id)
+    if not table.temple:
+        raise HouseError("no_temple_here")
+    if not here.trusted(table):
+        return _refused(table.temple, HouseError("game_runs"), FORBIDDEN)
+    return _asked(table.temple)
+
+
+def _asked(name: str) -> Response:
+    form = request.form
+    what, asked = form.get("what", ""), form.get("request", "")
+    if what not in _ASKED or not 1 <= len(asked) <= 64 or not asked.isalnum():
+        raise HouseError("bad_move")
+    command, keep = _ASKED[what]
+    try:
+        god = wire.God(form.get("god", "")) if what in _OF_A_SLOT else None
+    except ValueError:
+        raise HouseError("bad_move") from None
+    count = whole_number(form.get("count", "").strip(), 10**6) or 0 if what == "calibrate" else None
+    try:
+        site().house.ask(name, command, asked, god, count, keep)
+    except HouseError as error:
+        return _refused(name, error, CONFLICT)
+    if scripted():
+        return jsonify(ok=True, **_news(name))
+    return see(site().url("temple", name=name))
+
+
+def _refused(name: str, error: HouseError, status: int) -> Response:
+    here = site()
+    words = here.refusal(error)
+    if scripted():
+        response = jsonify(ok=False, kind="refused", words=words, **_news(name))
+        response.status_code = status
+        return response
+    back = here.url("temple", name=name)
+    title = here.words()("error.not_done")
+    return here.page("error.html", status, title=title, words=words, back=back, back_words="error.back_temple")
+
+
+def _news(name: str) -> dict[str, object]:
+    """Return what the page that posted has not seen yet, so that it need not wait for its stream."""
+    picture = _picture(name)
+    return {
+        "id": picture.id,
+        "version": picture.version,
+        "mark": picture.mark,
+        "regions": picture.since(request.form.get("seen", "")),
+    }
+
+
+def _picture(name: str) -> Picture:
+    here = site()
+    asked: Temple = here.house.temple(name)
+    return here.temple_picture(asked, language())

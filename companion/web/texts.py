@@ -21,6 +21,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -87,6 +88,17 @@ def facts_of(text: Text) -> frozenset[str]:
     return frozenset(found)
 
 
+@lru_cache(maxsize=4096)
+def _cut(text: str) -> tuple[tuple[str, str | None, str | None], ...]:
+    """Return a text cut at its facts: what stands before each, its name, its kind."""
+    return tuple((literal, name, kind) for literal, name, kind, _ in string.Formatter().parse(text))
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _number(value: int | float, language: str) -> str:
+    return format_decimal(value, locale=language)
+
+
 @dataclass(frozen=True)
 class Words:
     """The texts of one language, a game's before the shell's, and the names of the people at the table."""
@@ -111,7 +123,7 @@ class Words:
 
     def number(self, value: int | float) -> str:
         """Return a number as the language writes it."""
-        return format_decimal(value, locale=self.language)
+        return _number(value, self.language)
 
     def time(self, at: datetime) -> str:
         """Return the time of day of an aware time, by this machine's zone."""
@@ -136,7 +148,7 @@ class Words:
 
     def _parts(self, text: str, facts: Mapping[str, Any]) -> list[str]:
         parts = []
-        for literal, name, kind, _ in string.Formatter().parse(text):
+        for literal, name, kind in _cut(text):
             parts.append(literal)
             if name is not None:
                 parts.append(self(facts[name], **facts) if kind == "text" else self._fact(facts[name], kind or ""))

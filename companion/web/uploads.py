@@ -1,16 +1,19 @@
-"""The texts that a form brings for a game's options: a file, what an earlier try brought, or an earlier table's own.
+"""The texts that a form brings for a game's options: a file, what an earlier try brought, or what a table has.
+
+What a table has is the text that it was set with, or the one that an aid's table has made.
 
 It opens no table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from werkzeug.datastructures import FileStorage
 
+from companion.games import registry
 from companion.games.kernel import Fault, Game, Option, Value
 from companion.lobby import read_text
 from companion.table import HouseError, Table
@@ -39,10 +42,10 @@ class Brought:
     faults: Mapping[str, tuple[Fault, ...]] = field(default_factory=dict)
 
 
-def earlier(game: Game[Any], tables: Iterable[Table]) -> dict[str, list[Table]]:
+def earlier(game: Game[Any], tables: Sequence[Table], wanted: Mapping[str, str]) -> dict[str, list[Table]]:
     """Return for each option that takes a text the tables that brought one, each text once, under its last table.
 
-    `tables` are the newest first.
+    `tables` are the newest first. The table of an aid that makes such a text is offered where `wanted` names it.
     """
     found: dict[str, list[Table]] = {}
     for option in (each for each in game.options if each.reader):
@@ -53,7 +56,9 @@ def earlier(game: Game[Any], tables: Iterable[Table]) -> dict[str, list[Table]]:
             )
             if text not in option.values:
                 by_text.setdefault(text, table)
-        found[option.key] = list(by_text.values())[:EARLIER]
+        named = wanted.get(f"option.{option.key}", "").removeprefix(OF_TABLE)
+        making = [table for table in tables if table.id == named and _makes(table, game, option)]
+        found[option.key] = [*making, *by_text.values()][:EARLIER]
     return found
 
 
@@ -68,17 +73,23 @@ def brought(
     texts: dict[str, str] = {}
     faults: dict[str, tuple[Fault, ...]] = {}
     for option in (each for each in game.options if each.reader):
-        data = _data(option, form, files, tables)
+        data = _data(game, option, form, files, tables)
         if data is None:
             continue
         texts[option.key], wrong = read_text(data)
+        if _lends(game) and texts[option.key] in option.values:
+            continue
         if wrong := wrong or option.faults(texts[option.key]):
             faults[option.key] = wrong
     return Brought(texts, faults)
 
 
 def _data(
-    option: Option, form: Mapping[str, str], files: Mapping[str, FileStorage], tables: Sequence[Table]
+    game: Game[Any],
+    option: Option,
+    form: Mapping[str, str],
+    files: Mapping[str, FileStorage],
+    tables: Sequence[Table],
 ) -> bytes | None:
     file = files.get(f"file.{option.key}")
     if file is not None and file.filename:
@@ -87,11 +98,11 @@ def _data(
         return data
     chosen = form.get(f"option.{option.key}", "")
     if chosen.startswith(OF_TABLE):
-        texts = {table.id: table.options.get(option.key) for table in tables}
-        text = texts.get(chosen.removeprefix(OF_TABLE))
-        if not isinstance(text, str) or text in option.values:
+        named = (table for table in tables if table.id == chosen.removeprefix(OF_TABLE))
+        texts = [text for table in named if (text := _text_of(table, game, option)) is not None]
+        if not texts:
             raise HouseError("no_file", option=option.key)
-        return text.encode()
+        return texts[0].encode()
     if not chosen or chosen in map(str, option.values):
         return None
     if chosen != OWN:
@@ -99,3 +110,22 @@ def _data(
     if kept := form.get(f"text.{option.key}"):
         return kept.encode("utf-8", "surrogatepass")
     raise HouseError("no_file", option=option.key)
+
+
+def _text_of(table: Table, game: Game[Any], option: Option) -> str | None:
+    """Return the text that a table has for an option of a game or of an aid, or none."""
+    if _makes(table, game, option):
+        return table.game.written(table.state)
+    text = table.options.get(option.key)
+    return text if isinstance(text, str) and (text not in option.values or _lends(game)) else None
+
+
+def _lends(game: Game[Any]) -> bool:
+    """Return whether an option takes what a table plays with even where that is no text of its own: an aid's does."""
+    return registry.parts(game.name)[1] != ""
+
+
+def _makes(table: Table, game: Game[Any], option: Option) -> bool:
+    """Return whether a table is of an aid that makes a text for an option of that game."""
+    same = registry.parts(table.charter.game)[0] == registry.parts(game.name)[0]
+    return same and table.game.makes == option.key and table.began_at is not None

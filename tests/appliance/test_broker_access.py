@@ -27,7 +27,7 @@ ORACLE = "oracle"
 TEMPLE, STRANGER = "templo", "other"
 TOPICS = (
     *(f"templo/{name}/{leaf}" for name in (TEMPLE, STRANGER)
-      for leaf in ("status", "token", "count", "noise", "reply", "ack", "command", "score")),
+      for leaf in ("status", "token", "count", "noise", "findings", "reply", "ack", "command", "score")),
     "templo-tables/0123456789abcdef/changed",
     f"homeassistant/device/{TEMPLE}/config",
     f"homeassistant/device/{STRANGER}/config",
@@ -36,7 +36,7 @@ TOPICS = (
     "templo",
     "something/else",
 )  # fmt: skip
-SAID = ("status", "token", "count", "noise", "reply")
+SAID = ("status", "token", "count", "noise", "findings", "reply")
 
 
 def of(*leaves: str, temples: tuple[str, ...] = (TEMPLE, STRANGER)) -> set[str]:
@@ -86,7 +86,7 @@ class Guest:
         self.client.on_subscribe = lambda *_: self._subscribed.set()
         self.client.connect(HOST, self.port)
         self.client.loop_start()
-        assert self._up.wait(10)
+        assert self._up.wait(60)
 
     def _on_connect(self, _client: Any, _data: Any, _flags: Any, reason: ReasonCode, _props: Any) -> None:
         self.refused = reason if reason.is_failure else None
@@ -95,12 +95,12 @@ class Guest:
     def listen(self, *topics: str) -> None:
         self._subscribed.clear()
         self.client.subscribe([(topic, 1) for topic in topics])
-        assert self._subscribed.wait(10)
+        assert self._subscribed.wait(60)
 
     def publish(self, topics: tuple[str, ...]) -> dict[str, ReasonCode]:
         """Publish to each topic and return what the broker answered."""
         sent = {topic: self.client.publish(topic, self.user or "nobody", qos=1) for topic in topics}
-        until = time.monotonic() + 10
+        until = time.monotonic() + 60
         while len(self.acks) < len(sent) and time.monotonic() < until:
             time.sleep(0.01)
         answers = {topic: self.acks[info.mid] for topic, info in sent.items()}
@@ -176,7 +176,7 @@ def guests(broker: Broker, installation: Installation) -> Iterator[dict[str, Gue
 
 def waited(guest: Guest, last: str) -> set[str]:
     """Wait until a guest heard the last topic, and return all that it heard."""
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while last not in guest.heard:
         assert time.monotonic() < until, f"{last} never came"
         time.sleep(0.01)

@@ -46,7 +46,7 @@ class Companion:
     def stop(self) -> None:
         self.home.hub.close()
         self.server.stop()
-        self.thread.join(10)
+        self.thread.join(60)
         assert not self.thread.is_alive()
 
     def table(self, players: int = 4, temple: str | None = "table", **options: str | int) -> Table:

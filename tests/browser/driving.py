@@ -76,7 +76,7 @@ class Table:
 
     def moved(self, before: int) -> None:
         """Wait until the table is further on than a version, and all phones with it."""
-        for _ in range(400):
+        for _ in range(3000):
             if self.version > before:
                 break
             self.phones[0].page.wait_for_timeout(10)

@@ -1,8 +1,9 @@
 """From a tap to the painted map of the full siege, slowed six times: ``python -m tests.browser.siege_latency``.
 
 A march is rolled for with one tap and gone with the next. Two times run from the tap: until the frame in which the
-hex says that it was heard, and until the frame after the answer's regions have been put into the page. The companion
-and the browser share this machine, so whatever else runs on it is in the figures.
+hex says that it was heard has been drawn, and until the frame has been that shows the answer: posted, rolled for by
+the app, stored, painted by the companion and put into the page. The companion and the browser share this machine, so
+whatever else runs on it is in the figures; ``chrt -r 1`` before the command lets it wait for little else.
 """
 
 from __future__ import annotations
@@ -24,22 +25,23 @@ from tests.web.conftest import WebHome
 
 SLOWED = 6
 
-MEASURE = """() => new Promise(done => {
-  const section = document.getElementById("region-pieces");
+MEASURE = """() => {
   const map = document.querySelector(".siege-sheets");
+  const marks = document.getElementById("region-marks");
+  window.taken = { heard: 0, answer: 0 };
   let began = 0;
   map.addEventListener("pointerup", () => { began = performance.now(); }, { once: true, capture: true });
-  const frame = then => requestAnimationFrame(() => setTimeout(() => then(performance.now() - began)));
-  window.heard = 0;
-  new MutationObserver((changes, seen) => {
-    if (!began) return;
-    if (changes.some(change => change.target !== section) && !window.heard) frame(took => { window.heard = took; });
-    if (!changes.some(change => change.target === section)) return;
-    seen.disconnect();
-    frame(took => { window.measured = took; });
-  }).observe(section, { childList: true, subtree: true });
-  done();
-})"""
+  const frame = name => requestAnimationFrame(() => setTimeout(() => { taken[name] = performance.now() - began; }));
+  const seen = { heard: false, answer: false };
+  new MutationObserver((changes, watching) => {
+    for (const change of began ? changes : []) {
+      const name = marks.contains(change.target) ? "answer" : "heard";
+      if (!seen[name]) frame(name);
+      seen[name] = true;
+    }
+    if (seen.answer) watching.disconnect();
+  }).observe(map, { childList: true, subtree: true, attributes: true });
+}"""
 
 
 def main(taps: int = 60) -> None:
@@ -49,12 +51,18 @@ def main(taps: int = 60) -> None:
         companion = Companion.started(home)
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
         try:
-            heard, times, size = _measured(companion, browser, taps)
+            heard, times, kinds, size = _measured(companion, browser, taps)
         finally:
             browser.close()
             companion.stop()
             home.store.close()
-    for name, figures in (("the tapped hex", sorted(heard)), ("the answer", sorted(times))):
+    reach, moved = ([took for took, kind in zip(times, kinds, strict=True) if kind == of] for of in ("march", "go"))
+    for name, figures in (
+        ("the tapped hex", sorted(heard)),
+        ("where a unit can go, its die rolled by the app", sorted(reach)),
+        ("a move that was made", sorted(moved)),
+        ("either", sorted(times)),
+    ):
         p95 = figures[min(len(figures) - 1, round(0.95 * len(figures)))]
         print(
             f"tap to paint of {name}, full map, slowed {SLOWED} times: median {median(figures):.0f} ms,"
@@ -63,7 +71,7 @@ def main(taps: int = 60) -> None:
     print(f"the painted pieces have {size / 1000:.1f} kB")
 
 
-def _measured(companion: Companion, browser: Any, taps: int) -> tuple[list[float], list[float], int]:
+def _measured(companion: Companion, browser: Any, taps: int) -> tuple[list[float], list[float], list[str], int]:
     house = companion.home.house
     table = house.open_table("siege", "Siege", 2, "classic", {})
     context = browser.new_context(viewport=PHONE, reduced_motion="reduce")
@@ -93,12 +101,14 @@ def _measured(companion: Companion, browser: Any, taps: int) -> tuple[list[float
     context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
     heard: list[float] = []
     times: list[float] = []
+    kinds: list[str] = []
     while len(times) < taps:
         state = house.table(table.id).state
         names = state.field.grid.names
         moves = game.moves(state, "spaniards")
         steps = [move for move in moves if move.name == "go"]
-        if steps and len(times) % 2:
+        kind = "go" if steps and len(times) % 2 else "march"
+        if kind == "go":
             where = str(random.choice(steps).args[0])
         else:
             fresh = [int(move.args[0]) for move in moves if move.name == "march"]
@@ -109,15 +119,15 @@ def _measured(companion: Companion, browser: Any, taps: int) -> tuple[list[float
         page.mouse.click(*page.evaluate(WHERE, where))
         for _ in range(100):
             page.wait_for_timeout(60)
-            if took := page.evaluate("window.measured"):
-                times.append(took)
-                heard.append(page.evaluate("window.heard"))
-                page.evaluate("window.measured = 0")
+            if (taken := page.evaluate("window.taken"))["answer"]:
+                times.append(taken["answer"])
+                kinds.append(kind)
+                heard.append(taken["heard"])
                 break
         page.wait_for_timeout(120)
     size = len(page.locator("#region-pieces").inner_html().encode())
     context.close()
-    return heard, times, size
+    return heard, times, kinds, size
 
 
 if __name__ == "__main__":

@@ -73,6 +73,10 @@ def test_a_deck_is_brought_mended_and_brought_again(companion: Companion, device
     expect(host.page.locator('input[name="title"]')).to_have_value("Noche")
     assert violations(host) == []
     host.complaints.clear()  # the browser notes that the form was not taken
+    host.listening()
+    for preset, tokens in (("classic", "260"), ("evening", "52")):
+        host.page.check(f'input[name="preset"][value="{preset}"]', force=True)
+        expect(host.page.locator('input[name="option.apocalypse_tokens"]')).to_have_attribute("placeholder", tokens)
     file.write_text(FIVE)
     host.page.set_input_files('input[name="file.deck"]', file)
     host.page.fill('input[name="title"]', "\u200b")

@@ -56,7 +56,7 @@ def _tap(companion: Companion, table: Table, phone: Device, selector: str) -> No
     """Tap, twice where a slip would hurt, and wait until the table has moved on and the phone has seen it."""
     before = _now(companion, table).version
     phone.page.locator(selector).first.click()
-    for tries in range(160):
+    for tries in range(600):
         now = _now(companion, table).version
         if now > before:
             break

@@ -30,19 +30,31 @@ def state(companion: Companion, table: Table) -> State:
     return found
 
 
-def tap(page: Page, button: Locator) -> None:
-    button.click()
+def version(page: Page) -> int:
+    return int(page.locator("#live").get_attribute("data-version") or 0)
+
+
+def moved(page: Page, before: int) -> None:
+    """Wait until a page shows a later version of the table, and until a next tap is no slip."""
+    page.wait_for_function("before => Number(document.getElementById('live').dataset.version) > before", arg=before)
     page.wait_for_timeout(SLIP)
+
+
+def tap(page: Page, button: Locator) -> None:
+    before = version(page)
+    button.click()
+    moved(page, before)
 
 
 def end_turn(page: Page) -> None:
     """End the turn; where points would be lost, the button asks twice."""
-    button = page.locator(".end-turn button")
+    before, button = version(page), page.locator(".end-turn button")
     asks = button.get_attribute("data-confirm") is not None
     button.click()
     if asks:
         expect(button).to_have_attribute("data-armed", "")
         button.click()
+    moved(page, before)
 
 
 @contextmanager
@@ -177,14 +189,15 @@ def test_without_a_script_the_whole_turn_can_be_played(companion: Companion, dev
     page.locator('.sit-form input[value="red"]').check(force=True)
     page.fill('.sit-form input[name="name"]', "Ana")
     page.click(".sit-form button")
-    page.get_by_role("button", name="Ana", exact=True).click()
-    page.get_by_role("button", name="Look at 2 chits").click()
-    page.get_by_role("button", name="Look at chit 1 of Tizoc").click()
-    page.get_by_role("button", name="Look at chit 2 of Tizoc").click()
+    for words in ("Ana", "Look at 2 chits", "Look at chit 1 of Tizoc", "Look at chit 2 of Tizoc"):
+        page.get_by_role("button", name=words, exact=words == "Ana").click()
+        expect(page.get_by_role("button", name=words, exact=words == "Ana")).to_have_count(0)
     page.locator("#notebook > summary").click()
     page.fill("#note-0", "By hand")
     page.locator(".note-form button").first.click()
+    expect(page.locator("#note-1")).to_be_attached()
     page.locator(".end-turn button").click()
+    expect(page.locator(".turn-whose")).to_contain_text("Blue")
     found = state(companion, table)
     assert (found.turn, found.notes[0], found.seen[0].bit_count()) == (2, ("By hand",), 2)
 

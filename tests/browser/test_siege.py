@@ -24,7 +24,7 @@ def skirmish(companion: Companion, **options: str | int) -> Table:
 
 
 def state(page: Page) -> dict[str, object]:
-    found: dict[str, object] = json.loads(page.locator(".siege-pieces").get_attribute("data-state") or "{}")
+    found: dict[str, object] = json.loads(page.locator("[data-state]").get_attribute("data-state") or "{}")
     return found
 
 
@@ -51,7 +51,7 @@ def test_a_skirmish_is_played_out_on_two_phones_by_taps_on_the_map(companion: Co
     deed(ben.page, "ready")
     for phone, n in ((ana, 2), (ben, 6)):
         die(phone.page, n)
-        expect(phone.page.locator(".siege-pieces")).to_have_attribute("data-state", re.compile(r'"succumb"'))
+        expect(phone.page.locator("[data-state]")).to_have_attribute("data-state", re.compile(r'"succumb"'))
         victim = next(name for name, moves in state(phone.page)["taps"].items() if moves[0][0] == "succumb")  # type: ignore[attr-defined]
         phone.page.click('[data-siege="whole"]')
         tap_hex(phone.page, victim)
@@ -115,10 +115,95 @@ def test_a_map_is_drawn_by_taps_checked_and_saved_as_a_file(companion: Companion
     phone.page.click('.region-brushes button:text-is("gate on a side")')
     expect(phone.page.locator(".region-brushes .siege-means")).to_have_text("gate on a side")
     with phone.page.expect_download() as saved:
-        phone.page.click('[data-siege="save"]')
+        phone.page.click("[data-siege-save]")
     text = saved.value.path().read_text(encoding="utf-8")
     assert saved.value.suggested_filename == "map.toml"
     assert [fault.code for fault in maps.faults(text)] == ["map_pond"]
+    phone.page.wait_for_timeout(SLIP)
+    phone.page.click('.region-brushes button:text-is("clear")')
+    expect(phone.page.locator(".region-brushes .siege-means")).to_have_text("clear")
+    tap_hex(phone.page, "b2")
+    expect(phone.page.locator(".siege-play-on")).to_be_visible()
+    phone.page.wait_for_timeout(SLIP)
+    phone.page.click('.region-brushes button:text-is("a name")')
+    expect(phone.page.locator(".region-brushes .siege-means")).to_have_text("a name")
+    tap_hex(phone.page, "b2")
+    phone.page.fill("#name-b2", "My hill")
+    phone.page.click(".siege-name:has(#name-b2) button")
+    expect(phone.page.locator(".region-canvas .places")).to_contain_text("My hill")
+    phone.page.click(".siege-play-on")
+    expect(phone.page.locator("h1")).to_have_text("Take a seat")
+    (table,) = (each for each in companion.home.house.tables() if each.charter.game == "siege")
+    assert "My hill" in str(table.options["map"])
+
+
+def marching(companion: Companion, phone: Device) -> Table:
+    """Let one phone hold both sides of a skirmish in which the app rolls, and bring it to its first march."""
+    house = companion.home.house
+    table = skirmish(companion)
+    phone.share(companion, table)
+    token = next(cookie["value"] for cookie in phone.context.cookies() if table.id in cookie["name"])
+    house.rolls(table.id, token, True)
+    for n in range(40):
+        table = house.table(table.id)
+        if table.state.stage == "move":
+            break
+        seat = table.game.to_act(table.state)[0]
+        moves = table.game.moves(table.state, seat)
+        move = next((move for name in ("rest", "ready") for move in moves if move.name == name), moves[0])
+        house.play(table.id, token, seat, move, table.version, f"march{n}")
+    phone.page.goto(f"{companion.address}/t/{table.id}")
+    phone.listening()
+    phone.page.click('[data-siege="whole"]')
+    return table
+
+
+def unrolled(table: Table) -> list[str]:
+    """Return the hexes of units that may march, each alone on its hex."""
+    moves = table.game.moves(table.state, "spaniards")
+    return [table.state.field.grid.names[table.state.at[int(m.args[0])]] for m in moves if m.name == "march"]
+
+
+def test_a_move_leaves_all_other_counters_as_they_are_in_the_page(companion: Companion, device: Make) -> None:
+    phone = device()
+    table = marching(companion, phone)
+    counters = phone.page.locator(".siege-pieces use")
+    counters.first.wait_for(state="attached")
+    n = counters.count()
+    phone.page.evaluate("document.querySelectorAll('.siege-pieces use').forEach(use => { use.kept = true; })")
+    tap_hex(phone.page, unrolled(table)[0])
+    expect(phone.page.locator(".costs text").first).to_be_attached()
+    taps = state(phone.page)["taps"]
+    go = next(name for name, moves in taps.items() if moves[0][0] == "go")  # type: ignore[attr-defined]
+    tap_hex(phone.page, go)
+    expect(phone.page.locator(".log")).to_contain_text(f"to {go}")
+    kept = phone.page.evaluate("[...document.querySelectorAll('.siege-pieces use')].filter(use => use.kept).length")
+    assert kept == n
+
+
+def test_two_taps_in_a_hurry_are_two_moves(companion: Companion, device: Make) -> None:
+    phone = device()
+    table = marching(companion, phone)
+    first, second = unrolled(table)[:2]
+    tap_hex(phone.page, first)
+    tap_hex(phone.page, second)
+    for where in (first, second):
+        expect(phone.page.locator("[data-state]")).not_to_have_attribute(
+            "data-state", re.compile(rf'"{where}":\[\["march"')
+        )
+    expect(phone.page.locator("#notice")).to_have_text("")
+
+
+def test_ground_and_counters_stay_together_when_all_is_painted_anew(companion: Companion, device: Make) -> None:
+    table = skirmish(companion)
+    ana, ben = device(), device()
+    ana.join(companion, table, "aztecs", "Ana")
+    ana.page.click('[data-siege="nearer"]')
+    box = ana.page.locator(".siege-pieces").get_attribute("viewBox")
+    ben.join(companion, table, "spaniards", "Ben")  # a new name is in every region's words
+    expect(ana.page.locator(".log")).to_contain_text("Ben")
+    for sheet in (".siege-ground", ".siege-pieces", ".siege-marks"):
+        expect(ana.page.locator(sheet)).to_have_attribute("viewBox", str(box))
 
 
 def test_everything_can_be_done_from_the_list_without_the_map(companion: Companion, device: Make) -> None:

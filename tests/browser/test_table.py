@@ -94,13 +94,14 @@ def test_a_double_tap_is_one_move(companion: Companion, device: Make) -> None:
     phone.share(companion, table)
     before = companion.home.house.table(table.id).version
     phone.page.dblclick(".end-turn button")
+    expect(phone.page.locator(".turn-note")).to_contain_text("North")
     phone.page.wait_for_timeout(300)
     assert companion.home.house.table(table.id).version == before + 1
 
 
 WATCHED = """() => {
   for (const part of ["group", "old", "new"])
-    document.styleSheets[0].insertRule(`::view-transition-${part}(*) { animation-duration: 1s !important }`);
+    document.styleSheets[0].insertRule(`::view-transition-${part}(*) { animation-duration: 4s !important }`);
   const start = document.startViewTransition.bind(document);
   window.transitions = [];
   document.startViewTransition = (put) => {
@@ -126,7 +127,7 @@ def test_taps_during_an_animation_are_not_lost(companion: Companion, device: Mak
     phone.page.locator("#drawer > summary").click(force=True)
     assert phone.page.locator("#drawer").get_attribute("open") is not None
     assert phone.page.evaluate("transitions") == ["started"]
-    phone.page.wait_for_timeout(1500)
+    phone.page.wait_for_function("() => transitions.length > 1")
     assert phone.page.evaluate("transitions") == ["started", "finished"]
     assert phone.page.evaluate("document.querySelectorAll('[style*=view-transition-name]').length") == 0
 
@@ -278,3 +279,22 @@ def test_no_page_breaks_its_own_content_policy(companion: Companion, device: Mak
         companion.drop("tlaloc")
         phone.page.wait_for_timeout(150)
         assert json.loads(phone.page.evaluate("JSON.stringify(broken)")) == [], path
+
+
+def test_a_phone_whose_household_taps_too_fast_is_told_to_wait_and_then_goes_on(
+    companion: Companion, device: Make
+) -> None:
+    table = companion.table(2)
+    phone = device()
+    phone.join(companion, table, "east", "Ana")
+    another = companion.home.browser()  # behind the same address
+    while another.post("/language").status_code != 429:
+        pass
+    phone.page.click(".end-turn button")
+    expect(phone.page.locator("#notice")).to_contain_text("Too many taps from here at once")
+    phone.complaints.clear()  # the browser reports every 429
+    companion.home.seconds += 60
+    phone.page.wait_for_timeout(700)  # longer than what counts as a slip of the same finger
+    phone.page.click(".end-turn button")
+    expect(phone.page.locator("#notice")).to_be_empty()
+    assert companion.home.house.table(table.id).on_turn != "east"

@@ -1,4 +1,4 @@
-"""What the companion's tests share: a house on a real SQLite file, with a clock and an entropy of their own."""
+"""What the companion's tests share: a house on a real database, with a clock and an entropy of their own."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from companion.house import House, Played
 from companion.store import SqlStore
 from companion.table import Table
 from controller import wire
+from tests.databases import Postgres, postgres
 
 SOURCE = "a" * 32
 OTHER = "b" * 32
@@ -95,8 +96,33 @@ class Home:
         return wire.Token(source, seq, token, wire.God(god), at, 14.0, frozenset(flags), replayed)
 
 
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Postgres]:
+    """A PostgreSQL that runs for as long as the tests that want one."""
+    with postgres() as server:
+        yield server
+
+
+DATABASES = ("sqlite", "postgresql")
+"""What the companion is said to run on. A file whose tests shall run on each has a `database` fixture of these."""
+
+
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    home = Home(f"sqlite:///{tmp_path / 'companion.sqlite'}")
+def database() -> str:
+    return "sqlite"
+
+
+@pytest.fixture
+def url(request: pytest.FixtureRequest, database: str, tmp_path: Path) -> str:
+    """Return the URL of a new database."""
+    if database == "sqlite":
+        return f"sqlite:///{tmp_path / 'companion.sqlite'}"
+    server: Postgres = request.getfixturevalue("postgresql")
+    return server.url()
+
+
+@pytest.fixture
+def home(url: str) -> Iterator[Home]:
+    home = Home(url)
     yield home
     home.store.close()

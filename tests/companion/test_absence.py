@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
@@ -162,20 +161,6 @@ def test_the_same_players_play_again_with_the_phones_they_hold(beans: Home) -> N
     beans.restart()
     assert beans.house.table(table.id).again == following.id
     assert beans.house.begin(following.id, blue).phase == "running"
-
-
-def test_a_store_of_the_schema_before_opens_with_its_log(home: Home) -> None:
-    table = home.table()
-    token = home.seated(table)
-    home.play(table, token, "east", "end_turn")
-    before = home.house.table(table.id)
-    home.store.close()
-    with sqlite3.connect(home.url.removeprefix("sqlite:///")) as connection:
-        connection.execute("ALTER TABLE entry DROP COLUMN hand")
-        connection.execute("UPDATE about SET value = '1' WHERE key = 'schema'")
-    connection.close()
-    home.restart()
-    assert home.house.table(table.id) == before
 
 
 def test_outcomes_come_as_often_as_they_should() -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from companion.table import HouseError
 from companion.temples import Mark
 from controller import wire
-from tests.companion.conftest import OTHER, SOURCE, Home
+from tests.companion.conftest import DATABASES, OTHER, SOURCE, Home
+
+
+@pytest.fixture(params=DATABASES)
+def database(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
 
 BEAMS = dict.fromkeys(wire.God, wire.Beam.CLEAR)
 
@@ -230,20 +233,6 @@ def test_a_broker_that_cannot_be_reached_comes_before_everything_else(home: Home
     home.house.heard("templo", status())
     home.house.reach(False)
     assert home.house.temple("templo").health().code == "no_broker"
-
-
-def test_when_the_store_fails_nothing_has_happened_and_the_next_try_counts(home: Home) -> None:
-    table = home.table(temple="templo")
-    other = sqlite3.connect(home.url.removeprefix("sqlite:///"), isolation_level=None)
-    other.execute("CREATE TRIGGER full BEFORE INSERT ON token BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
-    with pytest.raises(HouseError, match="store_failing"):
-        home.house.receive([("templo", home.token(1))])
-    assert view(home, table.id)["total"] == 0
-    other.execute("DROP TRIGGER full")
-    other.close()
-    assert home.house.receive([("templo", home.token(1))])[0].seq == 1
-    home.restart()
-    assert view(home, table.id)["total"] == 1
 
 
 def test_a_burst_is_one_change_and_keeps_its_order(home: Home) -> None:

@@ -7,7 +7,12 @@ import pytest
 from companion.handheld import page
 from companion.lobby import clean_name, normal_code
 from companion.table import HouseError
-from tests.companion.conftest import Home
+from tests.companion.conftest import DATABASES, Home
+
+
+@pytest.fixture(params=DATABASES)
+def database(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 def test_a_table_survives_a_restart_to_the_last_move(home: Home) -> None:

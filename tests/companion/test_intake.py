@@ -19,7 +19,7 @@ from tests.brokers import mosquitto, nats
 from tests.companion.conftest import SOURCE, Home
 
 
-def eventually(true: Callable[[], Any], seconds: float = 15.0) -> None:
+def eventually(true: Callable[[], Any], seconds: float = 60.0) -> None:
     """Wait until something is true, or fail."""
     deadline = time.monotonic() + seconds
     while not true():
@@ -172,3 +172,61 @@ def test_a_broker_that_comes_late_goes_and_comes_back_loses_nothing(home: Home, 
             eventually(lambda: temple.acked() == 1)
             temple.close()
     assert total(home, table.id) == 1
+
+
+def test_a_request_travels_to_its_temple_and_the_answer_back(home: Home, tmp_path: Path) -> None:
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
+        temple = Temple(broker.host, broker.port)
+        temple.says(status(), retain=True)
+        eventually(lambda: [each.alive and each.reachable for each in home.house.temples()] == [True])
+        home.house.ask("templo", wire.CommandName.IDENTIFY, "one")
+        (command,) = eventually_all(lambda: [each for each in temple.heard if isinstance(each, wire.Command)])
+        temple.says(wire.Reply(command.id, True, {"software": "9"}))
+        eventually(lambda: home.house.temple("templo").errand.stage == "answered")  # type: ignore[union-attr]
+        temple.close()
+
+
+def test_what_a_temple_finds_and_what_its_beams_heard_is_known_though_it_was_said_before(
+    home: Home, tmp_path: Path
+) -> None:
+    nothing = dict.fromkeys(wire.God, 0)
+    found = {wire.God.TLALOC: (wire.Finding("unproved"),), wire.God.HUITZILOPOCHTLI: ()}
+    with mosquitto(tmp_path) as broker:
+        temple = Temple(broker.host, broker.port)
+        temple.says(status(), retain=True)
+        temple.says(wire.Noise("c" * 32, nothing, nothing), retain=True)
+        findings = wire.Findings("c" * 32, home.clock.now, wire.Emitters.FIXED, {"band_ms": None}, found)
+        temple.says(findings, retain=True)
+        with listening(home, broker.host, broker.port):
+            eventually(lambda: home.house.temples() and home.house.temple("templo").diagnosis == findings)
+            eventually(lambda: home.house.temple("templo").noise)
+        temple.close()
+
+
+def test_a_table_that_moved_on_is_told_by_its_id_and_never_by_its_code(home: Home, tmp_path: Path) -> None:
+    heard: list[tuple[str, bytes]] = []
+    table = home.table()
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port) as intake:
+        watcher = mqtt.Client(CallbackAPIVersion.VERSION2, protocol=mqtt.MQTTv311)
+        watcher.on_message = lambda client, data, message: heard.append((message.topic, bytes(message.payload)))
+        ready: list[object] = []
+        watcher.on_subscribe = lambda *words: ready.append(words)
+        watcher.connect(broker.host, broker.port)
+        watcher.subscribe("templo-tables/#", qos=1)
+        watcher.loop_start()
+        eventually(lambda: ready and intake._told is not None)
+        assert heard == []
+        home.seated(table)
+        eventually(lambda: heard)
+        watcher.disconnect()
+        watcher.loop_stop()
+    (topic, payload) = heard[0]
+    assert topic == f"templo-tables/{table.id}/changed"
+    assert wire.decode("changed", payload) == wire.Changed(table.id, home.house.table(table.id).version)
+    assert table.code.encode() not in payload
+
+
+def eventually_all(found: Callable[[], list[Any]]) -> list[Any]:
+    """Wait until something was found, and return it."""
+    eventually(found)
+    return found()

@@ -19,11 +19,11 @@ H, T = wire.God.HUITZILOPOCHTLI, wire.God.TLALOC
 
 
 def score(home: Home, table: Table) -> wire.Score:
-    return score_of(home.house.table(table.id), home.house.fallen(table.id))
+    return score_of(home.house.table(table.id), home.house.fallen)
 
 
 def test_a_temple_without_a_table_has_a_score_of_nothing(home: Home) -> None:
-    assert score_of(None, ()) == wire.Score(None, {H: 0, T: 0})
+    assert score_of(None, home.house.fallen) == wire.Score(None, {H: 0, T: 0})
 
 
 def test_tokens_that_count_are_the_score_and_those_that_wait_or_test_are_not(home: Home) -> None:
@@ -44,7 +44,7 @@ def test_a_game_that_reckons_no_tokens_is_scored_by_what_fell_for_it(home: Home)
     table = market(home)
     assert table.game.reckoning(table.state) is None
     home.house.receive([("templo", home.token(1)), ("templo", home.token(2))])
-    assert score_of(table, home.house.temple("templo").recent) == wire.Score(table.id, {H: 0, T: 2})
+    assert score_of(table, lambda _: home.house.temple("templo").recent) == wire.Score(table.id, {H: 0, T: 2})
 
 
 def test_a_token_that_falls_for_a_game_without_a_use_for_it_is_kept_and_enters_no_log(home: Home) -> None:

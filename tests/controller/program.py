@@ -34,7 +34,7 @@ def command(*words: str) -> list[str]:
 def call(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run a command of the controller to its end."""
     return subprocess.run(
-        command(*words), env=environment(**more), capture_output=True, text=True, timeout=60, check=False
+        command(*words), env=environment(**more), capture_output=True, text=True, timeout=120, check=False
     )
 
 
@@ -94,7 +94,7 @@ class Temple:
     def stop(self) -> int:
         """End it as systemd does and return its exit code."""
         self._process.send_signal(signal.SIGTERM)
-        code = self._process.wait(15)
+        code = self._process.wait(60)
         self._hang_up()
         return code
 
@@ -163,7 +163,7 @@ class Companion:
     def replies(self) -> list[wire.Reply]:
         return [message for message in list(self.heard) if isinstance(message, wire.Reply)]
 
-    def until(self, happened: Callable[[], Any], timeout_s: float = 20) -> Any:
+    def until(self, happened: Callable[[], Any], timeout_s: float = 60) -> Any:
         """Wait until something holds of what was heard."""
         until = time.monotonic() + timeout_s
         with self._news:
@@ -199,7 +199,7 @@ class Companion:
                 self.say(wire.Ack(token.source, seq))
 
 
-def eventually(happened: Callable[[], Any], timeout_s: float = 20) -> Any:
+def eventually(happened: Callable[[], Any], timeout_s: float = 60) -> Any:
     """Wait until something that nobody announces is true."""
     until = time.monotonic() + timeout_s
     while not (value := happened()):

@@ -80,7 +80,7 @@ class Broker:
 
     def publish(self, message: wire.Message, *, retain: bool = False) -> bool:
         if self.up:
-            assert retain == isinstance(message, wire.Status | wire.Count | wire.Noise)
+            assert retain == isinstance(message, wire.Status | wire.Count | wire.Noise | wire.Findings)
             self.told.append(message)
         return self.up
 

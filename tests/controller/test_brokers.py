@@ -50,7 +50,7 @@ def test_a_token_reaches_the_companion_with_everything_the_contract_says(
             assert token.source == birth.source
             assert token.flags == {Flag.SIMULATED}
             assert token.width_ms == pytest.approx(12, abs=0.01)
-            assert abs(token.at - before) < timedelta(seconds=5)
+            assert token.at - before < timedelta(minutes=2)
             assert not token.replayed
         exactly_once(temple, companion)
         counts = companion.until(lambda: [m for m in companion.heard if isinstance(m, wire.Count) and m.seq == 2])

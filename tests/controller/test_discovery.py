@@ -1,7 +1,8 @@
 """Home Assistant finds one device: held against the published format of device discovery, with its templates run.
 
 The format's facts are those of Home Assistant's MQTT integration (its page "MQTT", device discovery payload, and the
-pages of the sensor, binary sensor and button): which keys there are, which are required, and what each may be.
+pages of the sensor, binary sensor and button): which keys there are, which are required, and what each may be. They
+were compared with the schemas by which the integration itself takes a device, its origin, availability and buttons.
 """
 
 from __future__ import annotations

@@ -42,6 +42,20 @@ def test_tokens_of_both_slots_that_end_together_share_one_commit(rig: Rig) -> No
     assert {token.god for token in rig.ledger()} == set(God)
 
 
+@pytest.mark.parametrize("late", [5, 10, 20])
+def test_tokens_of_both_slots_are_numbered_as_they_fell_however_late_their_edges_are_heard(
+    rig: Rig, late: int
+) -> None:
+    slots = [God.TLALOC, God.HUITZILOPOCHTLI] * late
+    edges = []
+    for n, god in enumerate(slots):
+        at_ns = rig.now_ns + n * 18 * MS
+        edges += [Heard(god, at_ns, True), Heard(god, at_ns + 15 * MS, False)]
+    rig.take(*edges, after_ns=2 * late * 18 * MS)
+    rig.take(after_ns=SECOND)
+    assert [token.god for token in rig.ledger()] == slots
+
+
 @pytest.mark.usefixtures("expects_warnings")
 @pytest.mark.parametrize("trouble", [Trouble.LEDGER_FULL, Trouble.LEDGER_READ_ONLY, Trouble.LEDGER_FAILING])
 def test_a_disk_that_refuses_is_an_alert_at_once_and_nothing_is_told_until_it_is_recorded(
@@ -152,7 +166,13 @@ def test_everything_retained_is_told_again_at_every_connection(rig: Rig) -> None
     rig.broker.told.clear()
     rig.broker.up = True
     rig.take(Up(), after_ns=SECOND)
-    assert [type(message) for message in rig.broker.told] == [wire.Status, wire.Token, wire.Count, wire.Noise]
+    assert [type(message) for message in rig.broker.told] == [
+        wire.Status,
+        wire.Token,
+        wire.Count,
+        wire.Noise,
+        wire.Findings,
+    ]
 
 
 def test_what_the_beams_heard_beside_tokens_is_told_at_most_every_five_seconds(rig: Rig) -> None:

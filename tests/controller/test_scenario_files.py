@@ -94,7 +94,7 @@ def test_what_cannot_be_used_is_refused_with_its_line_its_value_and_what_was_exp
 
 
 def test_bytes_that_are_no_text_are_refused_with_their_line() -> None:
-    with pytest.raises(ScenarioError, match=r"x:2: b'\\xff' is not UTF-8"):
+    with pytest.raises(ScenarioError, match=r"x:2: it holds b'\\xff'; expected text in UTF-8"):
         read(b"v = 1\n\xff", "x")
 
 

@@ -19,7 +19,7 @@ from companion import network
 READY = "Ctrl-C ends everything."
 
 
-def until(happens: Callable[[], object], seconds: float = 20) -> bool:
+def until(happens: Callable[[], object], seconds: float = 60) -> bool:
     """Wait until something holds; whether it did in time."""
     deadline = time.monotonic() + seconds
     while not happens():
@@ -98,7 +98,7 @@ class Launched:
         """The address of the table on this computer."""
         return next(line.split()[-1] for line in self.lines if "on this computer" in line)
 
-    def ends(self, seconds: float = 15) -> tuple[int, str]:
+    def ends(self, seconds: float = 60) -> tuple[int, str]:
         """Wait for the end; the exit code and what was said on standard error."""
         code = self.process.wait(seconds)
         assert self.process.stderr is not None

@@ -117,21 +117,22 @@ def test_without_the_right_to_install_the_tests_packages_are_named_once(bare: Pa
     program(bare, "apt-get", "echo must not be run >&2; exit 1")
     if sudo:
         program(bare, "sudo", sudo)
-    sentence = says(run(ROOT / "tests/system-packages", PATH=str(bare), SBIN=""))
-    assert "mosquitto and chromium" in sentence
-    assert "sudo apt-get install --no-install-recommends mosquitto chromium" in sentence
+    sentence = says(run(ROOT / "tests/system-packages", PATH=str(bare), SBIN="", POSTGRESQL=str(bare)))
+    assert "mosquitto, postgresql and chromium" in sentence
+    assert "sudo apt-get install --no-install-recommends mosquitto postgresql chromium" in sentence
 
 
 def test_a_system_without_apt_is_not_told_to_use_it(bare: Path) -> None:
-    assert "apt-get" not in says(run(ROOT / "tests/system-packages", PATH=str(bare), SBIN=""))
+    assert "apt-get" not in says(run(ROOT / "tests/system-packages", PATH=str(bare), SBIN="", POSTGRESQL=str(bare)))
 
 
 def test_only_what_is_missing_is_installed(bare: Path, tmp_path: Path) -> None:
     asked = tmp_path / "asked"
     program(bare, "id", "echo 0")
     program(bare, "mosquitto", "")
+    program(bare, "initdb", "")
     program(bare, "apt-get", f'echo "$DEBIAN_FRONTEND $*" >> {asked}')
-    finished = run(ROOT / "tests/system-packages", PATH=str(bare), SBIN="", HOME=str(tmp_path))
+    finished = run(ROOT / "tests/system-packages", PATH=str(bare), SBIN="", POSTGRESQL=str(bare), HOME=str(tmp_path))
     assert finished.returncode == 0, finished.stderr
     installing = asked.read_text().splitlines()[-1]
     assert installing.startswith("noninteractive ")
@@ -141,7 +142,7 @@ def test_only_what_is_missing_is_installed(bare: Path, tmp_path: Path) -> None:
 def test_a_failed_installation_shows_its_last_words(bare: Path, tmp_path: Path) -> None:
     program(bare, "id", "echo 0")
     program(bare, "apt-get", "echo E: Unable to locate package; exit 100")
-    finished = run(ROOT / "tests/system-packages", PATH=str(bare), SBIN="", HOME=str(tmp_path))
+    finished = run(ROOT / "tests/system-packages", PATH=str(bare), SBIN="", POSTGRESQL=str(bare), HOME=str(tmp_path))
     assert finished.returncode == 1
     assert "E: Unable to locate package" in finished.stderr
     assert "sudo apt-get install" in finished.stderr

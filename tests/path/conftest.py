@@ -19,10 +19,10 @@ from controller.control import ControlError, ask
 from tests.brokers import HOST, Broker, free_port
 
 ROOT = Path(__file__).parents[2]
-READY_S = 20.0
+READY_S = 60.0
 
 
-def eventually(true: Callable[[], Any], seconds: float = 45.0, what: str = "it") -> None:
+def eventually(true: Callable[[], Any], seconds: float = 90.0, what: str = "it") -> None:
     """Wait until something is true, or fail."""
     until = time.monotonic() + seconds
     while not true():
@@ -32,6 +32,8 @@ def eventually(true: Callable[[], Any], seconds: float = 45.0, what: str = "it")
 
 class Program:
     """One of our programs, killed and frozen at will; `log` holds what it said."""
+
+    ready_s = READY_S
 
     def __init__(self, arguments: list[str], ready: str, log: Path) -> None:
         self._command = [sys.executable, "-m", *arguments]
@@ -46,7 +48,7 @@ class Program:
             self.process = subprocess.Popen(
                 self._command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment
             )
-        until = time.monotonic() + READY_S
+        until = time.monotonic() + self.ready_s
         while self.log.read_text().count(self._ready) == before:
             assert self.process.poll() is None, self.log.read_text()[-2000:]
             assert time.monotonic() < until, self.log.read_text()[-2000:]
@@ -69,7 +71,7 @@ class Program:
         """End it as its supervisor does; returns its exit code."""
         assert self.process is not None
         self.process.terminate()
-        return self.process.wait(timeout=15)
+        return self.process.wait(timeout=60)
 
 
 class Way:
@@ -128,7 +130,7 @@ class Way:
         return [json.loads(line)["token"] for line in export.stdout.splitlines()]
 
     def _companion(self, query: str) -> list[Any]:
-        with closing(sqlite3.connect(self.companion_state / "companion.sqlite", timeout=10)) as store:
+        with closing(sqlite3.connect(self.companion_state / "companion.sqlite", timeout=60)) as store:
             return [row[0] for row in store.execute(query)]
 
     def kept(self) -> list[str]:

@@ -27,7 +27,7 @@ def test_tokens_that_fall_through_both_slots_are_seen_on_a_phone(tmp_path: Path,
                 way.drop(god, number)
             for god, number in fallen.items():
                 count = page.locator(f'[data-piece="count-{god}"]').first
-                expect(count).to_have_text(str(number), timeout=15_000)
+                expect(count).to_have_text(str(number), timeout=60_000)
         finally:
             context.close()
             way.end()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlencode
 
 import pytest
 
@@ -106,7 +105,7 @@ def test_the_new_table_form_shows_exactly_the_house_rules_that_matter_for_a_pres
 
 def test_choosing_another_preset_loses_nothing_that_was_entered(phone: Browser) -> None:
     entered = {"title": "Sunday", "players": "2", "preset": "evening", "option.battle_loot": "one", "rules": "open"}
-    html = phone.get("/tables/new?" + urlencode(entered)).get_data(as_text=True)
+    html = phone.post("/tables/new", {"game": "mexica", **entered}).get_data(as_text=True)
     assert 'value="Sunday"' in html
     for name, value in (("players", "2"), ("preset", "evening"), ("option.battle_loot", "one")):
         assert re.search(rf'name="{re.escape(name)}" value="{value}" checked', html), name
@@ -214,10 +213,13 @@ def test_the_lobby_asks_for_a_token_through_each_slot_that_was_not_proved(home: 
     ],
 )
 def test_a_temples_health_is_said_in_plain_words(home: WebHome, phone: Browser, beam: wire.Beam, words: str) -> None:
+    """Its own page says it too, of a temple that tells no more than its beams' states."""
     home.beams("table", wire.Beam.CLEAR, beam)
     table = home.table(temple="table")
-    for path in ("/temples", "/temples/table", f"/t/{table.id}", f"/t/{table.id}/screen"):
+    for path in ("/temples", f"/t/{table.id}", f"/t/{table.id}/screen"):
         assert words in text_of(phone.get(path)), path
+    well = beam is wire.Beam.CLEAR
+    assert ("Nothing. Both beams are clear" if well else words) in text_of(phone.get("/temples/table"))
 
 
 def test_every_health_has_words(home: WebHome, phone: Browser) -> None:
@@ -261,3 +263,9 @@ def test_what_is_not_there_is_said_in_words(home: WebHome, phone: Browser) -> No
 
 def test_healthz_says_which_companion_this_is(phone: Browser) -> None:
     assert phone.get("/healthz").json == {"instance": "an-instance"}
+
+
+def test_the_field_for_a_code_is_empty_until_somebody_has_typed(phone: Browser) -> None:
+    for path in ("/", "/join"):
+        assert 'placeholder="ABC-DEF" value=""' in phone.get(path).text, path
+    assert 'value="ZZZ-&lt;b&gt;"' in phone.post("/join", {"code": "ZZZ-<b>"}).text

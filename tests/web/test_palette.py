@@ -16,10 +16,9 @@ ON_BUTTONS = [("paper", "ink"), ("paper", "soot"), ("paper", "war-text"), ("pape
 
 def palettes() -> dict[str, dict[str, str]]:
     """Return the colours by day and by night; the night's stand over the day's."""
-    day, _, night = (STATIC / "1-palette.css").read_text(encoding="utf-8").partition("@media")
     colours = {
-        name: dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", part))
-        for name, part in (("day", day), ("night", night))
+        name: dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", file.read_text(encoding="utf-8")))
+        for name, file in (("day", STATIC / "0-day.css"), ("night", STATIC / "1-night.css"))
     }
     return {"day": colours["day"], "night": colours["day"] | colours["night"]}
 

@@ -114,7 +114,7 @@ def test_backs_lie_behind_their_fronts_when_the_page_is_turned() -> None:
 
 
 def test_a_drawing_is_the_screens_own_in_the_colours_of_the_day() -> None:
-    art = Art(ART, SHELL / "static" / "1-palette.css")
+    art = Art(ART, SHELL / "static" / "0-day.css")
     html = art.drawing("end-flood", 40, 30)
     assert 'width="40mm" height="30mm"' in html
     assert art.colours["rain"] in html
@@ -126,16 +126,10 @@ def test_a_drawing_is_the_screens_own_in_the_colours_of_the_day() -> None:
 
 
 def test_every_drawing_can_be_printed() -> None:
-    art = Art(ART, SHELL / "static" / "1-palette.css")
+    art = Art(ART, SHELL / "static" / "0-day.css")
     assert len(art.names) > 20
     for name in art.names:
         assert "var(" not in art.placed(name, 0, 0, 10)
-
-
-def test_the_printers_colours_are_those_of_the_day() -> None:
-    colours = Art(ART, SHELL / "static" / "1-palette.css").colours
-    css = (SHELL / "static" / "print" / "1-print.css").read_text(encoding="utf-8")
-    assert dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", css)) == colours
 
 
 def test_the_command_writes_what_is_named_in_every_language(

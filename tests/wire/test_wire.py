@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,13 @@ from controller import wire
 from controller.wire import (
     Ack,
     Beam,
+    Changed,
     Command,
     CommandName,
     Count,
+    Emitters,
+    Finding,
+    Findings,
     God,
     Kind,
     Reply,
@@ -32,7 +37,8 @@ from controller.wire import (
 VECTORS = {
     path.stem: json.loads(path.read_text("utf-8")) for path in (Path(__file__).parent / "vectors").glob("*.json")
 }
-LEAVES = ("status", "token", "count", "noise", "score", "ack", "command", "reply")
+LEAVES = ("status", "token", "count", "noise", "findings", "score", "ack", "command", "reply", "changed")
+OF_TEMPLES = tuple(leaf for leaf in LEAVES if leaf != "changed")
 
 
 def vectors(kind: str) -> list[Any]:
@@ -94,6 +100,50 @@ def test_bytes_of_any_kind_give_a_message_or_a_wire_error(leaf: str, data: bytes
     read(leaf, data)
 
 
+@pytest.mark.parametrize("leaf", LEAVES)
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[" * 100_000,
+        b'{"v":' * 100_000,
+        b'{"v": 1, "seq": ' + b"9" * 5_000 + b"}",
+        b'{"v": ' + b"9" * 5_000 + b"}",
+        b'{"v": 1e999, "seq": -1e999}',
+        b'{"v": 1, "seq": NaN}',
+        b'{"v": 1, "v": 1}',
+        b'"' + b"x" * 1_000_000 + b'"',
+        b'{"v": 1, "\\ud800": "\\u202e\\u0000"}',
+        b"\xef\xbb\xbf{}",
+        b"\x00" * 1_000,
+        b"",
+    ],
+    ids=lambda data: f"{data[:12]!r} of {len(data)}",
+)
+def test_what_exhausts_other_readers_is_a_wire_error_in_one_line(leaf: str, data: bytes) -> None:
+    with pytest.raises(WireError) as caught:
+        wire.decode(leaf, data)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 400
+
+
+BROKEN = 400
+"""Broken copies of good payloads for each leaf, beside hypothesis's examples."""
+
+
+@pytest.mark.parametrize("leaf", LEAVES)
+def test_a_good_payload_that_a_line_broke_gives_a_message_or_a_wire_error(leaf: str) -> None:
+    chance = random.Random(leaf)
+    good = [payload(vector) for vector in VECTORS[leaf]["good"]]
+    for _ in range(BROKEN):
+        data = bytearray(chance.choice(good))
+        for _ in range(chance.randint(1, 4)):
+            at = chance.randrange(len(data) + 1)
+            upto = min(len(data), at + chance.choice((0, 1, 2, 8, 32)))
+            telling = [b"", data[at:upto] * 2, b"{", b"}", b'"', b"null", b"-1", b"1e99", b"\xff", b"\\u0000", b"[]"]
+            data[at:upto] = chance.choice(telling)
+        read(leaf, bytes(data))
+
+
 @given(leaves, json_values)
 def test_json_of_any_kind_gives_a_message_or_a_wire_error(leaf: str, value: Any) -> None:
     read(leaf, json.dumps(value).encode())
@@ -125,6 +175,9 @@ words = st.from_regex(r"[a-z][a-z0-9_]{0,31}", fullmatch=True)
 texts = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=64)
 results = st.dictionaries(st.text(max_size=10), st.integers() | st.text(max_size=10), max_size=4)
 
+facts = st.integers(0, 10**9) | st.floats(0, wire.MAX_FACT)
+findings = st.builds(Finding, words, st.dictionaries(words.filter(lambda name: name != "code"), facts, max_size=4))
+
 messages = st.one_of(
     st.builds(
         Status,
@@ -153,7 +206,16 @@ messages = st.one_of(
     ),
     st.builds(Ack, ids, seqs),
     st.builds(Command, ids, st.sampled_from(CommandName), times, st.none() | seqs, st.none() | gods),
-    st.builds(Reply, ids, st.booleans(), st.none() | results, st.none() | texts),
+    st.builds(Reply, ids, st.booleans(), st.none() | results, st.none() | texts, st.none() | words),
+    st.builds(
+        Findings,
+        ids,
+        times,
+        st.sampled_from(Emitters),
+        st.dictionaries(words, st.none() | facts, max_size=4),
+        st.fixed_dictionaries({god: st.lists(findings, max_size=3).map(tuple) for god in God}),
+    ),
+    st.builds(Changed, ids, st.integers(0, wire.MAX_SEQ)),
 )
 
 
@@ -165,7 +227,7 @@ def test_what_is_written_is_read_back(message: wire.Message) -> None:
 # -- topics --
 
 
-@given(st.from_regex(r"[a-z0-9][a-z0-9-]{0,31}", fullmatch=True), leaves)
+@given(st.from_regex(r"[a-z0-9][a-z0-9-]{0,31}", fullmatch=True), st.sampled_from(OF_TEMPLES))
 def test_a_topic_names_its_temple_and_its_leaf(temple: str, leaf: str) -> None:
     assert wire.parse_topic(wire.topic(temple, leaf)) == (temple, leaf)
 
@@ -190,5 +252,12 @@ def test_a_name_that_could_not_be_a_temples_is_refused(name: str) -> None:
 def test_a_leaf_that_is_none_is_refused() -> None:
     with pytest.raises(WireError, match="topic leaf is 'changed'"):
         wire.topic("templo", "changed")
-    with pytest.raises(WireError, match="topic leaf is 'changed'"):
-        wire.decode("changed", b"{}")
+    with pytest.raises(WireError, match="topic leaf is 'chaged'"):
+        wire.decode("chaged", b"{}")
+
+
+def test_a_tables_topic_holds_its_id_and_never_a_join_code() -> None:
+    assert wire.table_topic("0" * 32) == f"templo-tables/{'0' * 32}/changed"
+    for text in ("", "ABC234", "+", "#", "0" * 31, "0" * 32 + "/x"):
+        with pytest.raises(WireError, match="expected 32 hexadecimal digits"):
+            wire.table_topic(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from companion.games.kernel import Option, Seat, Value
+from companion.games.kernel import Option, Seat, Value, complete
 from companion.games.mexica.cards import DEFAULT, READER, played
 from companion.games.mexica.cards.deck import Deck
 
@@ -150,18 +150,7 @@ class HouseRules:
 
         Raises `ValueError` for one that is incomplete or that no option accepts.
         """
-        known = {option.key: option for option in OPTIONS}
-        for key, value in chosen.items():
-            if key not in known:
-                raise ValueError(f"option {ascii(key)[:60]} is unknown; expected only Mexica's options")
-            if not known[key].accepts(value):
-                raise ValueError(f"option {key} is {ascii(value)[:60]}; expected {_accepted(known[key])}")
-        needed = options_of(chosen.get("scope"))
-        for option in needed:
-            if option.key not in chosen:
-                raise ValueError(f"option {option.key} is missing; expected a value for each that matters")
-        values = {option.key: chosen[option.key] for option in needed}
-        return cls(**values)  # type: ignore[arg-type]  # each value was accepted by the option of its field
+        return cls(**complete(OPTIONS, chosen, options_of(chosen.get("scope"))))  # type: ignore[arg-type]  # each value was accepted by the option of its field
 
     def chosen(self) -> dict[str, Value]:
         """Return the choice as it was given to `of`, without what does not matter."""
@@ -176,9 +165,3 @@ def options_of(scope: object) -> tuple[Option, ...]:
 _TEMPLE, _FULL = (
     tuple(option for option in OPTIONS if option.matters({"scope": scope})) for scope in (TEMPLE_ONLY, FULL)
 )
-
-
-def _accepted(option: Option) -> str:
-    if option.high:
-        return f"a whole number from {option.low} to {option.high}"
-    return " or ".join((*map(str, option.values), *("a text without faults",) * (option.reader is not None)))

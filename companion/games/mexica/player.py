@@ -1,9 +1,15 @@
-"""The app as a tribe: hoards, then spends all it has on the signs it lacks. It knows what its seat sees alone.
+"""The app as a tribe: hoards until it knows which signs it must buy. It knows what its seat sees alone.
 
 The way to win is eagle, serpent and flower (ruling M22), and week cards bring them for nothing to whoever empties a
-space. So a good tribe gathers until it is clear which signs did not come, and only then asks the gods for them: what
-it gives earlier goes for signs that may come anyhow, and brings the end nearer (ruling M23). It does not wait when
-another tribe is about to have all three, nor beyond its last turn.
+space. Nobody chooses where to land, so what a tribe gives, when, and to whom, is most of what it can decide:
+
+- It hoards while signs may still come by themselves. A gift for a sign that comes anyhow is wasted, and each one
+  brings the end nearer (ruling M23): what is given early costs the turns in which the signs would have come.
+- A sign is lost where its space is bare and its week card is not the tribe's own: then only a card can bring it. Once
+  every sign is either safe or lost there is nothing to wait for, and a hoard is only prey to ransom and tribute.
+- It does not wait either when a rival shows two signs and may settle at any landing.
+- In both cases it leaves the gods enough time for the signs that are still open, and never calls them itself.
+- Once the clock runs, it spends all it has on what it lacks.
 """
 
 from __future__ import annotations
@@ -16,9 +22,8 @@ from companion.games.kernel import Below, Json, Move
 from companion.games.mexica.cards import played
 from companion.games.mexica.cards.deck import Card
 from companion.games.mexica.cards.effects import Boost, Draw, Effect, Gain, Standing, Ward
-from companion.games.mexica.prospects import Outlook, Pile, Sign, found
-from companion.games.mexica.rules.apocalypse import COUNTDOWN
-from companion.games.mexica.rules.calendar import AROUND, WEEK
+from companion.games.mexica.prospects import Pile, Sign, found
+from companion.games.mexica.rules.calendar import AROUND
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
 from companion.games.mexica.rules.tallies import HUITZILOPOCHTLI, TLALOC, God
 
@@ -45,8 +50,11 @@ FORLORN = 0.2
 KEPT = 0.3
 """How likely what it keeps must still find another sign when it buys the flower before it."""
 
-EARNED = 0.9
-"""Tokens that a turn brings the tribe on turn, all told."""
+GIVEN = 0.9
+"""Tokens that a tribe without a plan gives to the gods in a turn of its own."""
+
+SHOWN = 2
+"""Signs that a rival shows when it may settle at any landing."""
 
 _TONANTZIN = Move("tonantzin")
 
@@ -58,13 +66,15 @@ def decide(view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Mov
     """Return the move of a tribe in a full game; one of several alike is drawn, none waits where there is no move."""
     if not moves:
         return None
-    tribe = _Tribe(view)
+    tribe = Tribe(view)
     choose = _DECISIONS.get(tribe.task)
     chosen = choose(tribe, moves) if choose else None
-    return chosen if chosen in moves else moves[below(len(moves))]
+    if chosen not in moves:
+        chosen = _let_be(tribe, moves)
+    return chosen or moves[below(len(moves))]
 
 
-class _Tribe:
+class Tribe:
     """What a tribe knows of the game: its own hand, and what lies open."""
 
     def __init__(self, view: Mapping[str, Any]) -> None:
@@ -81,16 +91,9 @@ class _Tribe:
     @cached_property
     def signs(self) -> Mapping[str, Sign]:
         """How each sign stands, the rarest first."""
-        rival = max(self.others, key=lambda each: (self._shows(each), each))
         kept = {card.sign for card in self.hand}
         return {
-            sign: Sign(
-                self._pile(sign),
-                self._lying(sign),
-                sign in kept,
-                mine=self._week_card(sign, self.me),
-                theirs=self._week_card(sign, rival),
-            )
+            sign: Sign(self._pile(sign), self._lying(sign), kept=sign in kept, mine=self._week_card(sign, self.me))
             for sign in PILE_OF
         }
 
@@ -122,23 +125,26 @@ class _Tribe:
         return sum(each["tokens"] for each in self.view["spaces"])
 
     @property
-    def ripe(self) -> bool:
-        """Whether to break the hoard: that promises more than to gather on, or no turn of its own is left.
+    def decided(self) -> bool:
+        """Whether no sign may come or go by itself any more."""
+        return all(sign.safe or sign.lost for sign in self.signs.values())
 
-        What it gives may itself call the gods, and then there is not much left to wait for.
+    @property
+    def threatened(self) -> bool:
+        """Whether a rival shows so many signs that it may settle at any landing."""
+        return any(self._shows(each) >= SHOWN for each in self.others)
+
+    @property
+    def to_spare(self) -> float:
+        """How many tokens it may give before the clock runs, so that the open signs still have their time.
+
+        The space of an open sign is landed on once around; so long the others feed the gods without its help.
         """
-        if self.last:
-            return True
-        if self.tokens < min(self.own["prices"].values()):
-            return False
-        signs, share = tuple(self.signs.values()), 1 / len(self.view["seats"])
-        turns = self._turns()
-        gathered = min(EARNED * turns, self.on_board + self.view["reserve"]) * share
-        after = turns
-        if self.left is None and self.view["left"] is not None and self.tokens >= self.view["left"]:
-            after = min(turns, float(COUNTDOWN * self._turns_a_tick))
-        now, later = Outlook(signs, after, share), Outlook(signs, turns, share)
-        return now.buying(self.tokens) > later.waiting(self.tokens + int(gathered))
+        if self.view["left"] is None:
+            return self.tokens
+        open_ = max((sign.tokens for sign in self.signs.values() if sign.lacking), default=0)
+        fed = GIVEN * len(self.others) / len(self.view["seats"])
+        return float(self.view["left"] - 1 - open_ * AROUND * fed)
 
     @property
     def last(self) -> bool:
@@ -154,20 +160,6 @@ class _Tribe:
         """Return how likely all its tokens find a sign."""
         return found((self.signs[sign].pile,), self.tokens)
 
-    def _turns(self) -> float:
-        """Return how many turns are still to come, roughly: until the gods are called, and while the clock runs."""
-        if self.left is not None:
-            return float(self.left)
-        calls = [float(AROUND * WEEK)]
-        if self.view["left"] is not None:
-            calls.append(self.view["left"] / (EARNED * len(self.others) / len(self.view["seats"])))
-        if self.view["week_threshold"] is not None:
-            lying = sorted(each["tokens"] for each in self.view["spaces"] if not each["holder"])
-            missing = self.view["week_threshold"] - self.view["week_cards"]
-            if lying:
-                calls.append(float(AROUND * lying[min(missing, len(lying)) - 1]))
-        return min(calls) + COUNTDOWN * self._turns_a_tick
-
     @property
     def _turns_a_tick(self) -> int:
         countdown = self.view["countdown"]
@@ -182,35 +174,65 @@ class _Tribe:
         return Pile(max(cards, copies), copies, price)
 
     def _lying(self, sign: str) -> int:
-        """Return the tokens on the space whose week card counts as a sign, or none where no such card is played."""
+        """Return the tokens on the space whose week card counts as a sign, or none where no such card counts."""
+        if not self.view["week_signs"]:
+            return 0
         lying = [self.spaces[card.space]["tokens"] for card in self.deck.week if card.sign == sign and card.space]
         return min(lying, default=0)
 
     def _shows(self, seat: str) -> int:
-        return sum(self._week_card(sign, seat) for sign in PILE_OF)
+        """Return how many signs a rival shows; a Day card that is kept is a flower, by its back (ruling M38)."""
+        flower = bool(self.view["tribes"][seat]["cards"]["day"]) or self._week_card("flower", seat)
+        return flower + sum(self._week_card(sign, seat) for sign in GOD_OF)
 
     def _week_card(self, sign: str, seat: str) -> bool:
-        """Return whether a tribe holds a week card that counts as a sign."""
+        """Return whether a tribe holds a week card that counts as a sign (ruling M19)."""
+        if not self.view["week_signs"]:
+            return False
         return any(self.deck.card(f"week-{space}").sign == sign for space in self.view["tribes"][seat]["week_cards"])
 
 
-def _sacrifice(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
+def _sacrifice(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return what to give: the price of a card for a sign that it lacks, or what keeps the gods even."""
+    return _hoard(tribe, moves) if tribe.left is None else _spend(tribe, moves)
+
+
+def _hoard(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
+    """Return what to give before the clock runs: nothing, but for what is lost, and only where waiting is over."""
+    if tribe.decided or tribe.threatened:
+        wanted = [name for name in tribe.lacking if tribe.signs[name].lost]
+        if not wanted and len(tribe.lacking) == 1:
+            wanted = tribe.lacking
+        asked = _ask(tribe, [sign for sign in wanted if sign in GOD_OF])
+        if asked and int(asked.args[1]) <= tribe.to_spare:
+            return asked
+        if wanted == ["flower"] and _TONANTZIN in moves:
+            return _TONANTZIN
+    return _let_be(tribe, moves)
+
+
+def _spend(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
+    """Return what to give while the clock runs: all for what it lacks, then what keeps the gods even."""
     wanted = [sign for sign in tribe.lacking if sign in GOD_OF]
-    ripe = tribe.ripe
-    if "flower" in tribe.lacking and _TONANTZIN in moves and _flower_first(tribe, wanted, ripe):
+    if "flower" in tribe.lacking and _TONANTZIN in moves and _flower_first(tribe, wanted):
         return _TONANTZIN
-    if ripe and wanted:
-        sign = max(wanted, key=lambda each: (tribe.chance(each), GOD_OF[each] == tribe.behind))
-        due = tribe.own["prices"]["god"] - tribe.own["toward"][GOD_OF[sign]]
-        if 0 < due <= tribe.tokens:
-            return Move("sacrifice", (GOD_OF[sign], min(due, MOST_AT_ONCE)))
-    if tribe.left is not None and tribe.lead and abs(tribe.lead) <= _affords(tribe, wanted):
+    if asked := _ask(tribe, wanted):
+        return asked
+    if tribe.lead and abs(tribe.lead) <= _affords(tribe, wanted):
         return Move("sacrifice", (tribe.behind, min(abs(tribe.lead), MOST_AT_ONCE)))
     return _let_be(tribe, moves)
 
 
-def _affords(tribe: _Tribe, wanted: Sequence[str]) -> int:
+def _ask(tribe: Tribe, wanted: Sequence[str]) -> Move | None:
+    """Return the price of a card of the god whose sign is the likeliest found, or none that it can pay."""
+    if not wanted:
+        return None
+    sign = max(wanted, key=lambda each: (tribe.chance(each), GOD_OF[each] == tribe.behind))
+    due = tribe.own["prices"]["god"] - tribe.own["toward"][GOD_OF[sign]]
+    return Move("sacrifice", (GOD_OF[sign], min(due, MOST_AT_ONCE))) if 0 < due <= tribe.tokens else None
+
+
+def _affords(tribe: Tribe, wanted: Sequence[str]) -> int:
     """Return how many tokens it gives only to make the gods even, so that the clock stands still for a while.
 
     Time costs about what it brings in, as long as others upset the gods again each turn. It is worth more where they
@@ -226,15 +248,20 @@ def _affords(tribe: _Tribe, wanted: Sequence[str]) -> int:
     return min(tribe.tokens, AFFORD) if tribe.hope < FORLORN else 0
 
 
-def _flower_first(tribe: _Tribe, wanted: Sequence[str], ripe: bool) -> bool:
+def _flower_first(tribe: Tribe, wanted: Sequence[str]) -> bool:
     """Return whether the next tokens go to Tonantzin: for the flower alone, or while enough stays for the others."""
-    if not wanted:
-        return ripe
     rest = tribe.tokens - tribe.own["prices"]["day"]
-    return tribe.left is not None and found((tribe.signs[wanted[0]].pile,), rest) >= KEPT
+    return not wanted or found((tribe.signs[wanted[0]].pile,), rest) >= KEPT
 
 
-def _bless(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
+def _challenge(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
+    """Return an attack where it has next to nothing to lose, though something: who has nothing gives a Day card."""
+    if tribe.tokens <= 1 <= tribe.tokens + len(tribe.hand):
+        return next((move for move in moves if move.name == "attack"), None)
+    return _let_be(tribe, moves)
+
+
+def _bless(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return a Rain card that serves here: tokens and cards at once, a bonus where there is something to gather."""
     space = next(each for each in tribe.view["spaces"] if each["sign"] == tribe.own["place"])
     for move in moves:
@@ -249,7 +276,7 @@ def _bless(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
     return Move("pass")
 
 
-def _arm(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
+def _arm(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return a card that keeps it out of a battle, or the best on its die while that is not enough."""
     by: dict[Move, int] = {}
     for move in moves:
@@ -264,7 +291,7 @@ def _arm(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
     return best if best and ready < ENOUGH else Move("pass")
 
 
-def _reroll(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
+def _reroll(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return a second throw where its own die is lower than the best of the others."""
     battle = tribe.view["battle"]
     dice = dict(zip(battle["sides"], battle["dice"], strict=True))
@@ -272,34 +299,34 @@ def _reroll(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
     return next((move for move in moves if move.name == "play"), None) if behind else Move("pass")
 
 
-def _part(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
+def _part(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return nothing where it may keep its cards, else the card that it misses least."""
     if Move("pass") in moves:
         return Move("pass")
     return min(moves, key=lambda move: (_worth(tribe, tribe.deck.card(str(move.args[0]))), move))
 
 
-def _take(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
+def _take(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     return max(moves, key=lambda move: (_worth(tribe, tribe.deck.card(f"week-{move.args[0]}")), move))
 
 
-def _worth(tribe: _Tribe, card: Card) -> int:
+def _worth(tribe: Tribe, card: Card) -> int:
     if card.sign:
         return 10
     effect: Effect = card.effect
     return _VALUED.get(effect.what, 0) if isinstance(effect, Standing) else 0
 
 
-def _choose(tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
+def _choose(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return the tribe that has the most tokens; what is turned on a tribe nearly always takes from it."""
     return max(moves, key=lambda move: (tribe.view["tribes"][move.args[0]]["tokens"], move))
 
 
-def _let_be(_tribe: _Tribe, moves: Sequence[Move]) -> Move | None:
+def _let_be(_tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     return next((move for move in moves if move.name in ("pass", "end_turn")), None)
 
 
-_DECISIONS: Mapping[str, Callable[[_Tribe, Sequence[Move]], Move | None]] = {
+_DECISIONS: Mapping[str, Callable[[Tribe, Sequence[Move]], Move | None]] = {
     "sacrifice": _sacrifice,
     "bless": _bless,
     "arm": _arm,
@@ -308,6 +335,6 @@ _DECISIONS: Mapping[str, Callable[[_Tribe, Sequence[Move]], Move | None]] = {
     "return": _part,
     "take": _take,
     "choose": _choose,
-    "challenge": _let_be,
+    "challenge": _challenge,
     "cards": _let_be,
 }

@@ -65,15 +65,16 @@ def known(before: State, by: Seat, move: Move, seat: Seat | None) -> Move:
     if move.name == "draw" and by == CHANCE:
         card_ = card(before, str(move.args[1]))
         open_ = card_.pile == "day" and card_.sign is None and before.rules.card_timing == "text"
-        return move if open_ or seat == task.seat or _settles(before, by, move) else Move("draw", (card_.pile,))
+        return move if open_ or seat == task.seat or _settles(before, move) else Move("draw", (card_.pile,))
     privy = (task.seat, task.args[0]) if move.name == "give" else (task.seat,)
     pile = pile_of(str(move.args[0]))
-    open_ = pile == "week" or seat in privy or _settles(before, by, move)
+    open_ = pile == "week" or seat in privy or _settles(before, move)
     return move if open_ else Move(move.name, (pile,))
 
 
-def _settles(before: State, by: Seat, move: Move) -> bool:
-    after = decisions.carry_out(before, by, move)
+def _settles(before: State, move: Move) -> bool:
+    task = course.due(before)
+    after = decisions.carry_out(before, task, move) if task else None
     return isinstance(after, State) and settler(after) is not None
 
 
@@ -92,6 +93,7 @@ def _board(state: State, seat: Seat | None) -> dict[str, Json]:
         "tribes": {each: _tribe(state, each) for each in state.seats},
         "hands": hands,
         "deck": [rules.deck, rules.flower_copies, rules.sign_copies, rules.day_signs],
+        "week_signs": rules.week_signs == "on",
         "reserve": board.reserve,
         "tonantzin": board.pile,
         "lost": board.lost,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from companion.games.kernel import Option, Seat, Value
+from companion.games.kernel import Option, Seat, Value, complete
 
 _OFF_ON = ("off", "on")
 _ON_OFF = ("on", "off")
@@ -51,15 +51,7 @@ class HouseRules:
     @classmethod
     def of(cls, chosen: Mapping[str, Value]) -> HouseRules:
         """Read a complete choice; raises `ValueError` for one that is incomplete or that no option accepts."""
-        for option in OPTIONS:
-            if option.key not in chosen:
-                raise ValueError(f"option {option.key} is missing; expected a value for each of the game's options")
-            if not option.accepts(chosen[option.key]):
-                wanted = " or ".join(map(str, option.values))
-                raise ValueError(f"option {option.key} is {ascii(chosen[option.key])[:60]}; expected {wanted}")
-        if unknown := sorted(set(chosen) - {option.key for option in OPTIONS}):
-            raise ValueError(f"option {ascii(unknown[0])[:60]} is unknown; expected only the game's options")
-        return cls(**chosen)  # type: ignore[arg-type]  # each value was accepted by the option of its field
+        return cls(**complete(OPTIONS, chosen))  # type: ignore[arg-type]  # each value was accepted by the option of its field
 
     def chosen(self) -> dict[str, Value]:
         """Return the choice as it was given to `of`."""

@@ -14,10 +14,10 @@ from companion.games.siege.aids import AIDS
 from companion.games.siege.choices import choices
 from companion.games.siege.options import OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.siege.regions import regions
-from companion.games.siege.rules import notation, play
+from companion.games.siege.rules import legal, notation, play
 from companion.games.siege.rules.roster import SIDES
 from companion.games.siege.rules.state import State, setup
-from companion.games.siege.sheets import SHEETS, sheet
+from companion.games.siege.sheets import SHEETS, map_sheet, sheet
 from companion.games.siege.story import story
 from companion.games.siege.view import view
 
@@ -34,6 +34,7 @@ class Siege(Game[State]):
     presets: Mapping[str, Mapping[str, Value]] = PRESETS
     seatings: Mapping[int, tuple[Seat, ...]] = SEATINGS
     sheets: tuple[str, ...] = SHEETS
+    own_sheets: tuple[str, ...] = ("map",)
     aids: Mapping[str, Game[Any]] = AIDS
 
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
@@ -42,7 +43,7 @@ class Siege(Game[State]):
 
     def to_act(self, state: State) -> tuple[Seat, ...]:
         """Return the seat that must decide, or `CHANCE` where a die is due."""
-        waiting = play.decider(state)
+        waiting = legal.decider(state)
         return (waiting,) if waiting else ()
 
     def on_turn(self, state: State) -> Seat | None:
@@ -55,7 +56,7 @@ class Siege(Game[State]):
 
     def moves(self, state: State, seat: Seat) -> list[Move]:
         """Return exactly the legal moves of a seat, sorted."""
-        return play.moves(state, seat)
+        return legal.moves(state, seat)
 
     def choices(self, state: State, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
         """Return the legal moves of a seat one level at a time."""
@@ -67,7 +68,7 @@ class Siege(Game[State]):
 
     def chance(self, state: State) -> Chance | None:
         """Return the die that is due, with every outcome."""
-        return play.chance(state)
+        return legal.chance(state)
 
     def undoable(self, before: State, seat: Seat, move: Move) -> bool:
         """Return whether a seat may take back its own move while nobody has acted and no die was cast since."""
@@ -96,6 +97,10 @@ class Siege(Game[State]):
     def sheet(self, name: str, language: str) -> Mapping[str, Json]:
         """Return what one page for the printer shows; raises `KeyError` for a name that is not in `sheets`."""
         return sheet(name, language)
+
+    def own_sheet(self, state: State, name: str, language: str) -> Mapping[str, Json]:
+        """Return the map that a table plays on, in tiles of true size."""
+        return map_sheet(state.field)
 
     def notation(self, state: State) -> str:
         """Return the state in one line."""

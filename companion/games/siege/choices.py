@@ -6,7 +6,7 @@ Each choice names the element on the map that it belongs to: ``unit:17`` or ``he
 from __future__ import annotations
 
 from companion.games.kernel import CHANCE, Arg, Choice, Facts, Move, Seat
-from companion.games.siege.rules import fighting, marching, play
+from companion.games.siege.rules import fighting, legal, marching
 from companion.games.siege.rules.state import NOBODY, State
 
 _BY_UNIT = ("force", "march", "walk", "succumb")
@@ -20,7 +20,7 @@ _SURE = ("claim",)
 
 def choices(state: State, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
     """Return the legal moves of a seat, or what may be typed in for chance, one level at a time."""
-    listed = play.moves(state, seat)
+    listed = legal.moves(state, seat)
     if seat == CHANCE:
         return [] if picked else [Choice(move.name, {"n": move.args[0]}, "chance", move, "die") for move in listed]
     match picked:
@@ -30,7 +30,7 @@ def choices(state: State, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choi
             return [_attack(state, move) for move in listed if move.name == "attack" and move.args[0] == unit]
         case ("attack",):
             units = dict.fromkeys(int(move.args[0]) for move in listed if move.name == "attack")
-            return [_deeper("attack_with", {**play.unit_facts(state, u), "pick": u}, f"unit:{u}") for u in units]
+            return [_deeper("attack_with", {**legal.unit_facts(state, u), "pick": u}, f"unit:{u}") for u in units]
         case (str(name),) if name in (*_BY_UNIT, *_BY_HEX, *_BY_PEOPLE):
             return [_choice(state, move) for move in listed if move.name == name]
     return []
@@ -59,7 +59,7 @@ def _choice(state: State, move: Move) -> Choice:
     name, args = move
     if name in _BY_UNIT:
         unit = int(args[0])
-        facts = {**play.unit_facts(state, unit), "points": state.purse[unit]}
+        facts = {**legal.unit_facts(state, unit), "points": state.purse[unit]}
         return Choice(name, facts, f"unit:{unit}", move, name)
     if name in _BY_PEOPLE:
         return Choice(name, {"people": args[0]}, f"people:{args[0]}", move, name)

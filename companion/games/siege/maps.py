@@ -65,6 +65,21 @@ def field_of(text: str) -> Field:
     return found
 
 
+def drawn(text: str) -> Field | None:
+    """Return the map that a text holds, or that ships under its name, fit to play on or not; else none."""
+    return _read(SHIPPED.get(text, text))[0]
+
+
+def illegible(text: str) -> tuple[Fault, ...]:
+    """Return what keeps a text from being a map at all: one that can be drawn may still be unfit to play on."""
+    field, found = _read(text)
+    if field is None:
+        return tuple(sorted(found, key=lambda fault: fault.line))
+    if len(field.quarters) > MOST_QUARTERS:
+        return tuple(fault for fault in found if fault.code == "map_many_quarters")
+    return ()
+
+
 def faults(text: str) -> tuple[Fault, ...]:
     """Return everything that is wrong with a map, in the order of its lines; an empty list is a map to play on."""
     return tuple(sorted(_read(text)[1], key=lambda fault: fault.line))
@@ -343,6 +358,9 @@ def _shipped(name: str) -> str:
 
 READER = Reader(faults, contents)
 """How a table's own map is read (ruling S1)."""
+
+DRAFT_READER = Reader(illegible, lambda _text: ())
+"""How the editor reads a map that somebody is still drawing."""
 
 SHIPPED = {name: _shipped(name) for name in ("full", "skirmish")}
 """The maps that come with the game."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from companion.games.kernel import Option, Seat, Value
+from companion.games.kernel import Option, Seat, Value, complete
 from companion.games.siege.maps import READER
 from companion.games.siege.rules.roster import FULL, THIRD
 
@@ -81,10 +81,4 @@ class HouseRules:
     @classmethod
     def of(cls, chosen: Mapping[str, Value]) -> HouseRules:
         """Read a complete choice; raises `ValueError` for one that is incomplete or that no option accepts."""
-        for option in OPTIONS:
-            if option.key not in chosen or not option.accepts(chosen[option.key]):
-                found = ascii(chosen.get(option.key))[:60]
-                raise ValueError(f"option {option.key} is {found}; expected {' or '.join(map(str, option.values))}")
-        if unknown := sorted(set(chosen) - {option.key for option in OPTIONS}):
-            raise ValueError(f"option {ascii(unknown[0])[:60]} is unknown; expected only the siege's options")
-        return cls(**chosen)  # type: ignore[arg-type]  # each value was accepted by the option of its field
+        return cls(**complete(OPTIONS, chosen))  # type: ignore[arg-type]  # each value was accepted by the option of its field

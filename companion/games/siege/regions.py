@@ -41,6 +41,7 @@ def regions(view: View) -> Mapping[str, Mapping[str, Json]]:
         "ground": {"name": view["map"]["name"], "columns_n": view["map"]["width"], "rows_n": view["map"]["height"]}
         | dict(board.drawing(view["map"])),
         "pieces": _pieces(view),
+        "marks": _marks(view),
         "dice": _dice(view),
         "deeds": _deeds(view),
         "odds": _odds(view),
@@ -104,19 +105,21 @@ def _pieces(view: View) -> Slice:
             }
         )
     units.sort(key=lambda unit: unit["people"] != "boat")
-    active = view["active"]
+    return {"width": width, "height": height, "units": units, "fires": board.marks(hexes, view["fires"], board.FLAME)}
+
+
+def _marks(view: View) -> Slice:
+    """Return where the unit in hand can go and what it costs, what is due where, and what a tap means."""
+    hexes, active = _board(view), view["active"]
+    width, height = board.size(hexes)
+    in_hand = active is not None and _placed(view, active)
     return {
         "width": width,
         "height": height,
-        "units": units,
-        "fires": board.marks(hexes, view["fires"], board.FLAME),
-        "burning": list(view["fires"]),
-        "active": board.outline(hexes, [view["units"][active]["hex"]])
-        if active is not None and _placed(view, active)
-        else "",
+        "active": board.outline(hexes, [view["units"][active]["hex"]]) if in_hand else "",
         "reach": board.outline(hexes, view["reach"]),
         "costs": [
-            {"cost": cost, "x": x, "y": y}
+            {"hex": name, "cost": cost, "x": x, "y": y}
             for name, cost in view["reach"].items()
             for x, y in [board.middle(hexes, hexes.numbers[name])]
         ],

@@ -5,16 +5,24 @@ A hex is 20 mm wide, as in `board`, so that one unit of a drawing is a millimetr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from companion.games.kernel import Json
 from companion.games.siege import board, maps
 from companion.games.siege.rules.field import COSTS, TERRAINS, WALL_COST, Field
-from companion.games.siege.rules.roster import FULL, ROSTERS
+from companion.games.siege.rules.roster import (
+    ALLIES,
+    FULL,
+    LEADERS,
+    ROSTERS,
+    SIDES,
+    THIRD,
+    People,
+)
 from companion.games.siege.view import map_of, odds_table
 
 MAPS: Mapping[str, str] = {f"map_{name}": name for name in maps.SHIPPED}
-SHEETS: tuple[str, ...] = (*MAPS, "counters", "odds")
+SHEETS: tuple[str, ...] = (*MAPS, "counters", "forces", "odds")
 
 TILE = (186, 258)
 """Millimetres of a tile: what both papers have room for within their margins."""
@@ -28,11 +36,12 @@ COUNTER = 16
 def sheet(name: str, language: str) -> Mapping[str, Json]:
     """Return the slice of one page for the printer; raises `KeyError` for a name that is not in `SHEETS`."""
     if name in MAPS:
-        return _map(maps.field_of(MAPS[name]))
-    return {"counters": _counters, "odds": _odds}[name]()
+        return map_sheet(maps.field_of(MAPS[name]))
+    return {"counters": _counters, "forces": _forces, "odds": _odds}[name]()
 
 
-def _map(field: Field) -> Mapping[str, Json]:
+def map_sheet(field: Field) -> Mapping[str, Json]:
+    """Return a map in tiles."""
     width, height = board.size(field.grid)
     across, down = TILE
     columns, rows = -(-int(width) // across), -(-int(height) // down)
@@ -83,6 +92,39 @@ def _list(value: Json) -> list[dict[str, float]]:
 def _counters() -> Mapping[str, Json]:
     units: list[Json] = list(ROSTERS[FULL].people)
     return {"size": COUNTER, "counters": [*units, *["fire"] * 20]}
+
+
+def _forces() -> Mapping[str, Json]:
+    """Return who fights with how many units, and what each people may do that others may not."""
+    full, third = ROSTERS[FULL], ROSTERS[THIRD]
+    peoples: list[Json] = [
+        {
+            "people": people,
+            "side": SIDES[full.side[full.people.index(people)]],
+            "full": full.count(people),
+            "third": third.count(people),
+            "notes": list(_notes(people)),
+        }
+        for people in dict.fromkeys(full.people)
+    ]
+    totals: list[Json] = [{"side": side, "full": len(full.of(side)), "third": len(third.of(side))} for side in SIDES]
+    return {"peoples": peoples, "totals": totals}
+
+
+def _notes(people: People) -> Iterator[str]:
+    """Yield what is told of a people in the table of forces."""
+    if people in LEADERS:
+        yield "leader"
+    if people in ("cortez", "conquistador"):
+        yield "armour"
+    if people == "conquistador":
+        yield "conquistador"
+    if people == "warrior":
+        yield "starves_aztec"
+    if people in ALLIES:
+        yield "starves_ally"
+    if people == "boat":
+        yield "boat"
 
 
 def _odds() -> Mapping[str, Json]:

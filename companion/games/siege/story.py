@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from companion.games.kernel import CHANCE, Arg, Line, Move, Seat
-from companion.games.siege.rules import combat, fighting, play
+from companion.games.siege.rules import combat, fighting, legal
 from companion.games.siege.rules.geometry import bits
 from companion.games.siege.rules.state import DEAD, State
 
@@ -28,14 +28,14 @@ def _done(before: State, seat: Seat, move: Move, after: State) -> Iterator[Line]
             yield Line("ready", {"seat": seat}, mark)
         case "go" | "advance":
             unit = before.active if name == "go" else int(before.agenda[0][1])
-            yield Line("went", {**play.unit_facts(before, unit), "to": args[0]}, f"unit:{unit}")
+            yield Line("went", {**legal.unit_facts(before, unit), "to": args[0]}, f"unit:{unit}")
         case "succumb":
             unit = int(args[0])
-            yield Line("succumbed", play.unit_facts(before, unit), f"unit:{unit}")
+            yield Line("succumbed", legal.unit_facts(before, unit), f"unit:{unit}")
         case "attack":
             unit, target = int(args[0]), before.field.grid.numbers[str(args[1])]
             foe = before.roster.people[fighting.defender_of(before, target)]
-            yield Line("attacked", {**play.unit_facts(before, unit), "foe": foe, "to": args[1]}, f"unit:{unit}")
+            yield Line("attacked", {**legal.unit_facts(before, unit), "foe": foe, "to": args[1]}, f"unit:{unit}")
         case "claim":
             yield Line("claimed", {"seat": seat}, mark)
         case _ if seat == CHANCE:
@@ -50,14 +50,14 @@ def _die(before: State, n: int) -> Iterator[Line]:
         case "event":
             yield Line("event", {"n": n})
         case "pace" | "fate" | "flight" | "panic":
-            yield Line(str(name), {**play.unit_facts(before, unit), "n": n}, f"unit:{unit}")
+            yield Line(str(name), {**legal.unit_facts(before, unit), "n": n}, f"unit:{unit}")
         case "strike":
             modifier = sum(fighting.modifiers(before, unit, int(numbers[1])).values())
             verdict = fighting.verdict(n, modifier, before.rules.natural_hit == "on")
             yield Line(f"strike_{verdict}", {"n": n, "modifier": modifier}, f"unit:{unit}")
         case "rally":
             code = "rallied" if n + combat.rally_bonus(before, unit) >= combat.RALLIES else "not_rallied"
-            yield Line(code, {**play.unit_facts(before, unit), "n": n}, f"unit:{unit}")
+            yield Line(code, {**legal.unit_facts(before, unit), "n": n}, f"unit:{unit}")
         case "fire":
             facts: dict[str, Arg] = {"hex": before.field.grid.names[unit], "n": n}
             yield Line("fire_out" if n <= combat.GOES_OUT else "fire_on", facts)
@@ -71,13 +71,13 @@ def _followed(before: State, move: Move, after: State) -> Iterator[Line]:
     lost = [u for u, here in enumerate(after.at) if here == DEAD != before.at[u]]
     for unit in lost:
         if move.name != "succumb":
-            yield Line("lost", play.unit_facts(before, unit), f"unit:{unit}")
+            yield Line("lost", legal.unit_facts(before, unit), f"unit:{unit}")
     for unit in bits(after.routed & ~before.routed):
-        yield Line("routed", play.unit_facts(before, unit), f"unit:{unit}")
+        yield Line("routed", legal.unit_facts(before, unit), f"unit:{unit}")
     if move.name in ("flight", "retreat"):
         for unit, here in enumerate(after.at):
             if here >= 0 and here != before.at[unit]:
-                yield Line("fled", {**play.unit_facts(before, unit), "to": names[here]}, f"unit:{unit}")
+                yield Line("fled", {**legal.unit_facts(before, unit), "to": names[here]}, f"unit:{unit}")
     for h in bits(after.fires & ~before.fires):
         yield Line("burns", {"hex": names[h]})
     if after.outcome:

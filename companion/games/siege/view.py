@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from companion.games.kernel import Json, Seat
-from companion.games.siege.rules import combat, course, deployment, fighting, marching, play
+from companion.games.siege.rules import combat, course, deployment, fighting, legal, marching
 from companion.games.siege.rules.field import TERRAINS, Field
 from companion.games.siege.rules.geometry import bits
 from companion.games.siege.rules.roster import SIDES
@@ -25,7 +25,7 @@ def view(state: State, seat: Seat | None) -> dict[str, Json]:
         "stage": state.stage,
         "side": state.mover,
         "on_turn": None if state.outcome else state.mover,
-        "decider": play.decider(state),
+        "decider": legal.decider(state),
         "map": map_of(state.field),
         "units": [_unit(state, u) for u in range(len(state.at))],
         "fires": [names[h] for h in bits(state.fires)],

@@ -2,10 +2,15 @@
 
 const format = new Intl.DateTimeFormat(document.documentElement.lang, { hour: "numeric", minute: "2-digit" });
 
-/** Rewrite every clock within an element. */
+const told = new Map(); // by minute: to format is slow, and a log tells of a few minutes over and over
+
+/** Rewrite every clock within an element or a fragment. */
 export function localise(within) {
   for (const clock of within.querySelectorAll("time.clock")) {
     const at = new Date(clock.dateTime);
-    if (!Number.isNaN(at.valueOf())) clock.textContent = format.format(at);
+    const minute = Math.floor(at.valueOf() / 60_000);
+    if (Number.isNaN(minute)) continue;
+    if (!told.has(minute)) told.set(minute, format.format(at));
+    if (clock.textContent !== told.get(minute)) clock.textContent = told.get(minute);
   }
 }

@@ -106,7 +106,6 @@ export class Elements {
     panel.setAttribute("aria-label", title || this.root.dataset.wordsChoose);
     panel.innerHTML = `<div class="levels-list">${choices.join("")}</div><button class="button button-quiet" type="button" data-levels-close></button>`;
     panel.lastElementChild.textContent = this.root.dataset.wordsCancel;
-    for (const form of panel.querySelectorAll("form")) delete form.dataset.request;
     (this.root.querySelector("[data-levels]") ?? this.root).append(panel);
     this.panel = panel;
     this.light();

@@ -6,8 +6,8 @@ let asked = 0;
 form?.addEventListener("change", async (event) => {
   if (event.target.name !== "preset") return;
   const mine = ++asked;
-  const fields = new URLSearchParams([...new FormData(form)].filter(([name]) => !/^(file|text)\./.test(name)));
-  const answer = await fetch(`${location.pathname}?${fields}`).catch(() => null);
+  const body = new URLSearchParams([...new FormData(form)].filter(([name]) => !/^(file|text)\./.test(name)));
+  const answer = await fetch(form.querySelector(".same-rules").formAction, { method: "POST", body }).catch(() => null);
   if (!answer?.ok || mine !== asked) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const rules = document.getElementById("house-rules");

@@ -1,6 +1,9 @@
 // Turns taps on a table's forms into posts: one move for a tap, whatever a nervous finger or a bad network adds.
 //
 // A post carries the version of the table that the reader saw and an id that stays the same until it is answered.
+//
+// A board that knows which move a tap means needs no form: it dispatches a `move` event on the live part of the page,
+// with `{action, seat, move}` as its detail, and finds there a promise, `answered`, that holds whether it was made.
 
 import { purpose } from "./swap.js";
 
@@ -20,6 +23,8 @@ export class Picker {
     this.armed = null;
     this.last = null;
     this.busy = new Set();
+    this.unanswered = new Map(); // aim -> the version and the id of its post
+    root.addEventListener("move", ({ detail }) => (detail.answered = this.make(detail)));
     document.addEventListener("submit", (event) => {
       const form = event.target.closest("form[data-post]");
       if (!form || !root.contains(form)) return;
@@ -35,17 +40,32 @@ export class Picker {
   async tap(form, button) {
     const aim = purpose(form);
     if (this.busy.has(aim) || this.slipped(form, button) || !this.sure(form, button, aim)) return;
-    this.busy.add(aim);
     this.show(form, button, true);
+    const made = await this.send(aim, form.action, new FormData(form));
+    if (made !== null) settle(form, made);
+    this.show(form, button, false);
+  }
+
+  /** Make a move that a board found by itself; resolves to whether the table took it. */
+  async make({ action, seat, move }) {
+    const aim = [action, seat, move].join(" ");
+    if (this.busy.has(aim)) return false;
+    this.last = null;
+    return (await this.send(aim, action, { seat, move })) ?? false;
+  }
+
+  /** Post once for each aim; resolves to whether it was accepted, or to null where nobody answered. */
+  async send(aim, action, fields) {
+    this.busy.add(aim);
     try {
-      const answer = await this.post(form);
-      settle(form, answer.ok);
+      const answer = await this.post(aim, action, new URLSearchParams(fields));
       this.heed(answer);
+      return answer.ok;
     } catch {
       this.tell.say(this.root.dataset.wordsFailed);
+      return null;
     } finally {
       this.busy.delete(aim);
-      this.show(form, button, false);
     }
   }
 
@@ -106,21 +126,23 @@ export class Picker {
     else button?.removeAttribute("aria-disabled");
   }
 
-  async post(form) {
-    const fields = new URLSearchParams(new FormData(form));
-    fields.set("version", this.root.dataset.version);
-    fields.set("request", form.dataset.request ?? id());
+  async post(aim, action, fields) {
+    const version = this.root.dataset.version;
+    const before = this.unanswered.get(aim);
+    const asked = before?.version === version ? before : { version, id: id() };
+    this.unanswered.set(aim, asked);
+    fields.set("version", version);
+    fields.set("request", asked.id);
     fields.set("seen", this.root.dataset.seen);
     fields.set("as", this.root.dataset.layout ?? "phone");
-    form.dataset.request = fields.get("request");
     let answer;
     try {
-      answer = await send(form.action, fields);
+      answer = await send(action, fields);
     } catch {
       await new Promise((wake) => setTimeout(wake, AGAIN));
-      answer = await send(form.action, fields);
+      answer = await send(action, fields);
     }
-    delete form.dataset.request;
+    this.unanswered.delete(aim);
     return answer;
   }
 

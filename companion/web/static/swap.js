@@ -4,6 +4,8 @@
 // sheet, so taps are not swallowed. While one runs, later changes are shown at once instead of being queued. A number
 // in a <data> does not move, it changes: capturing a page for it would hold every token back by a frame or two.
 
+import { mend, mends } from "./mend.js";
+
 const QUIET = 300; // ms without a change before another one is worth a transition
 const PIECES = "[data-piece]:not(data)";
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -13,11 +15,13 @@ let changed = 0;
 let count = 0;
 const shown = new Map(); // section -> the count of the swap that it shows
 
-/** Swap regions by name into their sections, then call `done` in the same breath. */
-export function swap(regions, done) {
+/** Swap regions by name into their sections, each dressed by `dress`, then call `done` in the same breath. */
+export function swap(regions, dress, done) {
   const sections = Object.entries(regions)
-    .map(([name, html]) => [document.getElementById(`region-${name}`), parsed(html)])
-    .filter(([section]) => section);
+    .map(([name, html]) => [document.getElementById(`region-${name}`), html])
+    .filter(([section]) => section)
+    .map(([section, html]) => [section, parsed(html)]);
+  for (const [, fresh] of sections) dress(fresh);
   const mine = ++count;
   const put = () => {
     for (const [section, fresh] of sections) {
@@ -85,9 +89,10 @@ function replace(section, fresh) {
   const found = focused && handle(focused, section);
   const selection = focused && "selectionStart" in focused ? [focused.selectionStart, focused.selectionEnd] : null;
   const typed = remembered(section);
-  section.replaceChildren(fresh);
+  if (mends(fresh)) mend(section, fresh);
+  else section.replaceChildren(fresh);
   restore(section, typed);
-  if (!focused) return;
+  if (!focused || document.activeElement === focused) return;
   const again = find(section, found) ?? section;
   if (again === section) section.tabIndex = -1;
   again.focus({ preventScroll: true });
@@ -124,7 +129,7 @@ function find(section, wanted) {
 
 /** What a form would do, the same for two paintings of it. */
 export function purpose(form) {
-  const fields = ["seat", "move", "temple"].map((field) => form.querySelector(`input[name="${field}"]`)?.value ?? "");
+  const fields = ["seat", "move", "temple", "what", "god"].map((field) => form.querySelector(`input[name="${field}"]`)?.value ?? "");
   return [form.getAttribute("action"), ...fields].join(" ");
 }
 

@@ -42,10 +42,7 @@ function news({ id, version, mark, regions }) {
   if (known(id)) return;
   root.dataset.seen = id;
   root.dataset.version = version;
-  swap(regions, () => {
-    localise(root);
-    picker.rearm();
-  });
+  swap(regions, localise, () => picker.rearm());
 }
 
 const picker = new Picker(root, { news, say });

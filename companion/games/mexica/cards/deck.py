@@ -51,6 +51,7 @@ from companion.games.mexica.cards.effects import (
     name_of,
     shown,
 )
+from companion.games.mexica.cards.moments import MOMENTS, Moment, may_play
 
 Pile: TypeAlias = Literal["day", "week", "war", "rain"]
 
@@ -113,6 +114,8 @@ class Deck:
     """The same for a table at which week cards count as no sign."""
     standing: Mapping[str, tuple[tuple[int, int], ...]] = field(init=False, repr=False, compare=False)
     """For each number that week cards raise or lower: their places in the calendar, from 0, and by how much."""
+    playable: Mapping[Moment, frozenset[str]] = field(init=False, repr=False, compare=False)
+    """The cards that may be played from a hand at each moment, by their ids; signs are only shown."""
     _by_id: Mapping[str, Card] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -128,6 +131,12 @@ class Deck:
             "bearers": tuple((signs[sign], weeks[sign]) for sign in _SIGNS),
             "hand_bearers": tuple((signs[sign], ()) for sign in _SIGNS),
             "standing": _standing(self.week),
+            "playable": {
+                moment: frozenset(
+                    card.id for card in self if card.sign is None and may_play(card.pile, card.effect, moment)
+                )
+                for moment in MOMENTS
+            },
             "_by_id": {card.id: card for card in self},
         }
         for name, value in index.items():

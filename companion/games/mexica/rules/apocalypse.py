@@ -5,6 +5,8 @@ It reads tallies, turns and cards; it never counts a token and never says whose 
 
 from __future__ import annotations
 
+from functools import cache
+
 from companion.games.kernel import changed
 from companion.games.mexica.rules.state import Clock, Outcome, State
 from companion.games.mexica.rules.tallies import EVEN, GODS, HUITZILOPOCHTLI, TLALOC, God
@@ -31,12 +33,17 @@ _CARDS_THAT_TRIGGER = {"first_of": WEEK_CARDS, "all_week": WEEK_CARDS, "disc1": 
 
 def token_threshold(state: State) -> int | None:
     """Return how many sacrifices trigger the apocalypse, or none where tokens do not (ruling M23)."""
-    return state.rules.apocalypse_tokens if state.rules.apocalypse_trigger in ("first_of", "tokens") else None
+    return _thresholds(state.rules.apocalypse_trigger, state.rules.apocalypse_tokens)[0]
 
 
 def card_threshold(state: State) -> int | None:
     """Return how many issued week cards trigger the apocalypse, or none where cards do not (ruling M23)."""
-    return _CARDS_THAT_TRIGGER.get(state.rules.apocalypse_trigger)
+    return _thresholds(state.rules.apocalypse_trigger, state.rules.apocalypse_tokens)[1]
+
+
+@cache
+def _thresholds(trigger: str, tokens: int) -> tuple[int | None, int | None]:
+    return tokens if trigger in ("first_of", "tokens") else None, _CARDS_THAT_TRIGGER.get(trigger)
 
 
 def reckon(state: State) -> State:
@@ -45,7 +52,7 @@ def reckon(state: State) -> State:
     Belongs after whatever changes a tally or issues a card. Once triggered it stays so, whatever is corrected
     later. Where a table locks the type, a trigger at even tallies leaves it open until the balance breaks (M26).
     """
-    if state.over:
+    if state.outcome:
         return state
     if state.clock is None:
         if not (cause := _cause(state)):
@@ -75,7 +82,8 @@ def doom(state: State) -> str:
 
 def forestalled(state: State) -> bool:
     """Return whether the clock stands still: exactly while both gods are even and some space holds a token."""
-    return bool(state.clock and not state.over and not state.clock.bare and state.tallies.leader == EVEN)
+    clock = state.clock
+    return clock is not None and not state.outcome and not clock.bare and state.tallies.leader == EVEN
 
 
 def ticking(state: State) -> bool:
@@ -116,17 +124,16 @@ def biting(state: State) -> str:
     It bites from the turn after the trigger, by the current balance, and rests while the clock is forestalled.
     """
     clock = state.clock
-    if clock is None or state.over or state.rules.doom_effects == "doom":
+    if clock is None or state.outcome or state.turn == clock.turn or state.rules.doom_effects == "doom":
         return ""
-    if state.turn == clock.turn or forestalled(state) or doom(state) == EVEN:
-        return ""
-    return doom(state)
+    end = "" if forestalled(state) else doom(state)
+    return "" if end == EVEN else end
 
 
 def _cause(state: State) -> str:
-    tokens, cards = token_threshold(state), card_threshold(state)
-    total = state.tallies.total
-    if state.board and state.rules.mary_counts == "on":
+    rules, total = state.rules, len(state.tallies.lake)
+    tokens, cards = _thresholds(rules.apocalypse_trigger, rules.apocalypse_tokens)
+    if rules.mary_counts == "on" and state.board:
         total += sum(tribe.fed for tribe in state.board.tribes)  # ruling M24
     if tokens is not None and total >= tokens:
         return TOKENS

@@ -18,17 +18,14 @@ CORTEZ: Seat = "cortez"
 CORTEZ_ROLLS = 5
 
 
-def meets(state: State, seat: Seat) -> bool:
-    """Return whether a tribe stands where there may be somebody to fight: another tribe, or the later war's enemy."""
-    tribes = state.laid.tribes
-    here = tribes[state.index(seat)].place
-    return sum([each.place == here for each in tribes]) > 1 or state.rules.war == "cortez5"
-
-
-def battles(state: State, seat: Seat, rest: tuple[Task, ...]) -> State:
-    """Return the state with the battles due of a tribe that has just arrived, in turn order, then the rest (M14)."""
-    board, here = state.laid, state.laid.tribes[state.index(seat)].place
-    met = [each for each in state.others(seat) if board.tribes[state.index(each)].place == here]
+def battles(state: State, task: Task, at: int) -> State:
+    """Return the state with the battles due of a tribe that has just arrived, in turn order (ruling M14)."""
+    seat, board = task.seat, state.laid
+    places = [each.place for each in board.tribes]
+    here = places[state.seats.index(seat)]
+    if places.count(here) == 1 and state.rules.war != "cortez5":
+        return state
+    met = [each for each in state.others(seat) if places[state.index(each)] == here]
     fights = [Task("fight", seat, (each, 0, 0)) for each in met]
     if state.rules.melee == "first":
         fights = fights[:1]
@@ -36,7 +33,7 @@ def battles(state: State, seat: Seat, rest: tuple[Task, ...]) -> State:
         fights = [Task("fight", seat, (*met, 0, 0))]
     if state.rules.war == "cortez5" and apocalypse.biting(state) == apocalypse.WAR:
         fights.append(Task("fight", seat, (CORTEZ, 0, 0)))
-    return changed(state, board=changed(board, agenda=(*fights, *rest)))
+    return changed(state, board=changed(board, agenda=(*fights, *board.agenda[at + 1 :])))
 
 
 def within_reach(state: State, seat: Seat) -> list[Seat]:

@@ -17,6 +17,8 @@ IN_BATTLE = frozenset({"attack", "defence", "battle", "loot", "ransom"})
 
 def standing(state: State, seat: Seat, what: str) -> int:
     """Return what the week cards of a tribe add to a number."""
+    if not state.week_cards:
+        return 0
     total, holders = 0, state.laid.holders
     for place, by in state.rules.cards.standing.get(what, ()):
         if holders[place] == seat:
@@ -64,7 +66,11 @@ def after_battle(state: State) -> State:
 
 def after_turn(state: State) -> State:
     """Return the state without what was played for the landings of the turn that is over."""
-    return _kept(state, lambda each: not each.now)
+    for n, tribe in enumerate(state.laid.tribes):
+        if tribe.boosts and True in [each.now for each in tribe.boosts]:
+            kept = tuple([each for each in tribe.boosts if not each.now])
+            state = changed(state, board=state.laid.tribe(n, boosts=kept))
+    return state
 
 
 def warded(state: State, seat: Seat, *against: str) -> State | None:

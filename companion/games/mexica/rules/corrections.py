@@ -38,11 +38,13 @@ def confirm(state: State, by: Seat) -> State | Refusal:
         return Refusal("no_correction")
     if proposal.by == by:
         return Refusal("own_correction", {"by": by})
-    if proposal.delta > held_by(state, proposal.seat):
-        return Refusal("no_tokens", {"seat": proposal.seat})
-    n = state.index(proposal.seat)
-    board = state.board and state.board.receive(n, -proposal.delta)
-    tallies = state.tallies.correct(n, proposal.god, proposal.delta)
+    n, delta, board = state.seats.index(proposal.seat), proposal.delta, state.board
+    if board is not None:
+        held = board.tribes[n].tokens
+        if delta > held:
+            return Refusal("no_tokens", {"seat": proposal.seat})
+        board = board.tribe(n, tokens=held - delta)
+    tallies = state.tallies.correct(n, proposal.god, delta)
     return apocalypse.reckon(changed(state, board=board, tallies=tallies, proposal=None))
 
 

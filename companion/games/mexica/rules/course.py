@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TypeAlias
+from typing import cast
 
 from companion.games.kernel import CHANCE, Seat, changed
+from companion.games.mexica.cards.deck import Pile
 from companion.games.mexica.rules import apocalypse, battle, events, landing, offerings
 from companion.games.mexica.rules.board import Board, Task, laid
 from companion.games.mexica.rules.bonuses import after_turn, raised, standing, unspent
 from companion.games.mexica.rules.calendar import walk
-from companion.games.mexica.rules.hands import left, replenish, settler
+from companion.games.mexica.rules.hands import any_left, any_of, replenished, settler
 from companion.games.mexica.rules.state import Outcome, State
 from companion.games.mexica.rules.turn import SETTLED
 
@@ -28,13 +29,14 @@ DECISIONS = frozenset(
 
 def opened(state: State) -> State:
     """Return the first state of a full game: the board laid, East to roll."""
-    return advance(_turn(changed(state, board=laid(state.seats, state.rules.starts)), state.turn))
+    board = laid(state.seats, state.rules.starts)
+    return advance(_turn(changed(state, board=board), state.turn))
 
 
 def due(state: State) -> Task | None:
     """Return what the game waits for, or none when it is over: after `advance` a decision, a draw or a die."""
     board = state.board
-    return board.agenda[0] if board is not None and board.agenda and state.outcome is None else None
+    return board.agenda[0] if board is not None and board.agenda else None
 
 
 def decider(state: State) -> Seat | None:
@@ -53,38 +55,38 @@ def advance(state: State) -> State:
     before: Board | None = None
     while True:
         board = state.laid
-        if state.clock:
+        if state.clock is not None:
             state = _rebared(state, board)
         if state.outcome is None and not (before and board.holds_as(before)) and (seat := settler(state)):
             state = apocalypse.finish(state, Outcome(SETTLED, seat))
         if state.outcome is not None:
             return changed(state, board=changed(board, agenda=(), battle=None))
         before, agenda = board, board.agenda
-        for n, task in enumerate(agenda):
-            waits, matters, carry_out = _TASKS[task.name]
-            if task.name == "draw":
-                state = replenish(state, task.args[0])  # type: ignore[arg-type]  # a pile's name
-            if waits and waits(state, task):
-                return changed(state, board=changed(state.laid, agenda=agenda[n:])) if n else state
-            if carry_out and (matters is None or matters(state, task)):
-                state = carry_out(state, task, agenda[n + 1 :])
+        for at, task in enumerate(agenda):
+            after = _TASKS[task[0]](state, task, at)
+            if after is None:
+                return changed(state, board=changed(board, agenda=agenda[at:])) if at else state
+            if after is not state:
+                state = after
                 break
 
 
 def _rebared(state: State, board: Board) -> State:
     """Return the state whose clock knows whether any space still holds a token (ruling M35)."""
-    bare = board.bare and state.rules.forestall == "bare"
-    if state.over or state.clock is None or state.clock.bare == bare:
+    clock, bare = state.clock, board.bare and state.rules.forestall == "bare"
+    if clock is None or clock.bare == bare or state.outcome:
         return state
-    return changed(state, clock=changed(state.clock, bare=bare))
+    return changed(state, clock=changed(clock, bare=bare))
 
 
 def moved(state: State, seat: Seat, roll: int) -> State:
     """Return the state after the roll that is due: the tribe walked as many spaces as it and its bonuses say."""
-    board, n = state.laid, state.index(seat)
-    place, boosts = board.tribes[n].place, board.tribes[n].boosts
-    spaces = max(0, roll + standing(state, seat, "movement") + raised(boosts, "movement"))
-    tribes = board.tribes_with(n, place=walk(place, spaces), boosts=unspent(boosts, "movement"))
+    board, n = state.laid, state.seats.index(seat)
+    tribe, spaces = board.tribes[n], roll + standing(state, seat, "movement")
+    if boosts := tribe.boosts:
+        spaces, boosts = spaces + raised(boosts, "movement"), unspent(boosts, "movement")
+    spaces = max(0, spaces)
+    tribes = board.tribes_with(n, place=walk(tribe.place, spaces), boosts=boosts)
     # The roll is done; what a landing brings takes its place.
     due_ = (*(landing.tasks(state, seat) if spaces else ()), *board.agenda[1:])
     return changed(state, board=changed(board, tribes=tribes, agenda=due_))
@@ -92,8 +94,8 @@ def moved(state: State, seat: Seat, roll: int) -> State:
 
 def end_turn(state: State) -> State:
     """Return the state after the running turn: a tick where it is due, then the next turn, or an extra one (M43)."""
-    state = after_turn(apocalypse.tick(state))
-    if state.over:
+    state = after_turn(apocalypse.tick(state) if state.clock else state)
+    if state.outcome is not None:
         return state
     board = state.laid
     if board.again:
@@ -104,8 +106,8 @@ def end_turn(state: State) -> State:
 
 def _turn(state: State, turn: int) -> State:
     """Return the state with a turn begun and all its steps due."""
-    seat = state.seat_at(turn)
-    agenda = _steps(seat, state.rules.turn_order, landing.collects_first(state, turn))
+    seat, order = state.seat_at(turn), state.rules.turn_order
+    agenda = _steps(seat, order, order == "tester" and landing.collects_first(state, turn))
     if landing.earns(state, seat):
         agenda = (Task("income", seat), *agenda)
     return changed(state, turn=turn, board=changed(state.laid, forced=0, agenda=agenda))
@@ -122,12 +124,19 @@ def _steps(seat: Seat, order: str, collects_first: bool) -> tuple[Task, ...]:
     return tuple(tasks)
 
 
-_Agenda: TypeAlias = tuple[Task, ...]
-
-
-def _popped(carry_out: Callable[[State, Task], State]) -> Callable[[State, Task, _Agenda], State]:
+def _popped(carry_out: Callable[[State, Task], State]) -> Callable[[State, Task, int], State]:
     """Return how a task is carried out once the agenda holds only what comes after it."""
-    return lambda state, task, rest: carry_out(changed(state, board=changed(state.laid, agenda=rest)), task)
+
+    def popped(state: State, task: Task, at: int) -> State:
+        board = state.laid
+        return carry_out(changed(state, board=changed(board, agenda=board.agenda[at + 1 :])), task)
+
+    return popped
+
+
+def _waiting(waits: Callable[[State, Task], object]) -> Callable[[State, Task, int], State | None]:
+    """Return how a task is carried out that waits, or else is passed over."""
+    return lambda state, task, _at: None if waits(state, task) else state
 
 
 def _fight(state: State, task: Task) -> State:
@@ -139,63 +148,62 @@ def _judge(state: State, task: Task) -> State:
     return battle.judge(state, task.seat) if state.laid.battle else state
 
 
-_BY_ITSELF: Mapping[str, Callable[[State, Task, _Agenda], State]] = {
+def _drawing(state: State, task: Task, at: int) -> State | None:
+    """Wait for a card, from a pile that has its discards back if it ran out, or pass over a pile that has none."""
+    pile, board = cast("Pile", task.args[0]), state.laid
+    if any_left(state, pile):
+        return None
+    return replenished(changed(state, board=changed(board, agenda=board.agenda[at:])), pile) or state
+
+
+def _blessing(state: State, task: Task, _at: int) -> State | None:
+    return None if any_of(state.laid.tribes[state.seats.index(task.seat)].hand, "rain") else state
+
+
+def _in_battle(*piles: str) -> Callable[[State, Task, int], State | None]:
+    return _waiting(lambda state, task: battle.fighting(state, task.seat) and events.holds(state, task.seat, *piles))
+
+
+def _sacrificing(state: State, task: Task, at: int) -> State | None:
+    """Wait for a tribe that has something to give, or has to end its turn."""
+    if task.args[0] or state.laid.tribes[state.seats.index(task.seat)].tokens:
+        return None
+    return offerings.ended(state, task, at)
+
+
+def _playing(state: State, task: Task, _at: int) -> State | None:
+    """Wait for a tribe that holds what it may play, or has to end its turn."""
+    held = ("war", "day") if state.rules.card_timing == "hold_all" else ("war",)
+    return None if task.args[0] or events.holds(state, task.seat, *held) else state
+
+
+_TASKS: Mapping[str, Callable[[State, Task, int], State | None]] = {
     "income": _popped(lambda state, task: landing.income(state, task.seat)),
-    "collect": lambda state, task, rest: landing.collect(state, task.seat, rest),
-    "tribute": _popped(lambda state, task: landing.tribute(state, task.seat)),
-    "fresh": lambda state, task, rest: landing.fresh_day(state, task.seat, rest),
-    "battles": lambda state, task, rest: battle.battles(state, task.seat, rest),
+    "roll": lambda _state, _task, _at: None,
+    "bless": _blessing,
+    "collect": landing.collect,
+    "tribute": landing.tribute,
+    "battles": battle.battles,
+    "challenge": _waiting(lambda state, task: battle.within_reach(state, task.seat)),
+    "fresh": landing.fresh_day,
     "fight": _popped(_fight),
+    "arm": _in_battle("war", "rain"),
+    "die": _waiting(lambda state, task: battle.fighting(state, task.seat)),
+    "reroll": _in_battle("war"),
     "judge": _popped(_judge),
     "ransom": _popped(lambda state, task: battle.ransom(state, task.seat, str(task.args[0]), int(task.args[1]))),
+    "forfeit": lambda _state, _task, _at: None,
+    "draw": _drawing,
     "bonus": _popped(lambda state, task: events.bonus(state, task.seat, int(task.args[0]), int(task.args[1]))),
-    "sacrifice_begins": lambda state, _, rest: offerings.begun(state, rest),
-    "sacrifice": _popped(lambda state, task: offerings.ended(state, task.seat)),
+    "choose": _waiting(lambda state, task: events.targets(state, task.seat, str(task.args[0]))),
+    "take": _waiting(lambda state, _task: events.unissued(state)),
+    "return": _waiting(lambda state, task: events.returnable(state, task.seat, str(task.args[0]))),
+    "sacrifice_begins": offerings.begun,
+    "sacrifice": _sacrificing,
+    "cards": _playing,
 }
-"""What comes of a task that is met, given what is due after it; what happens at every turn takes that in at once."""
+"""What comes of each task when it is met, given its place on the agenda.
 
-_MATTERS: Mapping[str, Callable[[State, Task], bool]] = {
-    "tribute": lambda state, task: landing.owes(state, task.seat),
-    "fresh": lambda _state, task: bool(task.args[0]),
-    "battles": lambda state, task: battle.meets(state, task.seat),
-    "sacrifice_begins": lambda state, _task: offerings.begins(state),
-}
-"""Whether a task that is carried out here changes anything; one that does not is passed over."""
-
-
-def _holds(*piles: str) -> Callable[[State, Task], bool]:
-    return lambda state, task: events.holds(state, task.seat, *piles)
-
-
-def _in_battle(*piles: str) -> Callable[[State, Task], bool]:
-    return lambda state, task: battle.fighting(state, task.seat) and events.holds(state, task.seat, *piles)
-
-
-def _may_sacrifice(state: State, task: Task) -> bool:
-    return bool(task.args[0]) or state.laid.tribes[state.index(task.seat)].tokens > 0
-
-
-def _may_play(state: State, task: Task) -> bool:
-    held = ("war", "day") if state.rules.card_timing == "hold_all" else ("war",)
-    return bool(task.args[0]) or events.holds(state, task.seat, *held)
-
-
-_WAITS: Mapping[str, Callable[[State, Task], bool]] = {
-    "roll": lambda _state, _task: True,
-    "draw": lambda state, task: left(state, task.args[0]) > 0,  # type: ignore[arg-type]  # a pile's name
-    "die": lambda state, task: battle.fighting(state, task.seat),
-    "bless": _holds("rain"),
-    "arm": _in_battle("war", "rain"),
-    "reroll": _in_battle("war"),
-    "challenge": lambda state, task: bool(battle.within_reach(state, task.seat)),
-    "sacrifice": _may_sacrifice,
-    "cards": _may_play,
-    "return": lambda state, task: bool(events.returnable(state, task.seat, str(task.args[0]))),
-    "take": lambda state, _task: bool(events.unissued(state)),
-    "choose": lambda state, task: bool(events.targets(state, task.seat, str(task.args[0]))),
-    "forfeit": lambda _state, _task: True,
-}
-"""Whether a task stops the game, judged by what everybody sees: nobody's hand tells on it."""
-
-_TASKS = {name: (_WAITS.get(name), _MATTERS.get(name), _BY_ITSELF.get(name)) for name in (*_WAITS, *_BY_ITSELF)}
-"""For each task: whether it waits, whether it matters where it does not, and how it is carried out."""
+The state after it, which no longer holds the task nor what was passed over before it; the same state where nothing
+comes of it; or none where the game waits for it, judged by what everybody sees: nobody's hand tells on it.
+"""

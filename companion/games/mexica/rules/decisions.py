@@ -10,11 +10,10 @@ from fractions import Fraction
 from functools import cache
 
 from companion.games.kernel import CHANCE, Arg, Chance, Choice, Move, Refusal, Seat, changed
-from companion.games.mexica.cards.deck import ids
 from companion.games.mexica.rules import battle, course, events, landing, offerings
 from companion.games.mexica.rules.board import Task
 from companion.games.mexica.rules.calendar import SIGNS, place_of
-from companion.games.mexica.rules.hands import DRAWN, card, hidden, undiscarded, unseen
+from companion.games.mexica.rules.hands import IN_ORDER, card, hidden, of_unseen, undiscarded
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import GODS
@@ -29,11 +28,14 @@ TAKEN_BACK = frozenset({"pass", "attack", "sacrifice", "tonantzin", "end_turn", 
 """What may be undone while nothing has followed. A card that was shown is not hidden again, and a die lies."""
 
 DIE = tuple(Move("roll", (n,)) for n in range(1, 7))
+_ROLLS = frozenset(DIE)
+_ROLLED = frozenset({"roll", "die"})
 _PLAIN = frozenset({int, str})
 """What an argument may be: True is like 1, and is none."""
 
 _PASSED = frozenset({"bless", "arm", "reroll", "challenge"})
 _CLOSED = frozenset({"sacrifice", "cards"})
+_CLOSING = frozenset({"pass", "end_turn"})
 """What may always be passed, and the steps that are closed, by the last of which the turn ends."""
 
 _PASS = Move("pass")
@@ -43,7 +45,11 @@ _TAPS = tuple(
     tuple(Move("sacrifice", (god, n)) for god in GODS for n in range(1, most + 1)) for most in range(MOST_AT_ONCE + 1)
 )
 """The tokens that a tribe may give at once, by the most that it can."""
-_DRAW: dict[Arg, Move] = {each: Move("draw", (pile, each)) for pile in DRAWN for each in ids(pile)}
+_AMONG_TAPS = tuple(map(frozenset, _TAPS))
+_DRAWS: dict[Arg, tuple[Move, ...]] = {
+    pile: tuple(Move("draw", (pile, each)) for each in cards) for pile, cards in IN_ORDER.items()
+}
+_DRAW: dict[Arg, Move] = {move.args[1]: move for moves in _DRAWS.values() for move in moves}
 
 
 def listed(state: State, seat: Seat) -> list[Move]:
@@ -112,32 +118,35 @@ def typing(state: State, picked: tuple[Arg, ...]) -> list[Choice]:
     return []
 
 
-def carry_out(state: State, seat: Seat, move: Move) -> State | Refusal:
-    """Return the state after a move that carries the game on, or why it cannot be made."""
-    task = course.due(state)
-    if task is None or course.decides(task) != seat:
-        return Refusal("not_yours", {"seat": course.decider(state) or ""})
-    if not _legal(state, task, move):
-        legal = due(state, task)
-        if move.name in {each.name for each in legal}:
-            return Refusal("not_among", {"move": move.name, "due": task.name})
-        return Refusal("not_now", {"move": move.name, "due": task.name})
-    return _MOVES[move.name](state, task, move.args)
+def carry_out(state: State, task: Task, move: Move) -> State | Refusal:
+    """Return the state after a move by which the task that is due shall be carried out, or why it cannot be made."""
+    if _legal(state, task, move):
+        return _MOVES[move.name](state, task, move.args)
+    if move.name in {each.name for each in due(state, task)}:
+        return Refusal("not_among", {"move": move.name, "due": task.name})
+    return Refusal("not_now", {"move": move.name, "due": task.name})
 
 
 def _legal(state: State, task: Task, move: Move) -> bool:
     """Return whether a move is on the list of a task; where one look tells, no list is made."""
-    if not isinstance(move.args, tuple) or not _PLAIN.issuperset(map(type, move.args)):
+    (name, args), step = move, task.name
+    if not isinstance(args, tuple):
         return False
-    if task.name == "draw":
-        known = _DRAW.get(move.args[-1]) if move.args else None
-        return move == known and move.args[0] == task.args[0] and hidden(state, str(move.args[1]))
-    if move.name == "sacrifice" and task.name == "sacrifice":
-        return move in _taps(state, task.seat)
-    if task.name in _CLOSED and move.name in ("pass", "end_turn"):
-        return move == _close(task)
-    if task.name in _PASSED and move.name == "pass":
-        return move == _PASS
+    if name in _CLOSING and step in _CLOSED:
+        return not args and name == _close(task).name
+    if name == "pass" and step in _PASSED:
+        return not args
+    if not _PLAIN.issuperset(map(type, args)):
+        return False
+    if name == "roll":
+        return step in _ROLLED and move in _ROLLS
+    if name == "draw":
+        known = _DRAW.get(args[-1]) if args else None
+        return step == "draw" and move == known and args[0] == task.args[0] and hidden(state, str(args[1]))
+    if name == "sacrifice":
+        return step == "sacrifice" and move in _AMONG_TAPS[_most(state, task.seat)]
+    if name == "play" and step in _PLAYED:
+        return len(args) == 1 and args[0] in _PLAYED[step](state, task.seat)
     return move in due(state, task)
 
 
@@ -177,11 +186,12 @@ def _dice(_state: State, _task: Task) -> list[Move]:
 
 
 def _draws(state: State, task: Task) -> list[Move]:
-    return list(map(_DRAW.__getitem__, unseen(state, task.args[0])))  # type: ignore[arg-type]  # a pile's name
+    pile = task.args[0]
+    return of_unseen(state, pile, _DRAWS[pile])  # type: ignore[arg-type]  # a pile's name
 
 
-def _plays(of: Callable[[State, Seat], list[str]]) -> Callable[[State, Task], list[Move]]:
-    return lambda state, task: [_PASS, *_each("play", of(state, task.seat))]
+def _plays(state: State, task: Task) -> list[Move]:
+    return [_PASS, *_each("play", _PLAYED[task.name](state, task.seat))]
 
 
 def _challenges(state: State, task: Task) -> list[Move]:
@@ -196,17 +206,20 @@ def _forfeits(state: State, task: Task) -> list[Move]:
     return [*_each("give", given), *([_PASS] if state.rules.card_payment == "may" else [])]
 
 
-def _sacrifices(state: State, task: Task) -> list[Move]:
-    moves = [_close(task), *_taps(state, task.seat)]
+def offers(state: State, task: Task, proposals: Iterable[Move] = ()) -> list[Move]:
+    """Return the moves of a sacrifice step, sorted: how it is closed, the corrections given, what may be offered."""
+    moves = [_close(task)]
+    moves += proposals
+    moves += _TAPS[_most(state, task.seat)]
     if offerings.tonantzin_open(state, task.seat):
         moves.append(_TONANTZIN)
     return moves
 
 
-def _taps(state: State, seat: Seat) -> tuple[Move, ...]:
-    """Return what a tribe may give to the temple in its sacrifice step."""
-    tokens = state.laid.tribes[state.index(seat)].tokens
-    return _TAPS[min(MOST_AT_ONCE, tokens)] if offerings.temple_open(state) else ()
+def _most(state: State, seat: Seat) -> int:
+    """Return how many tokens a tribe may give to the temple at once in its sacrifice step."""
+    tokens = state.laid.tribes[state.seats.index(seat)].tokens if offerings.temple_open(state) else 0
+    return min(MOST_AT_ONCE, tokens)
 
 
 def _actions(state: State, task: Task) -> list[Move]:
@@ -239,16 +252,24 @@ def _naming(name: str, what: str) -> Move:
     return Move(name, (what,))
 
 
+_PLAYED: Mapping[str, Callable[[State, Seat], list[str]]] = {
+    "bless": events.blessings,
+    "arm": events.weapons,
+    "reroll": events.second_thoughts,
+    "cards": events.actions,
+}
+"""The cards that may be played at each step that is for playing some."""
+
 _LISTS: Mapping[str, Callable[[State, Task], list[Move]]] = {
     "roll": _dice,
     "die": _dice,
     "draw": _draws,
-    "bless": _plays(events.blessings),
-    "arm": _plays(events.weapons),
-    "reroll": _plays(events.second_thoughts),
+    "bless": _plays,
+    "arm": _plays,
+    "reroll": _plays,
     "challenge": _challenges,
     "forfeit": _forfeits,
-    "sacrifice": _sacrifices,
+    "sacrifice": offers,
     "cards": _actions,
     "choose": _choosing,
     "take": _taking,
@@ -276,8 +297,9 @@ def _play(state: State, task: Task, args: tuple[Arg, ...]) -> State:
 
 
 def _pass(state: State, task: Task, _args: tuple[Arg, ...]) -> State:
-    state = _popped(state)
-    return offerings.ended(state, task.seat) if task.name == "sacrifice" else state
+    if task.name == "sacrifice":
+        return offerings.ended(state, task, 0)
+    return _popped(state)
 
 
 def _attack(state: State, task: Task, args: tuple[Arg, ...]) -> State:
@@ -300,7 +322,7 @@ def _tonantzin(state: State, task: Task, _args: tuple[Arg, ...]) -> State:
 
 def _end_turn(state: State, task: Task, _args: tuple[Arg, ...]) -> State:
     # The steps of the next turn come in the place of all that was due.
-    return course.end_turn(offerings.ended(state, task.seat) if task.name == "sacrifice" else state)
+    return course.end_turn(offerings.ended(state, task, 0) if task.name == "sacrifice" else state)
 
 
 def _choose(state: State, task: Task, args: tuple[Arg, ...]) -> State:

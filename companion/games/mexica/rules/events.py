@@ -5,8 +5,6 @@ An effect that needs a tribe, a week card or a card chosen puts that question on
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from companion.games.kernel import Seat, changed
 from companion.games.mexica.cards.deck import Card
 from companion.games.mexica.cards.effects import (
@@ -30,11 +28,12 @@ from companion.games.mexica.cards.effects import (
     Walk,
     Ward,
 )
+from companion.games.mexica.cards.moments import Moment
 from companion.games.mexica.rules import apocalypse, battle, board, landing
 from companion.games.mexica.rules.board import Task, with_card
 from companion.games.mexica.rules.bonuses import boosted, wards_off_card
 from companion.games.mexica.rules.calendar import SIGNS, place_of, start, walk
-from companion.games.mexica.rules.hands import card, count, pile_of
+from companion.games.mexica.rules.hands import any_of, card, pile_of
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import God
 
@@ -78,7 +77,7 @@ def happen(state: State, seat: Seat, known: Card) -> State:
         case Attack(whom, bonus):
             return _attack(state, seat, known, whom, bonus)
         case Draw(pile):
-            return _due(state, Task("draw", seat, (pile,)))
+            return _due(state, board.draw(seat, pile))
         case AnotherTurn():
             return changed(state, board=changed(state.laid, again=(*state.laid.again, seat)))
         case TakeWeek(which):
@@ -167,52 +166,33 @@ def weapons(state: State, seat: Seat) -> list[str]:
     """Return the cards that a tribe may play before the dice of a battle, sorted."""
     fought = state.laid.battle
     assert fought is not None  # asked in a battle alone
-    roles = {"battle", "loot", "ransom", "attack" if fought.sides[0] == seat else "defence"}
-
-    def serves(effect: Effect) -> bool:
-        wards = isinstance(effect, Ward) and fought.sides[0] != seat
-        return wards or (isinstance(effect, Boost) and effect.what in roles)
-
-    return _playable(state, seat, serves)
+    return _playable(state, seat, "attack" if fought.sides[0] == seat else "defence")
 
 
 def second_thoughts(state: State, seat: Seat) -> list[str]:
     """Return the cards that a tribe may play once the dice of a battle lie, sorted."""
-    return _playable(state, seat, lambda effect: isinstance(effect, Reroll))
+    return _playable(state, seat, "dice")
 
 
 def blessings(state: State, seat: Seat) -> list[str]:
     """Return the Rain cards that a tribe may play as it lands, sorted."""
-
-    def serves(effect: Effect) -> bool:
-        return isinstance(effect, Gain | Draw) or (isinstance(effect, Boost) and effect.what in ("gather", "tribute"))
-
-    return [each for each in _playable(state, seat, serves) if pile_of(each) == "rain"]
+    return _playable(state, seat, "landing")
 
 
 def actions(state: State, seat: Seat) -> list[str]:
     """Return the cards that a tribe may play in its card step, sorted: attacks, and Day cards that it held (M38)."""
-    hand, known = state.laid.tribes[state.index(seat)].hand, state.rules.cards.card
-    return [
-        each.id
-        for each in map(known, hand)
-        if each.sign is None and (each.pile == "day" or (each.pile == "war" and isinstance(each.effect, Attack)))
-    ]
+    return _playable(state, seat, "cards")
 
 
 def holds(state: State, seat: Seat, *piles: str) -> bool:
     """Return whether a tribe holds a card of one of these piles, which its back tells everybody."""
-    hand = state.laid.tribes[state.index(seat)].hand
-    return bool(hand) and any(count(hand, pile) for pile in piles)
+    hand = state.laid.tribes[state.seats.index(seat)].hand
+    return True in [any_of(hand, pile) for pile in piles]
 
 
-def _playable(state: State, seat: Seat, serves: Callable[[Effect], bool]) -> list[str]:
-    hand, known = state.laid.tribes[state.index(seat)].hand, state.rules.cards.card
-    return [
-        each.id
-        for each in map(known, hand)
-        if each.sign is None and each.pile in ("war", "rain") and serves(each.effect)
-    ]
+def _playable(state: State, seat: Seat, moment: Moment) -> list[str]:
+    playable = state.rules.cards.playable[moment]
+    return [each for each in state.laid.tribes[state.seats.index(seat)].hand if each in playable]
 
 
 def _tokens(state: State, seat: Seat, effect: Effect) -> State:

@@ -6,20 +6,25 @@ No order of a pile is ever stored: what may be drawn is whatever nobody has seen
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import compress
-from typing import cast
+from typing import TypeVar, cast
 
 from companion.games.kernel import Seat, changed
 from companion.games.mexica.cards.deck import PILES, Bearers, Card, Deck, Pile, ids
 from companion.games.mexica.options import HouseRules
 from companion.games.mexica.rules.state import State
 
+_T = TypeVar("_T")
+
 DRAWN: tuple[Pile, ...] = ("day", "rain", "war")
 """The piles that are drawn from; week cards lie at their spaces."""
 
-_IN_ORDER: dict[Pile, tuple[str, ...]] = {pile: tuple(sorted(ids(pile))) for pile in DRAWN}
-_PLACES: dict[str, int] = {each: n for pile in DRAWN for n, each in enumerate(_IN_ORDER[pile])}
+IN_ORDER: dict[Pile, tuple[str, ...]] = {pile: tuple(sorted(ids(pile))) for pile in DRAWN}
+"""The cards of each pile, sorted."""
+
+_PLACES: dict[str, int] = {each: n for pile in DRAWN for n, each in enumerate(IN_ORDER[pile])}
 """Where each card has its place in the sorted list of its pile."""
 
 _ENDS: dict[str, tuple[str, str]] = {pile: (f"{pile}-", f"{pile}.") for pile in PILES}
@@ -55,41 +60,65 @@ def count(hand: tuple[str, ...], pile: str) -> int:
     return bisect_left(hand, end) - bisect_left(hand, first)
 
 
+def any_of(hand: tuple[str, ...], pile: str) -> bool:
+    """Return whether a hand holds a card of one pile."""
+    if not hand:
+        return False
+    first, end = _ENDS[pile]
+    at = bisect_left(hand, first)
+    return at < len(hand) and hand[at] < end
+
+
 def unseen(state: State, pile: Pile) -> list[str]:
     """Return the cards that may be drawn from a pile, sorted."""
-    there = bytearray(b"\1") * len(_IN_ORDER[pile])
-    board = state.laid
+    return of_unseen(state, pile, IN_ORDER[pile])
+
+
+def of_unseen(state: State, pile: Pile, things: Sequence[_T]) -> list[_T]:
+    """Return those of some things, one for each card of a pile in order, whose card may be drawn."""
+    there, board = bytearray(b"\1") * len(things), state.laid
     for gone in (board.discards, *[tribe.hand for tribe in board.tribes if tribe.hand]):
-        for each in among(gone, pile):
-            there[_PLACES[each]] = 0
-    return list(compress(_IN_ORDER[pile], there))
+        for place in map(_PLACES.__getitem__, among(gone, pile)):
+            there[place] = 0
+    return list(compress(things, there))
 
 
 def hidden(state: State, card_id: str) -> bool:
     """Return whether a card of a pile may be drawn: it lies in nobody's hand and not among the discards."""
     board = state.laid
-    return card_id not in board.discards and True not in [card_id in tribe.hand for tribe in board.tribes]
+    for cards in (board.discards, *[tribe.hand for tribe in board.tribes]):
+        at = bisect_left(cards, card_id)
+        if at < len(cards) and cards[at] == card_id:
+            return False
+    return True
 
 
 def undiscarded(state: State, pile: Pile) -> list[str]:
     """Return the cards of a pile that do not lie open among the discards, sorted."""
     gone = {*among(state.laid.discards, pile)}
-    return [each for each in _IN_ORDER[pile] if each not in gone]
+    return [each for each in IN_ORDER[pile] if each not in gone]
 
 
 def left(state: State, pile: Pile) -> int:
     """Return how many cards a pile holds."""
     board = state.laid
-    gone = count(board.discards, pile) + sum([count(tribe.hand, pile) for tribe in board.tribes])
-    return len(_IN_ORDER[pile]) - gone
+    gone = count(board.discards, pile) + sum([count(tribe.hand, pile) for tribe in board.tribes if tribe.hand])
+    return len(IN_ORDER[pile]) - gone
 
 
-def replenish(state: State, pile: Pile) -> State:
-    """Return the state with the discards shuffled back into a pile that has run out (ruling M17)."""
+def any_left(state: State, pile: Pile) -> bool:
+    """Return whether a pile holds a card; as a rule so few are in hands and among the discards that it must."""
     board = state.laid
-    if state.rules.reshuffle == "off" or left(state, pile):
-        return state
-    kept = tuple(each for each in board.discards if pile_of(each) != pile)
+    gone = count(board.discards, pile) + sum([len(tribe.hand) for tribe in board.tribes])
+    return gone < len(IN_ORDER[pile]) or left(state, pile) > 0
+
+
+def replenished(state: State, pile: Pile) -> State | None:
+    """Return the state with the discards shuffled back into a pile that has run out (M17), or none where none are."""
+    board = state.laid
+    if state.rules.reshuffle == "off" or not any_of(board.discards, pile):
+        return None
+    kept = tuple([each for each in board.discards if pile_of(each) != pile])
     return changed(state, board=changed(board, discards=kept))
 
 
@@ -105,8 +134,8 @@ def signs(state: State, seat: Seat) -> frozenset[str]:
 
 def settler(state: State) -> Seat | None:
     """Return the tribe that holds eagle, serpent and flower, the one on turn before others (ruling M22)."""
-    hands, holders = tuple([tribe.hand for tribe in state.laid.tribes]), state.laid.holders
-    able = _with_all(state.seats, hands, holders, _bearers(state))
+    board = state.laid
+    able = _with_all(state.seats, tuple([tribe.hand for tribe in board.tribes]), board.holders, _bearers(state))
     if len(able) < 2:
         return able[0] if able else None
     return min(able, key=(state.seat, *state.others(state.seat)).index)

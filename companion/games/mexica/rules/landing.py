@@ -9,8 +9,8 @@ from functools import cache
 
 from companion.games.kernel import Seat, changed
 from companion.games.mexica.rules import apocalypse
-from companion.games.mexica.rules.board import FORCED_LANDINGS, Board, Task
-from companion.games.mexica.rules.bonuses import raised, spend, standing, unspent, waiting
+from companion.games.mexica.rules.board import FORCED_LANDINGS, Board, Task, draw
+from companion.games.mexica.rules.bonuses import raised, spend, standing, unspent
 from companion.games.mexica.rules.calendar import WEEK
 from companion.games.mexica.rules.state import State
 
@@ -26,12 +26,12 @@ _TESTER_FIRST = ("bless", "collect", "fresh")
 
 def tasks(state: State, seat: Seat) -> tuple[Task, ...]:
     """Return what a landing brings."""
-    return _tasks(seat, _ORDERS[state.rules.turn_order])
+    return _landing(seat, state.rules.turn_order)
 
 
 def collects_first(state: State, turn: int) -> bool:
-    """Return whether one collects before the roll: by the author's tester, though not in one's first turn."""
-    return state.rules.turn_order == "tester" and state.round_at(turn) > 1
+    """Return whether one collects before the roll, as the author's tester does but in one's first turn."""
+    return state.round_at(turn) > 1
 
 
 def before_roll(seat: Seat) -> tuple[Task, ...]:
@@ -54,36 +54,36 @@ def earns(state: State, seat: Seat) -> bool:
     return standing(state, seat, "income") > 0
 
 
-def owes(state: State, seat: Seat) -> bool:
-    """Return whether a tribe stands on a space that is held by another, or debts are open."""
-    board = state.laid
-    return bool(board.debts) or board.holders[board.tribes[state.index(seat)].place - 1] not in ("", seat)
-
-
-def collect(state: State, seat: Seat, rest: tuple[Task, ...]) -> State:
+def collect(state: State, task: Task, at: int) -> State:
     """Return the state after a tribe collected from the space it stands on (rulings M6, M7, M28, M29, M42).
 
     It takes one token from the space, what bonuses add from the reserve. With the last token comes the week card.
-    `rest` is what is due after it.
     """
-    n, board, rules = state.index(seat), state.laid, state.rules
+    seat, board, rules = task.seat, state.laid, state.rules
+    n, rest = state.seats.index(seat), board.agenda[at + 1 :]
     tribe = board.tribes[n]
     place, boosts = tribe.place, tribe.boosts
-    biting, there = apocalypse.biting(state), board.spaces[place - 1]
-    fresh, visited = _fresh(state, seat, place), _visited(board, seat, place)
+    biting, there = apocalypse.biting(state) if state.clock else "", board.spaces[place - 1]
+    fresh, visited = _fresh(state, seat, place), board.visited
+    if seat not in visited[place - 1]:
+        visited = (*visited[: place - 1], (*visited[place - 1], seat), *visited[place:])
     if biting == apocalypse.FLOOD:
         agenda = _marked(rest, seat) if fresh and rules.flood_day_card == "on" else rest
         return changed(state, board=changed(board, visited=visited, agenda=agenda))
     if not there:
         return changed(state, board=changed(board, visited=visited, agenda=rest))
-    gathered, boosts = max(0, 1 + raised(boosts, "gather")), unspent(boosts, "gather")
+    gathered = 1
+    if boosts:
+        gathered, boosts = max(0, 1 + raised(boosts, "gather")), unspent(boosts, "gather")
     if not gathered:
         tribes = board.tribes_with(n, boosts=boosts)
         return changed(state, board=changed(board, visited=visited, tribes=tribes, agenda=rest))
     drained = 1 if biting == apocalypse.WAR and rules.war == "drain" and there > 1 else 0
+    spaces = list(board.spaces)
+    spaces[place - 1] = there - 1 - drained
     board = changed(
         board,
-        spaces=(*board.spaces[: place - 1], there - 1 - drained, *board.spaces[place:]),
+        spaces=tuple(spaces),
         tribes=board.tribes_with(n, tokens=tribe.tokens + 1, boosts=boosts),
         visited=visited,
         lost=board.lost + drained,
@@ -120,17 +120,20 @@ def recount(state: State) -> State:
     return apocalypse.reckon(changed(state, week_cards=state.laid.issued))
 
 
-def tribute(state: State, seat: Seat) -> State:
+def tribute(state: State, task: Task, at: int) -> State:
     """Return the state after tribute was paid to whoever holds the week card of the space (rulings M10, M11)."""
-    n = state.index(seat)
-    board = state.laid
+    seat, board = task.seat, state.laid
+    n = state.seats.index(seat)
+    holder = board.holders[board.tribes[n].place - 1]
+    if not board.debts and (not holder or holder == seat):
+        return state
+    board = changed(board, agenda=board.agenda[at + 1 :])
     for debt in board.debts:
         if debt[0] == seat and board.tribes[n].tokens:
             board = _settled(board.pay(n, state.index(debt[1]), 1), debt)
-    holder = board.holders[board.tribes[n].place - 1]
     if not holder or holder == seat:
         return changed(state, board=board)
-    owed = max(0, 1 + waiting(state, seat, "tribute"))
+    owed = max(0, 1 + raised(board.tribes[n].boosts, "tribute"))
     paid = min(owed, board.tribes[n].tokens)
     board = board.pay(n, state.index(holder), paid)
     if state.rules.tribute_debt == "on":
@@ -138,9 +141,12 @@ def tribute(state: State, seat: Seat) -> State:
     return spend(changed(state, board=board), seat, "tribute")
 
 
-def fresh_day(state: State, seat: Seat, rest: tuple[Task, ...]) -> State:
-    """Return the state with a Day card due to a tribe that collected from a fresh space, then the rest (M9, M41)."""
-    return changed(state, board=changed(state.laid, agenda=(Task("draw", seat, ("day",)), *rest)))
+def fresh_day(state: State, task: Task, at: int) -> State:
+    """Return the state with a Day card due to a tribe if it collected from a fresh space (rulings M9, M41)."""
+    if not task.args[0]:
+        return state
+    board = state.laid
+    return changed(state, board=changed(board, agenda=(draw(task.seat, "day"), *board.agenda[at + 1 :])))
 
 
 def income(state: State, seat: Seat) -> State:
@@ -150,33 +156,33 @@ def income(state: State, seat: Seat) -> State:
 
 
 @cache
+def _last(seat: Seat, earned: int) -> Task:
+    """Return the last task of a landing, which knows whether a Day card was earned."""
+    return Task("fresh", seat, (earned,))
+
+
+@cache
+def _landing(seat: Seat, order: str) -> tuple[Task, ...]:
+    return _tasks(seat, _ORDERS[order])
+
+
+@cache
 def _tasks(seat: Seat, names: tuple[str, ...]) -> tuple[Task, ...]:
-    return tuple(Task(name, seat, (0,) if name == "fresh" else ()) for name in names)
+    return tuple(_last(seat, earned=0) if name == "fresh" else Task(name, seat) for name in names)
 
 
 def _fresh(state: State, seat: Seat, place: int) -> bool:
     board, visitors = state.laid, state.laid.visited[place - 1]
-    match state.rules.first_landing:
-        case "full":
-            return board.spaces[place - 1] == WEEK
-        case "ever":
-            return not visitors
-        case "per_player":
-            return seat not in visitors
-    return False
-
-
-def _visited(board: Board, seat: Seat, place: int) -> tuple[tuple[Seat, ...], ...]:
-    """Return who has landed where, now that a tribe has landed on a space."""
-    visited = board.visited
-    visitors = visited[place - 1]
-    return visited if seat in visitors else (*visited[: place - 1], (*visitors, seat), *visited[place:])
+    counts = state.rules.first_landing
+    if counts == "full":
+        return board.spaces[place - 1] == WEEK
+    return not visitors if counts == "ever" else counts == "per_player" and seat not in visitors
 
 
 def _marked(agenda: tuple[Task, ...], seat: Seat) -> tuple[Task, ...]:
     """Note on this landing's last task that a Day card was earned."""
-    at = agenda.index(Task("fresh", seat, (0,)))
-    return (*agenda[:at], Task("fresh", seat, (1,)), *agenda[at + 1 :])
+    at = agenda.index(_last(seat, earned=0))
+    return (*agenda[:at], _last(seat, earned=1), *agenda[at + 1 :])
 
 
 def _refilled(state: State, board: Board, place: int) -> Board:

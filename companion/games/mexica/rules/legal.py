@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from bisect import insort
-from functools import cache, lru_cache
+from functools import cache
 
 from companion.games.kernel import CHANCE, Arg, Choice, Move, Seat
 from companion.games.mexica.rules import apocalypse, course, decisions
 from companion.games.mexica.rules.apocalypse import WEEK_CARDS
+from companion.games.mexica.rules.board import Task
 from companion.games.mexica.rules.corrections import given_by, held_by
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE, may_have_given
 from companion.games.mexica.rules.state import State, Unclaimed
-from companion.games.mexica.rules.tallies import GODS, God
+from companion.games.mexica.rules.tallies import GODS, HUITZILOPOCHTLI, TLALOC, God
 
 _TAPS = [Move("sacrifice", (god, n)) for god in GODS for n in range(1, MOST_AT_ONCE + 1)]
 _BARE, _CONFIRM, _END_TURN, _ISSUE, _WITHDRAW = map(Move, ("bare", "confirm", "end_turn", "issue", "withdraw"))
@@ -23,8 +24,8 @@ def moves(state: State, seat: Seat) -> list[Move]:
     The temple's own are not listed: a token brings its id with it, and is legal in every state.
     """
     if seat not in state.seats:
-        return decisions.listed(state, CHANCE) if seat == CHANCE else []
-    legal = _full_moves(state, seat) if state.board else _temple_moves(state, seat)
+        return decisions.listed(state, CHANCE) if seat == CHANCE and state.board else []
+    legal = _temple_moves(state, seat) if state.board is None else _full_moves(state, seat)
     if not state.unclaimed:
         return legal
     legal += [Move("dismiss", (token.id,)) for token in state.unclaimed]
@@ -39,15 +40,15 @@ def moves(state: State, seat: Seat) -> list[Move]:
 
 def _full_moves(state: State, seat: Seat) -> list[Move]:
     """Return the legal moves of a full game, without those of unclaimed tokens, sorted."""
+    legal: list[Move] = []
     task = course.due(state)
-    own = task is not None and course.decides(task) == seat
-    legal = decisions.due(state, task) if task and own else []
-    if state.proposal:
+    if task and course.decides(task) == seat:
+        if task.name == "sacrifice" and state.proposal is None:
+            return decisions.offers(state, task, _proposals(state))
+        legal = decisions.due(state, task)
+    if state.proposal is not None:
         for move in _answers(state, seat):
             insort(legal, move)
-    elif task and own and task.name == "sacrifice":
-        # A sacrifice step lists first how it is closed; the names of its other moves come after "propose".
-        legal[1:1] = _proposals(state)
     return legal
 
 
@@ -125,7 +126,11 @@ def may_correct(state: State, seat: Seat) -> bool:
         return not state.over
     if state.proposal is not None:
         return True
-    task = course.due(state)
+    return proposes(course.due(state), seat)
+
+
+def proposes(task: Task | None, seat: Seat) -> bool:
+    """Return whether a tribe may propose a correction in the full game while a task is due."""
     return task is not None and task.name == "sacrifice" and task.seat == seat
 
 
@@ -152,33 +157,25 @@ def _proposals(state: State) -> list[Move]:
     """Return every correction that may be proposed, sorted; whoever proposes it."""
     legal: list[Move] = []
     tallies, board = state.tallies.tribes, state.board
-    for n, seat in _by_name(state.seats):
-        (war, rain), (more_war, more_rain) = tallies[n].credited, tallies[n].corrected
-        held = board.tribes[n].tokens if board else MOST_AT_ONCE
-        legal += _proposals_for(seat, war + more_war, rain + more_rain, held)
+    for n, of_war, of_rain in _all_proposals(state.seats):
+        (war, rain), (more_war, more_rain) = tallies[n]
+        war, rain = war + more_war, rain + more_rain
+        end = MOST_AT_ONCE + board.tribes[n].tokens if board is not None else None
+        # No more is taken out than was given, no more put there than is held.
+        legal += of_war[MOST_AT_ONCE - war if war < MOST_AT_ONCE else 0 : end]
+        legal += of_rain[MOST_AT_ONCE - rain if rain < MOST_AT_ONCE else 0 : end]
     return legal
 
 
 @cache
-def _by_name(seats: tuple[Seat, ...]) -> list[tuple[int, Seat]]:
-    """Return the seats by their names, each with its place in turn order."""
-    return sorted(enumerate(seats), key=lambda each: each[1])
+def _all_proposals(seats: tuple[Seat, ...]) -> list[tuple[int, tuple[Move, ...], tuple[Move, ...]]]:
+    """Return for each seat, by name, its place in turn order and all corrections: 13 taken out to 13 put there."""
+    deltas = [delta for delta in range(-MOST_AT_ONCE, MOST_AT_ONCE + 1) if delta]
 
+    def of(seat: Seat, god: God) -> tuple[Move, ...]:
+        return tuple(Move("propose", (seat, god, delta)) for delta in deltas)
 
-@lru_cache(maxsize=4096)
-def _proposals_for(seat: Seat, war: int, rain: int, held: int) -> tuple[Move, ...]:
-    """Return the corrections of a tally that holds so much for each god, by a tribe with so many tokens in hand."""
-    return tuple(
-        move
-        for god, given in zip(GODS, (war, rain), strict=True)
-        for move in _all_proposals(seat, god)[max(0, MOST_AT_ONCE - given) : MOST_AT_ONCE + held]
-    )
-
-
-@cache
-def _all_proposals(seat: Seat, god: God) -> tuple[Move, ...]:
-    """Return every correction of a tally, from 13 tokens taken out to 13 put there; each is made once."""
-    return tuple(Move("propose", (seat, god, delta)) for delta in range(-MOST_AT_ONCE, MOST_AT_ONCE + 1) if delta)
+    return [(seats.index(seat), of(seat, HUITZILOPOCHTLI), of(seat, TLALOC)) for seat in sorted(seats)]
 
 
 @cache

@@ -5,12 +5,17 @@ It takes tokens from hands and puts cards on the agenda; who may act, and when, 
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from companion.games.kernel import Seat, changed
 from companion.games.mexica.rules import apocalypse
-from companion.games.mexica.rules.board import NO_STEP, Step, Task
-from companion.games.mexica.rules.bonuses import raised, standing, unspent, waiting
+from companion.games.mexica.rules.board import NO_STEP, Step, Task, draw
+from companion.games.mexica.rules.bonuses import raised, standing, unspent
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import HUITZILOPOCHTLI, NOTHING, God
+
+_step = lru_cache(maxsize=4096)(Step)
+"""Makes what a step has seen, of which there are few."""
 
 PILE_OF: dict[God, str] = {HUITZILOPOCHTLI: "war", "tlaloc": "rain"}
 
@@ -27,27 +32,27 @@ def stepping(state: State) -> Seat | None:
     return None
 
 
-def begins(state: State) -> bool:
-    """Return whether the step before this one left anything behind."""
-    return state.laid.step != NO_STEP
-
-
-def begun(state: State, rest: tuple[Task, ...]) -> State:
-    """Return the state at the start of a sacrifice step; `rest` is what is due from now on."""
-    return changed(state, board=changed(state.laid, step=NO_STEP, agenda=rest))
-
-
-def ended(state: State, seat: Seat) -> State:
-    """Return the state after a sacrifice step; what did not reach a price is an offering, unless it is kept (M4)."""
-    n = state.index(seat)
-    if state.rules.sacrifice_credit == "on" or state.laid.tribes[n].toward == NOTHING:
+def begun(state: State, _task: Task, at: int) -> State:
+    """Return the state at the start of a sacrifice step, the same where the one before left nothing behind."""
+    board = state.laid
+    if board.step == NO_STEP:
         return state
-    return changed(state, board=state.laid.tribe(n, toward=NOTHING))
+    return changed(state, board=changed(board, step=NO_STEP, agenda=board.agenda[at + 1 :]))
+
+
+def ended(state: State, task: Task, at: int) -> State:
+    """Return the state after a sacrifice step; what did not reach a price is an offering, unless it is kept (M4)."""
+    n, board = state.seats.index(task.seat), state.laid
+    tribes = board.tribes
+    if tribes[n].toward != NOTHING and state.rules.sacrifice_credit == "off":
+        tribes = board.tribes_with(n, toward=NOTHING)
+    return changed(state, board=changed(board, tribes=tribes, agenda=board.agenda[at + 1 :]))
 
 
 def price(state: State, seat: Seat, base: int) -> int:
     """Return what a drawn card costs a tribe now, at least one token."""
-    return max(1, base + standing(state, seat, "price") + waiting(state, seat, "price"))
+    boosts = state.laid.tribes[state.seats.index(seat)].boosts
+    return max(1, base + standing(state, seat, "price") + (raised(boosts, "price") if boosts else 0))
 
 
 def temple_open(state: State) -> bool:
@@ -58,29 +63,28 @@ def temple_open(state: State) -> bool:
 def tonantzin_open(state: State, seat: Seat) -> bool:
     """Return whether a tribe may buy a Day card of Tonantzin now (rulings M1, M36, M37)."""
     board, rules = state.laid, state.rules
-    step, tokens = board.step, board.tribes[state.index(seat)].tokens
-    if (step.temple and rules.mary_exclusive == "on") or (step.days and rules.cards_per_step == "one"):
+    temple, _, _, days = board.step
+    if (temple and rules.mary_exclusive == "on") or (days and rules.cards_per_step == "one"):
         return False
+    tokens = board.tribes[state.seats.index(seat)].tokens
     return tokens > 0 and tokens >= price(state, seat, rules.day_card_cost)
 
 
 def to_temple(state: State, seat: Seat, god: God, tokens: int) -> State:
     """Return the state after a tribe gave tokens of its hand in its sacrifice step, with the cards earned due."""
-    n = state.index(seat)
-    board, rules = state.laid, state.rules
-    tribe, step = board.tribes[n], board.step
-    toward, cards = tribe.toward.plus(god, tokens), step.cards
-    boosts, agenda = tribe.boosts, board.agenda
+    n, board, rules = state.seats.index(seat), state.laid, state.rules
+    tribe = board.tribes[n]
+    temple, tonantzin, cards, days = board.step
+    toward, boosts, agenda = tribe.toward.plus(god, tokens), tribe.boosts, board.agenda
     usual = rules.god_card_cost + standing(state, seat, "price")
     # A card is earned for each full price (ruling M3), or by a house rule once a step (M37).
-    while toward.to(god) >= (cost := max(1, usual + raised(boosts, "price"))):
+    while toward.to(god) >= (cost := max(1, usual + raised(boosts, "price") if boosts else usual)):
         if rules.cards_per_step == "one" and cards.to(god):
             break
         toward, cards = toward.plus(god, -cost), cards.plus(god, 1)
-        boosts, agenda = unspent(boosts, "price"), (Task("draw", seat, (PILE_OF[god],)), *agenda)
+        boosts, agenda = unspent(boosts, "price"), (draw(seat, PILE_OF[god]), *agenda)
     tribes = board.tribes_with(n, tokens=tribe.tokens - tokens, toward=toward, boosts=boosts)
-    step = Step(step.temple + tokens, step.tonantzin, cards, step.days)
-    board = changed(board, tribes=tribes, step=step, agenda=agenda)
+    board = changed(board, tribes=tribes, step=_step(temple + tokens, tonantzin, cards, days), agenda=agenda)
     return apocalypse.reckon(changed(state, board=board, tallies=state.tallies.credit(n, god, tokens)))
 
 
@@ -92,6 +96,6 @@ def to_tonantzin(state: State, seat: Seat) -> State:
     boosts = unspent(tribe.boosts, "price")
     tribes = board.tribes_with(n, tokens=tribe.tokens - cost, fed=tribe.fed + cost, boosts=boosts)
     step = Step(step.temple, step.tonantzin + cost, step.cards, step.days + 1)
-    agenda = (Task("draw", seat, ("day",)), *board.agenda)
+    agenda = (draw(seat, "day"), *board.agenda)
     board = changed(board, tribes=tribes, pile=board.pile + cost, step=step, agenda=agenda)
     return apocalypse.reckon(changed(state, board=board))

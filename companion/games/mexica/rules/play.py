@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from companion.games.kernel import CHANCE, TEMPLE, Arg, Fall, Move, Refusal, Seat
 from companion.games.mexica.rules import corrections, course, decisions, legal, sacrifice, turn
+from companion.games.mexica.rules.board import Task
 from companion.games.mexica.rules.refusals import a_god, a_number, a_seat, shown, wrong_length
 from companion.games.mexica.rules.state import State
 
@@ -38,14 +39,28 @@ def to_act(state: State) -> tuple[Seat, ...]:
         return state.seats if not state.over or state.unclaimed else ()
     task = course.due(state)
     if state.proposal is None and not state.unclaimed:
-        return (course.decides(task),) if task else ()
+        return (course.decides(task),) if task is not None else ()
     return (*state.seats, CHANCE) if task and course.decides(task) == CHANCE else state.seats
 
 
 def play(state: State, seat: Seat, move: Move) -> Result:
-    """Return the state after a seat's move, or why it cannot be made."""
-    if state.board:
-        return _full(state, seat, move)
+    """Return the state after a seat's move, and after all that then happens by itself, or why it cannot be made."""
+    board = state.board
+    if board is None:
+        return _of_temple(state, seat, move)
+    name, task = move.name, course.due(state)
+    if task is not None and isinstance(name, str) and name in decisions.NAMES and course.decides(task) == seat:
+        result = decisions.carry_out(state, task, move)
+    else:
+        result = _beside(state, seat, move, task)
+    # What happens by itself follows from the board alone, and from the end of the game.
+    if isinstance(result, Refusal) or (result.board is board and result.outcome is state.outcome):
+        return result
+    return course.advance(result)
+
+
+def _of_temple(state: State, seat: Seat, move: Move) -> Result:
+    """Return the state after a move in the temple's scope, or why it cannot be made."""
     name = move.name
     if not isinstance(seat, str) or seat not in (*state.seats, TEMPLE):
         return Refusal("not_seated", {"seat": shown(seat)})
@@ -59,9 +74,20 @@ def play(state: State, seat: Seat, move: Move) -> Result:
     return wrong_length(name, move.args, rule.length) or rule.carry_out(state, seat, move.args)
 
 
-def _full(state: State, seat: Seat, move: Move) -> Result:
-    """Return the state after a move of the full game, and after all that then happens by itself."""
-    name = move.name
+def _beside(state: State, seat: Seat, move: Move, task: Task | None) -> Result:
+    """Return the state after a token fell or the table set something right, or why a move cannot be made."""
+    name, args = move.name, move.args
+    chore = isinstance(name, str) and name in CHORES and seat in state.seats and not state.outcome
+    if not chore and (refusal := _unfit(state, seat, name)):
+        return refusal
+    if name == "propose" and not state.proposal and not legal.proposes(task, seat):
+        return Refusal("not_now", {"move": name, "due": "sacrifice"})
+    length, carry_out, _ = _MOVES[name]
+    return wrong_length(name, args, length) or carry_out(state, seat, args)
+
+
+def _unfit(state: State, seat: Seat, name: str) -> Refusal | None:
+    """Return why no move of that name by that seat can be made in the full game, but the one that is due, or none."""
     if not isinstance(seat, str) or (seat not in state.seats and seat not in (TEMPLE, CHANCE)):
         return Refusal("not_seated", {"seat": shown(seat)})
     if not isinstance(name, str) or name not in _FULL:
@@ -71,18 +97,8 @@ def _full(state: State, seat: Seat, move: Move) -> Result:
     if state.outcome and name != "token" and name not in AFTER_THE_END:
         return Refusal("over")
     if name in decisions.NAMES:
-        result = decisions.carry_out(state, seat, move)
-    elif seat == CHANCE:
-        return Refusal("players_only", {"move": name})
-    elif name == "propose" and not state.proposal and not legal.may_correct(state, seat):
-        return Refusal("not_now", {"move": name, "due": "sacrifice"})
-    else:
-        rule = _MOVES[name]
-        result = wrong_length(name, move.args, rule.length) or rule.carry_out(state, seat, move.args)
-    # What happens by itself follows from the board alone, and from the end of the game.
-    if isinstance(result, Refusal) or (result.board is state.board and result.outcome is state.outcome):
-        return result
-    return course.advance(result)
+        return Refusal("not_yours", {"seat": course.decider(state) or ""})
+    return Refusal("players_only", {"move": name}) if seat == CHANCE else None
 
 
 def entering(state: State, fall: Fall) -> Move:

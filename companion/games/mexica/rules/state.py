@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from companion.games.kernel import Seat
 from companion.games.mexica.options import HouseRules
@@ -95,11 +97,12 @@ class State:
 
     def seat_at(self, turn: int) -> Seat:
         """Return whose turn a turn is or was."""
-        if self.board and self.board.extras:
+        if self.board is not None and self.board.extras:
             for extra, seat in self.board.extras:
                 if extra == turn:
                     return seat
-        return self.seats[(self._ordinary(turn) - 1) % len(self.seats)]
+            turn = self._ordinary(turn)
+        return self.seats[(turn - 1) % len(self.seats)]
 
     def _ordinary(self, turn: int) -> int:
         """Return how many turns up to one were no extra ones."""
@@ -107,11 +110,13 @@ class State:
             return turn
         return turn - sum([extra <= turn for extra, _ in self.board.extras])
 
-    @property
-    def laid(self) -> Board:
-        """The board of a full game; only rules that are reached with a board ask for it."""
-        assert self.board is not None
-        return self.board
+    if TYPE_CHECKING:
+
+        @property
+        def laid(self) -> Board:
+            """The board of a full game; only rules that are reached with a board ask for it."""
+    else:
+        laid = property(attrgetter("board"))  # asked a dozen times a move, so without a call of ours
 
     def index(self, seat: Seat) -> int:
         """Return the place of a seat in turn order, counted from 0."""

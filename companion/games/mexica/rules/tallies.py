@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from companion.games.kernel import changed
@@ -33,12 +34,14 @@ class Gifts(NamedTuple):
 
     def plus(self, god: God, n: int) -> Gifts:
         """Return these gifts with `n` more to one god."""
-        if god == HUITZILOPOCHTLI:
-            return Gifts(self.huitzilopochtli + n, self.tlaloc)
-        return Gifts(self.huitzilopochtli, self.tlaloc + n)
+        war, rain = self
+        return _gifts(war + n, rain) if god == HUITZILOPOCHTLI else _gifts(war, rain + n)
 
 
 NOTHING = Gifts()
+
+_gifts = lru_cache(maxsize=4096)(Gifts)
+"""Makes gifts, of which there are few, and which come again and again."""
 
 
 class Tally(NamedTuple):
@@ -52,6 +55,10 @@ class Tally(NamedTuple):
         if god == HUITZILOPOCHTLI:
             return self.credited.huitzilopochtli + self.corrected.huitzilopochtli
         return self.credited.tlaloc + self.corrected.tlaloc
+
+
+_tally = lru_cache(maxsize=4096)(Tally)
+"""Makes tallies, which come again and again as corrections are made and taken back."""
 
 
 @dataclass(frozen=True)
@@ -79,21 +86,29 @@ class Tallies:
     @property
     def leader(self) -> God:
         """The god that was given the most, or `EVEN`."""
-        balance = self.of(HUITZILOPOCHTLI) - self.of(TLALOC)
-        return EVEN if balance == 0 else HUITZILOPOCHTLI if balance > 0 else TLALOC
+        return _leader(self.lake)
 
     def credit(self, tribe: int, god: God, n: int) -> Tallies:
         """Return the tallies after `n` tokens of one tribe fell into the lake."""
-        tally = self.tribes[tribe]
-        return self._with(tribe, Tally(tally.credited.plus(god, n), tally.corrected), self.lake + LETTERS[god] * n)
+        credited, corrected = self.tribes[tribe]
+        return self._with(tribe, _tally(credited.plus(god, n), corrected), self.lake + LETTERS[god] * n)
 
     def correct(self, tribe: int, god: God, delta: int) -> Tallies:
         """Return the tallies after a correction, which puts tokens on top of the lake or takes the latest out."""
-        tally = self.tribes[tribe]
+        credited, corrected = self.tribes[tribe]
         lake = self.lake + LETTERS[god] * delta
         if delta < 0:
             lake = "".join(lake.rsplit(LETTERS[god], -delta))  # cut at the latest ones, and joined without them
-        return self._with(tribe, Tally(tally.credited, tally.corrected.plus(god, delta)), lake)
+        return self._with(tribe, _tally(credited, corrected.plus(god, delta)), lake)
 
     def _with(self, tribe: int, tally: Tally, lake: str) -> Tallies:
-        return changed(self, tribes=(*self.tribes[:tribe], tally, *self.tribes[tribe + 1 :]), lake=lake)
+        tribes = list(self.tribes)
+        tribes[tribe] = tally
+        return changed(self, tribes=tuple(tribes), lake=lake)
+
+
+@lru_cache(maxsize=1024)
+def _leader(lake: str) -> God:
+    """Return the god of whom a lake holds more; asked of one lake at every landing while the clock runs."""
+    balance = 2 * lake.count(LETTERS[HUITZILOPOCHTLI]) - len(lake)
+    return EVEN if balance == 0 else HUITZILOPOCHTLI if balance > 0 else TLALOC

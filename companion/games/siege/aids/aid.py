@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from companion.games.kernel import CHANCE, Arg, Choice, Game, Json, Move, Option, Refusal, Seat, Value
 
@@ -16,6 +16,7 @@ KEEPER: Seat = "table"
 
 S = TypeVar("S")
 
+_SIGN = re.compile(r"~([0-9a-f]{1,6})~")
 _NUMBER = re.compile(r"\d{1,6}", re.ASCII)
 
 
@@ -25,7 +26,7 @@ def die(name: str, faces: int = 6) -> Mapping[Move, Fraction]:
 
 
 class Aid(Game[S]):
-    """A game with one seat over a frozen dataclass of whole numbers and of tuples of them."""
+    """A game with one seat over a frozen dataclass of whole numbers, of tuples of them, and of pairs of words."""
 
     rules_version: int = 1
     options: tuple[Option, ...] = ()
@@ -120,14 +121,33 @@ class Aid(Game[S]):
         return {"aid": {**view, "choices": view.get("choices", []), "chance": due or None}}
 
 
-def _written(value: int | tuple[int, ...]) -> str:
-    return ",".join(map(str, value)) or "-" if isinstance(value, tuple) else str(value)
+Part: TypeAlias = int | tuple[int, ...] | tuple[tuple[str, str], ...]
 
 
-def _read(text: str, like: int | tuple[int, ...]) -> int | tuple[int, ...]:
-    if isinstance(like, tuple):
-        return () if text == "-" else tuple(_number(each) for each in text.split(","))
-    return _number(text)
+def _written(value: Part) -> str:
+    if isinstance(value, int):
+        return str(value)
+    return ",".join(":".join(map(_quoted, each)) if isinstance(each, tuple) else str(each) for each in value) or "-"
+
+
+def _quoted(words: str) -> str:
+    return "".join(sign if sign.isascii() and sign.isalnum() else f"~{ord(sign):x}~" for sign in words)
+
+
+def _unquoted(text: str) -> str:
+    return _SIGN.sub(lambda found: chr(int(found[1], 16)), text)
+
+
+def _read(text: str, like: Part) -> Part:
+    if isinstance(like, int):
+        return _number(text)
+    parts = [] if text == "-" else text.split(",")
+    if like and isinstance(like[0], tuple):
+        pairs = [tuple(map(_unquoted, part.split(":"))) for part in parts]
+        if any(len(pair) != 2 for pair in pairs):
+            raise ValueError(f"notation has {ascii(text)[:40]}; expected pairs of words")
+        return tuple((what, words) for what, words in pairs)
+    return tuple(_number(part) for part in parts)
 
 
 def _number(text: str) -> int:

@@ -1,89 +1,65 @@
-"""The aid that draws a map: grounds, zones, walls and gates by tapping, checked all the while, written out as a file.
+"""The aid that draws a map: grounds, zones, walls, gates and names by tapping, checked all the while, kept as a file.
 
-The names of the map, its quarters and its places stand in the file and are changed there.
+It begins with a map that ships, with one that somebody brings, sound or not, or with clear land of any size.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, ClassVar
 
-from companion.games.kernel import CHANCE, Arg, Choice, Json, Move, Seat, changed
+from companion.games.kernel import CHANCE, Arg, Choice, Json, Move, Option, Refusal, Seat, Value, changed
 from companion.games.siege import board, maps
-from companion.games.siege.aids.aid import Aid
-from companion.games.siege.rules.field import TERRAINS, Field
-from companion.games.siege.rules.geometry import LARGEST, SIDES, Grid, grid
+from companion.games.siege.aids import draft as drafts
+from companion.games.siege.aids.aid import KEEPER, Aid
+from companion.games.siege.aids.draft import GROUNDS, QUARTERS, STARTS, ZONES, Draft
+from companion.games.siege.rules.field import TERRAINS
+from companion.games.siege.rules.geometry import LARGEST, SIDES, grid
+from companion.games.siege.sheets import map_sheet
+from companion.games.siege.view import map_of
 
-GROUNDS = tuple(TERRAINS)
-QUARTERS: Mapping[str, str] = MappingProxyType(
-    {"l": "Tlatelolco", "u": "Cuepopan", "a": "Atzacualco", "m": "Moyotlan", "e": "Teopan"}
-)
-ZONES = (".", "s", "+", *QUARTERS)
 EDGES = ("wall", "gate")
-BRUSHES = (*(f"ground_{TERRAINS[letter]}" for letter in GROUNDS), *(f"zone_{n}" for n in range(len(ZONES))), *EDGES)
+BRUSHES = (
+    *(f"ground_{TERRAINS[letter]}" for letter in GROUNDS),
+    *(f"zone_{n}" for n in range(len(ZONES))),
+    *EDGES,
+    "name",
+)
 """What a tap paints, in the order of their numbers."""
 
-STARTS = ("skirmish", "full", "blank")
-_FIRST_ZONE, _WALL, _GATE = len(GROUNDS), len(BRUSHES) - 2, len(BRUSHES) - 1
-_CITY = {ZONES.index(letter) for letter in ("+", *QUARTERS)}
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A map that is being drawn: for each hex the numbers of its ground and its zone, for each edge its two hexes."""
-
-    base: int
-    width: int
-    height: int
-    ground: tuple[int, ...]
-    zones: tuple[int, ...]
-    walls: tuple[int, ...]
-    """Sides with a wall: the lower hex times six and the side's number."""
-    gates: tuple[int, ...]
-    brush: int = 0
-
-
-def _drafted(base: int) -> Draft:
-    """Return a draft of a map that ships, or of clear land beside a lake."""
-    name = STARTS[base]
-    if name == "blank":
-        width, height = 16, 13
-        ground = tuple(GROUNDS.index("w") if h % width > 11 else 0 for h in range(width * height))
-        return Draft(base, width, height, ground, (0,) * (width * height), (), ())
-    field = maps.field_of(name)
-    return Draft(
-        base,
-        field.grid.width,
-        field.grid.height,
-        tuple(GROUNDS.index(letter) for letter in field.ground),
-        tuple(ZONES.index(letter) for letter in field.zones),
-        _numbered(field.grid, field.walls),
-        _numbered(field.grid, field.gates),
-    )
-
-
-def _numbered(cells: Grid, edges: frozenset[tuple[int, int]]) -> tuple[int, ...]:
-    return tuple(sorted(a * 6 + cells.beside[a].index(b) for a, b in edges))
+_FIRST_ZONE, _WALL, _NAME = len(GROUNDS), BRUSHES.index("wall"), BRUSHES.index("name")
+_FIRST_QUARTER = len(ZONES) - len(QUARTERS)
+_SIZES = range(drafts.LEAST, LARGEST + 1)
+_TYPED = ("width_any", "height_any")
+_LEVELS = ("paint", "side", "mark", "width", "height")
+"""What is tapped on the map or typed, and else found in a list of its own."""
 
 
 class Editor(Aid[Draft]):
     """A map drawn by tapping."""
 
     name: str = "siege.editor"
-    start: ClassVar[Any] = _drafted(0)
+    options: tuple[Option, ...] = (Option("map", STARTS[0], "S1", STARTS, reader=maps.DRAFT_READER),)
+    makes: str = "map"
+    own_sheets: tuple[str, ...] = ("map",)
+    start: ClassVar[Any] = drafts.begun(STARTS[0])
     sure: ClassVar[tuple[str, ...]] = ("begin", "enclose")
 
+    def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> Draft:
+        """Return the map that the editor begins with."""
+        return drafts.begun(str(options.get("map", STARTS[0])))
+
     def listed(self, state: Draft) -> list[Move]:
-        """Return every brush, every hex or side that the brush in hand paints, and the larger strokes."""
-        cells = grid(state.width, state.height)
+        """Return every brush, every hex or side that the brush in hand paints, every size, and the larger strokes."""
+        cells = state.cells
         moves = [Move("brush", (each,)) for n, each in enumerate(BRUSHES) if n != state.brush]
         moves += [Move("begin", (each,)) for each in STARTS]
         moves.append(Move("enclose"))
-        if state.brush < _WALL:
-            return [*moves, *(Move("paint", (name,)) for name in cells.names)]
+        moves += [Move("width", (n,)) for n in _SIZES if n != state.width]
+        moves += [Move("height", (n,)) for n in _SIZES if n != state.height]
+        if BRUSHES[state.brush] not in EDGES:
+            return [*moves, *(Move(_stroke(state), (name,)) for name in cells.names)]
         sides = [
             Move("side", (name, SIDES[side]))
             for here, name in enumerate(cells.names)
@@ -93,90 +69,111 @@ class Editor(Aid[Draft]):
         return [*moves, *sides]
 
     def choices(self, state: Draft, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
-        """Return brushes and large strokes at once, hexes and sides a level deeper."""
+        """Return brushes and large strokes at once; hexes, sides and sizes a level deeper."""
         listed = self.moves(state, seat)
         match picked:
             case ():
-                small = [move for move in listed if move.name not in ("paint", "side")]
-                name = "paint" if state.brush < _WALL else "side"
-                deeper = [Choice(f"{name}_any", {"pick": name}, name)] if seat != CHANCE and listed else []
+                small = [move for move in listed if move.name not in _LEVELS]
+                levels = [_stroke(state), "width", "height"] if seat != CHANCE and listed else []
                 return [
                     *(
-                        Choice(move.name, self.facts(move), "", move, move.name, move.name in self.sure)
+                        Choice(_key(move), self._facts(state, move), "", move, move.name, move.name in self.sure)
                         for move in small
                     ),
-                    *deeper,
+                    *(Choice(f"{name}_any", {"pick": name}, name) for name in levels),
                 ]
             case ("side",):
                 names = dict.fromkeys(str(move.args[0]) for move in listed if move.name == "side")
                 return [Choice("side_of", {"hex": name, "pick": name}, f"hex:{name}") for name in names]
-            case ("paint",) | ("side", str()):
+            case (str(name),) | (str(name), str()) if name in _LEVELS:
                 own = [move for move in listed if move.to_json()[: len(picked)] == list(picked)]
-                return [Choice(move.name, self.facts(move), f"hex:{move.args[0]}", move) for move in own]
+                return [Choice(name, self._facts(state, move), f"hex:{move.args[0]}", move) for move in own]
         return []
 
-    def facts(self, move: Move) -> Mapping[str, Arg]:
-        """Return what the words of a move need."""
+    def _facts(self, state: Draft, move: Move) -> Mapping[str, Arg]:
         match move.name, move.args:
-            case "brush" | "begin", (what,):
+            case "brush", (str(what),) if _key(move) == "brush_quarter":
+                letter = ZONES[int(what.removeprefix("zone_"))]
+                return {"name": state.named()[f"quarter.{letter}"], "letter": letter}
+            case (("brush" | "begin"), (what,)):
                 return {"what": what}
-            case "paint", (where,):
+            case (("paint" | "mark"), (where,)):
                 return {"hex": where}
             case "side", (where, side):
                 return {"hex": where, "side": side}
+            case (("width" | "height"), (n,)):
+                return {"n": n}
         return {}
 
+    def aside(self, move: Move) -> bool:
+        """Return whether a move gives a name: names may be written at any time, and no undo takes them back."""
+        return move.name == "name"
+
+    def play(self, state: Draft, seat: Seat, move: Move) -> Draft | Refusal:
+        """Return the draft after a stroke or a name, or why it cannot be."""
+        if move.name != "name":
+            return super().play(state, seat, move)
+        if seat != KEEPER or not isinstance(move.args, tuple) or [type(arg) for arg in move.args] != [str, str]:
+            return Refusal("not_now", {"move": "name"})
+        what, words = str(move.args[0]), drafts.clean(str(move.args[1])[: LARGEST * maps.LONGEST_NAME])
+        if not drafts.bears_name(what):
+            return Refusal("not_now", {"move": "name"})
+        if len(words) > maps.LONGEST_NAME:
+            return Refusal("long_name", {"longest": maps.LONGEST_NAME})
+        return drafts.renamed(state, what, words)
+
     def done(self, state: Draft, move: Move) -> Draft:
-        """Return the draft after a tap; a wall or a gate that is painted again goes away."""
-        cells = grid(state.width, state.height)
+        """Return the draft after a stroke; a wall or a gate that is painted again goes away."""
         match move.name, move.args:
             case "brush", (str(what),):
                 return changed(state, brush=BRUSHES.index(what))
             case "begin", (str(what),):
-                return changed(_drafted(STARTS.index(what)), brush=state.brush)
+                begun = drafts.blank(state.width, state.height) if what == "blank" else drafts.begun(what)
+                return changed(begun, brush=state.brush)
             case "paint", (str(where),):
-                key = "ground" if state.brush < _FIRST_ZONE else "zones"
-                value = state.brush if key == "ground" else state.brush - _FIRST_ZONE
-                painted = list(getattr(state, key))
-                painted[cells.numbers[where]] = value
-                return changed(state, **{key: tuple(painted)})
+                key, first = ("ground", 0) if state.brush < _FIRST_ZONE else ("zones", _FIRST_ZONE)
+                return drafts.painted(state, key, state.cells.numbers[where], state.brush - first)
+            case "mark", (str(where),):
+                return changed(state, marked=state.cells.numbers[where])
             case "side", (str(where), str(side)):
-                here, n = cells.numbers[where], SIDES.index(side)
-                there = cells.beside[here][n]
-                edge = here * 6 + n if here < there else there * 6 + (n + 3) % 6
-                own, other = ("walls", "gates") if state.brush == _WALL else ("gates", "walls")
-                mine = set(getattr(state, own)) ^ {edge}
-                return changed(
-                    state, **{own: tuple(sorted(mine)), other: tuple(e for e in getattr(state, other) if e != edge)}
-                )
-        return changed(state, walls=_enclosed(state, cells))
+                return drafts.sided(state, f"{BRUSHES[state.brush]}s", state.cells.numbers[where], SIDES.index(side))
+            case "width", (int(n),):
+                return drafts.resized(state, n, state.height)
+            case "height", (int(n),):
+                return drafts.resized(state, state.width, n)
+        return drafts.enclosed(state)
 
     def sound(self, state: Draft) -> bool:
-        """Return whether every number has a meaning on a map of that size."""
-        if not (3 <= state.width <= LARGEST and 3 <= state.height <= LARGEST) or state.base >= len(STARTS):
-            return False
-        cells = grid(state.width, state.height)
-        if len(state.ground) != len(cells) or len(state.zones) != len(cells) or state.brush >= len(BRUSHES):
-            return False
-        edges = (*state.walls, *state.gates)
-        whole = all(e < 6 * len(cells) and cells.beside[e // 6][e % 6] > e // 6 for e in edges)
-        ordered = all(list(each) == sorted(set(each)) for each in (state.walls, state.gates))
-        known = max(state.ground) < len(GROUNDS) and max(state.zones) < len(ZONES)
-        return whole and ordered and known and len(set(edges)) == len(edges)
+        """Return whether every number and every name has a meaning on a map of that size."""
+        return state.brush < len(BRUSHES) and drafts.sound(state)
+
+    def written(self, state: Draft) -> str:
+        """Return the map as a file."""
+        return drafts.written(state)
+
+    def own_sheet(self, state: Draft, name: str, language: str) -> Mapping[str, Json]:
+        """Return the map in tiles of true size."""
+        return map_sheet(drafts.field(state))
 
     def view(self, state: Draft, seat: Seat | None) -> Mapping[str, Json]:
         """Return the draft as a map, as a file, and what is wrong with it."""
-        text = written(state)
+        text = drafts.written(state)
         faults: list[Json] = [
             {"line": fault.line, "code": fault.code, "facts": dict(fault.facts)} for fault in _faults(text)
         ]
-        return {"brush": BRUSHES[state.brush], "map": _map(state), "text": text, "faults": faults}
+        return {
+            "brush": BRUSHES[state.brush],
+            "map": map_of(drafts.field(state)),
+            "marked": state.cells.names[state.marked],
+            "text": text,
+            "faults": faults,
+        }
 
     def regions(self, view: Mapping[str, Any]) -> Mapping[str, Mapping[str, Json]]:
-        """Return the drawn map, the brushes, and the check with the file."""
+        """Return the drawn map, the brushes, the names, and the check with the file."""
         drawn = dict(board.drawing(view["map"]))
         cells = grid(view["map"]["width"], view["map"]["height"])
-        brush = str(view["brush"])
+        brush, acting = str(view["brush"]), str(view.get("acting") or "")
         zoned = "".join(view["map"]["zones"])
         letters: list[Json] = [
             {"letter": zoned[h], "x": x, "y": y}
@@ -184,74 +181,41 @@ class Editor(Aid[Draft]):
             if brush.startswith("zone") and zoned[h] != "."
             for x, y in [board.middle(cells, h)]
         ]
-        choices = view.get("choices") or []
-        state = board.tapping(cells, str(view.get("acting") or ""), "side" if brush in EDGES else "paint")
+        stroke = "side" if brush in EDGES else "mark" if brush == "name" else "paint"
+        marked = board.outline(cells, [view["marked"]]) if brush == "name" else ""
+        quarters, places = view["map"]["quarters"], view["map"]["places"]
+        choices: list[dict[str, Json]] = list(view.get("choices") or [])
+        zone = ZONES[int(brush.removeprefix("zone_"))] if brush.startswith("zone_") else ""
         return {
-            "canvas": {**drawn, "columns_n": cells.width, "rows_n": cells.height, "letters": letters, "state": state}
-            | {"name": view["map"]["name"]},
-            "brushes": {"brush": brush, "brushes": list(BRUSHES), "choices": choices},
-            "checks": {"faults": view["faults"], "text": view["text"]},
+            "canvas": {**drawn, "columns_n": cells.width, "rows_n": cells.height, "letters": letters}
+            | {"name": view["map"]["name"], "marked": marked, "state": board.tapping(cells, acting, stroke)},
+            "brushes": {"brush": brush, "zone": zone, "quarter": quarters.get(zone, QUARTERS.get(zone, ""))}
+            | {"palette": _palette(choices), "width": cells.width, "height": cells.height}
+            | {"strokes": [each for each in choices if each["group"] != "brush" and each["key"] not in _TYPED]},
+            "names": {"acting": acting, "name": view["map"]["name"], "quarters": dict(quarters)}
+            | {"places": dict(places), "marked": view["marked"] if brush == "name" else ""},
+            "checks": {"faults": view["faults"], "text": view["text"], "name": view["map"]["name"]},
         }
 
 
-def _map(state: Draft) -> dict[str, Json]:
-    field = _field(state)
-    cells = field.grid
-    rows = range(0, len(cells), cells.width)
-    return {
-        "name": field.name,
-        "width": cells.width,
-        "height": cells.height,
-        "ground": [field.ground[at : at + cells.width] for at in rows],
-        "zones": [field.zones[at : at + cells.width] for at in rows],
-        "walls": [[cells.names[a], cells.names[b]] for a, b in sorted(field.walls)],
-        "gates": [[cells.names[a], cells.names[b]] for a, b in sorted(field.gates)],
-        "places": {cells.names[h]: name for h, name in field.places.items()},
-    }
+def _palette(choices: Sequence[Mapping[str, Any]]) -> Json:
+    """Return the brushes in their order: grounds, then zones, then what is painted on sides and names."""
+    of = {each["move"][1]: each for each in choices if each["group"] == "brush"}
+    parts = (BRUSHES[:_FIRST_ZONE], BRUSHES[_FIRST_ZONE:_WALL], BRUSHES[_WALL:])
+    found: list[Json] = [[{**of[name], "brush": name} for name in part if name in of] for part in parts]
+    return found
 
 
-@lru_cache(maxsize=8)
-def _field(state: Draft) -> Field:
-    cells = grid(state.width, state.height)
-    base = None if STARTS[state.base] == "blank" else maps.field_of(STARTS[state.base])
-    zones = "".join(ZONES[n] for n in state.zones)
-
-    def edges(numbers: tuple[int, ...]) -> frozenset[tuple[int, int]]:
-        return frozenset((e // 6, cells.beside[e // 6][e % 6]) for e in numbers)
-
-    quarters = {letter: name for letter, name in QUARTERS.items() if letter in zones}
-    return Field(
-        base.name if base else "Altepetl",
-        cells,
-        "".join(GROUNDS[n] for n in state.ground),
-        zones,
-        quarters,
-        dict(base.places) if base else {},
-        edges(state.walls),
-        edges(state.gates),
-    )
+def _stroke(state: Draft) -> str:
+    """Return the move that a tap on the map makes with the brush in hand."""
+    return "side" if BRUSHES[state.brush] in EDGES else "mark" if state.brush == _NAME else "paint"
 
 
-def written(state: Draft) -> str:
-    """Return a draft as the file that a table may play on."""
-    return maps.written(_field(state))
+def _key(move: Move) -> str:
+    quarter = move.name == "brush" and BRUSHES.index(str(move.args[0])) in range(_FIRST_ZONE + _FIRST_QUARTER, _WALL)
+    return "brush_quarter" if quarter else move.name
 
 
 @lru_cache(maxsize=8)
 def _faults(text: str) -> tuple[Any, ...]:
     return maps.faults(text)
-
-
-def _enclosed(state: Draft, cells: Grid) -> tuple[int, ...]:
-    """Return the walls with one more wherever the city has land outside beside it and no gate."""
-    water = GROUNDS.index("w")
-    found = set(state.walls)
-    for here in range(len(cells)):
-        for side, to in enumerate(cells.beside[here][:3]):
-            if to < 0 or (state.zones[here] in _CITY) == (state.zones[to] in _CITY):
-                continue
-            edge = here * 6 + side if here < to else to * 6 + (side + 3) % 6
-            outside = to if state.zones[here] in _CITY else here
-            if state.ground[outside] != water and edge not in state.gates:
-                found.add(edge)
-    return tuple(sorted(found))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from companion.games.siege.rules.geometry import Grid, bits
 
@@ -65,7 +66,7 @@ class Field:
     outer_walled: tuple[int, ...] = field(init=False)
     """For each hex its neighbours behind a wall that has the city on one side only."""
     by_land: tuple[tuple[tuple[int, int], ...], ...] = field(init=False)
-    """For each hex the hexes of land beside it, with what it costs to enter them from here."""
+    """For each hex the hexes of land beside it, with what it costs to enter them from here, the cheapest first."""
     by_water: tuple[tuple[int, ...], ...] = field(init=False)
     """For each hex of water those beside it."""
     aboard: tuple[tuple[tuple[int, int], ...], ...] = field(init=False)
@@ -96,7 +97,10 @@ class Field:
         put(self, "outer_walled", tuple(outer))
         near = [sorted(each for each in beside if each >= 0) for beside in self.grid.beside]
         put(self, "by_land", tuple(
-            tuple((to, COSTS[self.ground[to]] + WALL_COST * (walled[h] >> to & 1)) for to in near[h] if self.dry(to))
+            tuple(sorted(
+                ((to, COSTS[self.ground[to]] + WALL_COST * (walled[h] >> to & 1)) for to in near[h] if self.dry(to)),
+                key=itemgetter(1),
+            ))
             for h in range(n)
         ))  # fmt: skip
         put(self, "by_water", tuple(

@@ -30,6 +30,18 @@ class Ground(NamedTuple):
     from_each: bool = False
     """Whether a routed unit may come nearer to no enemy at all, instead of to the nearest (ruling S14)."""
 
+    def within(self, near: int) -> Ground:
+        """Return as much of it as lies in a set of hexes; what is shied away from counts from afar."""
+        return Ground(
+            self.foes & near,
+            self.friends & near,
+            self.fires & near,
+            self.hulls & near,
+            self.decks & near,
+            self.shy,
+            self.from_each,
+        )
+
     @property
     def barred(self) -> int:
         """What nobody enters."""
@@ -57,16 +69,33 @@ def decks_for(state: State, unit: int) -> int:
     return as_set(tuple(h for h in bits(state.hulls) if at.count(h) < state.rules.boat_capacity))
 
 
+_latest: tuple[State | None, int, Mapping[int, int]] = (None, 0, {})
+
+
 def reach(state: State, unit: int) -> Mapping[int, int]:
-    """Return the hexes that a unit can go to with the points it has left, and what each costs (rulings S6 to S11)."""
+    """Return the hexes that a unit can go to with the points it has left, and what each costs (rulings S6 to S11).
+
+    They come in the order of their names.
+    """
+    global _latest
+    known, of, found = _latest
+    if known is not state or of != unit:
+        found = _reach(state, unit)
+        _latest = (state, unit, found)
+    return found
+
+
+def _reach(state: State, unit: int) -> Mapping[int, int]:
     points, rules = state.purse[unit], state.rules
     if points <= 0:
         return {}
-    field, ground = state.field, ground_for(state, unit)
+    field, here = state.field, state.at[unit]
+    # Whatever changes farther away than it can go leaves its hexes as they were, and what is remembered of them good.
+    ground = ground_for(state, unit).within(_near(field, here, points))
     fresh = not state.stirred >> unit & 1
     found = (_afloat if is_boat(state, unit) else _anywhere)(
         field,
-        state.at[unit],
+        here,
         points,
         ground,
         rules.boarding == "whole_move",
@@ -79,13 +108,19 @@ def reach(state: State, unit: int) -> Mapping[int, int]:
     return found
 
 
+@lru_cache(maxsize=20_000)
+def _near(field: Field, start: int, steps: int) -> int:
+    """Return the hexes that lie at most so many steps away."""
+    return field.grid.grown(_near(field, start, steps - 1)) if steps else 1 << start
+
+
 def may_leave(state: State, unit: int) -> bool:
     """Return whether an Aztec unit may leave its quarter under a standing garrison (ruling S3)."""
     quarter = state.field.quarter_of[state.at[unit]]
     return not quarter or (state.held[0] & state.field.quarter_hexes[quarter]).bit_count() > 3
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=2048)
 def _anywhere(
     field: Field, start: int, points: int, ground: Ground, whole: bool, at_least_one: bool, fresh: bool
 ) -> Mapping[int, int]:
@@ -96,7 +131,7 @@ def _anywhere(
             _add_one(field, start, points, ground, found)
         if not whole or fresh:
             _add_boarding(field, start, points, ground, found, whole)
-        return found
+        return _ranked(field, found)
     found = dict(_afloat(field, start, points, ground, whole, False, fresh))
     if not whole:
         found |= _by_land(field, start, points, ground)
@@ -104,12 +139,18 @@ def _anywhere(
         _add_one(field, start, points, ground, found)
     if not whole or fresh:
         _add_boarding(field, start, points, ground, found, whole)
-    return found
+    return _ranked(field, found)
+
+
+def _ranked(field: Field, found: dict[int, int]) -> dict[int, int]:
+    rank = field.grid.rank
+    return {h: found[h] for h in sorted(found, key=rank.__getitem__)}
 
 
 def _by_land(field: Field, start: int, points: int, ground: Ground) -> dict[int, int]:
     barred, by_land, shy = set(bits(ground.barred)), field.by_land, ground.shy
     best = {start: 0}
+    known = best.get
     ripe: list[list[int]] = [[] for _ in range(points + 1)]
     ripe[0].append(start)
     for spent in range(points):
@@ -118,13 +159,15 @@ def _by_land(field: Field, start: int, points: int, ground: Ground) -> dict[int,
                 continue
             for to, cost in by_land[here]:
                 total = spent + cost
-                if total <= points and total < best.get(to, FAR) and to not in barred:
+                if total > points:
+                    break
+                if total < known(to, FAR) and to not in barred:
                     if shy and nearer(field, here, to, ground):
                         continue
                     best[to] = total
                     ripe[total].append(to)
-    friends = ground.friends
-    return {h: cost for h, cost in best.items() if h != start and not friends >> h & 1}
+    taken = {start, *bits(ground.friends)}
+    return {h: cost for h, cost in best.items() if h not in taken}
 
 
 def _add_one(field: Field, start: int, points: int, ground: Ground, found: dict[int, int]) -> None:
@@ -149,7 +192,7 @@ def _add_boarding(field: Field, start: int, points: int, ground: Ground, found: 
                 found[to] = total
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=2048)
 def _afloat(
     field: Field, start: int, points: int, ground: Ground, _whole: bool, _one: bool, _fresh: bool
 ) -> dict[int, int]:
@@ -163,7 +206,7 @@ def _afloat(
                     best[to] = spent
                     following.append(to)
         front = following
-    return {h: cost for h, cost in best.items() if h != start and not ground.hulls >> h & 1}
+    return _ranked(field, {h: cost for h, cost in best.items() if h != start and not ground.hulls >> h & 1})
 
 
 def retreats(state: State, unit: int, enemy: int, n: int) -> list[int]:

@@ -1,140 +1,22 @@
-"""One door to the rules: who may act, each legal move, and each of them carried out. Illegal is a value.
-
-Law: a move is legal exactly when it is listed here.
-"""
+"""One door to the rules: every legal move carried out, and every other refused with a word. Illegal is a value."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from fractions import Fraction
-from functools import lru_cache
-from types import MappingProxyType
+from collections.abc import Callable, Mapping
 
-from companion.games.kernel import CHANCE, Arg, Chance, Move, Refusal, Seat, changed
-from companion.games.siege.rules import combat, course, deployment, fighting, marching
-from companion.games.siege.rules.field import Field
-from companion.games.siege.rules.geometry import bits
+from companion.games.kernel import CHANCE, Arg, Move, Refusal, Seat, changed
+from companion.games.siege.rules import combat, course, deployment, marching
+from companion.games.siege.rules.legal import DICE, decider, holds, listed, walkers
 from companion.games.siege.rules.roster import SIDES
-from companion.games.siege.rules.state import (
-    DEAD,
-    MOVE,
-    NOBODY,
-    Outcome,
-    State,
-    afloat,
-    moved,
-    on,
-    put,
-)
-
-_NUMBERS = range(128)
-_MARCH, _FORCE, _WALK, _SUCCUMB = (
-    tuple(Move(name, (u,)) for u in _NUMBERS) for name in ("march", "force", "walk", "succumb")
-)
-_ALL, _CLAIM, _DONE, _HOLD, _READY, _REST = (Move(name) for name in ("all", "claim", "done", "hold", "ready", "rest"))
-
-
-def _die(name: str, faces: int = 6) -> Mapping[Move, Fraction]:
-    return MappingProxyType({Move(name, (n,)): Fraction(1, faces) for n in range(1, faces + 1)})
-
-
-_DICE: Mapping[str, Mapping[Move, Fraction]] = {
-    "event": _die("event"),
-    "pace": _die("pace"),
-    "strike": _die("strike"),
-    "fate": _die("fate"),
-    "flight": _die("flight", 3),
-    "panic": _die("panic"),
-    "rally": _die("rally"),
-    "fire": _die("fire"),
-}
-"""What each die brings; of a retreat's, half a six-sided die, rounded up (ruling S16)."""
-
-_TWO_DICE: Mapping[Move, Fraction] = MappingProxyType(
-    {Move("pace", (n,)): Fraction(6 - abs(n - 7), 36) for n in range(2, 13)}
-)
-
-_LISTED_OUTCOMES = {name: sorted(outcomes) for name, outcomes in _DICE.items()}
-_LISTED_TWO = sorted(_TWO_DICE)
+from companion.games.siege.rules.state import DEAD, NOBODY, Outcome, State, afloat, moved, on, put
 
 NAMES = frozenset({
     "place", "lift", "take", "rest", "ready", "march", "force", "all", "walk", "go", "done", "attack", "advance",
-    "hold", "retreat", "succumb", "claim", *_DICE,
+    "hold", "retreat", "succumb", "claim", *DICE,
 })  # fmt: skip
 
 BINDING = frozenset({"claim"})
 """What a seat cannot take back even when nothing has followed."""
-
-
-def decider(state: State) -> Seat | None:
-    """Return the seat that must decide now, or `CHANCE`; none when the siege is over."""
-    if state.outcome:
-        return None
-    if state.agenda:
-        task = state.agenda[0]
-        if task[0] in _DICE:
-            return CHANCE
-        if task[0] == "succumb":
-            return SIDES[int(task[1])]
-        return SIDES[state.roster.side[int(task[1])]]
-    return state.mover
-
-
-def chance(state: State) -> Chance | None:
-    """Return the die that is due, whose it is and what it is for, or none."""
-    if state.outcome or not state.agenda or state.agenda[0][0] not in _DICE:
-        return None
-    name, *args = state.agenda[0]
-    if name == "event":
-        return Chance("event", _DICE["event"], None, {"n": course.EVENTS + 1 - len(state.agenda)})
-    if name == "fire":
-        return Chance("fire", _DICE["fire"], None, {"hex": state.field.grid.name(int(args[0]))})
-    unit = int(args[0])
-    side = state.roster.side[unit]
-    facts: dict[str, Arg] = unit_facts(state, unit)
-    owner = SIDES[side]
-    if name == "pace":
-        key, outcomes = ("forced", _TWO_DICE) if args[1] else ("pace", _DICE["pace"])
-        return Chance(key, outcomes, owner, facts)
-    if name == "strike":
-        modifier = sum(fighting.modifiers(state, unit, int(args[1])).values())
-        facts |= {"target": state.field.grid.name(int(args[1])), "modifier": modifier}
-    if name == "rally":
-        facts["modifier"] = combat.rally_bonus(state, unit)
-    return Chance(str(name), _DICE[str(name)], owner, facts)
-
-
-def unit_facts(state: State, unit: int) -> dict[str, Arg]:
-    """Return what words about a unit need: its people, its number among them, where it stands."""
-    here = state.at[unit]
-    facts: dict[str, Arg] = {"people": state.roster.people[unit], "no": state.roster.number[unit]}
-    return facts | {"hex": state.field.grid.name(here)} if here >= 0 else facts
-
-
-def moves(state: State, seat: Seat) -> list[Move]:
-    """Return exactly the legal moves of a seat, or of chance the outcomes that may come, sorted."""
-    return list(_listed(state)) if seat == decider(state) else []
-
-
-_last: tuple[State | None, tuple[Move, ...]] = (None, ())
-
-
-def _listed(state: State) -> tuple[Move, ...]:
-    """Return the legal list of a state; that of the last state is remembered, as a move is checked by it."""
-    global _last
-    known, listed = _last
-    if known is not state:
-        listed = tuple(_made(state))
-        _last = (state, listed)
-    return listed
-
-
-def _made(state: State) -> list[Move]:
-    if state.agenda:
-        return _TASKS[str(state.agenda[0][0])](state)
-    if state.deploying:
-        return _deploying(state)
-    return _marching(state) if state.stage == MOVE else _attacking(state)
 
 
 def play(state: State, seat: Seat, move: Move) -> State | Refusal:
@@ -150,95 +32,13 @@ def play(state: State, seat: Seat, move: Move) -> State | Refusal:
         return Refusal("not_yours", {"seat": waiting or ""})
     if not isinstance(args, tuple) or any(type(arg) not in (int, str) for arg in args):
         return Refusal("not_among", {"move": name})
-    if move not in (listed := _listed(state)):
-        return Refusal("not_among" if any(each.name == name for each in listed) else "not_now", {"move": name})
+    if not holds(legal := listed(state), move):
+        return Refusal("not_among" if any(each.name == name for each in legal) else "not_now", {"move": name})
     return _CARRIED_OUT[name](state, args)
 
 
 def _shown(value: object) -> str:
     return ascii(value[:40])[1:-1][:40] if isinstance(value, str) else type(value).__name__[:40]
-
-
-# What is listed.
-
-
-@lru_cache(maxsize=64)
-def _named(field: Field, name: str) -> tuple[Move, ...]:
-    """Return the move of a name to every hex of a map."""
-    return tuple(Move(name, (each,)) for each in field.grid.names)
-
-
-def _to(state: State, name: str, hexes: Iterable[int]) -> list[Move]:
-    """Return the moves of a name to some hexes, sorted."""
-    field = state.field
-    made = _named(field, name)
-    return [made[h] for h in sorted(hexes, key=field.grid.rank.__getitem__)]
-
-
-def _deploying(state: State) -> list[Move]:
-    listed = _to(state, "lift", bits(deployment.liftable(state)))
-    if state.active == NOBODY:
-        return [*listed, _READY if deployment.complete(state) else _REST]
-    people = state.roster.people[state.active]
-    others = sorted(each for each in deployment.peoples(state) if each != people)
-    placing = _to(state, "place", bits(deployment.free(state, state.active)))
-    return [*listed, *placing, _REST, *(Move("take", (each,)) for each in others)]
-
-
-def walkers(state: State) -> list[int]:
-    """Return the units of the side whose phase it is that march by themselves: no boat with a rider does."""
-    at, side = state.at, state.side
-    units = [u for u in state.roster.land[side] if at[u] >= 0]
-    if side == 1:
-        held = state.held[1]
-        units += [boat for boat in state.roster.boats if at[boat] >= 0 and not held >> at[boat] & 1]
-    return units
-
-
-def _marching(state: State) -> list[Move]:
-    units, rolled, purse, active = walkers(state), state.rolled, state.purse, state.active
-    fresh = [u for u in units if not rolled >> u & 1]
-    listed = [_ALL] if fresh else []
-    if course.may_claim(state):
-        listed.append(_CLAIM)
-    listed.append(_DONE)
-    listed += [_FORCE[u] for u in fresh]
-    if active != NOBODY:
-        listed += _to(state, "go", marching.reach(state, active))
-    listed += [_MARCH[u] for u in fresh]
-    listed += [_WALK[u] for u in units if purse[u] and u != active]
-    return listed
-
-
-def _attacking(state: State) -> list[Move]:
-    names = state.field.grid.names
-    return [*sorted(Move("attack", (u, names[h])) for u, h in fighting.attacks(state)), _DONE]
-
-
-def _succumbing(state: State) -> list[Move]:
-    return [_SUCCUMB[u] for u in course.mortal(state, int(state.agenda[0][1]))]
-
-
-def _retreating(state: State) -> list[Move]:
-    _, unit, enemy, n, *_ = state.agenda[0]
-    return _to(state, "retreat", marching.retreats(state, int(unit), int(enemy), int(n)))
-
-
-def _victorious(state: State) -> list[Move]:
-    return [*_to(state, "advance", combat.advances(state, int(state.agenda[0][1]))), _HOLD]
-
-
-def _rolled(state: State) -> list[Move]:
-    name, *args = state.agenda[0]
-    return list(_LISTED_TWO if name == "pace" and args[1] else _LISTED_OUTCOMES[str(name)])
-
-
-_TASKS: Mapping[str, Callable[[State], list[Move]]] = {
-    "succumb": _succumbing,
-    "retreat": _retreating,
-    "victory": _victorious,
-    **dict.fromkeys(_DICE, _rolled),
-}
 
 
 # What is carried out. Arguments were found in the legal list.

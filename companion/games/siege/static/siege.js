@@ -1,17 +1,15 @@
 // Lets the siege's map be tapped, dragged and pinched. What a tap means comes with the painted pieces; it judges nothing.
 //
-// The map is two drawings of one size, the ground beneath the pieces; zooming changes the box that both show. Hexes
-// are found by reckoning from where the finger was, so that no hex needs an element. A move is posted by the hidden
-// form of the page: the page's own picker sees to its version, its id and its retries.
+// The map is drawings of one size above each other; zooming changes the box that all of them show. Hexes
+// are found by reckoning from where the finger was, so that no hex needs an element. The page's own picker posts a
+// move. The tapped hex is marked at once, on a sheet of its own; a tap that comes before the answer to the last one
+// waits for it, since only the answer says what it means.
 
-const WIDE = 20;
-const ROW = 17.32;
-const POINT = 11.55;
-const MARGIN = 12;
+import { hexAt, middle, outline, place, ROW, sideOf, way, WIDE } from "./hexes.js";
+
 const SLIP = 9; // pixels that a finger may wander and still have tapped
 const CLOSEST = 110; // the least width of the box: five hexes and a half
 const STEP = 160; // ms for each thing that is replayed
-const PATIENCE = 30_000; // ms after which no post is sent once more
 const SVG = "http://www.w3.org/2000/svg";
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -25,8 +23,13 @@ class SiegeMap {
     this.hand = document.querySelector("[data-siege-hand]");
     this.mode = document.querySelector("[data-siege-mode]");
     this.replay = map.querySelector('[data-siege="replay"]');
+    this.overlay = map.querySelector("[data-siege-overlay]");
     this.fingers = new Map();
     this.box = null;
+    this.asked = null;
+    this.held = null;
+    this.whole = {};
+    this.painted = "";
     this.selected = "";
     this.replayed = "";
     for (const name of ["pointerdown", "pointermove", "pointerup", "pointercancel"]) {
@@ -37,20 +40,22 @@ class SiegeMap {
     root.addEventListener("click", (event) => this.tool(event.target.closest("[data-siege]")?.dataset.siege));
     map.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.resized()).observe(this.sheets);
-    new MutationObserver(() => this.repainted()).observe(this.sheets, { childList: true, subtree: true });
+    const painted = { childList: true, subtree: true, attributes: true, attributeFilter: ["data-state"] };
+    new MutationObserver(() => this.repainted()).observe(this.sheets, painted);
     this.repainted();
   }
 
   // What was painted anew.
 
   repainted() {
-    const pieces = this.sheets.querySelector(".siege-pieces");
-    if (!pieces || pieces === this.pieces) return;
-    this.pieces = pieces;
-    this.state = JSON.parse(pieces.dataset.state);
-    const [, , width, height] = pieces.getAttribute("viewBox").split(" ").map(Number);
-    this.whole = { width, height };
-    if (!this.box) this.fit(this.map.dataset.siegeMap !== "whole");
+    const told = this.sheets.querySelector("[data-state]")?.dataset;
+    if (this.box) this.show(); // a sheet that was painted anew shows the whole map
+    if (!told || told.state === this.painted) return;
+    this.painted = told.state;
+    this.state = JSON.parse(told.state);
+    const { width, height } = this.whole;
+    [this.whole.width, this.whole.height] = told.size.split(" ").map(Number);
+    if (width !== this.whole.width || height !== this.whole.height) this.fit(this.map.dataset.siegeMap !== "whole");
     this.show();
     const marching = Object.values(this.state.taps).some((moves) => moves[0][0] === "march" || moves[0][0] === "walk" || moves[0][0] === "go");
     if (this.mode) this.mode.hidden = !(this.state.seat && marching);
@@ -83,8 +88,9 @@ class SiegeMap {
 
   show() {
     const { x, y, width, height } = this.box;
+    const box = `${x.toFixed(2)} ${y.toFixed(2)} ${width.toFixed(2)} ${height.toFixed(2)}`;
     for (const sheet of this.sheets.querySelectorAll("[data-siege-sheet]")) {
-      sheet.setAttribute("viewBox", `${x.toFixed(2)} ${y.toFixed(2)} ${width.toFixed(2)} ${height.toFixed(2)}`);
+      if (sheet.getAttribute("viewBox") !== box) sheet.setAttribute("viewBox", box);
     }
   }
 
@@ -98,21 +104,6 @@ class SiegeMap {
       y: this.box.y + this.box.height / 2 + (event.clientY - area.top - area.height / 2) * scale,
       scale,
     };
-  }
-
-  hexAt({ x, y }) {
-    let best = "";
-    let least = POINT * POINT;
-    const near = Math.round((y - MARGIN - POINT) / ROW);
-    for (const row of [near - 1, near, near + 1]) {
-      if (row < 0 || row >= this.state.rows) continue;
-      const column = Math.round((x - MARGIN - WIDE / 2 - (row % 2) * (WIDE / 2)) / WIDE);
-      if (column < 0 || column >= this.state.columns) continue;
-      const [mx, my] = middle(column, row);
-      const away = (x - mx) ** 2 + (y - my) ** 2;
-      if (away < least) [best, least] = [name(column, row), away];
-    }
-    return best;
   }
 
   pointerdown(event) {
@@ -145,7 +136,7 @@ class SiegeMap {
     this.fingers.delete(event.pointerId);
     if (!finger || finger.far) return;
     const point = this.point(event);
-    const hex = this.hexAt(point);
+    const hex = hexAt(point, this.state);
     this.tapped(hex, hex && sideOf(hex, point));
   }
 
@@ -190,7 +181,6 @@ class SiegeMap {
     else if (which === "farther") this.zoom(1.5, middle);
     else if (which === "whole") this.fit(false);
     else if (which === "replay") return this.tell_since();
-    else if (which === "save") return save(document.querySelector("[data-siege-file]").value);
     else return;
     this.show();
   }
@@ -209,7 +199,11 @@ class SiegeMap {
 
   tapped(hex, side) {
     if (!hex || !this.state.seat) return;
-    if (this.state.paint) return this.make(this.state.paint === "side" ? ["side", hex, side] : ["paint", hex], hex);
+    if (this.asked) {
+      this.held = [hex, side];
+      return;
+    }
+    if (this.state.paint) return this.make(this.state.paint === "side" ? ["side", hex, side] : [this.state.paint, hex], hex);
     const attack = this.aims().find((each) => each[2] === hex);
     if (attack) return this.make(["attack", attack[0], hex], hex);
     const moves = this.state.taps[hex];
@@ -218,14 +212,18 @@ class SiegeMap {
     this.make(moves.find(([what]) => what === wanted) ?? moves[0], hex);
   }
 
-  make(move, hex) {
-    if (hex) this.pieces.append(element("path", { class: "asked", d: outline([hex]) })); // until the answer is painted
-    const hand = this.hand.cloneNode(true); // a form carries the id of its post until that is answered
-    hand.elements.seat.value = this.state.seat;
-    hand.elements.move.value = JSON.stringify(move);
-    this.hand.after(hand);
-    hand.requestSubmit();
-    setTimeout(() => hand.remove(), PATIENCE);
+  async make(move, hex) {
+    this.asked = element("path", { class: "asked", d: outline([hex]) });
+    this.overlay.append(this.asked);
+    const asked = { action: this.hand.dataset.action, seat: this.state.seat, move: JSON.stringify(move) };
+    this.root.dispatchEvent(new CustomEvent("move", { detail: asked }));
+    await asked.answered;
+    this.repainted();
+    this.asked.remove();
+    this.asked = null;
+    const held = this.held;
+    this.held = null;
+    if (held) this.tapped(...held);
   }
 
   /** The attacks of the unit that was tapped. */
@@ -235,7 +233,7 @@ class SiegeMap {
 
   select(hex) {
     this.selected = hex;
-    this.pieces.querySelector(".aims")?.remove();
+    this.overlay.querySelector(".aims")?.remove();
     const aims = this.aims();
     for (const cell of document.querySelectorAll("[data-siege-odds] [data-modifier]")) {
       cell.toggleAttribute("data-meant", aims.some((aim) => String(aim[3]) === cell.dataset.modifier));
@@ -249,7 +247,7 @@ class SiegeMap {
       label.textContent = `${this.wins(aim[3])}/6`;
       group.append(label);
     }
-    this.pieces.append(group);
+    this.overlay.append(group);
     this.tell(aims.map((aim) => [aim[2], `${this.wins(aim[3])}/6`, ...aim[4].map((reason) => this.hand.getAttribute(`data-reason-${reason}`))].join(" · ")).join("\n"));
   }
 
@@ -265,10 +263,9 @@ class SiegeMap {
 
   async tell_since() {
     const since = this.state.since;
-    this.pieces.querySelector(".since")?.remove();
+    this.overlay.querySelector(".since")?.remove();
     const group = element("g", { class: "since" });
-    const pieces = this.pieces;
-    pieces.append(group);
+    this.overlay.append(group);
     for (const [from, to] of since) {
       const [ax, ay] = middle(...place(from));
       const d = to ? way([ax, ay], middle(...place(to))) : `M${ax - 6} ${ay - 6}l12 12m0-12l-12 12`;
@@ -279,48 +276,10 @@ class SiegeMap {
   }
 }
 
-function way([ax, ay], [bx, by]) {
-  const turn = Math.atan2(by - ay, bx - ax);
-  const wing = (by_) => `${(bx - 6 * Math.cos(turn + by_)).toFixed(1)} ${(by - 6 * Math.sin(turn + by_)).toFixed(1)}`;
-  return `M${ax} ${ay}L${bx} ${by}M${wing(0.5)}L${bx} ${by}L${wing(-0.5)}`;
-}
-
 function element(tag, attributes) {
   const made = document.createElementNS(SVG, tag);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   return made;
-}
-
-function middle(column, row) {
-  return [MARGIN + WIDE * column + (row % 2) * (WIDE / 2) + WIDE / 2, MARGIN + ROW * row + POINT];
-}
-
-function sideOf(hex, { x, y }) {
-  const [mx, my] = middle(...place(hex));
-  return ["e", "se", "sw", "w", "nw", "ne"][(Math.round(Math.atan2(y - my, x - mx) / (Math.PI / 3)) + 6) % 6];
-}
-
-function outline(hexes) {
-  return hexes.map((hex) => middle(...place(hex))).map(([x, y]) => `M${x} ${y - POINT}l10 5.78v11.54l-10 5.78-10-5.78v-11.54z`).join("");
-}
-
-function save(text) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "application/toml" }));
-  link.download = "map.toml";
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), PATIENCE);
-}
-
-function name(column, row) {
-  const letter = (n) => String.fromCharCode(97 + n);
-  return `${column > 25 ? letter(Math.floor(column / 26) - 1) : ""}${letter(column % 26)}${row + 1}`;
-}
-
-function place(hex) {
-  const [, letters, row] = hex.match(/^([a-z]+)(\d+)$/);
-  const column = [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 96, 0) - 1;
-  return [column, Number(row) - 1];
 }
 
 const root = document.getElementById("live");

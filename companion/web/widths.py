@@ -1,0 +1,80 @@
+"""Where the marks of a plot of widths stand: pure geometry, in the units of its drawing. It knows no words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+WIDTH, HEIGHT = 340, 150
+LEFT, RIGHT, TOP, BOTTOM = 40, 8, 14, 8
+"""Room beside the plot itself, on the left for its numbers."""
+
+LEAST = 16
+"""Tokens for which there is room at least: the first few do not stand a hand's breadth apart."""
+
+_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+_MOST_LINES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One token: where its mark stands, and whether it is `stuck` (beyond the plot) or `outside` the band."""
+
+    x: float
+    y: float
+    stuck: bool
+    outside: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the scale: its height, and the milliseconds that it stands for."""
+
+    y: float
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A plot of one slot's widths; `band` is the top and the height of what was learned, if anything was."""
+
+    marks: tuple[Mark, ...]
+    lines: tuple[Line, ...]
+    band: tuple[float, float] | None
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = LEFT
+    right: int = WIDTH - RIGHT
+    floor: int = HEIGHT - BOTTOM
+
+
+def plot(slot: Mapping[str, Any], room: int) -> Plot:
+    """Return the plot of a slot's widths, the oldest on the left; `room` tokens fill it.
+
+    `slot` holds `points`, each a width in milliseconds and whether it was a jam, and the band's `low` and `high`.
+    """
+    points: Sequence[Sequence[Any]] = slot["points"]
+    low, high = slot["low"], slot["high"]
+    clean: list[float] = [width for width, stuck in points if not stuck]
+    top: float = 1.15 * max([20.0, *clean, *([high] if high is not None else [])])
+    span = HEIGHT - TOP - BOTTOM
+
+    def y(width: float) -> float:
+        return round(HEIGHT - BOTTOM - min(1.0, width / top) * span, 1)
+
+    step = (WIDTH - LEFT - RIGHT - 16) / max(1, room - 1)
+    first = room - len(points)
+    marks = tuple(
+        Mark(
+            round(LEFT + 8 + (first + place) * step, 1),
+            float(TOP) if stuck else y(width),
+            bool(stuck),
+            not stuck and ((high is not None and width > high) or (low is not None and width < low)),
+        )
+        for place, (width, stuck) in enumerate(points)
+    )
+    ms = next((each for each in _STEPS if top / each <= _MOST_LINES), _STEPS[-1])
+    lines = tuple(Line(y(at), at) for at in range(0, int(top) + 1, ms))
+    band = (y(high), round(y(low or 0) - y(high), 1)) if high is not None else None
+    return Plot(marks, lines, band)

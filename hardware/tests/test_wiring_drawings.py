@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hardware.wiring import circuit, harness
+from hardware.wiring.boards import BOARDS, Board
+from hardware.wiring.joins import BASE, HOLD, PULL_UP, wiring
+
+
+@pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS)
+def test_a_harness_shows_each_end_of_each_wire(board: Board, tmp_path: Path) -> None:
+    drawn = harness.draw(wiring(board), tmp_path).read_text(encoding="utf-8")
+    for wire in wiring(board).wires:
+        assert wire.start[1] in drawn
+        assert wire.end[0].replace("'", "&#39;") in drawn
+
+
+@pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS)
+def test_a_circuit_shows_both_pull_ups_and_the_transistor_where_it_is_driven(board: Board, tmp_path: Path) -> None:
+    joined = wiring(board)
+    drawn = circuit.draw(joined, tmp_path).read_text(encoding="utf-8")
+    assert drawn.count(PULL_UP) == 2 + (HOLD == PULL_UP and joined.switch is not None)
+    assert (BASE in drawn) == ("BC547" in drawn) == (joined.switch is not None)
+    assert f"{joined.receivers}<" in drawn

@@ -1,0 +1,1 @@
+"""Which wire goes where, as a table, as a harness and as a circuit, all from `controller/pins.toml`."""

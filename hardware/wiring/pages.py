@@ -1,0 +1,33 @@
+"""Keeps the tables in pages of `docs/` as the wiring and the bill say; each stands between marks, under its name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from hardware.bill import bill
+from hardware.bill import table as bill_table
+from hardware.wiring.boards import BOARDS
+from hardware.wiring.joins import Wire, wiring
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = (DOCS / "wiring.md", DOCS / "bill-of-materials.md")
+PICTURES = DOCS / "pictures" / "wiring"
+COLOURS = {"BK": "black", "RD": "red", "OG": "orange", "YE": "yellow", "BU": "blue", "GN": "green", "WH": "white"}
+_MARKED = re.compile(r"(<!-- table ([\w-]+) -->\n\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def renewed(page: str) -> str:
+    """Return a page with each of its marked tables as it should be; raises `KeyError` for a table of no such name."""
+    tables = {board.name: wires(wiring(board).to_strip) for board in BOARDS.values()}
+    tables |= {"sensors": wires(wiring(BOARDS["pi"]).from_strip), "bill": bill_table(bill())}
+    return _MARKED.sub(lambda found: found[1] + "\n".join([*tables[found[2]], "", found[3]]), page)
+
+
+def wires(joined: tuple[Wire, ...]) -> Iterator[str]:
+    """Yield the lines of a table of wires in Markdown."""
+    yield f"| {joined[0].start[0]} | colour | to |"
+    yield "|---|---|---|"
+    for wire in joined:
+        yield f"| {wire.start[1]} | {COLOURS[wire.colour]} | {wire.end[0]}, {wire.end[1]} |"

@@ -1,0 +1,141 @@
+"""Runs one of our programs unchanged, with a disk, a wall clock and beams that a folder of orders governs.
+
+``python -m tests.chaos.patient FOLDER controller run ...`` is ``python -m controller run ...``, except that
+
+- ``FOLDER/disk`` may hold ``full``, ``eio``, ``sync`` or ``read-only``: so does SQLite find its disk while it does;
+- ``FOLDER/clock`` may hold seconds: so far off is the clock on the wall;
+- a datagram to ``FOLDER/beams`` names a slot and a width: one token as wide as that falls through its simulated beam;
+- what the ledger has taken is written, once its commit has returned, to ``FOLDER/committed``, a line a token.
+
+A temple that is killed in between has committed what it could not say any more: the oracle allows for that.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import socket
+import sys
+import threading
+from collections.abc import Sequence
+from datetime import datetime, timedelta, tzinfo
+from pathlib import Path
+
+from tests.chaos import seam
+
+FULL, EIO, SYNC, READ_ONLY = "full", "eio", "sync", "read-only"
+
+CLEAR_NS = 14_000_000
+"""Between two tokens in one slot. Closer ones would be more than a chute lets through, and than flicker is."""
+
+
+class Disk:
+    """A disk that is as its order says: `FULL`, `EIO` (writes fail), `SYNC` (syncs fail), `READ_ONLY`, or well."""
+
+    def __init__(self, order: Path) -> None:
+        self._order = order
+
+    def opening(self, path: Path, flags: int, journal: bool) -> int:
+        if self._is(READ_ONLY):
+            return flags & ~(seam.OPEN_READWRITE | seam.OPEN_CREATE) | seam.OPEN_READONLY
+        return flags
+
+    def writing(self, path: Path, offset: int, data: bytes) -> int:
+        # What SQLite makes of ENOSPC, and of EIO or EROFS on a file that is open.
+        return seam.FULL if self._is(FULL) else seam.IOERR_WRITE if self._is(EIO, READ_ONLY) else seam.OK
+
+    def truncating(self, path: Path, size: int) -> int:
+        return seam.IOERR_TRUNCATE if self._is(EIO, READ_ONLY) else seam.OK
+
+    def syncing(self, path: Path) -> int:
+        return seam.IOERR_FSYNC if self._is(EIO, SYNC) else seam.OK
+
+    def deleting(self, path: Path, durably: bool) -> int:
+        return seam.IOERR if self._is(EIO, READ_ONLY) else seam.OK
+
+    def _is(self, *faults: str) -> bool:
+        try:
+            return self._order.read_text() in faults
+        except FileNotFoundError:
+            return False
+
+
+def main() -> None:
+    folder, program, *words = Path(sys.argv[1]), *sys.argv[2:]
+    seam.Seam(Disk(folder / "disk")).put_in()
+    clock = _clock(folder / "clock")
+    if program == "controller":
+        daemon = importlib.import_module("controller.daemon")
+        daemon.datetime = clock  # type: ignore[attr-defined]
+        _break_beams(folder / "beams")
+        _witness(folder / "committed")
+    else:
+        importlib.import_module("companion.__main__").datetime = clock  # type: ignore[attr-defined]
+    sys.argv[:] = [program, *words]
+    code: int = importlib.import_module(f"{program}.__main__").main(words)
+    sys.stdout.flush()
+    os._exit(code)  # no interpreter may be taken apart under SQLite's feet while files are open
+
+
+def _clock(order: Path) -> type[datetime]:
+    class Stepped(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            try:
+                step = float(order.read_text())
+            except (FileNotFoundError, ValueError):
+                step = 0
+            return datetime.now(tz) + timedelta(seconds=step)
+
+    return Stepped
+
+
+def _break_beams(path: Path) -> None:
+    """Let datagrams such as ``tlaloc 6000017`` (nanoseconds dark) break the simulated beams, one after the other."""
+    from controller.scenario import SimulatedBeams
+    from controller.wire import God
+
+    opened = SimulatedBeams.open
+
+    def open_to_orders(self: SimulatedBeams, listener: object) -> object:
+        door = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+
+        def listen() -> None:
+            while True:
+                slot, width = door.recv(100).decode().split()
+                god = God(slot)
+                with self._changed:
+                    start = max(self._now(), self._free_ns[god])
+                    self._at(start, god, 1)
+                    self._at(start + int(width), god, -1)
+                    self._free_ns[god] = start + int(width) + CLEAR_NS
+                    self._changed.notify()
+
+        levels = opened(self, listener)  # type: ignore[arg-type]
+        # Only now: what falls before a beam is watched falls while nobody counts.
+        path.unlink(missing_ok=True)
+        door.bind(str(path))
+        threading.Thread(target=listen, name="orders", daemon=True).start()
+        return levels
+
+    SimulatedBeams.open = open_to_orders  # type: ignore[assignment, method-assign]
+
+
+def _witness(path: Path) -> None:
+    """Write down what each commit held, as soon as it has returned."""
+    from controller.ledger import Fallen, Ledger
+    from controller.wire import Token
+
+    record = Ledger.record
+    book = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+
+    def witnessed(self: Ledger, tokens: Sequence[Fallen]) -> list[Token]:
+        recorded = record(self, tokens)
+        os.write(book, "".join(f"{token.width_ms}\n" for token in recorded).encode())
+        return recorded
+
+    Ledger.record = witnessed  # type: ignore[method-assign]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,212 @@
+"""What a temple is asked and what it answers: once, one thing at a time, and said when nothing comes back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from companion.errands import Dropped, Proposal, Selftest, Verdict
+from companion.table import HouseError
+from companion.temples import Temple
+from controller import wire
+from controller.wire import Beam, CommandName, God
+from tests.companion.conftest import SOURCE, Home
+
+SESSION = "c" * 32
+NAME = "templo"
+
+
+@pytest.fixture
+def sent(home: Home) -> list[wire.Command]:
+    """A temple at work, and what is sent to it."""
+    sent: list[wire.Command] = []
+    home.house.speak_through(lambda name, command: sent.append(command))
+    hear(home)
+    return sent
+
+
+def hear(home: Home, state: wire.State = wire.State.READY) -> None:
+    beams = dict.fromkeys(God, Beam.CLEAR)
+    home.house.heard(NAME, wire.Status(state, SESSION, wire.Kind.PI, "1", wire.Timing.KERNEL, beams, SOURCE))
+    home.house.reach(True)
+
+
+def now(home: Home) -> Temple:
+    return home.house.temple(NAME)
+
+
+def answer(home: Home, command: wire.Command, **fields: Any) -> None:
+    home.house.replied(NAME, wire.Reply(command.id, **fields))
+
+
+def refusal(home: Home, *words: Any, **more: Any) -> str:
+    with pytest.raises(HouseError) as refused:
+        home.house.ask(NAME, *words, **more)
+    return refused.value.code
+
+
+def test_a_request_is_sent_once_whatever_a_nervous_finger_does(home: Home, sent: list[wire.Command]) -> None:
+    for _ in range(3):
+        home.house.ask(NAME, CommandName.SELFTEST, "one")
+    assert [command.name for command in sent] == [CommandName.SELFTEST]
+    assert sent[0].expires > home.clock.now
+
+
+def test_one_thing_is_asked_at_a_time(home: Home, sent: list[wire.Command]) -> None:
+    home.house.ask(NAME, CommandName.SELFTEST, "one")
+    assert refusal(home, CommandName.DROP, "two", God.TLALOC) == "temple_busy"
+    answer(home, sent[0], ok=False, error="no", code="unknown")
+    home.house.ask(NAME, CommandName.DROP, "two", God.TLALOC)
+    assert len(sent) == 2
+
+
+@pytest.mark.parametrize("state", [wire.State.LOST, wire.State.STOPPED])
+def test_a_temple_that_nobody_hears_is_asked_nothing(home: Home, sent: list[wire.Command], state: wire.State) -> None:
+    hear(home, state)
+    assert refusal(home, CommandName.SELFTEST, "one") == "temple_away"
+    hear(home)
+    home.house.reach(False)
+    assert refusal(home, CommandName.SELFTEST, "one") == "temple_away"
+    assert sent == []
+
+
+@pytest.mark.parametrize("count", [0, 101, 10**6])
+def test_a_calibration_takes_as_many_tokens_as_a_temple_measures(
+    home: Home, sent: list[wire.Command], count: int
+) -> None:
+    assert refusal(home, CommandName.CALIBRATE, "one", God.TLALOC, count) == "bad_count"
+    assert sent == []
+
+
+def test_an_answer_that_does_not_come_is_said_so_and_counts_when_it_is_late(
+    home: Home, sent: list[wire.Command]
+) -> None:
+    home.house.ask(NAME, CommandName.DROP, "one", God.TLALOC)
+    home.clock.pass_(seconds=7)
+    home.house.pass_time()
+    assert now(home).errand.stage == "sent"  # type: ignore[union-attr]
+    home.clock.pass_(seconds=2)
+    home.changes.clear()
+    home.house.pass_time()
+    assert now(home).errand.stage == "silent"  # type: ignore[union-attr]
+    assert home.changes == [f"temple:{NAME}"]
+    answer(home, sent[0], ok=True, result={"god": "tlaloc", "recorded": 1, "seq": 9})
+    assert now(home).errand.answer == Dropped(9)  # type: ignore[union-attr]
+
+
+def test_a_calibration_is_given_its_two_minutes_and_counts_along(home: Home, sent: list[wire.Command]) -> None:
+    home.house.ask(NAME, CommandName.CALIBRATE, "one", God.TLALOC, 5)
+    home.house.receive(
+        [
+            (NAME, home.token(1, "tlaloc", "test")),
+            (NAME, home.token(2, "tlaloc", "test", "jam")),
+            (NAME, home.token(3, "huitzilopochtli", "test")),
+            (NAME, home.token(4, "tlaloc")),
+        ]
+    )
+    home.clock.pass_(seconds=119)
+    home.house.pass_time()
+    errand = now(home).errand
+    assert errand is not None
+    assert errand.measuring
+    assert errand.widths_ms == (14.0,)
+
+
+def test_a_calibration_can_be_ended_while_it_runs(home: Home, sent: list[wire.Command]) -> None:
+    home.house.ask(NAME, CommandName.CALIBRATE, "one", God.TLALOC, 5)
+    assert refusal(home, CommandName.CALIBRATE, "two", God.TLALOC, None, keep=True) == "temple_busy"
+    home.house.ask(NAME, CommandName.CALIBRATE, "three", God.TLALOC, keep=False)
+    assert sent[-1].keep is False
+    answer(home, sent[0], ok=False, error="ended", code="ended")  # the old request's own end is nobody's news
+    answer(home, sent[1], ok=True, result={"god": "tlaloc", "kept": False, "limits": {}})
+    assert now(home).errand.answer == Verdict(False, {})  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("name", "result"),
+    [
+        (CommandName.SELFTEST, {}),
+        (CommandName.SELFTEST, {"beams": {"tlaloc": {"reads": "green"}}}),
+        (CommandName.DROP, {"seq": "many"}),
+        (CommandName.CALIBRATE, {"widths_ms": ["<b>"]}),
+        (CommandName.IDENTIFY, {"software": 5}),
+    ],
+)
+def test_an_answer_of_another_shape_is_as_good_as_none(
+    home: Home, sent: list[wire.Command], name: CommandName, result: dict[str, object]
+) -> None:
+    home.house.ask(NAME, name, "one", God.TLALOC)
+    answer(home, sent[0], ok=True, result=result)
+    errand = now(home).errand
+    assert errand is not None
+    assert (errand.stage, errand.code, errand.answer) == ("refused", "garbled", None)
+
+
+def test_answers_are_read_into_what_they_are(home: Home, sent: list[wire.Command]) -> None:
+    beam = {
+        "reads": "dark",
+        "tokens": 1,
+        "glitches": 0,
+        "missed_edges": 0,
+        "findings": [{"code": "dark", "for_s": 2}],
+    }
+    home.house.ask(NAME, CommandName.SELFTEST, "one")
+    answer(home, sent[-1], ok=True, result={"beams": dict.fromkeys(God, beam), "limits": {}, "emitters": "fixed"})
+    told = now(home).errand.answer  # type: ignore[union-attr]
+    assert isinstance(told, Selftest)
+    assert told.beams["tlaloc"].findings[0]["code"] == "dark"
+    home.house.ask(NAME, CommandName.CALIBRATE, "two", God.TLALOC, 1)
+    proposal = {
+        "god": "tlaloc",
+        "widths_ms": [12.0],
+        "glitches": 0,
+        "spoilt": 0,
+        "limits": {},
+        "proposed": {"a": None},
+    }
+    answer(home, sent[-1], ok=True, result=proposal)
+    assert isinstance(now(home).errand.answer, Proposal)  # type: ignore[union-attr]
+
+
+def test_the_queue_says_what_waits_in_the_temple(home: Home, sent: list[wire.Command]) -> None:
+    assert home.house.queue(NAME).recorded is None
+    home.house.receive([(NAME, home.token(1)), (NAME, home.token(2))])
+    home.house.counts(NAME, wire.Count(SOURCE, 5, {God.TLALOC: 5, God.HUITZILOPOCHTLI: 0}))
+    assert home.house.queue(NAME) == (5, 2)
+    assert home.house.queue(NAME).waiting == 3
+    home.house.counts(NAME, wire.Count("9" * 32, 70, {God.TLALOC: 70, God.HUITZILOPOCHTLI: 0}))
+    assert home.house.queue(NAME).recorded is None  # another ledger's number says nothing of this one
+
+
+def test_the_pace_is_that_of_the_last_minute_without_tests_and_replays(home: Home, sent: list[wire.Command]) -> None:
+    home.house.receive([(NAME, home.token(1)), (NAME, home.token(2, "tlaloc", "test"))])
+    home.house.receive([(NAME, home.token(3, replayed=True))])
+    home.clock.pass_(seconds=40)
+    home.house.receive([(NAME, home.token(4))])
+    assert len(now(home).falls) == 2
+    home.clock.pass_(seconds=30)
+    home.house.pass_time()
+    assert len(now(home).falls) == 1
+
+
+def test_since_when_is_known_only_of_what_was_heard_to_change(home: Home, sent: list[wire.Command]) -> None:
+    assert not now(home).exact
+    home.clock.pass_(seconds=30)
+    hear(home, wire.State.LOST)
+    assert now(home).exact
+    assert now(home).since == home.clock.now
+
+
+def test_what_another_run_of_the_temple_found_is_not_told(home: Home, sent: list[wire.Command]) -> None:
+    found = wire.Findings("d" * 32, home.clock.now, wire.Emitters.FIXED, {}, dict.fromkeys(God, ()))
+    home.house.found(NAME, found)
+    assert now(home).diagnosis is None
+    home.house.found("nobody", found)
+    assert [temple.name for temple in home.house.temples()] == [NAME]
+
+
+def test_nothing_of_this_is_durable(home: Home, sent: list[wire.Command]) -> None:
+    home.house.ask(NAME, CommandName.SELFTEST, "one")
+    home.restart()
+    assert now(home).errand is None

@@ -1,0 +1,246 @@
+"""The store on each database it is said to run on: what was committed stays, what was not is gone, the old opens."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from companion.games.kernel import Move
+from companion.keeping import KeptToken, TempleRecord
+from companion.store import SCHEMA, SqlStore, StoreError
+from companion.table import Charter, Entry, HouseError
+from controller import wire
+from tests.companion.conftest import DATABASES, EVENING, OTHER, SOURCE, Home
+from tests.databases import Postgres
+
+CHARTER = Charter(
+    "1" * 32, "ABCDEFGH", "Noche \U0001f40d", "mexica", 1, "classic", {"deck": "ñ\n", "n": 3}, ("east",), EVENING
+)
+
+
+@pytest.fixture(params=DATABASES)
+def database(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def execute(url: str, *statements: str) -> list[tuple[object, ...]]:
+    """Say something to a database behind the store's back; returns what the last statement found."""
+    engine = sa.create_engine(url)
+    rows: list[tuple[object, ...]] = []
+    with engine.begin() as connection:
+        for statement in statements:
+            result = connection.execute(sa.text(statement))
+            rows = [tuple(row) for row in result] if result.returns_rows else []
+    engine.dispose()
+    return rows
+
+
+def tokens(home: Home, *seqs: int, table_id: str | None = None) -> list[KeptToken]:
+    return [KeptToken("templo", home.token(seq), home.clock.now, table_id) for seq in seqs]
+
+
+# -- what is kept --
+
+
+def test_a_table_is_read_as_it_was_entered(url: str) -> None:
+    store = SqlStore(url)
+    at = EVENING + timedelta(microseconds=1)
+    entries = (
+        Entry(1, at, "east", Move("claim", ("\x00 \udc80 ñ \U0001f40d", -3)), "r1", ""),
+        Entry(2, at, "app", Move("pass", ()), "", "app"),
+    )
+    with store.transaction() as change:
+        change.add_table(CHARTER)
+        for entry in entries:
+            change.append(CHARTER.id, entry)
+        change.set_keys(CHARTER.id, {"east": "f" * 64})
+        change.set_temple(TempleRecord("templo", SOURCE, CHARTER.id))
+    store.close()
+    store = SqlStore(url)
+    (kept,) = store.tables()
+    assert (kept.charter, kept.entries, kept.keys) == (CHARTER, entries, {"east": "f" * 64})
+    assert store.entries(CHARTER.id) == entries
+    assert store.temples() == [TempleRecord("templo", SOURCE, CHARTER.id)]
+    store.close()
+
+
+def test_a_token_is_read_as_it_fell(home: Home) -> None:
+    widest = wire.Token(
+        SOURCE,
+        wire.MAX_SEQ,
+        "e" * 32,
+        wire.God.TLALOC,
+        EVENING - timedelta(days=40_000, microseconds=1),
+        wire.MAX_WIDTH_MS,
+        frozenset({"jam", "overlap"}),
+        replayed=True,
+    )
+    kept = KeptToken("templo", widest, EVENING, CHARTER.id)
+    with home.store.transaction() as change:
+        change.keep([kept])
+        change.set_mark(SOURCE, "templo", 3)
+    assert home.store.fallen(CHARTER.id) == home.store.recent("templo", 5) == (kept,)
+    assert home.store.marks() == {SOURCE: (3, frozenset({wire.MAX_SEQ}))}
+    assert home.store.totals("templo")[wire.God.TLALOC] == home.store.arrived(SOURCE)[wire.God.TLALOC] == 1
+
+
+def test_a_chair_and_a_temple_are_changed_in_place(home: Home) -> None:
+    with home.store.transaction() as change:
+        change.add_table(CHARTER)
+        change.set_keys(CHARTER.id, {"east": "a" * 64, "west": "b" * 64})
+        change.set_temple(TempleRecord("templo"))
+    with home.store.transaction() as change:
+        change.set_keys(CHARTER.id, {"west": "c" * 64})
+        change.set_temple(TempleRecord("templo", OTHER))
+        change.set_mark(SOURCE, "templo", 1)
+        change.set_mark(SOURCE, "templo", 2)
+    (kept,) = home.store.tables()
+    assert kept.keys == {"west": "c" * 64}
+    assert home.store.temples() == [TempleRecord("templo", OTHER)]
+    assert home.store.marks() == {SOURCE: (2, frozenset())}
+
+
+def test_what_fell_is_told_in_the_order_in_which_it_fell(home: Home) -> None:
+    fell = tokens(home, *range(1, 40), table_id=CHARTER.id)
+    mixed = random.Random(1).sample(fell, len(fell))
+    with home.store.transaction() as change:
+        change.keep(mixed)
+        assert change.token_ids(SOURCE, [2, 3, 99]) == {2: f"{2:032x}", 3: f"{3:032x}"}
+    assert home.store.fallen(CHARTER.id) == tuple(fell)
+    assert [each.token.seq for each in home.store.recent("templo", 3)] == [39, 38, 37]
+
+
+def test_a_token_held_apart_is_held_once(home: Home) -> None:
+    for new in (2, 0):
+        with home.store.transaction() as change:
+            assert change.quarantine(tokens(home, 1, 2)) == new
+    assert home.store.quarantined("templo") == 2
+    assert home.store.totals("templo")[wire.God.TLALOC] == 0
+
+
+# -- all or nothing --
+
+
+def test_a_change_that_fails_leaves_nothing_behind(home: Home) -> None:
+    with suppress(ZeroDivisionError), home.store.transaction() as change:
+        change.add_table(CHARTER)
+        change.keep(tokens(home, 1))
+        raise ZeroDivisionError
+    assert home.store.tables() == []
+    assert home.store.recent("templo", 9) == ()
+
+
+def test_a_second_writer_of_a_table_is_refused_by_the_line_s_number(home: Home) -> None:
+    with home.store.transaction() as change:
+        change.add_table(CHARTER)
+        change.append(CHARTER.id, Entry(1, EVENING, "east", Move("pass", ()), "r1", ""))
+    with pytest.raises(HouseError, match="store_failing"), home.store.transaction() as change:
+        change.append(CHARTER.id, Entry(1, EVENING, "west", Move("pass", ()), "r2", ""))
+    assert [entry.by for entry in home.store.entries(CHARTER.id)] == ["east"]
+
+
+def test_the_same_number_of_a_source_is_never_kept_twice(home: Home) -> None:
+    with home.store.transaction() as change:
+        change.keep(tokens(home, 1))
+    with pytest.raises(HouseError, match="store_failing"), home.store.transaction() as change:
+        change.keep(tokens(home, 2, 1))
+    assert [each.token.seq for each in home.store.recent("templo", 9)] == [1]
+
+
+def test_when_the_store_fails_nothing_has_happened_and_the_next_try_counts(home: Home, database: str) -> None:
+    table = home.table(temple="templo")
+    if database == "sqlite":
+        full = ["CREATE TRIGGER full_disk BEFORE INSERT ON token BEGIN SELECT RAISE(ABORT, 'disk is full'); END"]
+        cleared = "DROP TRIGGER full_disk"
+    else:
+        full = [
+            "CREATE FUNCTION full_disk() RETURNS trigger AS $$ BEGIN RAISE 'disk is full'; END $$ LANGUAGE plpgsql",
+            "CREATE TRIGGER full_disk BEFORE INSERT ON token FOR EACH ROW EXECUTE FUNCTION full_disk()",
+        ]
+        cleared = "DROP TRIGGER full_disk ON token"
+    execute(home.url, *full)
+    with pytest.raises(HouseError, match="store_failing"):
+        home.house.receive([("templo", home.token(1))])
+    assert home.store.recent("templo", 9) == ()
+    execute(home.url, cleared)
+    assert home.house.receive([("templo", home.token(1))])[0].seq == 1
+    home.restart()
+    assert [each.table_id for each in home.store.recent("templo", 9)] == [table.id]
+
+
+# -- older and stranger stores --
+
+EARLIER = {
+    "1": ("DROP INDEX token_by_table", "ALTER TABLE entry DROP COLUMN hand"),
+    "2": ("DROP INDEX token_by_table",),
+}
+
+
+def test_every_earlier_schema_is_tested() -> None:
+    assert set(EARLIER) == {str(n) for n in range(1, SCHEMA)}
+
+
+@pytest.mark.parametrize("schema", EARLIER)
+def test_a_store_of_an_earlier_schema_opens_with_its_log(home: Home, schema: str) -> None:
+    table = home.table(temple="templo")
+    token = home.seated(table)
+    home.house.receive([("templo", home.token(1))])
+    home.play(table, token, "east", "end_turn")
+    before = home.house.table(table.id)
+    home.store.close()
+    execute(home.url, *EARLIER[schema], f"UPDATE about SET value = '{schema}' WHERE key = 'schema'")
+    for _ in range(2):
+        home.restart()
+        assert home.house.table(table.id) == before
+    engine = sa.create_engine(home.url)
+    assert "token_by_table" in {index["name"] for index in sa.inspect(engine).get_indexes("token")}
+    engine.dispose()
+    assert execute(home.url, "SELECT value FROM about WHERE key = 'schema'") == [(str(SCHEMA),)]
+
+
+@pytest.mark.parametrize("schema", [str(SCHEMA + 1), "0", "x"])
+def test_a_store_of_a_schema_that_is_not_known_stays_closed(url: str, schema: str) -> None:
+    SqlStore(url).close()
+    execute(url, f"UPDATE about SET value = '{schema}' WHERE key = 'schema'")
+    with pytest.raises(StoreError, match=f"store has schema '{schema}'; expected {SCHEMA}"):
+        SqlStore(url)
+    assert execute(url, "SELECT value FROM about WHERE key = 'schema'") == [(schema,)]
+
+
+def test_a_table_finds_its_tokens_by_an_index(home: Home, database: str) -> None:
+    table = home.table(temple="templo")
+    home.house.receive([("templo", home.token(n)) for n in range(1, 300)])
+    query = f"SELECT * FROM token WHERE table_id = '{table.id}' ORDER BY at, seq"
+    explained = "EXPLAIN QUERY PLAN " if database == "sqlite" else "EXPLAIN "
+    plan = execute(home.url, *([] if database == "sqlite" else ["SET enable_seqscan = off"]), explained + query)
+    assert "token_by_table" in str(plan)
+
+
+# -- a server that goes away --
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_what_was_committed_outlives_a_killed_server_and_the_companion_goes_on(
+    home: Home, postgresql: Postgres
+) -> None:
+    table = home.table(temple="templo")
+    for n in range(1, 6):
+        home.house.receive([("templo", home.token(n))])
+    postgresql.kill()
+    with pytest.raises(HouseError, match="store_failing"):
+        home.house.receive([("templo", home.token(6))])
+    postgresql.start()
+    assert home.house.receive([("templo", home.token(6))])[0].seq == 6
+    home.restart()
+    assert [each.token.seq for each in home.store.fallen(table.id)] == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_a_server_that_refuses_is_named_without_the_password(url: str) -> None:
+    with pytest.raises(StoreError, match=r"expected a database that can be opened \(.*password") as caught:
+        SqlStore(url.replace("tlachinolli", "s3cret"))
+    assert "s3cret" not in str(caught.value)

@@ -1,0 +1,123 @@
+"""What a temple says by itself of its beams: at once where it is new, seldom where only its numbers are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from controller import wire
+from controller.counting import MS, SECOND
+from controller.diagnosis import Answer
+from controller.items import Calibrate, Heard, Read, Selftest
+from controller.link import Came, Down, Up
+from controller.wire import Emitters, God
+from tests.controller.rig import NOON, Rig
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Rig:
+    rig = Rig(tmp_path)
+    rig.connect()
+    return rig
+
+
+def told(rig: Rig) -> list[wire.Findings]:
+    return [message for message in rig.broker.told if isinstance(message, wire.Findings)]
+
+
+def codes(of: wire.Findings, god: God = God.TLALOC) -> list[str]:
+    return [each.code for each in of.beams[god]]
+
+
+def glitch(rig: Rig) -> None:
+    rig.take(Heard(God.TLALOC, rig.now_ns, True), Heard(God.TLALOC, rig.now_ns + MS, False))
+    rig.take(after_ns=SECOND)
+
+
+def test_a_temple_that_connects_says_that_its_beams_are_well(rig: Rig) -> None:
+    (first,) = told(rig)
+    assert codes(first) == codes(first, God.HUITZILOPOCHTLI) == []
+    assert first.emitters is Emitters.FIXED
+    assert first.limits["min_break_ms"] == 3
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_what_is_newly_wrong_is_told_within_a_quarter_of_a_second_and_so_is_its_end(rig: Rig) -> None:
+    rig.take(Heard(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
+    rig.take(after_ns=SECOND // 4)
+    rig.take(after_ns=SECOND // 4)
+    assert codes(told(rig)[-1]) == ["blocked"]
+    rig.take(Heard(God.TLALOC, rig.now_ns, False))
+    rig.take(after_ns=SECOND // 4)
+    assert codes(told(rig)[-1]) == []
+
+
+def test_numbers_that_grow_are_told_every_five_seconds_and_the_last_always(rig: Rig) -> None:
+    for _ in range(20):
+        glitch(rig)
+    rig.take(after_ns=5 * SECOND)
+    found = [each for each in told(rig) if codes(each) == ["hop"]]
+    assert 2 <= len(found) <= 6
+    assert found[-1].beams[God.TLALOC][0].facts["glitches"] >= 19
+    assert rig.pipeline.patience() is None
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_time_that_only_passes_is_not_told(rig: Rig) -> None:
+    rig.take(Heard(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
+    rig.take(after_ns=SECOND)
+    number = len(told(rig))
+    for _ in range(30):
+        rig.take(after_ns=SECOND)
+    assert len(told(rig)) == number
+
+
+def test_a_broker_that_forgot_is_told_again(rig: Rig) -> None:
+    rig.take(Down())
+    rig.take(Up(), after_ns=SECOND)
+    assert len(told(rig)) == 2
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_beam_that_is_heard_again_was_deaf_for_ten_minutes(rig: Rig) -> None:
+    rig.take(Read(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
+    assert codes(told(rig)[-1]) == ["deaf"]
+    rig.take(Heard(God.TLALOC, rig.now_ns, False), after_ns=SECOND)
+    rig.take(after_ns=SECOND)
+    assert "was_deaf" in codes(told(rig)[-1])
+    assert "deaf" not in codes(told(rig)[-1])
+    rig.take(after_ns=601 * SECOND)
+    assert "was_deaf" not in codes(told(rig)[-1])
+
+
+def test_what_an_emitter_proved_holds_until_the_beam_moves(tmp_path: Path) -> None:
+    mute = {God.TLALOC: Answer(False, False, False), God.HUITZILOPOCHTLI: Answer(False, True, True)}
+    prove: Callable[[], Mapping[God, Answer] | None] = lambda: mute  # noqa: E731
+    rig = Rig(tmp_path, prove=prove)
+    rig.connect()
+    rig.take(Selftest(lambda result: None), after_ns=SECOND)
+    assert codes(told(rig)[-1]) == ["no_answer"]
+    rig.token()
+    rig.take(after_ns=SECOND)
+    assert codes(told(rig)[-1]) == []
+
+
+def test_a_refusal_has_a_code_and_a_calibration_can_be_ended(rig: Rig) -> None:
+    results: list[Mapping[str, object]] = []
+    rig.take(Calibrate(God.TLALOC, None, True, results.append))
+    assert results[-1]["code"] == "no_proposal"
+    rig.take(Calibrate(God.TLALOC, 5, None, results.append))
+    rig.take(Calibrate(God.TLALOC, None, False, results.append))
+    assert [each.get("code") for each in results] == ["no_proposal", "ended", None]
+    assert results[-1]["kept"] is False
+    rig.token()
+    assert rig.ledger()[-1].flags == frozenset()
+
+
+def test_a_command_that_is_refused_says_its_code_over_the_wire(rig: Rig) -> None:
+    late = wire.Command("1" * 32, wire.CommandName.SELFTEST, NOON)
+    rig.take(Came(late))
+    (reply,) = rig.broker.replies()
+    assert (reply.ok, reply.code) == (False, "expired")

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import pytest
+from gpiozero.pins.pi import PiBoardInfo
+
+from hardware.bill import bill
+from hardware.wiring.boards import BOARDS, PI, Board
+from hardware.wiring.joins import GODS, HALVES, NAMES, PULL_UP, STRIP, WiringError, wiring
+from hardware.wiring.pages import PAGES, PICTURES, renewed
+
+PINS = {"receivers": {"huitzilopochtli": 17, "tlaloc": 27}, "emitters": {"switch": 22}}
+
+
+def test_the_header_of_a_pi_is_numbered_as_its_makers_do() -> None:
+    header = PiBoardInfo.from_revision(0xC03114).headers["J8"]
+    found = {
+        pin.name: f"pin {number} (" + pin.name.replace("GPIO", "GPIO ") + ")" for number, pin in header.pins.items()
+    }
+    assert all(PI.numbers[gpio] == found[f"GPIO{gpio}"] for gpio in PI.numbers)
+    power = {PI.strong: "5V", PI.logic: "3V3", PI.ground: "GND"}
+    assert all(header.pins[int(place.split()[1])].name == name for place, name in power.items())
+
+
+@pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS)
+def test_every_half_of_a_beam_has_all_its_wires_and_each_comes_from_the_strip(board: Board) -> None:
+    joined = wiring(board)
+    for god in GODS:
+        ends = {half: [wire.end[1] for wire in joined.to(god, half)] for half in HALVES}
+        assert ends == {"emitter": ["+", "−"], "receiver": ["+", "−", "signal"]}
+    assert all(wire.start[0] == STRIP for wire in joined.from_strip)
+    signals = {wire.start[1] for wire in joined.from_strip if wire.end[1] == "signal"}
+    assert signals == {NAMES[god] for god in GODS} <= {wire.end[1] for wire in joined.to_strip}
+
+
+@pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS)
+def test_no_receiver_is_fed_or_pulled_up_with_more_than_the_board_reads(board: Board) -> None:
+    joined = wiring(board)
+    fed = {wire.start[1] for wire in joined.from_strip if wire.end == (f"{NAMES['tlaloc']}'s receiver", "+")}
+    assert fed == {joined.receivers}
+    assert float(joined.receivers.split()[0]) <= joined.board.volts
+
+
+def test_the_switch_lies_between_the_emitters_and_ground_only_where_there_is_one() -> None:
+    def back(pins: dict[str, dict[str, int]]) -> set[str]:
+        return {wire.start[1] for wire in wiring(PI, pins).to("tlaloc", "emitter") if wire.end[1] == "−"}
+
+    assert back(PINS) == {"emitters −"}
+    assert back({"receivers": PINS["receivers"]}) == {"ground"}
+
+
+@pytest.mark.parametrize(
+    ("name", "pin", "words"),
+    [
+        ("huitzilopochtli", 99, "expected one of Raspberry Pi's pins"),
+        ("huitzilopochtli", 27, "as is huitzilopochtli"),
+    ],
+)
+def test_a_pin_that_is_not_there_or_is_taken_is_named(name: str, pin: int, words: str) -> None:
+    with pytest.raises(WiringError, match=words):
+        wiring(PI, PINS | {"receivers": PINS["receivers"] | {name: pin}})
+
+
+def test_the_pages_tables_say_what_the_wiring_says() -> None:
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert renewed(text) == text, f"{page.name}: python -m hardware.wiring brings it up to date"
+
+
+@pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS)
+def test_the_drawings_show_every_pin_that_is_used(board: Board) -> None:
+    joined = wiring(board)
+    harness, circuit = (
+        (PICTURES / f"{kind}-{joined.board.name}.svg").read_text(encoding="utf-8") for kind in ("harness", "circuit")
+    )
+    for wire in joined.to_strip:
+        assert wire.start[1] in harness
+    for pin in joined.signals.values():
+        assert joined.board.numbers[pin] in circuit
+    assert PULL_UP in circuit
+
+
+def test_the_bill_has_a_resistor_for_each_that_the_circuit_shows() -> None:
+    counts = {item.what: item.count for items in bill().values() for item in items}
+    assert counts["resistor, 10 kΩ"] == len(GODS) + 1
+    assert counts["infrared break-beam pair, 5 mm, with leads"] == len(GODS)

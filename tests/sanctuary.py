@@ -1,0 +1,94 @@
+"""A temple's page for the README: a temple whose evening is made up, calm or in trouble, on the real companion."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+
+from playwright.sync_api import Browser
+
+from controller import wire
+from controller.wire import Emitters, Finding, God
+from tests.browser.conftest import Companion
+from tests.camera import PHONE, SCREEN, Camera
+from tests.companion.conftest import SOURCE
+from tests.web.conftest import SESSION, WebHome
+
+NAME = "templo"
+LIMITS: dict[str, float | None] = {
+    "min_break_ms": 3.0, "min_clear_ms": 5.0, "max_break_ms": 250.0, "band_ms": 22.8, "narrow_ms": 6.3,
+}  # fmt: skip
+WELL: dict[God, tuple[Finding, ...]] = dict.fromkeys(God, ())
+NO_ANSWER = {**WELL, God.TLALOC: (Finding("no_answer"),)}
+BLOCKED = {**WELL, God.TLALOC: (Finding("blocked", {"for_s": 240, "tokens": 41}),)}
+
+
+def evening(home: WebHome, found: dict[God, tuple[Finding, ...]], *beams: wire.Beam) -> None:
+    """Let tokens fall for a while, and the temple say what it finds."""
+    random = Random(7)
+    home.beams(NAME, *(beams or (wire.Beam.CLEAR, wire.Beam.CLEAR)))  # type: ignore[arg-type]
+    table = home.table(temple=NAME)
+    home.seated(table)
+    for seq in range(1, 82):
+        home.clock.pass_(seconds=random.choice((1, 2, 2, 9)))
+        god = random.choice(list(God))
+        width = random.gauss(12.5 if god is God.TLALOC else 15, 1.6) + (11 if seq in (40, 66) else 0)
+        flags = frozenset({"overlap"}) if width > 22.8 else frozenset()
+        token = wire.Token(SOURCE, seq, f"{seq:032x}", god, home.clock.now, width, flags)
+        home.house.receive([(NAME, token)])
+    home.house.counts(NAME, wire.Count(SOURCE, 81, {God.TLALOC: 41, God.HUITZILOPOCHTLI: 40}))
+    findings = wire.Findings(SESSION, home.clock.now, Emitters.SWITCHED, LIMITS, found)
+    home.house.found(NAME, findings)
+    home.clock.pass_(seconds=2)
+
+
+def selftest(home: WebHome) -> None:
+    """Ask for a self-test, and let the temple answer that all is well."""
+    home.house.speak_through(lambda name, command: None)
+    errand = home.house.ask(NAME, wire.CommandName.SELFTEST, "picture").errand
+    assert errand is not None
+    beam = {"reads": "clear", "tokens": 40, "glitches": 1, "missed_edges": 0, "findings": [], "proof": True}
+    widths = {"number": 40, "lowest": 10.6, "middle": 13.1, "highest": 23.6}
+    beams = {god: {**beam, "widths_ms": widths} for god in God}
+    home.house.replied(NAME, wire.Reply(errand.command.id, True, {"beams": beams, "emitters": "switched"}))
+
+
+@contextmanager
+def sanctuary() -> Iterator[Companion]:
+    """Start a companion for one picture."""
+    with tempfile.TemporaryDirectory(prefix="album-") as folder:
+        companion = Companion.started(WebHome(f"sqlite:///{Path(folder) / 'companion.sqlite'}"))
+        try:
+            yield companion
+        finally:
+            companion.stop()
+            companion.home.store.close()
+
+
+def take(browser: Browser, camera: Camera) -> None:
+    """Take the pictures of a temple that is well, and of one that asks for a hand."""
+    for name, found, asked, night, size in (
+        ("screen-temple", WELL, True, False, SCREEN),
+        ("phone-temple-unplugged-night", NO_ANSWER, False, True, PHONE),
+    ):
+        if not camera.wants(name):
+            continue
+        with sanctuary() as companion:
+            evening(companion.home, found)
+            if asked:
+                selftest(companion.home)
+            phone = size == PHONE
+            context = browser.new_context(
+                viewport={"width": size[0], "height": size[1]},
+                device_scale_factor=2 if phone else 1,
+                has_touch=phone,
+                reduced_motion="reduce",
+                locale="en",
+            )
+            page = context.new_page()
+            page.goto(f"{companion.address}/temples/{NAME}")
+            camera.take(page, name, night=night)
+            context.close()

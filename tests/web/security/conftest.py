@@ -1,0 +1,22 @@
+"""The tables that the security tests look at."""
+
+from __future__ import annotations
+
+import pytest
+
+from controller import wire
+from tests.web.conftest import WebHome
+
+
+@pytest.fixture
+def rooms(home: WebHome) -> list[str]:
+    """Tables of every kind: a lobby, and each game under way, the temple's own with tokens that wait for a word."""
+    home.beams("table", wire.Beam.CLEAR, wire.Beam.CLEAR)
+    table = home.table(temple="table")
+    home.house.receive([("table", home.token(1)), ("table", home.token(2, "tlaloc", "jam"))])
+    rooms = [table.id, home.lobby().id]
+    for name, game in home.house.games.items():
+        if name in home.app.extensions["site"].games:
+            opened = home.house.open_table(name, "Sunday", max(game.seatings), next(iter(game.presets)))
+            rooms.append(home.house.begin(opened.id, opened.code).id)
+    return rooms

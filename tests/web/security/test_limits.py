@@ -1,0 +1,102 @@
+"""How much and how often: bodies and posts. The streams' places are in `tests/web/test_streams.py`."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from companion.web import FILES, OPENINGS, rates
+from companion.web.guard import MAX_BODY, Refused
+from companion.web.rates import Meter, Pace
+from companion.web.uploads import MAX_UPLOAD
+from tests.web.conftest import ORIGIN, Browser, WebHome, text_of
+from tests.web.security.routes import SCRIPT, Routes, everything
+
+# -- bodies over 16 kB refused --
+
+
+def test_every_route_refuses_a_body_that_is_larger_than_it_takes(home: WebHome, phone: Browser) -> None:
+    table = home.table()
+    before = everything(home)
+    routes = list(Routes(home, table.id)("POST", "PUT", "PATCH", "DELETE"))
+    for method, path, endpoint in [*routes, ("POST", "/nowhere", "")]:
+        most = MAX_UPLOAD if endpoint in FILES else MAX_BODY
+        answer = phone.client.open(path, method=method, data={"name": "x" * most}, headers=ORIGIN)
+        assert (answer.status_code, f"{most:,} bytes" in text_of(answer)) == (413, True), path
+    assert everything(home) == before
+    assert (MAX_BODY, MAX_UPLOAD, len(FILES)) == (16_384, 524_288, 3)
+
+
+def test_a_body_that_does_not_say_how_large_it_is_is_read_no_further_than_that(phone: Browser) -> None:
+    body = b"code=" + b"x" * MAX_BODY
+    form = {"content_type": "application/x-www-form-urlencoded", "headers": ORIGIN}
+    environ = {"wsgi.input_terminated": True}
+    answer = phone.client.post("/join", input_stream=io.BytesIO(body), environ_overrides=environ, **form)
+    assert answer.status_code == 413
+
+
+# -- rate limits; the streams' limit is in test_streams.py --
+
+
+def test_a_table_of_phones_behind_one_access_point_is_never_too_fast(home: WebHome) -> None:
+    phones = [home.browser("192.168.1.1") for _ in range(8)]
+    for _ in range(120):  # each taps twice a second, for a minute
+        home.seconds += 0.5
+        assert {phone.post("/language", {"language": "es"}).status_code for phone in phones} == {303}
+
+
+def test_who_posts_faster_than_people_can_is_told_when_to_go_on(home: WebHome) -> None:
+    machine, phone = home.browser("192.168.1.20"), home.browser("192.168.1.21")
+    answers = [machine.post("/language").status_code for _ in range(rates.POSTS.burst)]
+    assert set(answers) == {303}
+    refused = machine.post("/language")
+    assert refused.status_code == 429
+    assert refused.headers["Retry-After"] == "1"
+    assert "Too many taps from here at once, so that one was not heard. Wait 1 second" in text_of(refused)
+    assert machine.get("/").status_code == 200
+    assert phone.post("/language").status_code == 303
+    home.seconds += 1
+    assert machine.post("/language").status_code == 303
+
+
+def test_a_phone_that_is_too_fast_is_told_so_in_its_language_and_nothing_is_done(home: WebHome) -> None:
+    table = home.table()
+    phone = home.browser(language="es")
+    phone.sit(table, "east")
+    for _ in range(rates.POSTS.burst):
+        phone.post("/language")
+    version = home.house.table(table.id).version
+    answer = phone.move(table, "east", "end_turn", version=version, **SCRIPT)
+    told = answer.get_json()
+    assert (answer.status_code, told["ok"], told["kind"]) == (429, False, "refused")
+    assert told["words"].startswith("Demasiados toques a la vez desde aquí")
+    assert home.house.table(table.id).version == version
+
+
+def test_a_page_of_another_site_cannot_use_up_what_a_phone_may_post(home: WebHome, phone: Browser) -> None:
+    for _ in range(rates.POSTS.burst + 1):
+        assert phone.post("/language", Origin="http://evil.example").status_code == 403
+    assert phone.post("/language").status_code == 303
+
+
+def test_tables_are_opened_more_slowly_than_moves_are_made(home: WebHome, phone: Browser) -> None:
+    table = home.table()
+    opening = [path for _, path, endpoint in Routes(home, table.id)("POST") if endpoint in OPENINGS]
+    assert len(opening) == len(OPENINGS)
+    for _ in range(rates.OPENINGS.burst):
+        assert phone.post("/tables", {"game": "mexica"}).status_code == 422
+    for path in opening:
+        assert phone.post(path, {"game": "mexica"}).status_code == 429
+    assert phone.post("/language").status_code == 303
+    home.seconds += 5
+    assert phone.post("/tables", {"game": "mexica"}).status_code == 422
+
+
+def test_a_meter_remembers_no_more_addresses_than_it_may() -> None:
+    meter = Meter(lambda: 0.0, Pace(burst=1, per_second=0.1), addresses=2)
+    for address in ("10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.1"):
+        meter.count(address)
+    with pytest.raises(Refused, match="429") as caught:
+        meter.count("10.0.0.3")
+    assert caught.value.retry_after == 10

@@ -1,0 +1,247 @@
+"""The description of the HTTP interface: whole, well-formed, and true of what the real application answers.
+
+schemathesis reads the description and makes up requests; each answer is held against what the description says of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis import openapi
+from schemathesis.checks import CHECKS, CheckFunction, load_all_checks
+from schemathesis.generation import GenerationMode
+from schemathesis.generation.case import Case
+from werkzeug.routing import Rule
+
+from companion.table import Table
+from companion.web import interface
+from companion.web.guard import WRITES
+from controller import wire
+from tests.web.conftest import ORIGIN, WebHome
+
+EXAMPLES = 14
+"""Made-up requests for each route and method."""
+
+load_all_checks()
+CHECKED: list[CheckFunction] = [
+    CHECKS.get_one(name)
+    for name in (
+        "not_a_server_error",
+        "status_code_conformance",
+        "content_type_conformance",
+        "response_headers_conformance",
+        "response_schema_conformance",
+        "allow_header_conformance",
+    )
+]
+
+
+@dataclass
+class Place:
+    """A house in which every kind of thing is there to be asked for, and a phone that holds every seat of a table."""
+
+    home: WebHome
+    table: Table
+    lobby: Table
+    token: str = ""
+
+    def seated(self) -> dict[str, str]:
+        """Return the phone's cookie, whatever the last request has made of the seats."""
+        house, table = self.home.house, self.table
+        for seat in set(table.charter.seats) - set(house.seats_held(table.id, self.token)):
+            if house.table(table.id).chair(seat).taken:
+                house.free(table.id, table.code, seat)
+            self.token = house.sit(table.id, table.code, seat, "Ana", self.token)
+        return {f"seat-{table.id}": self.token}
+
+    def plausible(self, name: str) -> list[str]:
+        """Return what a browser would send in a field."""
+        now = self.home.house.table(self.table.id)
+        seat = now.on_turn or "east"
+        moves = now.game.moves(now.state, seat)
+        likely = {
+            "code": [self.table.code],
+            "game": [*self.home.house.games, "nothing"],
+            "seat": [seat, seat, seat, "west", "chance"],
+            "version": [str(now.version), str(now.version), "0"],
+            "move": [json.dumps(move.to_json()) for move in moves[:6]],
+            "picked": [json.dumps([move.name]) for move in moves[:6]],
+            "temple": ["templo", ""],
+            "mode": ["anyone", "", "nothing"],
+            "players": ["2", "4"],
+            "preset": ["temple_only", "classic"],
+            "title": ["Sunday"],
+            "name": ["Ana"],
+            "token": [f"{2:032x}"],
+            "one": [f"{2:032x} east"],
+            "to": ["east", "none"],
+            "what": ["identify", "selftest", "drop", "calibrate", "keep"],
+            "god": ["tlaloc"],
+            "count": ["7", "0"],
+        }
+        return likely.get(name, [])
+
+    def paths(self) -> dict[str, list[str]]:
+        """Return what there is, by the names that paths have for it."""
+        return {
+            "table_id": [self.table.id, self.table.id, self.table.id, self.lobby.id],
+            "code": [self.table.code],
+            "game": ["mexica", "market"],
+            "aid": [*self.home.house.games["market"].aids, "nothing"],
+            "sheet": [*self.home.house.games["mexica"].sheets[:2], "nothing"],
+            "name": ["templo"],
+            "filename": ["table.js", "1-age.css", "icon.svg", "../__init__.py", "print//1-print.css"],
+        }
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    home = WebHome(f"sqlite:///{tmp_path_factory.mktemp('interface') / 'companion.sqlite'}")
+    home.beams("templo", wire.Beam.CLEAR, wire.Beam.CLEAR)
+    home.house.speak_through(lambda temple, command: None)
+    table = home.table(temple="templo")
+    home.house.receive([("templo", home.token(1)), ("templo", home.token(2, "tlaloc", "jam"))])
+    yield Place(home, table, home.lobby())
+    home.hub.close()
+    home.store.close()
+
+
+def blank_app() -> Any:
+    """Return the application with nothing behind it that routes depend on."""
+    home = WebHome("sqlite://")
+    home.store.close()
+    return home.app
+
+
+APP = blank_app()
+SCHEMA = openapi.from_dict(interface.description(APP))
+RULES = sorted(APP.url_map.iter_rules(), key=lambda rule: (rule.rule, rule.endpoint))
+OPERATIONS = [
+    pytest.param(interface.path_of(rule), method, id=f"{method} {rule.rule}")
+    for rule in RULES
+    for method in interface.methods_of(rule)
+    if not rule.rule.endswith("/stream")
+]
+
+
+def whole(app: Any) -> Any:
+    """Return the application with every answer read to its end, so that a file that it sends is closed."""
+
+    def answer(environ: Any, start_response: Any) -> list[bytes]:
+        chunks = app(environ, start_response)
+        try:
+            return [b"".join(chunks)]
+        finally:
+            chunks.close()
+
+    return answer
+
+
+# -- the description is whole --
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.endpoint)
+def test_every_route_says_what_it_takes_and_gives(rule: Rule) -> None:
+    told = interface.known(rule.endpoint)
+    assert told, f"companion/web/interface.toml lacks {rule.endpoint}: say there what {rule.rule} takes and gives"
+    assert set(told) <= {"query", "form", "gives", "may", "files"}
+    assert told["gives"]
+    assert ("form" in told) == bool(WRITES & (rule.methods or set())), f"{rule.endpoint}: a post has a form"
+    for name in interface._CONVERTED.findall(rule.rule):
+        assert name in interface.facts()["path"], f"companion/web/interface.toml lacks [path.{name}]"
+
+
+def test_nothing_is_described_that_is_not_there() -> None:
+    endpoints = {rule.endpoint for rule in RULES}
+    for part, routes in interface.facts().items():
+        if part not in ("path", "field", "object"):
+            for name in routes:
+                assert {name, f"{part}.{name}"} & endpoints, f"interface.toml tells of {part}.{name}"
+    said = json.dumps(interface.description(APP))
+    for name in interface.facts()["object"]:
+        assert f"#/components/schemas/{name}" in said, f"nothing gives a {name}"
+
+
+def test_the_description_is_well_formed_openapi() -> None:
+    SCHEMA.validate()
+    assert SCHEMA.raw_schema["openapi"].startswith("3.1.")
+
+
+def test_it_is_served_to_whoever_asks(place: Place) -> None:
+    answer = place.home.browser().get("/openapi.json")
+    assert answer.content_type == "application/json"
+    assert answer.get_json() == interface.description(place.home.app)
+
+
+def test_a_route_is_told_of_in_the_words_of_its_own_code() -> None:
+    paths = SCHEMA.raw_schema["paths"]
+    assert paths["/t/{table_id}/undo"]["post"]["summary"] == "Take a seat's last move back"
+    told = {operation["operationId"] for path in paths.values() for operation in path.values()}
+    assert told == {rule.endpoint for rule in RULES}
+
+
+# -- the description is true --
+
+
+@pytest.mark.parametrize(("path", "method"), OPERATIONS)
+def test_a_made_up_request_is_answered_as_described(place: Place, path: str, method: str) -> None:
+    schema = openapi.from_dict(interface.description(place.home.app))
+    schema.app = whole(place.home.app)
+    operation = schema[path][method]
+    broken = [GenerationMode.NEGATIVE] if operation.body else []
+
+    @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), database=None)
+    @given(st.data())
+    def ask(data: st.DataObject) -> None:
+        mode = data.draw(st.sampled_from([GenerationMode.POSITIVE] * 3 + broken))
+        case = data.draw(operation.as_strategy(mode))
+        place.home.seconds += 10  # so that nobody is too fast for long
+        headers = {"Accept": data.draw(st.sampled_from(["application/json", "text/html"]))}
+        cookies = {}
+        if data.draw(st.sampled_from(["a guest", "a guest", "a guest", "a stranger"])) == "a guest":
+            as_a_browser_would(data, place, case)
+            cookies = place.seated()
+            headers |= ORIGIN if method in WRITES else {}
+        answer = case.call(headers=headers, cookies=cookies)
+        case.validate_response(answer, checks=CHECKED)
+
+    ask()
+
+
+def as_a_browser_would(data: st.DataObject, place: Place, case: Case) -> None:
+    """Let a made-up request name things that are there, so that it comes further than the door."""
+    for name, there in place.paths().items():
+        if name in (case.path_parameters or {}):
+            case.path_parameters[name] = data.draw(st.sampled_from(there))
+    for fields in (case.body, case.query):
+        if isinstance(fields, dict):
+            for name in fields:
+                if values := place.plausible(name):
+                    fields[name] = data.draw(st.sampled_from(values))
+
+
+@pytest.mark.parametrize("path", sorted({interface.path_of(rule) for rule in RULES}))
+def test_what_a_route_cannot_be_asked_is_refused_with_what_it_can(place: Place, path: str) -> None:
+    known = {method for rule in RULES if interface.path_of(rule) == path for method in interface.methods_of(rule)}
+    values = {name: there[0] for name, there in place.paths().items()}
+    for method in {"GET", "POST", "PUT", "DELETE"} - known:
+        answer = place.home.browser().client.open(path.format(**values), method=method, headers=ORIGIN)
+        assert (answer.status_code, set(answer.allow) - {"HEAD", "OPTIONS"}) == (405, known), method
+
+
+def test_a_stream_is_answered_as_described(place: Place) -> None:
+    for path in ("/t/{table_id}/stream", "/temples/{name}/stream"):
+        told = SCHEMA.raw_schema["paths"][path]["get"]["responses"]
+        values = {name: there[0] for name, there in place.paths().items()}
+        with place.home.browser().client.get(path.format(**values)) as answer:
+            assert list(told["200"]["content"]) == [answer.mimetype]
+            assert next(answer.iter_encoded()) == b"retry: 1000\n\n"
+        gone = place.home.browser().get(path.format(**dict.fromkeys(values, "0" * 32)))
+        assert str(gone.status_code) in told
+        assert gone.status_code == 404
