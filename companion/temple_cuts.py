@@ -31,7 +31,7 @@ DRAWN = 40
 URGENT = ("deaf", "no_light", "no_answer", "reversed", "both_dark", "dark", "blocked", "weak_supply", "flicker")
 """Findings because of which tokens are not counted, or counted wrongly, what most needs a hand first."""
 
-MILD = ("missed_edges", "hop", "outside_band", "overlap", "flickered", "was_deaf", "unproved")
+MILD = ("missed_edges", "hop", "outside_band", "overlap", "flickered", "was_deaf", "unproved", "line_noise")
 """Findings beside which tokens are counted."""
 
 _COMMON = {"both_dark": "both_dark", "weak_supply": "weak_supply", "unproved": "both_unproved"}
