@@ -168,14 +168,14 @@ class BoardBeams:
             try:
                 port = self._open_port(self._port_name)
             except OSError as error:  # pyserial's own error is one
-                self._ails(Finding("no_board", {"port": self._port_name, "why": _why(error)}))
+                self._ails(Finding("no_board", {"errno": error.errno or 0}), _why(error))
                 self._closing.wait(RETRY_S)
                 continue
             log.info("the port %s is open", self._port_name)
             try:
                 self._talk(port)
             except OSError as error:
-                self._ails(Finding("no_board", {"port": self._port_name, "why": _why(error)}))
+                self._ails(Finding("no_board", {"errno": error.errno or 0}), _why(error))
             finally:
                 with suppress(OSError):
                     port.close()
@@ -233,11 +233,11 @@ class BoardBeams:
 
         self._answers.put(answer)
 
-    def _ails(self, finding: Finding | None) -> None:
+    def _ails(self, finding: Finding | None, why: str = "") -> None:
         code = None if finding is None else finding.code
         if code != (None if self._told is None else self._told.code):
             if finding is not None:
-                log.warning("the board behind %s: %s %s", self._port_name, code, dict(finding.facts))
+                log.warning("the board behind %s: %s %s %s", self._port_name, code, dict(finding.facts), why)
             else:
                 log.info("the board behind %s is well", self._port_name)
         if finding != self._told:

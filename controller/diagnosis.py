@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TypeAlias
 
-from controller import wire
 from controller.counting import MS, SECOND, BeamChanged, Counted, Counter, Event, Glitch, Limits, MissedEdge
 from controller.wire import Beam, Flag, God
 
@@ -28,7 +27,7 @@ _ENOUGH = 8
 _TWICE = 1.7
 """A spell so many times as wide as the middle one was two tokens, where no band was learned."""
 
-Facts: TypeAlias = Mapping[str, int | float | str]
+Facts: TypeAlias = Mapping[str, int | float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +40,6 @@ class Finding:
     def told(self) -> dict[str, object]:
         """Return it as a reply carries it."""
         return {"code": self.code, **self.facts}
-
-    def published(self) -> wire.Finding:
-        """Return it as the temple's findings carry it: with the numbers among its facts alone."""
-        return wire.Finding(self.code, {key: fact for key, fact in self.facts.items() if not isinstance(fact, str)})
 
 
 DEAF = Finding("deaf", {"unheard": 1})

@@ -292,7 +292,7 @@ class Pipeline:
             at=self._clock.utc(),
             emitters=self._emitters,
             limits=shown(self._limits),
-            beams={god: tuple(each.published() for each in (*before, *found[god])) for god in God},
+            beams={god: tuple(wire.Finding(each.code, each.facts) for each in (*before, *found[god])) for god in God},
         )
 
     def _seen(self) -> object:

@@ -92,7 +92,7 @@ FINDINGS = {
         "the machine is too busy or a cable too long; look at what else runs on it",
     ),
     "no_board": (
-        "the counting board is not there: {port}: {why}",
+        "the counting board is not there (error {errno}; the log says which port)",
         "plug the board in, or name its port after serial: (ls /dev/serial/by-id lists what is plugged in)",
     ),
     "board_silent": (

@@ -325,7 +325,7 @@ def test_a_board_that_is_pulled_out_is_an_alert_with_its_finding_and_is_well_aga
     cable, one = house.plug()
     house.hear(cable, one, HELLO + HEALTH)
     assert house.pipeline.status().state is State.READY
-    house.board._ails(lines.Finding("no_board", {"port": "/dev/ttyACM0", "why": "gone"}))
+    house.board._ails(lines.Finding("no_board", {"errno": 5}))
     assert isinstance(house.items[-1], Ails)
     house.settle()
     status = house.pipeline.status()
