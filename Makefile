@@ -9,14 +9,15 @@ GAMES ?=
 
 PLAY := controller,companion,broker
 WORK := $(PLAY),sheets,postgresql,dev
+FORGE := --into .venv-hardware controller,hardware
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo temple sheets test firmware conformance check bench chaos crash pictures clean
+.PHONY: help demo temple sheets test firmware conformance check bench chaos crash pictures hardware hardware-test physics clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
-		printf '  make %-11s %s\n' "$$name" "$$words"; done
+	@sed -n 's/^\([a-z-]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
+		printf '  make %-13s %s\n' "$$name" "$$words"; done
 
 demo: ## play with a simulated temple: keys drop tokens, phones show the score
 	@tools/environment $(PLAY)
@@ -73,6 +74,20 @@ pictures: ## draw the README's pictures from the running demo
 	@tools/environment $(WORK)
 	@.venv/bin/python -m tests.pictures $(ARGS)
 
+hardware: ## build the printable temple into build/hardware, with pictures, slices and wiring
+	@tests/system-packages hardware
+	@tools/environment $(FORGE)
+	@.venv-hardware/bin/python -m hardware $(ARGS)
+
+hardware-test: ## check every part, the chutes' physics and the wiring
+	@tests/system-packages hardware
+	@tools/environment $(FORGE)
+	@.venv-hardware/bin/python -m pytest hardware/tests $(ARGS)
+
+physics: ## drop tokens through the chutes and count them with the real controller
+	@tools/environment $(FORGE)
+	@.venv-hardware/bin/python -m hardware.physics $(ARGS)
+
 clean: ## remove the environment and everything that was built
-	@rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .venv-hardware build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 BILL = Path(__file__).with_name("bill.toml")
-GROUPS = {"electronics": "Electronics", "strip": "On the strip", "wires": "Wires and plugs", "table": "At the table"}
+GROUPS = {
+    "electronics": "Electronics",
+    "strip": "On the strip",
+    "wires": "Wires and plugs",
+    "screws": "Screws",
+    "table": "At the table",
+}
 
 
 @dataclass(frozen=True)

@@ -1,3 +1,5 @@
+"""The drawings show what the wiring says."""
+
 from __future__ import annotations
 
 from pathlib import Path

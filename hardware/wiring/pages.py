@@ -25,6 +25,13 @@ def renewed(page: str) -> str:
     return _MARKED.sub(lambda found: found[1] + "\n".join([*tables[found[2]], "", found[3]]), page)
 
 
+def renew() -> tuple[Path, ...]:
+    """Bring the tables of every page up to date, and return the pages."""
+    for page in PAGES:
+        page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
+    return PAGES
+
+
 def wires(joined: tuple[Wire, ...]) -> Iterator[str]:
     """Yield the lines of a table of wires in Markdown."""
     yield f"| {joined[0].start[0]} | colour | to |"

@@ -1,0 +1,72 @@
+"""`make hardware`: files to print, pictures, the table of parts and the wiring, into build/hardware."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+from time import monotonic
+
+from hardware import pictures, slicing
+from hardware.catalogue import pieces
+from hardware.making import BUILD, Workshop
+from hardware.parameters import TEMPLE
+from hardware.rules import BrokenRulesError, require
+from hardware.wiring import drawings
+from hardware.wiring.pages import PICTURES, renew
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+HEAD = """# Parts to print
+
+`make hardware` draws every part into `build/hardware` (STL, STEP and 3MF), slices it with PrusaSlicer {profile},
+and writes this table. Costs are euros at {price:g} a kilogram of PLA: rough. Nothing has been printed yet; the
+figures are the slicer's.
+
+"""
+
+
+def main() -> int:
+    """Build everything; returns 1 where the sizes break a rule or the slicer fails."""
+    parser = argparse.ArgumentParser(prog="make hardware", description=__doc__)
+    parser.add_argument("--docs", action="store_true", help="put pictures and tables into docs/ as well")
+    parser.add_argument("--no-slicer", action="store_true", help="leave the table of parts out")
+    given = parser.parse_args()
+    begun = monotonic()
+    try:
+        temple = require(TEMPLE)
+        workshop = Workshop(temple)
+        kit = pieces(temple)
+        folder = BUILD / "pictures"
+        for piece in kit:
+            workshop.threemf(piece)
+            pictures.part(workshop, piece, folder / f"{piece.name}.png")
+            print(f"  {piece.name}", flush=True)
+        pictures.assembly(workshop, kit, folder / "temple.png")
+        pictures.assembly(workshop, kit, folder / "temple-behind.png", turned=200)
+        pictures.assembly(workshop, kit, folder / "temple-with-racks.png", racks=True)
+        pictures.assembly(workshop, kit, folder / "exploded.png", exploded=True)
+        drawings.draw(BUILD / "wiring")
+        if given.docs:
+            shown = DOCS / "pictures" / "temple"
+            shown.mkdir(parents=True, exist_ok=True)
+            for picture in folder.glob("*.png"):
+                shutil.copy(picture, shown / picture.name)
+            drawings.draw(PICTURES)
+            renew()
+        if not given.no_slicer:
+            profile = "at 0.2 mm, three walls, 12 % infill, without support"
+            text = HEAD.format(profile=profile, price=slicing.PRICE) + "\n".join(slicing.table(workshop, kit)) + "\n"
+            (BUILD / "parts.md").write_text(text, "utf-8")
+            if given.docs:
+                (DOCS / "parts.md").write_text(text, "utf-8")
+    except (BrokenRulesError, slicing.SlicerError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"Everything is in {BUILD.relative_to(Path.cwd()) if BUILD.is_relative_to(Path.cwd()) else BUILD}.")
+    print(f"It took {monotonic() - begun:.0f} s.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+"""What is to be printed: each part with its drawing, its number, its colour and how it stands in the temple."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from math import cos, radians, sin
+
+from build123d import Location
+
+from hardware.parameters import SENSORS, Temple
+from hardware.parts import base, causeway, chute, lake, plaza, rack, shell, shrines, trays
+from hardware.shapes import Part
+
+HUITZILOPOCHTLI, TLALOC = "huitzilopochtli", "tlaloc"
+
+PAPER, WAR, RAIN = "#E7D2A4", "#A8202F", "#2F7F9E"
+WATER_WAR, WATER_RAIN = "#D9655B", "#7FBFCF"
+SOOT, OCHRE = "#4A3B33", "#D99B2B"
+COLOURS = {
+    PAPER: "sand",
+    WAR: "red",
+    RAIN: "blue",
+    WATER_WAR: "light red",
+    WATER_RAIN: "light blue",
+    SOOT: "any, dark",
+    OCHRE: "ochre",
+}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part to print. `places` says where each copy stands in the temple; one choice of `instead` is printed."""
+
+    name: str
+    draw: Callable[[Temple], Part]
+    colour: str
+    places: tuple[Location, ...]
+    number: int = 1
+    instead: str | None = None
+    """What several pieces are choices for, such as the tray of one's own controller."""
+    chosen: bool = True
+    """Whether it is the choice that is counted and drawn in the assembly."""
+    apart: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """How far it is moved away where the assembly is drawn exploded."""
+
+
+def _around(temple: Temple) -> tuple[Location, ...]:
+    inner = temple.board.across / 2 + 0.8
+    turns = [9 + 18 * n for n in range(temple.racks)]
+    return tuple(Location((inner * cos(radians(t)), inner * sin(radians(t)), 0), (0, 0, t)) for t in turns)
+
+
+def pieces(temple: Temple) -> tuple[Piece, ...]:
+    """Return every piece of the kit, its choices side by side."""
+    top, floor = temple.top, temple.floor
+    x, y = temple.shaft_at
+    here = (Location(),)
+    found = [
+        Piece("base", base.build, SOOT, here, apart=(0, 0, -32)),
+        Piece("shell", shell.build, PAPER, (Location((0, 0, floor)),), apart=(0, 0, 62)),
+        Piece("plaza", plaza.build, PAPER, (Location((0, 0, temple.platform)),), apart=(0, 0, 108)),
+    ]
+    for god, side, colour in ((HUITZILOPOCHTLI, 1, WAR), (TLALOC, -1, RAIN)):
+        found.append(
+            Piece(
+                f"shrine_{god}",
+                partial(shrines.build, god=god),
+                colour,
+                (Location((side * x, y, top)),),
+                apart=(0, 0, 138),
+            )
+        )
+    both = (chute.place(temple, 1), chute.place(temple, -1))
+    for name, sensor in SENSORS.items():
+        chosen, draw = sensor == temple.sensor, partial(chute.build, sensor=sensor)
+        found.append(Piece(f"chute_{name}", draw, OCHRE, both, 2, "chute", chosen, (0, 0, 14)))
+    lifted = (Location((0, 0, floor + trays.BOSS_HIGH)),)
+    for board in temple.controllers:
+        chosen, draw = board.name == "pi_4", partial(trays.build, board=board)
+        found.append(Piece(f"tray_{board.name}", draw, SOOT, lifted, 1, "tray", chosen, (0, 0, -8)))
+    for god, side, colour in ((HUITZILOPOCHTLI, 1, WATER_WAR), (TLALOC, -1, WATER_RAIN)):
+        found.append(Piece(f"lake_{god}", partial(lake.build, god=god), colour, here, apart=(side * 62, 0, -32)))
+    for name, front in (("front", True), ("back", False)):
+        begin, _ = causeway.length(temple, front)
+        high = causeway.high(temple)
+        place = Location((0, begin if front else -begin, high), (0, 180, 0 if front else 180))
+        found.append(
+            Piece(
+                f"causeway_{name}",
+                partial(causeway.build, front=front),
+                PAPER,
+                (place,),
+                apart=(0, 30 if front else -30, 0),
+            )
+        )
+    found.append(Piece("rack", rack.build, OCHRE, _around(temple), temple.racks))
+    return tuple(found)

@@ -1,0 +1,291 @@
+"""Every size of the temple, in one place, and what follows from them; it draws nothing and checks nothing.
+
+Millimetres, degrees. The temple stands on z = 0, its stairs look towards +y, Huitzilopochtli's side is the viewer's
+left (as on the printed board and the screens), which is +x. All figures come from simulation: nothing has been
+printed yet. ``rules.py`` says which changes are allowed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import atan2, cos, degrees, hypot, radians, sin, tan
+
+
+@dataclass(frozen=True)
+class Token:
+    """A kind of token by its three sizes, longest first; `round` tells beads from what has corners."""
+
+    name: str
+    sizes: tuple[float, float, float]
+
+    @property
+    def longest(self) -> float:
+        """The largest of the three."""
+        return self.sizes[0]
+
+    @property
+    def thinnest(self) -> float:
+        """The smallest of the three."""
+        return self.sizes[2]
+
+    @property
+    def volume(self) -> float:
+        """Its volume as an ellipsoid, in cubic millimetres."""
+        a, b, c = self.sizes
+        return a * b * c * 0.5235988
+
+
+TOKENS = (
+    Token("bead 8", (8, 8, 8)),
+    Token("bead 12", (12, 12, 12)),
+    Token("bean", (15, 9, 7)),
+    Token("skull 13", (13, 11, 10)),
+)
+"""The kinds that the physics drops; a printed skull may be 15 mm long, which is `Temple.largest`."""
+
+
+@dataclass(frozen=True)
+class Bed:
+    """The room of a printer, and what it prints without support."""
+
+    x: float = 220
+    y: float = 220
+    z: float = 250
+    thinnest: float = 1.2
+    """No wall may be thinner: three lines of a 0.4 mm nozzle."""
+    overhang: float = 45
+    """Degrees from the vertical that need no support."""
+    ledge: float = 1.0
+    """A step outwards that prints all the same: the relief on the walls."""
+    bridge: float = 24
+    """A span between two walls that prints in the air."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """The calendar board: a ring of twenty spaces around the lake."""
+
+    across: float = 390
+    """Its outer diameter; the project's own sheets print 400 on A4 and 406 on Letter, which the flange covers."""
+    inner_share: float = 244 / 494
+    """How far the lake reaches: the board's inner radius over its outer one, as `calendar_board` draws it."""
+    thickness: float = 3
+    """The card it may be glued on."""
+
+    @property
+    def inner(self) -> float:
+        """The radius of the hole."""
+        return self.across / 2 * self.inner_share
+
+
+@dataclass(frozen=True)
+class Sensor:
+    """One half of a break-beam pair: a block with its lens near one end. Measure yours: makers differ."""
+
+    lens: float
+    length: float
+    height: float
+    depth: float
+    lens_from_end: float
+
+
+SENSOR_5MM = Sensor(lens=5, length=20, height=10, depth=8, lens_from_end=5)
+SENSOR_3MM = Sensor(lens=3, length=13, height=8, depth=6, lens_from_end=4)
+SENSORS = {"5mm": SENSOR_5MM, "3mm": SENSOR_3MM}
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A board that counts: its outline, its holes from its lower left corner, and how high its parts reach."""
+
+    name: str
+    x: float
+    y: float
+    holes: tuple[tuple[float, float], ...]
+    hole: float
+    high: float
+    """Above the board, with its connectors but without wires."""
+    beyond: float = 0
+    """How far connectors stick out to the right."""
+    plug: float | None = None
+    """Where the power plug comes in along the lower edge; None where it comes in from the left."""
+
+
+def _four(x: float, y: float, left: float, low: float) -> tuple[tuple[float, float], ...]:
+    return ((left, low), (left + x, low), (left, low + y), (left + x, low + y))
+
+
+CONTROLLERS = (
+    Controller("pi_zero_2w", 65, 30, _four(58, 23, 3.5, 3.5), 2.75, 13, plug=54),
+    Controller("pi_3a_plus", 65, 56, _four(58, 49, 3.5, 3.5), 2.75, 13, plug=10.6),
+    Controller("pi_4", 85, 56, _four(58, 49, 3.5, 3.5), 2.75, 16, beyond=3, plug=11.2),
+    Controller("pi_5", 85, 56, _four(58, 49, 3.5, 3.5), 2.75, 16, beyond=3, plug=11.2),
+    Controller("pico", 51, 21, _four(47, 11.4, 2, 4.8), 2.1, 12),
+    Controller("uno", 68.6, 53.4, ((14, 2.5), (15.3, 50.7), (66.1, 7.6), (66.1, 35.5)), 3.2, 15, plug=None),
+)
+"""From the makers' drawings; `high` of the Pi Zero and the Pico allows for soldered pins."""
+
+
+@dataclass(frozen=True)
+class Tier:
+    """One step of the pyramid: half its width, and where its front and its back stand."""
+
+    half: float
+    front: float
+    back: float
+
+
+@dataclass(frozen=True)
+class Temple:
+    """The whole temple; every part is drawn from this value and from nothing else."""
+
+    bed: Bed = field(default_factory=Bed)
+    board: Board = field(default_factory=Board)
+    sensor: Sensor = SENSOR_5MM
+    tokens: tuple[Token, ...] = TOKENS
+    largest: float = 15
+    """The longest token that may be played: a printed skull."""
+    smallest: float = 8
+
+    wall: float = 2.4
+    clearance: float = 0.4
+    """Between two parts that meet, on each side."""
+    relief: float = 0.8
+
+    # The base, and the pyramid on it
+    floor: float = 3.2
+    plinth: float = 29
+    """Where the first tier begins: below it the lake hides the wall."""
+    rise: float = 14.5
+    tiers: tuple[Tier, ...] = (
+        Tier(56, 50, -50),
+        Tier(52, 47.6, -47),
+        Tier(48, 39.5, -44),
+        Tier(43, 33, -40.5),
+    )
+    stair_half: float = 18
+    stair_foot: float = 59
+    steps: int = 20
+    lid: float = 3
+    shrine_x: float = 28
+    shrine_y: float = 26
+    shrine_z: float = 25
+
+    # The chutes
+    slot: tuple[float, float] = (19, 17.4)
+    """The shrine's open top; from here to the throat it is steep, as whatever circles in a funnel meets the next."""
+    throat: float = 15.8
+    throat_long: float = 3
+    shaft: float = 17
+    """Inside, both ways."""
+    shaft_at: tuple[float, float] = (15, -23)
+    exit_at: tuple[float, float] = (30, 53)
+    """The middle of the tongue's end."""
+    slope: float = 26
+    sill: float = 30
+    """How high the tongue's end lies."""
+    roof: float = 16.6
+    """Over the floor, square to it."""
+    chute_wall: float = 2.0
+    beam_after: float = 48
+    """From the shaft to the beam, along the level."""
+    beam_over: float = 6
+    """Above the floor, square to it."""
+
+    # The lake
+    lake_floor: float = 1.6
+    lake_wall: float = 1.8
+    shore: float = 102
+    """The radius of its rim outside."""
+    rim: float = 31
+    fill: float = 27
+    """How high the tokens may lie: below the sill."""
+    packing: float = 0.56
+    """How much of a heap is token: loosely poured, with walls."""
+    lake_tokens: int = 260
+    causeway: float = 14
+    """Between the two lakes, front and back."""
+
+    # The racks
+    rack_tokens: int = 12
+    racks: int = 20
+
+    # The electronics
+    controllers: tuple[Controller, ...] = CONTROLLERS
+    standoff: float = 4
+    tray: float = 2.4
+    cable: tuple[float, float] = (12, 9)
+    """A plug that must pass, across and high."""
+
+    @property
+    def funnel(self) -> float:
+        """From the throat up to where the shrine is open: all of it but the throat and the crest."""
+        return self.shrine_z - self.throat_long - 6.5
+
+    @property
+    def platform(self) -> float:
+        """Where the pyramid ends and the lid begins."""
+        return self.plinth + len(self.tiers) * self.rise
+
+    @property
+    def top(self) -> float:
+        """Where the shrines stand."""
+        return self.platform + self.lid
+
+    @property
+    def turn(self) -> float:
+        """How far a gutter turns from straight ahead, in degrees."""
+        (x0, y0), (x1, y1) = self.shaft_at, self.exit_at
+        return degrees(atan2(x1 - x0, y1 - y0))
+
+    @property
+    def run(self) -> float:
+        """From the middle of the shaft to the tongue's end, along the level."""
+        (x0, y0), (x1, y1) = self.shaft_at, self.exit_at
+        return hypot(x1 - x0, y1 - y0)
+
+    @property
+    def beam_at(self) -> float:
+        """From the middle of the shaft to the beam, along the level."""
+        return self.shaft / 2 + self.beam_after
+
+    def gutter(self, s: float) -> float:
+        """How high the gutter's floor lies, `s` from the middle of the shaft along the level."""
+        return self.sill + (self.run - s) * tan(radians(self.slope))
+
+    @property
+    def beam_high(self) -> float:
+        """How high the beam is over the table."""
+        tilt = radians(self.slope)
+        return self.gutter(self.beam_at + self.beam_over * sin(tilt)) + self.beam_over / cos(tilt)
+
+    @property
+    def lake_area(self) -> float:
+        """The water of both lakes seen from above, in square millimetres."""
+        inside = self.shore - self.lake_wall
+        first, gap = self.tiers[0], self.clearance + self.lake_wall
+        temple = 2 * (first.half + gap) * (first.front - first.back + 2 * gap)
+        middle = self.causeway + 2 * self.lake_wall
+        stairs = 2 * (self.stair_half + gap) * max(0.0, self.stair_foot - first.front)
+        roads = middle * (2 * inside - (self.stair_foot - first.back))
+        return 3.14159265 * inside**2 - temple - stairs - roads
+
+    @property
+    def cone(self) -> float:
+        """What the flared rim takes from the lake, in cubic millimetres."""
+        out, high = self.shore - self.spigot, self.board.thickness + 0.2
+        inside = self.shore - self.lake_wall
+        return 2 * 3.14159265 * inside * out * (max(0.0, high - self.lake_floor) + out / 2)
+
+    def holds(self, token: Token) -> int:
+        """How many tokens of a kind the two lakes hold, up to `fill`."""
+        room = self.lake_area * (self.fill - self.lake_floor) - self.cone
+        return int(room * self.packing / token.volume)
+
+    @property
+    def spigot(self) -> float:
+        """The radius of what stands in the board's hole."""
+        return self.board.inner - 0.8
+
+
+TEMPLE = Temple()

@@ -1,0 +1,157 @@
+"""A chute: a shaft, a gutter under a low roof, and two seats for a break-beam pair. The same for both gods.
+
+It is drawn along its gutter: x runs down the slope from under the middle of the shaft, z square to its floor. So it
+lies on the bed, and only the roof bridges.
+"""
+
+from __future__ import annotations
+
+from math import cos, radians, sin
+
+from build123d import Axis, Cylinder, Location, Plane, Pos, Rot, mirror
+
+from hardware.parameters import Sensor, Temple
+from hardware.shapes import Part, block, cut, join, middle, rod, sideways
+
+UNDER = 2.4
+"""The floor's thickness."""
+SEAT_WALL = 1.6
+PLAY = 0.3
+"""Around a sensor in its seat."""
+LIP = 0.5
+"""What holds a sensor down once it has snapped past it."""
+EAR = (17, 8, 9)
+"""Where two screws from the lid hold the shaft: across, out, and thick."""
+PILOT = 1.3
+"""The radius of a hole that an M3 screw cuts its own thread into."""
+
+
+def level(temple: Temple, s: float, z: float) -> tuple[float, float]:
+    """Turn a point of the upright temple (along the gutter, over the table) into the chute's own x and z."""
+    tilt = radians(temple.slope)
+    up = z - temple.gutter(0)
+    return s * cos(tilt) - up * sin(tilt), s * sin(tilt) + up * cos(tilt)
+
+
+def beam(temple: Temple) -> tuple[float, float]:
+    """Where the beam crosses, in the chute's own x and z."""
+    tilt = radians(temple.slope)
+    return (temple.beam_at - temple.beam_over * sin(tilt)) / cos(tilt), temple.beam_over
+
+
+def build(temple: Temple, sensor: Sensor | None = None) -> Part:
+    """Draw it, for the sensors of the temple or for others."""
+    sensor = sensor or temple.sensor
+    half, wall = temple.shaft / 2, temple.chute_wall
+    outer = half + wall
+    back, front = -half, half
+    end = level(temple, temple.run, temple.sill)[0]
+    top = temple.platform
+
+    def at(s: float, z: float) -> tuple[float, float]:
+        return level(temple, s, z)
+
+    def along(s: float, over: float) -> tuple[float, float]:
+        """Return the point over `s` that lies `over` the floor, square to it."""
+        tilt = radians(temple.slope)
+        return (s - over * sin(tilt)) / cos(tilt), over
+
+    body = sideways(
+        [
+            along(back - wall, -UNDER),
+            (end, -UNDER),
+            (end, temple.roof + wall),
+            along(front + wall, temple.roof + wall),
+            at(front + wall, top),
+            at(back - wall, top),
+        ],
+        outer,
+    )
+    gutter = sideways(
+        [
+            along(back, 0),
+            (end + 20, 0),
+            (end + 20, temple.roof),
+            along(front, temple.roof),
+            at(front, top + 20),
+            at(back, top + 20),
+        ],
+        half,
+    )
+    solids = [_ear(temple)]
+    holes = [gutter]
+    for side in (-1, 1):
+        seat, hollow = _seat(temple, sensor, side)
+        solids.append(seat)
+        holes.append(hollow)
+    x, z = beam(temple)
+    bore = Pos(x, 0, z) * Rot(90, 0, 0) * Cylinder(sensor.lens / 2 + 0.2, 2 * (outer + 1))
+    holes.append(bore)
+    # The mouth is cut upright, so that it lies behind the shell's wall; only the tongue looks out.
+    holes.append(
+        _upright(
+            temple,
+            block((temple.run - 4, temple.run + 40), (-outer - 1, outer + 1), (temple.sill + 3, temple.sill + 60)),
+        )
+    )
+    part = cut(join(body, solids), holes)
+    for along_x in (-1, 1):
+        part = part - _pilot(temple, along_x)
+    return Pos(0, 0, UNDER) * part
+
+
+def place(temple: Temple, side: int) -> Location:
+    """Say where it stands in the temple: `side` 1 is Huitzilopochtli's, -1 Tlaloc's."""
+    x, y = temple.shaft_at
+    turned = 90 - side * temple.turn
+    return (
+        Location((side * x, y, temple.gutter(0)))
+        * Location((0, 0, 0), (0, 0, turned))
+        * Location((0, 0, 0), (0, temple.slope, 0))
+        * Location((0, 0, -UNDER))
+    )
+
+
+def _upright(temple: Temple, part: Part) -> Part:
+    """Tilt what was drawn in the upright temple (s, y, z) into the chute's own frame."""
+    return Rot(0, -temple.slope, 0) * (Pos(0, 0, -temple.gutter(0)) * part)
+
+
+def _ear(temple: Temple) -> Part:
+    across, out, thick = EAR
+    wall = temple.shaft / 2 + temple.chute_wall
+    top = temple.platform
+    profile = [(wall - 0.5, top), (wall + out, top), (wall + out, top - thick), (wall - 0.5, top - thick - out - 0.5)]
+    return _upright(temple, sideways(profile, across / 2))
+
+
+def _pilot(temple: Temple, side: int) -> Part:
+    s, y = screws(temple)[side > 0]
+    return _upright(temple, rod(PILOT, (temple.platform - 4.6, temple.platform + 5), (s, y)))
+
+
+def screws(temple: Temple) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Where the lid's screws go, along the gutter and across it."""
+    s = temple.shaft / 2 + temple.chute_wall + EAR[1] / 2 + 0.3
+    return (s, -EAR[0] / 2 + 4.2), (s, EAR[0] / 2 - 4.2)
+
+
+def _seat(temple: Temple, sensor: Sensor, side: int) -> tuple[Part, Part]:
+    """Return the block beside the gutter that holds a sensor, and the room in it."""
+    x, z = beam(temple)
+    wall = temple.shaft / 2 + temple.chute_wall
+    low, high = x - (sensor.length - sensor.lens_from_end) - PLAY, x + sensor.lens_from_end + PLAY
+    bottom, top = z - sensor.height / 2 - 0.2, z + sensor.height / 2
+    out = wall + sensor.depth + PLAY
+    outside = block((low - SEAT_WALL, high + SEAT_WALL), (wall - 0.5, out + SEAT_WALL), (-UNDER, top + 1.2))
+    room = block((low, high), (wall, out), (bottom, top + 20))
+    # The lip runs along the outer wall's upper edge; the end wall has a way out for the wires.
+    lip = sideways([(0, 0), (LIP, LIP), (LIP, LIP + 0.2), (0, 2 * LIP + 0.2)], (high - low) / 2 - 3)
+    lip = lip.rotate(Axis.Z, -90)
+    lip = Pos((low + high) / 2, out, top + 0.1) * lip
+    wires = middle(8, sensor.depth - 2, (bottom + 1, top + 20), (low - 2, (wall + out) / 2))
+    outside = outside - block((low, high), (wall + 0.01, out), (top, top + 5))
+    hollow = (room - lip) + wires
+    if side < 0:
+        return mirror(outside, about=Plane.XZ), mirror(hollow, about=Plane.XZ)
+    return outside, hollow

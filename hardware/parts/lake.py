@@ -1,0 +1,96 @@
+"""One half of the lake, with what tells whose it is on its shore; the other half is its mirror image."""
+
+from __future__ import annotations
+
+from math import atan2, cos, degrees, radians, sin
+
+from build123d import Axis, Plane, mirror, revolve
+
+from hardware import ornament
+from hardware.parameters import Temple
+from hardware.parts import chute, shell
+from hardware.shapes import BIG, Part, block, cut, join, polygon
+
+INNER = 28.0
+END = 29.0
+"""How high the wall along the causeways is."""
+
+
+def build(temple: Temple, god: str) -> Part:
+    """Draw one: ``huitzilopochtli`` to the one side, ``tlaloc`` to the other."""
+    gap, wall = temple.clearance, temple.lake_wall
+    road = temple.causeway / 2
+    hull = _turned(temple, 0) & block((road, BIG), (-BIG, BIG), (0, BIG))
+    water = _turned(temple, wall) & block((road + wall, BIG), (-BIG, BIG), (temple.lake_floor, BIG))
+    outline = cut(hull, _temple(temple, gap))
+    room = cut(water, _temple(temple, gap + wall))
+    body = outline - room
+    trims = [_above(temple, gap + wall + 0.02, INNER), *_above_road(temple)]
+    x = temple.exit_at[0]
+    half = temple.shaft / 2 + temple.chute_wall + shell.AROUND + 0.8
+    first = temple.tiers[0]
+    notch = temple.gutter(temple.run - 3) - chute.UNDER / 0.87 - 1.2
+    trims.append(block((x - half - 1, x + half + 1), (first.front - 1, first.front + gap + wall + 0.5), (notch, BIG)))
+    body = join(cut(body, trims), _shore(temple, god))
+    return body if god == "huitzilopochtli" else mirror(body, about=Plane.YZ)
+
+
+def _turned(temple: Temple, inwards: float) -> Part:
+    """Return the shore's outline: it stands in the board's hole, and leans out over the board at 45 degrees."""
+    low, high = temple.spigot, temple.shore
+    step = temple.board.thickness + 0.2
+    out = high - low
+    bottom = temple.lake_floor if inwards else 0
+    points = [
+        (0, bottom),
+        (low - inwards, bottom),
+        (low - inwards, step + inwards * 0.42),
+        (high - inwards, step + out + inwards * 0.42),
+        (high - inwards, temple.rim + (5 if inwards else 0)),
+        (0, temple.rim + (5 if inwards else 0)),
+    ]
+    return revolve(polygon(points, Plane.XZ), Axis.Z)
+
+
+def _temple(temple: Temple, by: float) -> list[Part]:
+    first = temple.tiers[0]
+    half = temple.stair_half + by
+    return [
+        block((-BIG, first.half + by), (first.back - by, first.front + by), (-1, BIG)),
+        block((-BIG, half), (0, temple.stair_foot + by), (-1, BIG)),
+    ]
+
+
+def _above(temple: Temple, by: float, high: float) -> Part:
+    first = temple.tiers[0]
+    return block((-BIG, first.half + by), (first.back - by, first.front + by), (high, BIG)) + block(
+        (-BIG, temple.stair_half + by), (0, temple.stair_foot + by), (high, BIG)
+    )
+
+
+def _above_road(temple: Temple) -> list[Part]:
+    inner = temple.shore - temple.lake_wall - 3.5
+    edge = temple.causeway / 2 + temple.lake_wall + 0.02
+    return [block((-BIG, edge), (-inner, inner), (END, BIG))]
+
+
+def _shore(temple: Temple, god: str) -> list[Part]:
+    """Waves all round, and at every second border of the board's spaces a sign of the god."""
+    low = temple.board.thickness + 0.2 + temple.shore - temple.spigot
+    mid, size = (low + temple.rim) / 2 - 0.2, 13.0
+    bodies: list[Part] = []
+    for n in range(10):
+        turned = -81 + 18 * n
+        angle = radians(turned)
+        x, y = temple.shore * cos(angle), temple.shore * sin(angle)
+        if temple.shore * cos(angle) < 17:
+            continue
+        wall = ornament.wall(x, y, mid, degrees(atan2(cos(angle), sin(angle))))
+        if n % 2:
+            draw = (ornament.skull if god == "huitzilopochtli" else ornament.goggles)(size)
+        else:
+            draw = ornament.wave(size)
+        # The wall is round and the drawing flat: it begins deeper, where the wall's middle is.
+        deep = wall.offset(-0.75)
+        bodies += ornament.on(deep, [(draw, (0.0, 0.0))], 0.6 + 0.75)
+    return bodies

@@ -1,0 +1,78 @@
+"""Pictures of the parts and of the temple, whole and exploded, in the house's colours; it needs no screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import cos, radians, sin
+from pathlib import Path
+
+import pyvista
+
+from hardware.catalogue import Piece
+from hardware.making import Workshop
+
+PAPER, INK = "#F3E4C3", "#231815"
+SIZE = (1500, 1150)
+CREASE = 28
+"""Edges sharper than that are drawn as contours."""
+
+
+def part(workshop: Workshop, piece: Piece, path: Path) -> None:
+    """Draw a part as it lies on the bed."""
+    _draw([(workshop.mesh(piece), piece.colour)], path, (900, 700), (35, 32))
+
+
+def assembly(
+    workshop: Workshop,
+    kit: Iterable[Piece],
+    path: Path,
+    *,
+    exploded: bool = False,
+    turned: float = 24,
+    racks: bool = False,
+) -> None:
+    """Draw the temple; `exploded` moves every piece away as far as it says."""
+    bodies = []
+    for piece in kit:
+        if not piece.chosen or (piece.name == "rack" and not racks):
+            continue
+        for at in piece.places:
+            mesh = workshop.placed(piece, at)
+            if exploded:
+                mesh.apply_translation(piece.apart)
+            bodies.append((mesh, piece.colour))
+    _draw(bodies, path, (1300, 1700) if exploded else SIZE, (turned, 18 if exploded else 30))
+
+
+def _draw(bodies: Iterable[tuple[object, str]], path: Path, size: tuple[int, int], seen: tuple[float, float]) -> None:
+    plotter = pyvista.Plotter(off_screen=True, window_size=size, lighting="none")
+    plotter.set_background(PAPER)
+    for mesh, colour in bodies:
+        skin = pyvista.wrap(mesh)
+        plotter.add_mesh(skin, color=colour, ambient=0.38, diffuse=0.72, specular=0)
+        edges = skin.extract_feature_edges(CREASE)
+        if edges.n_cells:
+            plotter.add_mesh(edges, color=INK, line_width=1.6)
+    for place, strength in (((300, 500, 700), 0.85), ((-500, 300, 300), 0.35), ((0, -400, 500), 0.25)):
+        plotter.add_light(pyvista.Light(position=place, light_type="scene light", intensity=strength))
+    centre = plotter.center
+    turn, up = radians(seen[0]), radians(seen[1])
+    eye = (sin(turn) * cos(up), cos(turn) * cos(up), sin(up))
+    plotter.camera_position = [tuple(c + 1000 * e for c, e in zip(centre, eye, strict=True)), centre, (0, 0, 1)]
+    plotter.enable_parallel_projection()
+    plotter.reset_camera()
+    plotter.camera.zoom(1.25)
+    plotter.enable_anti_aliasing("ssaa")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    plotter.screenshot(path)
+    plotter.close()
+    _smaller(path)
+
+
+def _smaller(path: Path) -> None:
+    """Keep a flat picture small: a hundred and twenty-eight colours are plenty."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        few = picture.convert("RGB").quantize(128)
+    few.save(path, optimize=True)

@@ -1,0 +1,201 @@
+"""What the sizes must satisfy before anything is drawn: each broken rule says what is wrong and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from math import atan, cos, degrees, hypot, radians
+
+from hardware.parameters import SENSORS, Temple
+
+DEFAULT_SEAT = 1.6
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A rule that the sizes break, and how much is missing in its unit."""
+
+    rule: str
+    missing: float
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.words} ({self.missing:.2f} too {'little' if self.missing > 0 else 'much'})"
+
+
+class BrokenRulesError(Exception):
+    """Sizes from which nothing that works can be made."""
+
+
+def broken(temple: Temple) -> tuple[Broken, ...]:
+    """Return every rule that the sizes break, none for a temple that can be made."""
+    return tuple(Broken(rule, missing, words) for rule, missing, words in _rules(temple) if abs(missing) > 1e-9)
+
+
+def require(temple: Temple) -> Temple:
+    """Return the temple itself, or raise `BrokenRulesError` with every rule it breaks."""
+    if found := broken(temple):
+        raise BrokenRulesError("; ".join(map(str, found)))
+    return temple
+
+
+def _least(value: float, least: float) -> float:
+    return max(0.0, least - value)
+
+
+def _most(value: float, most: float) -> float:
+    return min(0.0, most - value)
+
+
+def _rules(t: Temple) -> Iterator[tuple[str, float, str]]:
+    yield from _token_rules(t)
+    yield from _chute_rules(t)
+    yield from _lake_rules(t)
+    yield from _shell_rules(t)
+
+
+def _token_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
+    gap = 0.6
+    yield (
+        "throat lets one through",
+        _least(t.throat, t.largest + gap),
+        (f"the throat is {t.throat:g} mm wide, and a token of {t.largest:g} mm needs {gap:g} mm more than itself"),
+    )
+    yield (
+        "throat lets only one through",
+        _most(t.throat, 2 * t.smallest - 0.1),
+        (f"through a throat of {t.throat:g} mm two tokens of {t.smallest:g} mm pass side by side"),
+    )
+    yield (
+        "shaft passes what the throat passes",
+        _least(t.shaft, t.throat + 1),
+        (f"the shaft is {t.shaft:g} mm wide below a throat of {t.throat:g} mm, and should be 1 mm wider"),
+    )
+    yield (
+        "roof clears the largest token",
+        _least(t.roof, t.largest + 1.5),
+        (f"the roof is {t.roof:g} mm over the floor, and a token of {t.largest:g} mm needs 1.5 mm of air"),
+    )
+    yield (
+        "roof is low",
+        _most(t.roof, t.largest + 3),
+        (f"under a roof of {t.roof:g} mm tokens of {t.largest:g} mm and less hop over the beam"),
+    )
+    for token in t.tokens:
+        yield (
+            f"{token.name} is no larger than the largest",
+            _most(token.longest, t.largest),
+            (f"{token.name} is {token.longest:g} mm long, the largest token {t.largest:g} mm"),
+        )
+        yield (
+            f"{token.name} reaches the beam",
+            _least(token.thinnest, t.beam_over + 1),
+            (f"{token.name} is {token.thinnest:g} mm thick, and the beam is {t.beam_over:g} mm above the floor"),
+        )
+
+
+def _chute_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
+    yield "slope", _least(t.slope, 25), f"at {t.slope:g} degrees beans and skulls stick; 25 to 30 works"
+    yield "slope", _most(t.slope, 30), f"at {t.slope:g} degrees beans hop over the beam; 25 to 30 works"
+    yield (
+        "beam after the shaft",
+        _least(t.beam_after, 45),
+        (f"{t.beam_after:g} mm after the shaft tokens still hop; 45 to 55 works"),
+    )
+    yield (
+        "beam after the shaft",
+        _most(t.beam_after, 55),
+        f"the beam is {t.beam_after:g} mm after the shaft; 45 to 55 works",
+    )
+    yield (
+        "beam over the floor",
+        _least(t.beam_over, 4),
+        f"the beam is {t.beam_over:g} mm over the floor; 4 to 6 works",
+    )
+    yield "beam over the floor", _most(t.beam_over, 6), f"the beam is {t.beam_over:g} mm over the floor; 4 to 6 works"
+    for name, sensor in SENSORS.items():
+        after = t.beam_at + (sensor.lens_from_end + 0.3 + DEFAULT_SEAT) * cos(radians(t.slope))
+        yield (
+            f"sensor of {name} before the tongue",
+            _least(t.run - 4, after),
+            (f"its seat ends {after:.1f} mm after the shaft's middle, the roof {t.run - 4:.1f}"),
+        )
+        under = 2.4 + t.beam_over - sensor.height / 2 - 0.2
+        yield (
+            f"sensor of {name} above the bed",
+            _least(under, t.bed.thinnest),
+            (f"a block {sensor.height:g} mm high leaves {under:.2f} mm under it at this beam"),
+        )
+    fall = t.platform - t.gutter(0)
+    yield "shaft is long enough to guide", _least(fall, 12), f"the shaft is {fall:.1f} mm high above the gutter"
+    between = 2 * (t.shaft_at[0] - t.shaft / 2 - t.chute_wall)
+    yield "shafts side by side", _least(between, 2), f"{between:.1f} mm between the two shafts"
+
+
+def _lake_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
+    yield (
+        "board",
+        _most(t.board.across, 406),
+        f"a ring of {t.board.across:g} mm does not print in quarters on A4 or Letter",
+    )
+    yield (
+        "shore covers the board's edge",
+        _least(t.shore, t.board.inner + 2),
+        (f"the shore reaches {t.shore:g} mm, the board's hole {t.board.inner:.1f}"),
+    )
+    for token in t.tokens:
+        if token.longest == token.thinnest:
+            held = t.holds(token)
+            yield (
+                f"lake holds {token.name}",
+                float(_least(held, t.lake_tokens)),
+                (f"the lake holds {held} of {token.name}, and {t.lake_tokens} are needed"),
+            )
+    under = t.gutter(t.run) - 2.4 / cos(radians(t.slope)) - t.fill
+    yield "tongue over the water", _least(under, 0.2), f"the tongue's underside is {under:.2f} mm over a full lake"
+    corner = hypot(t.tiers[0].half, max(t.tiers[0].front, -t.tiers[0].back)) + t.largest + 2 * t.lake_wall
+    yield (
+        "passage at the temple's corner",
+        _most(corner, t.shore),
+        (f"a token passes the temple's corner only inside {corner:.1f} mm, the shore is at {t.shore:g}"),
+    )
+    yield (
+        "lake fits the bed",
+        _most(2 * t.shore, t.bed.y - 4),
+        f"half a lake is {2 * t.shore:g} mm long, the bed {t.bed.y:g}",
+    )
+
+
+def _shell_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
+    for lower, upper in pairwise(t.tiers):
+        step = max(lower.half - upper.half, lower.front - upper.front, upper.back - lower.back)
+        yield (
+            "tier's inside slope",
+            _least(t.rise - t.wall, step),
+            (f"a step of {step:g} mm cannot be closed at 45 degrees within {t.rise - t.wall:g} mm"),
+        )
+    for name, wall in (
+        ("wall", t.wall),
+        ("chute's wall", t.chute_wall),
+        ("lake's wall", t.lake_wall),
+        ("lake's floor", t.lake_floor),
+    ):
+        yield (
+            f"{name} is thick enough",
+            _least(wall, t.bed.thinnest),
+            f"{name} is {wall:g} mm, the printer's least {t.bed.thinnest:g}",
+        )
+    yield (
+        "relief prints",
+        _most(t.relief, t.bed.ledge),
+        f"relief stands out {t.relief:g} mm, a ledge prints up to {t.bed.ledge:g}",
+    )
+    size = max(2 * t.tiers[0].half, t.stair_foot - t.tiers[0].back)
+    yield "shell fits the bed", _most(size, min(t.bed.x, t.bed.y) - 4), f"the shell is {size:g} mm wide"
+    inside = 2 * (t.tiers[0].half - t.wall)
+    for board in t.controllers:
+        need = board.x + board.beyond + 2
+        yield f"{board.name} fits", _least(inside, need), f"{board.name} needs {need:g} mm, inside are {inside:g}"
+    lean = degrees(atan((t.stair_foot - t.tiers[-1].front - 7) / (t.platform - t.plinth)))
+    yield "stairs print", _most(lean, 45), f"the stairs lean {lean:.0f} degrees"

@@ -1,0 +1,120 @@
+"""What each part weighs and how long it prints, by a real run of PrusaSlicer; and the table of parts made of that."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from hardware.catalogue import COLOURS, Piece
+from hardware.making import Workshop
+
+PRICE = 22.0
+"""Euros for a kilogram of PLA: roughly, in 2026."""
+PROFILE = {
+    "layer-height": "0.2",
+    "first-layer-height": "0.2",
+    "nozzle-diameter": "0.4",
+    "filament-diameter": "1.75",
+    "filament-density": "1.24",
+    "perimeters": "3",
+    "fill-density": "12%",
+    "fill-pattern": "gyroid",
+    "top-solid-layers": "4",
+    "bottom-solid-layers": "4",
+    "perimeter-speed": "50",
+    "external-perimeter-speed": "35",
+    "infill-speed": "70",
+    "solid-infill-speed": "60",
+    "travel-speed": "130",
+    "bed-shape": "0x0,220x0,220x220,0x220",
+    "temperature": "210",
+    "bed-temperature": "60",
+    "skirts": "1",
+    "center": "110,110",
+}
+"""An ordinary printer with an ordinary profile; nothing in it is fast."""
+_GRAMS = re.compile(r"^; total filament used \[g\] = ([\d.]+)", re.MULTILINE)
+_LITRES = re.compile(r"^; filament used \[cm3\] = ([\d.]+)", re.MULTILINE)
+_TIME = re.compile(r"^; estimated printing time \(normal mode\) = (.+)$", re.MULTILINE)
+_UNITS = {"d": 24.0, "h": 1.0, "m": 1 / 60, "s": 1 / 3600}
+
+
+class SlicerError(Exception):
+    """The slicer is not there, or would not slice."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """One copy of a part: grams of PLA and hours on the printer."""
+
+    grams: float
+    hours: float
+
+
+def cut(stl: Path, gcode: Path) -> Slice:
+    """Slice one file; raises `SlicerError` with the slicer's last words."""
+    program = shutil.which("prusa-slicer")
+    if program is None:
+        raise SlicerError("prusa-slicer is not there: tests/system-packages hardware brings it")
+    gcode.parent.mkdir(parents=True, exist_ok=True)
+    options = [word for key, value in PROFILE.items() for word in (f"--{key}", value)]
+    done = subprocess.run(
+        [program, "--export-gcode", *options, "--output", str(gcode), str(stl)],
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=900,
+        check=False,
+    )
+    if done.returncode or not gcode.exists():
+        raise SlicerError(f"{stl.name}: {(done.stderr or done.stdout).strip()[-300:]}")
+    return read(gcode.read_text("utf-8", errors="replace"))
+
+
+def read(text: str) -> Slice:
+    """Return what the slicer wrote into its G-code."""
+    volume, time = _LITRES.search(text), _TIME.search(text)
+    if not volume or not time:
+        raise SlicerError("the G-code does not say how much filament and how long")
+    return Slice(float(volume[1]) * float(PROFILE["filament-density"]), hours(time[1]))
+
+
+def hours(words: str) -> float:
+    """Return ``1d 2h 3m 4s`` in hours."""
+    return sum(float(number) * _UNITS[unit] for number, unit in re.findall(r"(\d+)([dhms])", words))
+
+
+def table(workshop: Workshop, kit: Iterable[Piece]) -> Iterator[str]:
+    """Slice every part, and yield the table in Markdown; choices come after what everybody prints."""
+    kit = list(kit)
+    grams = time = 0.0
+    yield "| part | copies | colour | grams | hours | cost | files |"
+    yield "|---|---:|---|---:|---:|---:|---|"
+    for piece in kit:
+        if not piece.chosen:
+            continue
+        one = cut(workshop.stl(piece), workshop.folder / "gcode" / f"{piece.name}.gcode")
+        grams += one.grams * piece.number
+        time += one.hours * piece.number
+        yield _row(piece, one)
+    yield f"| **all** | | | **{grams:.0f}** | **{time:.0f}** | **{grams * PRICE / 1000:.2f}** | |"
+    others = [piece for piece in kit if not piece.chosen]
+    yield ""
+    yield "Instead of the chute and the tray above, by your sensors and your controller:"
+    yield ""
+    yield "| part | copies | colour | grams | hours | cost | files |"
+    yield "|---|---:|---|---:|---:|---:|---|"
+    for piece in others:
+        yield _row(piece, cut(workshop.stl(piece), workshop.folder / "gcode" / f"{piece.name}.gcode"))
+
+
+def _row(piece: Piece, one: Slice) -> str:
+    grams, time = one.grams * piece.number, one.hours * piece.number
+    return (
+        f"| {piece.name.replace('_', ' ')} | {piece.number} | {COLOURS[piece.colour]} | {grams:.0f} | {time:.1f} "
+        f"| {grams * PRICE / 1000:.2f} | `{piece.name}` |"
+    )

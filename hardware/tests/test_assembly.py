@@ -1,0 +1,251 @@
+"""The parts together: nothing meets, all has air; tokens, light, boards and sensors have their room."""
+
+from __future__ import annotations
+
+from math import cos, radians, sin
+
+import manifold3d
+import pytest
+
+from hardware import checks
+from hardware.catalogue import Piece
+from hardware.making import Workshop
+from hardware.parameters import SENSORS, Temple
+from hardware.parts import chute, shrines, trays
+
+CHUTES = [f"chute_{name}" for name in SENSORS]
+SIDES = {1: "huitzilopochtli", -1: "tlaloc"}
+
+
+@pytest.fixture(scope="session")
+def standing(kit: dict[str, Piece], workshop: Workshop) -> dict[str, manifold3d.Manifold]:
+    """Return every piece that is chosen where it stands."""
+    return {
+        f"{piece.name}/{n}": checks.solid(workshop.placed(piece, at))
+        for piece in kit.values()
+        if piece.chosen
+        for n, at in enumerate(piece.places[:2])
+    }
+
+
+def _upright(temple: Temple, side: int, s: float, across: float, z: float) -> tuple[float, float, float]:
+    x, y = checks.turned(s, across, 90 - side * temple.turn)
+    return side * temple.shaft_at[0] + x, temple.shaft_at[1] + y, z
+
+
+def _way(temple: Temple, side: int, across: float, radius: float) -> list[tuple[float, float, float]]:
+    """Return the middle of a token from over the shrine to outside the door."""
+    tilt = radians(temple.slope)
+    over = radius + 0.3
+
+    def floor(s: float) -> tuple[float, float]:
+        return s + over * sin(tilt), temple.gutter(s) + over * cos(tilt)
+
+    begin, end = floor(0 - over * sin(tilt)), floor(temple.run + 6)
+    top = _upright(temple, side, 0, 0, temple.top + temple.shrine_z + 10)
+    return [
+        top,
+        _upright(temple, side, 0, 0, begin[1] + 0.2),
+        _upright(temple, side, begin[0], across, begin[1] + 0.2),
+        _upright(temple, side, end[0], across, end[1] + 0.2),
+    ]
+
+
+def test_no_two_parts_share_room(standing: dict[str, manifold3d.Manifold]) -> None:
+    names = sorted(standing)
+    shared = {
+        (one, other): round(volume, 2)
+        for n, one in enumerate(names)
+        for other in names[:n]
+        if (volume := checks.overlap(standing[one], standing[other])) > 0.05
+    }
+    assert shared == {}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "least"),
+    [
+        ("shell/0", "lake_huitzilopochtli/0", 0.3),
+        ("shell/0", "lake_tlaloc/0", 0.3),
+        ("base/0", "lake_huitzilopochtli/0", 0.3),
+        ("lake_huitzilopochtli/0", "lake_tlaloc/0", 10.0),
+        ("shell/0", "chute_5mm/0", 0.2),
+        ("shell/0", "chute_5mm/1", 0.2),
+        ("shell/0", "tray_pi_4/0", 0.3),
+        ("chute_5mm/0", "chute_5mm/1", 2.0),
+        ("shrine_huitzilopochtli/0", "shrine_tlaloc/0", 1.0),
+    ],
+)
+def test_parts_that_go_together_have_air(
+    one: str, other: str, least: float, standing: dict[str, manifold3d.Manifold]
+) -> None:
+    assert checks.gap(standing[one], standing[other], 12) >= least
+
+
+def test_every_other_chute_and_tray_fits_as_well(
+    kit: dict[str, Piece], workshop: Workshop, standing: dict[str, manifold3d.Manifold]
+) -> None:
+    others = [piece for piece in kit.values() if not piece.chosen]
+    assert others
+    for piece in others:
+        for at in piece.places:
+            body = checks.solid(workshop.placed(piece, at))
+            for name in ("shell/0", "base/0", "plaza/0"):
+                assert checks.overlap(body, standing[name]) < 0.05, (piece.name, name)
+
+
+@pytest.mark.parametrize("piece", CHUTES)
+def test_a_chute_goes_into_the_shell_from_below(
+    piece: str, kit: dict[str, Piece], workshop: Workshop, standing: dict[str, manifold3d.Manifold]
+) -> None:
+    body = checks.solid(workshop.placed(kit[piece], kit[piece].places[0]))
+    met = {down: checks.overlap(body.translate((0, 0, -down)), standing["shell/0"]) for down in range(0, 96, 3)}
+    assert {down: volume for down, volume in met.items() if volume > 0.05} == {}
+
+
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("piece", CHUTES)
+def test_the_largest_token_passes_from_the_shrine_to_the_lake(
+    piece: str,
+    side: int,
+    temple: Temple,
+    kit: dict[str, Piece],
+    workshop: Workshop,
+    standing: dict[str, manifold3d.Manifold],
+) -> None:
+    radius = temple.largest / 2
+    path = checks.swept(_way(temple, side, 0, radius), radius)
+    own = checks.solid(workshop.placed(kit[piece], kit[piece].places[0 if side > 0 else 1]))
+    for body in (own, standing[f"shrine_{SIDES[side]}/0"], standing["plaza/0"], standing["shell/0"]):
+        assert checks.overlap(path, body) == 0
+
+
+def test_a_larger_token_is_seen_not_to_pass(temple: Temple, standing: dict[str, manifold3d.Manifold]) -> None:
+    path = checks.swept(_way(temple, 1, 0, 9), 9)
+    assert checks.overlap(path, standing["chute_5mm/0"]) > 10
+    assert checks.overlap(path, standing["shrine_huitzilopochtli/0"]) > 10
+
+
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("name", SENSORS)
+def test_the_beams_line_of_sight_is_free(
+    name: str, side: int, temple: Temple, kit: dict[str, Piece], workshop: Workshop
+) -> None:
+    piece = kit[f"chute_{name}"]
+    body = checks.solid(workshop.placed(piece, piece.places[0 if side > 0 else 1]))
+    assert checks.overlap(_light(temple, side, SENSORS[name].lens / 2), body) == 0
+
+
+def test_light_beside_the_bores_is_seen_to_be_stopped(
+    temple: Temple, standing: dict[str, manifold3d.Manifold]
+) -> None:
+    assert checks.overlap(_light(temple, 1, 4), standing["chute_5mm/0"]) > 5
+
+
+def _light(temple: Temple, side: int, radius: float) -> manifold3d.Manifold:
+    x, z = chute.beam(temple)
+    tilt = radians(temple.slope)
+    s, high = x * cos(tilt) + z * sin(tilt), temple.gutter(0) - x * sin(tilt) + z * cos(tilt)
+    reach = temple.shaft / 2 + temple.chute_wall + 0.5
+    return checks.ray(_upright(temple, side, s, -reach, high), _upright(temple, side, s, reach, high), radius)
+
+
+def test_the_beam_is_where_the_figures_want_it(temple: Temple) -> None:
+    x, over = chute.beam(temple)
+    tilt = radians(temple.slope)
+    after = x * cos(tilt) + over * sin(tilt) - temple.shaft / 2
+    assert after == pytest.approx(temple.beam_after)
+    assert 45 <= after <= 55
+    assert 4 <= over <= 6
+
+
+@pytest.mark.parametrize("name", SENSORS)
+def test_a_sensor_lies_in_its_seat_on_both_sides(
+    name: str, temple: Temple, kit: dict[str, Piece], workshop: Workshop
+) -> None:
+    sensor = SENSORS[name]
+    body = checks.solid(workshop.mesh(kit[f"chute_{name}"]))
+    x, z = chute.beam(temple)
+    z += chute.UNDER
+    wall = temple.shaft / 2 + temple.chute_wall
+    low, high = x - (sensor.length - sensor.lens_from_end), x + sensor.lens_from_end
+    for near, far in ((wall + 0.05, wall + sensor.depth), (-wall - sensor.depth, -wall - 0.05)):
+        block = checks.box((low, near, z - sensor.height / 2), (high, far, z + sensor.height / 2))
+        assert checks.overlap(block, body) == 0
+        longer = checks.box((low - 2, near, z - sensor.height / 2), (high, far, z + sensor.height / 2))
+        assert checks.overlap(longer, body) > 1
+
+
+@pytest.mark.parametrize("name", ["pi_zero_2w", "pi_3a_plus", "pi_4", "pi_5", "pico", "uno"])
+def test_a_controller_has_its_room_with_air_above_and_a_way_for_its_wires(
+    name: str, temple: Temple, standing: dict[str, manifold3d.Manifold]
+) -> None:
+    board = next(each for each in temple.controllers if each.name == name)
+    x, y = trays.corner(board)
+    low = trays.board_low(temple)
+    body = checks.box((x - board.x - board.beyond, y - board.y, low + 0.05), (x, y, low + board.high + 1.4))
+    wires = checks.box((x - board.x, y - board.y, low + 2), (x, y - board.y + 8, low + 1.4 + 22))
+    for part in ("shell/0", "base/0", "chute_5mm/0", "chute_5mm/1", "plaza/0"):
+        assert checks.overlap(body, standing[part]) == 0, part
+        assert checks.overlap(wires, standing[part]) == 0, part
+
+
+@pytest.mark.parametrize("name", ["pi_zero_2w", "pi_3a_plus", "pi_4", "pi_5", "pico", "uno"])
+def test_a_tray_has_a_post_under_every_hole_of_its_board(
+    name: str, temple: Temple, kit: dict[str, Piece], workshop: Workshop
+) -> None:
+    board = next(each for each in temple.controllers if each.name == name)
+    body = checks.solid(workshop.mesh(kit[f"tray_{name}"]))
+    top = temple.tray + temple.standoff
+    for x, y in trays.holes(board):
+        pilot = manifold3d.Manifold.cylinder(top - 1.5, trays.pilot(board) - 0.1).translate((x, y, 1.2))
+        post = manifold3d.Manifold.cylinder(1, trays.pilot(board) + 1.5).translate((x, y, top - 1.2))
+        assert checks.overlap(pilot, body) == 0
+        assert checks.overlap(post, body) > 1
+
+
+def test_a_plug_passes_from_the_bay_to_the_causeway(temple: Temple, standing: dict[str, manifold3d.Manifold]) -> None:
+    width, high = temple.cable
+    back = temple.tiers[0].back
+    plug = checks.box((-width / 2, back - 10, temple.floor + 0.1), (width / 2, back + 8, temple.floor + high))
+    for part in ("shell/0", "base/0", "lake_huitzilopochtli/0", "lake_tlaloc/0", "tray_pi_4/0"):
+        assert checks.overlap(plug, standing[part]) == 0, part
+
+
+def test_the_lakes_stand_in_the_boards_hole_and_reach_over_its_edge(
+    temple: Temple, standing: dict[str, manifold3d.Manifold]
+) -> None:
+    thick = temple.board.thickness
+    ring = manifold3d.Manifold.cylinder(thick, temple.board.across / 2, -1, 256) - manifold3d.Manifold.cylinder(
+        thick * 3, temple.board.inner, -1, 256
+    ).translate((0, 0, -thick))
+    for name in ("lake_huitzilopochtli/0", "lake_tlaloc/0", "base/0"):
+        assert checks.overlap(ring, standing[name]) == 0, name
+    assert standing["lake_tlaloc/0"].bounding_box()[0] < -temple.board.inner - 2
+
+
+def test_the_lakes_hold_what_the_sizes_say(temple: Temple, standing: dict[str, manifold3d.Manifold]) -> None:
+    inside = temple.shore - temple.lake_wall
+    water = manifold3d.Manifold.cylinder(temple.fill - temple.lake_floor, inside, -1, 256).translate(
+        (0, 0, temple.lake_floor)
+    )
+    water -= checks.box((-9, -200, 0), (9, 200, 60))
+    first = temple.tiers[0]
+    water -= checks.box((-first.half, first.back, 0), (first.half, first.front, 60))
+    water -= checks.box((-temple.stair_half, 0, 0), (temple.stair_half, temple.stair_foot, 60))
+    water -= manifold3d.Manifold.cylinder(60, 300, -1, 256) - manifold3d.Manifold.cylinder(60, inside, -1, 256)
+    for name in ("lake_huitzilopochtli/0", "lake_tlaloc/0"):
+        water -= standing[name]
+    cone = [piece.volume() for piece in water.decompose()]
+    assert sum(volume for volume in cone if volume > 20_000) == pytest.approx(
+        temple.lake_area * (temple.fill - temple.lake_floor) - temple.cone, rel=0.04
+    )
+
+
+def test_the_throat_is_the_narrowest_place(temple: Temple, standing: dict[str, manifold3d.Manifold]) -> None:
+    centre = (temple.shaft_at[0], temple.shaft_at[1])
+    slit = manifold3d.Manifold.cylinder(2, temple.throat / 2 + 0.15, -1, 64).translate((*centre, temple.top + 0.4))
+    free = manifold3d.Manifold.cylinder(2, temple.throat / 2 - 0.05, -1, 64).translate((*centre, temple.top + 0.4))
+    assert checks.overlap(free, standing["shrine_huitzilopochtli/0"]) == 0
+    assert checks.overlap(slit, standing["shrine_huitzilopochtli/0"]) > 0
+    assert shrines.ROUND >= 24

@@ -1,0 +1,21 @@
+"""The guide knows every finding, and shows pictures that are there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from controller.plain import FINDINGS
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def test_the_guide_tells_what_to_do_for_every_finding() -> None:
+    guide = (DOCS / "build.md").read_text("utf-8")
+    assert {code for code in FINDINGS if f"\n| `{code}` |" not in guide} == set()
+
+
+def test_every_picture_of_the_guide_is_there() -> None:
+    guide = (DOCS / "build.md").read_text("utf-8")
+    names = [piece.split(")")[0] for piece in guide.split("](pictures/")[1:]]
+    assert names
+    assert [name for name in names if not (DOCS / "pictures" / name).exists()] == []

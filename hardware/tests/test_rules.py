@@ -1,0 +1,51 @@
+"""Sizes that cannot work are refused with the rule they break and by how much."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from companion.games.mexica import calendar_board
+from hardware.parameters import TEMPLE, Bed, Board, Token
+from hardware.rules import BrokenRulesError, broken, require
+
+
+def test_the_default_temple_breaks_no_rule() -> None:
+    assert require(TEMPLE) is TEMPLE
+
+
+@pytest.mark.parametrize(
+    ("change", "rule", "missing"),
+    [
+        ({"largest": 17}, "throat lets one through", 1.8),
+        ({"throat": 16.5}, "throat lets only one through", -0.6),
+        ({"slope": 20}, "slope", 5.0),
+        ({"slope": 40}, "slope", -10.0),
+        ({"beam_after": 20}, "beam after the shaft", 25.0),
+        ({"beam_over": 8}, "beam over the floor", -2.0),
+        ({"roof": 15.5}, "roof clears the largest token", 1.0),
+        ({"roof": 25}, "roof is low", -7.0),
+        ({"wall": 0.8}, "wall is thick enough", 0.4),
+        ({"relief": 1.5}, "relief prints", -0.5),
+        ({"fill": 32}, "tongue over the water", 4.9),
+        ({"bed": Bed(x=180, y=180)}, "lake fits the bed", -28.0),
+        ({"board": Board(across=420)}, "board", -14.0),
+        ({"tokens": (Token("bead 14", (14, 14, 14)),)}, "lake holds bead 14", 90.0),
+        ({"shaft": 16}, "shaft passes what the throat passes", 0.8),
+    ],
+)
+def test_a_change_that_cannot_work_names_its_rule_and_by_how_much(
+    change: dict[str, object], rule: str, missing: float
+) -> None:
+    found = {each.rule: each.missing for each in broken(replace(TEMPLE, **change))}  # type: ignore[arg-type]
+    assert found[rule] == pytest.approx(missing, abs=abs(missing) * 0.15 + 0.05)
+
+
+def test_what_is_refused_tells_every_rule_in_words() -> None:
+    with pytest.raises(BrokenRulesError, match=r"slope: at 20 degrees .* \(5\.00 too little\).*beam over the floor"):
+        require(replace(TEMPLE, slope=20, beam_over=8))
+
+
+def test_the_lake_is_as_wide_as_the_board_that_the_companion_prints() -> None:
+    assert TEMPLE.board.inner_share == pytest.approx(calendar_board.INNER / calendar_board.OUTER)

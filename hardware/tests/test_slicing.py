@@ -1,0 +1,41 @@
+"""What the slicer says is read as it is meant, and one real part is sliced."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hardware import slicing
+from hardware.catalogue import Piece
+from hardware.making import Workshop
+
+
+def test_times_of_all_lengths_are_read() -> None:
+    assert slicing.hours("1d 2h 30m 0s") == pytest.approx(26.5)
+    assert slicing.hours("45s") == pytest.approx(0.0125)
+
+
+def test_g_code_that_does_not_say_is_refused() -> None:
+    with pytest.raises(slicing.SlicerError, match="does not say how much"):
+        slicing.read("G1 X0 Y0")
+
+
+def test_a_real_slicer_run_gives_grams_and_hours(tmp_path: Path, kit: dict[str, Piece], workshop: Workshop) -> None:
+    one = slicing.cut(workshop.stl(kit["causeway_front"]), tmp_path / "out.gcode")
+    assert 1 < one.grams < 8
+    assert 0.1 < one.hours < 2
+
+
+def test_a_file_that_is_no_part_is_refused_in_the_slicers_words(tmp_path: Path) -> None:
+    path = tmp_path / "no.stl"
+    path.write_text("nothing", "utf-8")
+    with pytest.raises(slicing.SlicerError, match=r"no\.stl"):
+        slicing.cut(path, tmp_path / "out.gcode")
+
+
+def test_stl_and_step_and_3mf_are_written(kit: dict[str, Piece], workshop: Workshop) -> None:
+    piece = kit["causeway_back"]
+    assert workshop.stl(piece).stat().st_size > 1000
+    assert workshop.step(piece).read_text("utf-8").startswith("ISO-10303-21")
+    assert workshop.threemf(piece).read_bytes()[:2] == b"PK"
