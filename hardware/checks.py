@@ -77,7 +77,7 @@ def sections(mesh: trimesh.Trimesh, step: float = LAYER) -> list[tuple[float, Po
     return found
 
 
-def thin(mesh: trimesh.Trimesh, least: float, *, area: float = 1.0) -> list[Fault]:
+def thin(mesh: trimesh.Trimesh, least: float, *, area: float = 1.2) -> list[Fault]:
     """Find walls under `least`: what an opening by half of it takes away, beyond mere corners."""
     faults = []
     for axis, name in ((2, "z"), (0, "x"), (1, "y")):

@@ -205,9 +205,9 @@ def _ways(temple: Temple) -> list[Part]:
     back = temple.tiers[0].back
     low = temple.floor
     gable = prism(
-        [(-width / 2, 0), (width / 2, 0), (width / 2, high), (0, high + width / 2), (-width / 2, high)], (0, 6)
+        [(-width / 2, 0), (width / 2, 0), (width / 2, high), (0, high + width / 2), (-width / 2, high)], (-8, 4)
     )
-    return [Pos(0, back - 1, low) * Rot(90, 0, 180) * gable, middle(width, 8, (low - 1, low + 0.01), (0, back + 2))]
+    return [Pos(0, back, low) * Rot(90, 0, 0) * gable, middle(width, 8, (low - 1, low + 0.01), (0, back + 2))]
 
 
 def _air(temple: Temple) -> list[Part]:
@@ -272,10 +272,18 @@ def _chute_room(temple: Temple) -> list[Part]:
         turn = Pos(side * x, y, 0) * Rot(0, 0, 90 - side * temple.turn)
         rooms.append((turn * sideways(passage, half)) & doors)
         # Between the door and the hollow of the stairs nothing thin is left standing.
-        inner, outer = sorted((side * (temple.stair_half - temple.wall - 0.3), side * (temple.stair_half + 2)))
-        rooms.append(block((inner, outer), (temple.tiers[2].front - 6, temple.tiers[1].front - 3.8), (low, 56.5)))
+        hollow, depth = (
+            temple.stair_half - temple.wall - 0.3,
+            (temple.tiers[2].front - 6, temple.tiers[1].front - 3.8),
+        )
+        rooms.append(block(_span(side, hollow, temple.stair_half + 2), depth, (low, 56.5)))
+        rooms.append(block(_span(side, hollow, temple.stair_half - 1), depth, (low, BIG)) & doors)
         rooms.append(turn * sideways(high, reach) & _inside(temple))
     return rooms
+
+
+def _span(side: int, near: float, far: float) -> Point:
+    return (near, far) if side > 0 else (-far, -near)
 
 
 def _ceiling(temple: Temple, low: float) -> Part:

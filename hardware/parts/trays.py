@@ -65,7 +65,9 @@ def build(temple: Temple, board: Controller) -> Part:
     # Towards the stairs a strap goes through two slots: it takes the pull off the wires and the plug.
     straps = [middle(2.4, 5, (-1, thick + 1), (sx, DEPTH[1] - 4.4)) for sx in (-14, -6, 6, 14)]
     posts = [rod(radius + 1.6, (0, thick + temple.standoff), at) for at in holes(board)]
-    plate = cut(plate, [*windows, *straps])
+    # At the back the supply's plug comes in below the tray and turns up.
+    notch = middle(temple.cable[0] + 1.6, 12, (-1, thick + 1), (0, DEPTH[0] - 0.8))
+    plate = cut(plate, [*windows, *straps, notch])
     pilots = [rod(radius, (-1, thick + temple.standoff + 1), at) for at in holes(board)]
     screws = [rod(SCREW, (-1, thick + 1), at) for at in corners(temple)]
     return cut(join(plate, posts), [*pilots, *screws])

@@ -19,10 +19,12 @@ NOTES = {
 
 def draw(wiring: Wiring, folder: Path) -> Path:
     """Write a wiring's harness as SVG, and return the file."""
-    name = f"harness-{wiring.board.name}"
     folder.mkdir(parents=True, exist_ok=True)
-    parse(described(wiring), output_formats=("svg",), output_dir=folder, output_name=name)
-    return folder / f"{name}.svg"
+    path = folder / f"harness-{wiring.board.name}.svg"
+    harness = parse(described(wiring), return_types="harness")
+    # WireViz reads its own file back by the locale, which knows no Ω everywhere: graphviz is asked for the text.
+    path.write_text(harness.graph.pipe(format="svg", encoding="utf-8"), encoding="utf-8")
+    return path
 
 
 def described(wiring: Wiring) -> dict[str, Any]:
