@@ -272,18 +272,10 @@ def _chute_room(temple: Temple) -> list[Part]:
         turn = Pos(side * x, y, 0) * Rot(0, 0, 90 - side * temple.turn)
         rooms.append((turn * sideways(passage, half)) & doors)
         # Between the door and the hollow of the stairs nothing thin is left standing.
-        hollow, depth = (
-            temple.stair_half - temple.wall - 0.3,
-            (temple.tiers[2].front - 6, temple.tiers[1].front - 3.8),
-        )
-        rooms.append(block(_span(side, hollow, temple.stair_half + 2), depth, (low, 56.5)))
-        rooms.append(block(_span(side, hollow, temple.stair_half - 1), depth, (low, BIG)) & doors)
+        inner, outer = sorted((side * (temple.stair_half - temple.wall - 0.3), side * (temple.stair_half + 2)))
+        rooms.append(block((inner, outer), (temple.tiers[2].front - 6, temple.tiers[1].front - 3.8), (low, 56.5)))
         rooms.append(turn * sideways(high, reach) & _inside(temple))
     return rooms
-
-
-def _span(side: int, near: float, far: float) -> Point:
-    return (near, far) if side > 0 else (-far, -near)
 
 
 def _ceiling(temple: Temple, low: float) -> Part:

@@ -17,7 +17,7 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
@@ -129,8 +129,10 @@ def _witness(path: Path) -> None:
     record = Ledger.record
     book = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
-    def witnessed(self: Ledger, tokens: Sequence[Fallen]) -> list[Token]:
-        recorded = record(self, tokens)
+    def witnessed(
+        self: Ledger, tokens: Sequence[Fallen], *boards: Mapping[str, tuple[int, int]] | None
+    ) -> list[Token]:
+        recorded = record(self, tokens, *boards)
         os.write(book, "".join(f"{token.width_ms}\n" for token in recorded).encode())
         return recorded
 

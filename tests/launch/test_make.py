@@ -59,6 +59,12 @@ def test_make_alone_lists_every_target_in_words() -> None:
         "check",
         "conformance",
         "bench",
+        "chaos",
+        "crash",
+        "firmware",
+        "hardware",
+        "hardware-test",
+        "physics",
         "pictures",
         "clean",
     }
