@@ -116,7 +116,7 @@ def files(*patterns: str) -> tuple[bytes, ...]:
 
 
 COMPANION = b"""state = "/var/lib/templo"
-store = "sqlite:////tmp/x"
+store = "sqlite:////var/lib/templo/x"
 games = ["/home/me/beans"]
 [broker]
 host = "templo.local"
