@@ -1,4 +1,4 @@
-"""The two beams on a Pico's pins: a PIO state machine each, which measures dark spells without the processor.
+"""The two beams on a Pico's pins: two PIO state machines each, which measure dark spells without the processor.
 
 A flash erase masks interrupts for up to 0.4 s and stops nothing here. Eight spells wait in a state machine's queue
 and a ninth in the machine itself, which then sees nothing more until somebody takes one; that spells may have been
@@ -36,7 +36,16 @@ def spells():  # noqa: D103, RUF100 (the assembler takes every statement for an 
     label("on")
     jmp(y_dec, "quiet")
     push(block)
-    irq(rel(0))
+    wrap()
+
+
+@rp2.asm_pio()
+def falls():  # noqa: D103, RUF100 (the assembler takes every statement for an instruction)
+    wrap_target()
+    label("bright")
+    wait(1, pin, 0)
+    wait(0, pin, 0)
+    jmp(x_dec, "bright")
     wrap()
 
 
@@ -51,23 +60,30 @@ def width_us(word):
 
 
 class Beam:
-    """One receiver on a pin, pulled up, watched by a state machine of its own."""
+    """One receiver on a pin, pulled up, watched by two state machines of its own.
 
-    def __init__(self, number, gpio, min_clear_us, notice):
-        """Claim the pin and start the machine; `notice` is called in an interrupt when a spell is over."""
+    The first measures spells, and merges those that are closer than `min_clear`; the second counts how often the beam
+    goes dark, so that flicker too quick to tell its spells apart is known for what it is. Neither interrupts anybody:
+    the queues are emptied in every turn.
+    """
+
+    def __init__(self, number, gpio, min_clear_us):
+        """Claim the pin and start the machines."""
         self._number = number
         self._pin = machine.Pin(gpio, machine.Pin.IN, machine.Pin.PULL_UP)
-        sm = rp2.StateMachine(number, spells, freq=FREQUENCY, in_base=self._pin, jmp_pin=self._pin)
-        # The queue only leads outwards, so the machine's own registers are loaded, five bits at a time.
-        turns = quiet_turns(min_clear_us)
-        sm.exec("mov(isr, null)")
-        for shift in (25, 20, 15, 10, 5, 0):
-            sm.exec("set(x, %d)" % (turns >> shift & 31))
-            sm.exec("in_(x, 5)")
-        sm.exec("mov(osr, isr)")
-        sm.irq(notice)
-        sm.active(1)
-        self._sm = sm
+        self._turns = quiet_turns(min_clear_us)
+        self._sm = rp2.StateMachine(number, spells, freq=FREQUENCY, in_base=self._pin, jmp_pin=self._pin)
+        self._falls = rp2.StateMachine(number + 2, falls, freq=FREQUENCY, in_base=self._pin, jmp_pin=self._pin)
+        self._falls.exec("set(x, 0)")
+        self._falls.exec("mov(x, invert(x))")
+        self._falls.active(1)
+        self._load()
+
+    def again(self):
+        """Start the measuring machine anew: it did not tell of a spell."""
+        self._sm.active(0)
+        self._sm.restart()
+        self._load()
 
     def dark(self):
         """Read the level now."""
@@ -77,6 +93,12 @@ class Beam:
         """Return the width of the next spell that is over, in microseconds, or None."""
         return width_us(self._sm.get()) if self._sm.rx_fifo() else None
 
+    def falls(self):
+        """Return how often the beam went dark since the start."""
+        self._falls.exec("mov(isr, x)")
+        self._falls.exec("push(noblock)")
+        return 0xFFFFFFFF - self._falls.get()
+
     def lost(self):
         """Say whether the queue was full since this was last asked, so that spells may be lost."""
         bit = 1 << self._number
@@ -84,3 +106,13 @@ class Beam:
         if stalled:
             machine.mem32[_FDEBUG] = bit
         return bool(stalled)
+
+    def _load(self):
+        # The queue only leads outwards, so the machine's own registers are loaded, five bits at a time.
+        sm, turns = self._sm, self._turns
+        sm.exec("mov(isr, null)")
+        for shift in (25, 20, 15, 10, 5, 0):
+            sm.exec("set(x, %d)" % (turns >> shift & 31))
+            sm.exec("in_(x, 5)")
+        sm.exec("mov(osr, isr)")
+        sm.active(1)

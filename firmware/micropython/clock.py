@@ -3,7 +3,10 @@
 import struct
 
 _1900 = 2208988800
-ASK_MS = 10000
+ASK_MS = (10000, 320000)
+"""How soon it is asked again while nobody answers, from the first time to the last: a name that cannot be looked up
+holds everything up for seconds."""
+
 AGAIN_MS = 3600000
 
 
@@ -44,6 +47,7 @@ class TimeServer:
         self._socket = None
         self._next_ms = 0
         self._asked_ms = 0
+        self._wait_ms = ASK_MS[0]
 
     def turn(self, now_ms):
         """Ask when it is due, and take what came."""
@@ -59,10 +63,12 @@ class TimeServer:
                 if answer and self._take(answer, now_ms):
                     self._hang_up()
                     self._next_ms = now_ms + AGAIN_MS
+                    self._wait_ms = ASK_MS[0]
                     return
             if now_ms >= self._next_ms:
                 self._hang_up()
-                self._next_ms = now_ms + ASK_MS
+                self._next_ms = now_ms + self._wait_ms
+                self._wait_ms = min(2 * self._wait_ms, ASK_MS[1])
                 self._socket = self._udp()
                 self._asked_ms = now_ms
                 self._socket.send(b"\x1b" + 47 * b"\0")

@@ -1,13 +1,14 @@
 """What the board's lamp says: a pattern for how the temple is. Pure: the caller tells the time and sets the lamp."""
 
-SETUP, NO_WIFI, NO_BROKER, READY, ALERT, TOKEN, IDENTIFY = (
-    "set-up", "no Wi-Fi", "no broker", "ready", "alert", "token", "identify",
+SETUP, NO_WIFI, NO_BROKER, NO_TIME, READY, ALERT, TOKEN, IDENTIFY = (
+    "set-up", "no Wi-Fi", "no broker", "no time", "ready", "alert", "token", "identify",
 )  # fmt: skip
 
 PATTERNS = {
     SETUP: (1, 1, 0, 0, 0, 0, 0, 0),
     NO_WIFI: (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
     NO_BROKER: (1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+    NO_TIME: (0, 0, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),
     READY: (1,),
     ALERT: (1, 0),
     TOKEN: (0,),
@@ -24,7 +25,7 @@ def lit(state, now_ms):
     return bool(pattern[now_ms // STEP_MS % len(pattern)])
 
 
-def state(now_ms, wifi, broker, alert, recorded_ms, identified_ms):
+def state(now_ms, wifi, broker, time, alert, recorded_ms, identified_ms):
     """Return what most needs telling."""
     if identified_ms is not None and now_ms - identified_ms < IDENTIFY_MS:
         return IDENTIFY
@@ -34,4 +35,6 @@ def state(now_ms, wifi, broker, alert, recorded_ms, identified_ms):
         return ALERT
     if not wifi:
         return NO_WIFI
-    return READY if broker else NO_BROKER
+    if not broker:
+        return NO_BROKER
+    return READY if time else NO_TIME

@@ -11,6 +11,8 @@ import socket
 import sys
 import time
 
+import calibration
+import discovery
 import lamp
 import machine
 import network
@@ -21,7 +23,7 @@ from clock import Clock, TimeServer
 from ledger import Ledger
 from link import Link
 from slots import Limits
-from temple import Temple
+from temple import KIND, SOFTWARE, Temple
 
 WATCHDOG_MS = 8000
 _TURN_MS = 5
@@ -47,8 +49,12 @@ def run(chosen, going):
         int(chosen["max_break_ms"] * 1000),
         chosen["flicker_per_s"],
         None if chosen["band_ms"] is None else int(chosen["band_ms"] * 1000),
+        None if chosen["narrow_ms"] is None else int(chosen["narrow_ms"] * 1000),
     )
-    beams = [Beam(number, chosen[god], limits.min_clear, lambda sm: None) for number, god in enumerate(wire.GODS)]
+    learned = calibration.Calibration(
+        limits, configuration.named(chosen), calibration.load(), lambda known: calibration.save(known, os.rename)
+    )
+    beams = [Beam(number, chosen[god], limits.min_clear) for number, god in enumerate(wire.GODS)]
     session = binascii.hexlify(os.urandom(16)).decode()
     temple = chosen["temple"]
     link = Link(
@@ -59,7 +65,10 @@ def run(chosen, going):
         [wire.topic(temple, leaf) for leaf in ("ack", "command", "status")],
     )
     server = TimeServer(clock, lambda: udp(chosen["ntp"]))
-    one = Temple(chosen, limits, beams, open_ledger, link, session, clock.utc_ms, clock.ms())
+    one = Temple(
+        chosen, learned, beams, open_ledger, link, session, clock.utc_ms, clock.ms(),
+        lambda: discovery.announcement(temple, KIND, SOFTWARE),
+    )  # fmt: skip
     watchdog = machine.WDT(timeout=WATCHDOG_MS)
     identified_ms, swept_ms = None, 0
     while going():
@@ -73,7 +82,7 @@ def run(chosen, going):
         one.turn(now_ms)
         if one.identified():
             identified_ms = now_ms
-        state = lamp.state(now_ms, radio.up, link.up, one.alert(), one.recorded_ms, identified_ms)
+        state = lamp.state(now_ms, radio.up, link.up, clock.utc_ms() is not None, one.alert(), one.recorded_ms, identified_ms)
         lamp_pin.value(lamp.lit(state, now_ms))
         if now_ms >= swept_ms + _SWEEP_MS:
             swept_ms = now_ms
@@ -151,15 +160,20 @@ def _configured():
 
 
 def _ask(before):
-    while True:
-        try:
-            chosen = configuration.dialogue(input, print, before)
-        except ValueError as error:
-            print(error)
-            continue
-        configuration.save(chosen, os.rename)
-        print("Saved in settings.json on this board. The temple begins to count.")
-        return chosen
+    pin, blinking = machine.Pin("LED", machine.Pin.OUT), machine.Timer()
+    blinking.init(period=lamp.STEP_MS, callback=lambda _: pin.value(lamp.lit(lamp.SETUP, time.ticks_ms())))
+    try:
+        while True:
+            try:
+                chosen = configuration.dialogue(input, print, before)
+            except ValueError as error:
+                print(error)
+                continue
+            configuration.save(chosen, os.rename)
+            print("Saved in settings.json on this board. The temple begins to count.")
+            return chosen
+    finally:
+        blinking.deinit()
 
 
 if __name__ == "__main__":

@@ -22,7 +22,9 @@ DEFAULTS = {
     "max_break_ms": 250,
     "flicker_per_s": 60,
     "band_ms": None,
+    "narrow_ms": None,
 }
+_LEARNABLE = ("min_break", "max_break", "band", "narrow")
 
 
 class SettingsError(ValueError):
@@ -57,8 +59,12 @@ def checked(given):
         ("min_clear_ms", 0.1, 1000),
         ("max_break_ms", 1, 60000),
         ("flicker_per_s", 2, 10000),
+        ("band_ms", 0.1, 60000),
+        ("narrow_ms", 0.1, 60000),
     ):
         value = settings[name]
+        if value is None and name in ("band_ms", "narrow_ms"):
+            continue
         if not isinstance(value, (int, float)) or isinstance(value, bool) or not low <= value <= high:
             raise SettingsError("%s is %r; expected a number from %s to %s" % (name, value, low, high))
     if settings["huitzilopochtli"] == settings["tlaloc"]:
@@ -66,6 +72,11 @@ def checked(given):
     if settings["max_break_ms"] <= settings["min_break_ms"]:
         raise SettingsError("max_break_ms is %r; expected more than min_break_ms" % settings["max_break_ms"])
     return settings
+
+
+def named(settings):
+    """Return the names of the limits that somebody chose: these are not learned."""
+    return [name for name in _LEARNABLE if settings[name + "_ms"] != DEFAULTS[name + "_ms"]]
 
 
 def save(settings, rename, file=FILE):

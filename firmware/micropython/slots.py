@@ -9,15 +9,16 @@ JAM_PATIENCE_MS = 100
 
 
 class Limits:
-    """What makes a token, in microseconds; `flicker` in spells a second."""
+    """What makes a token, in microseconds; `flicker` in spells a second. `narrow` changes no count."""
 
-    def __init__(self, min_break=3000, min_clear=5000, max_break=250000, flicker=60, band=None):
+    def __init__(self, min_break=3000, min_clear=5000, max_break=250000, flicker=60, band=None, narrow=None):
         """Take the house's defaults where nothing is given."""
         self.min_break = min_break
         self.min_clear = min_clear
         self.max_break = max_break
         self.flicker = flicker
         self.band = band
+        self.narrow = narrow
 
 
 class Slot:
@@ -40,6 +41,13 @@ class Slot:
         """Take it that something between two spells was lost; the next token is flagged."""
         self.missed_edges += number
         self._missed = True
+
+    def unheard(self):
+        """Take it that the spell that was on is over and will never be told: a missed edge, and no token."""
+        self.miss()
+        self._told, self._since_ms = False, None
+        if self.beam != FLICKER:
+            self.beam = UNPROVED
 
     def spell(self, start_ms, width_us):
         """Take a spell that is over, and has been for `min_clear`."""

@@ -4,11 +4,16 @@ Everything that touches the world comes in: the beams, the ledger, the link, the
 controller/pipeline.py and controller/herald.py, and to the contract in docs/protocol.md.
 """
 
+import diagnosis
 import wire
-from slots import DARK, FLICKER, JAMMED, UNPROVED, Slot
+from bulletin import Bulletin
+from calibration import USUAL, Calibration, shown
+from commands import Commands, RefusedError
+from slots import DARK, FLICKER, JAMMED, Slot
 from window import Window
 
 SOFTWARE = "0.1.0"
+KIND = "pico"
 NOISE_MS = 5000
 COUNT_MS = 250
 RETRY_MS = 500
@@ -16,26 +21,43 @@ MOST_WAITING = 200
 """Tokens in memory while the flash refuses: more would leave no room to work."""
 
 _ALARMING = (JAMMED, DARK, FLICKER)
-_REMEMBERED = 16
+_DROPPED_US = 12000
+_BY_HAND = ["simulated", "test"]
 
 
 class Temple:
     """`turn` does all there is to do now. Times are milliseconds of a clock that only grows."""
 
-    def __init__(self, settings, limits, beams, open_ledger, link, session, utc_ms, now_ms, flags=()):
+    def __init__(
+        self, settings, calibration, beams, open_ledger, link, session, utc_ms, now_ms, announced=None
+    ):
         """Take over what was opened; `utc_ms` gives the time since 1970, or None while nobody has told it.
 
-        `open_ledger` gives the ledger or raises OSError: then it is tried again until it works.
+        `open_ledger` gives the ledger or raises OSError: then it is tried again until it works. `announced` gives
+        (topic, payload) of what is said, retained, at every connection beside the contract.
         """
         self._name = settings["temple"]
-        self._limits = limits
+        self._calibration = calibration
         self._beams = beams
         self._open = open_ledger
         self._link = link
         self._session = session
         self._utc_ms = utc_ms
-        self._flags = list(flags)
-        self.slots = [Slot(limits, beam.dark(), now_ms) for beam in beams]
+        self._announced = announced
+        self.slots = [Slot(calibration.limits, beam.dark(), now_ms) for beam in beams]
+        self.seen = [diagnosis.Seen(slot, slot.dark, now_ms) for slot in self.slots]
+        self._bulletin = Bulletin()
+        self._commands = Commands(
+            {
+                "identify": self._identify,
+                "selftest": lambda command, told: told(self._selftest(now_ms=self._now_ms)),
+                "calibrate": self._calibrate,
+                "resend": self._resend,
+                "drop": self._drop,
+            },
+            lambda answer: self._say("reply", answer),
+        )
+        self._now_ms = now_ms
         self._waiting = []  # fallen and not recorded: (god, fell_ms, width_us, flags)
         self._times = []  # of what was recorded before the clock was set: (seq, fell_ms)
         self.ledger = None
@@ -44,14 +66,15 @@ class Temple:
         self._retry_ms = now_ms
         self._told_status = self._told_noise = self._told_count = None
         self._noise_ms = self._count_ms = 0
-        self._seen = []
         self.lost = 0  # tokens that found no room in memory while the flash refused
         self.recorded_ms = -1000
         self._identified = False
 
     def turn(self, now_ms):
         """Do what is due."""
+        self._now_ms = now_ms
         self._count(now_ms)
+        self._calibration.turn(now_ms)
         self._record(now_ms)
         source = self.ledger.source if self.ledger else None
         unknown = ("unknown", "unknown")
@@ -60,6 +83,10 @@ class Temple:
             if happened == "up":
                 self._told_status = self._told_noise = self._told_count = None
                 self._noise_ms = 0
+                self._bulletin.connected()
+                if self._announced is not None:
+                    topic, payload = self._announced()
+                    self._link.publish(topic, payload, True)
                 self.window.connected()
             elif happened == "down":
                 self.window.disconnected()
@@ -88,28 +115,53 @@ class Temple:
         if self.ledger:
             self.ledger.close()
 
+    def findings(self):
+        """Return what is wrong with each beam, as `diagnosis.diagnose` does, with what both have at once."""
+        found = diagnosis.diagnose(self.seen, self.slots, self._now_ms)
+        before = [("board_worn", ())] if self._trouble == "ledger_failing" else []
+        after = [("no_time", ())] if self._utc_ms() is None else []
+        return [before + each + after for each in found]
+
     def _count(self, now_ms):
+        min_clear = self._calibration.limits.min_clear
         for god in range(2):
-            beam, slot = self._beams[god], self.slots[god]
+            beam, slot, seen = self._beams[god], self.slots[god], self.seen[god]
             while True:
                 width_us = beam.spell()
                 if width_us is None:
                     break
-                start_ms = now_ms - (width_us + self._limits.min_clear) // 1000
-                self._fell(god, slot.spell(start_ms, width_us), now_ms)
+                start_ms, glitches = now_ms - (width_us + min_clear) // 1000, slot.glitches
+                token = slot.spell(start_ms, width_us)
+                seen.spell(now_ms, start_ms, width_us, glitches)
+                if slot.glitches > glitches:
+                    self._calibration.glitch(wire.GODS[god])
+                self._counted(god, token, now_ms)
             if beam.lost():
                 slot.miss()
-            self._fell(god, slot.level(now_ms, beam.dark()), now_ms)
+                seen.changed = True
+            dark = beam.dark()
+            self._counted(god, slot.level(now_ms, dark), now_ms)
+            if seen.level(now_ms, dark, beam.falls()):
+                slot.unheard()
+                beam.again()
 
-    def _fell(self, god, token, now_ms, flags=()):
+    def _counted(self, god, token, now_ms):
+        """Take a token that a slot made of its beam's spells."""
         if token is None:
             return
+        name, (_, width_us, flags) = wire.GODS[god], token
+        measured = self._calibration.measures(name)
+        self.seen[god].token(width_us, flags)
+        self._fell(god, token, now_ms, ["test"] if measured else [])
+        self._calibration.token(name, width_us, flags)
+
+    def _fell(self, god, token, now_ms, flags):
         if len(self._waiting) >= MOST_WAITING:
             self.lost += 1
             self.slots[god].miss()
             return
         start_ms, width_us, own = token
-        self._waiting.append((god, min(start_ms, now_ms), width_us, own + list(flags) + self._flags))
+        self._waiting.append((god, min(start_ms, now_ms), width_us, own + flags))
 
     def _record(self, now_ms):
         if now_ms < self._retry_ms or (self.ledger is not None and not self._waiting and self._trouble is None):
@@ -149,7 +201,11 @@ class Temple:
                         self._times.pop(0)
 
     def _trouble_now(self):
-        return self._trouble or ("ledger_restored" if self.window.restored else None)
+        if self._trouble is not None:
+            return self._trouble
+        if self.seen[0].deaf or self.seen[1].deaf:
+            return "deaf"
+        return "ledger_restored" if self.window.restored else None
 
     def _status(self):
         beams = [slot.beam for slot in self.slots]
@@ -175,6 +231,22 @@ class Temple:
         if noise != self._told_noise and now_ms >= self._noise_ms and self._say("noise", noise, True):
             self._told_noise = noise
             self._noise_ms = now_ms + NOISE_MS
+        self._tell_findings(now_ms)
+
+    def _tell_findings(self, now_ms):
+        if not self._bulletin.due(now_ms, self.seen[0].changed or self.seen[1].changed):
+            return
+        self.seen[0].changed = self.seen[1].changed = False
+        found, limits = self.findings(), shown(self._calibration.limits)
+        at_ms = self._utc_ms()
+        self._bulletin.tell(
+            found,
+            [repr(each) for each in limits],
+            lambda: self._say(
+                "findings", wire.findings(self._session, now_ms if at_ms is None else at_ms, limits, found), True
+            ),
+            now_ms,
+        )
 
     def _tell_tokens(self, now_ms):
         self.window.turn(now_ms)
@@ -225,100 +297,89 @@ class Temple:
                 if self.window.acknowledged(message["seq"], now_ms):
                     self.ledger.deliver(message["seq"])
             return
-        self._obey(message, now_ms)
+        self._commands.take(message, self._utc_ms())
         self.window.nudged()
 
-    def _obey(self, command, now_ms):
-        """Carry a command out once; the same one again, as QoS 1 allows, gets the answer that it had."""
-        for name, answer in self._seen:
-            if name == command["id"]:
-                self._say("reply", answer)
-                return
-        result, error, utc_ms = None, None, self._utc_ms()
-        if utc_ms is None:
-            error = "this temple does not know the time yet, and cannot tell whether the command has expired"
-        elif utc_ms > command["expires"]:
-            error = "%s has expired" % command["name"]
-        elif command["name"] == "identify":
-            result = self._report()
-            self._identified = True
-        elif command["name"] == "selftest":
-            result = self._selftest()
-        elif command["name"] == "resend":
-            result, error = self._resend(command["seq"])
-        elif command["name"] == "drop" and command["god"] is not None:
-            self._fell(wire.GODS.index(command["god"]), (now_ms, 12000, []), now_ms, ("simulated", "test"))
-            self._record(now_ms)
-            if self._waiting:
-                error = "the ledger refuses: see the temple's status"
-            else:
-                result = {"god": command["god"], "recorded": 1, "seq": self.ledger.last_seq}
-        elif command["name"] == "drop":
-            error = "drop needs a god"
-        else:
-            error = "a Pico cannot calibrate: its limits are in settings.json"
-        answer = wire.reply(command["id"], result, error)
-        self._seen.append((command["id"], answer))
-        if len(self._seen) > _REMEMBERED:
-            self._seen.pop(0)
-        self._say("reply", answer)
-
-    def _resend(self, seq):
-        if seq is None:
-            return None, "resend needs seq, the first token to send again"
-        if self.ledger is None:
-            return None, "the ledger cannot be read now: see the temple's status"
-        if seq > self.ledger.last_seq + 1:
-            return None, "resend from %d; expected at most %d, the next token" % (seq, self.ledger.last_seq + 1)
-        begin = max(seq, self.ledger.first)
-        try:
-            self.ledger.deliver_again(begin)
-        except OSError:
-            return None, "the ledger refuses: see the temple's status"
-        self.window.resend_from(begin)
-        return {"from": begin, "last_seq": self.ledger.last_seq}, None
-
-    def _report(self):
+    def _identify(self, command, told):
         ledger = self.ledger
         report = {
             "temple": self._name,
             "state": "alert" if self.alert() else "ready",
-            "kind": "pico",
+            "kind": KIND,
             "software": SOFTWARE,
             "timing": "callback",
             "session": self._session,
             "beams": {wire.GODS[god]: self.slots[god].beam for god in range(2)},
+            "glitches": {wire.GODS[god]: self.slots[god].glitches for god in range(2)},
+            "missed_edges": {wire.GODS[god]: self.slots[god].missed_edges for god in range(2)},
             "unrecorded": len(self._waiting),
         }
+        if self._trouble_now() is not None:
+            report["trouble"] = self._trouble_now()
         if ledger is not None:
             report["source"] = ledger.source
             report["totals"] = {wire.GODS[god]: ledger.totals[god] for god in range(2)}
             report["last_seq"] = ledger.last_seq
             report["delivered"] = self.window.delivered
             report["waiting"] = ledger.last_seq - self.window.delivered
-        return report
+        self._identified = True
+        told(report)
 
-    def _selftest(self):
-        beams = {}
+    def _selftest(self, now_ms):
+        found, beams = self.findings(), {}
         for god in range(2):
-            slot, findings = self.slots[god], []
-            if slot.beam in (DARK, JAMMED):
-                findings.append({"code": "dark" if slot.beam == DARK else "blocked", "for_s": 0, "tokens": 0})
-            elif slot.beam == FLICKER:
-                findings.append({"code": "flicker", "per_s": self._limits.flicker})
-            elif slot.beam == UNPROVED:
-                findings.append({"code": "unproved"})
-            if slot.missed_edges:
-                findings.append({"code": "missed_edges", "missed": slot.missed_edges})
-            beams[wire.GODS[god]] = {
-                "reads": "dark" if slot.dark else "clear",
-                "beam": slot.beam,
-                "proof": None,
-                "glitches": slot.glitches,
-                "missed_edges": slot.missed_edges,
-                "findings": findings,
-            }
-        return {"state": "alert" if self.alert() else "ready", "trouble": self._trouble_now(), "beams": beams}
+            slot = self.slots[god]
+            beams[wire.GODS[god]] = diagnosis.report(self.seen[god], slot, slot.dark, found[god])
+        return {
+            "state": "alert" if self.alert() else "ready",
+            "trouble": self._trouble_now(),
+            "limits": dict(shown(self._calibration.limits)),
+            "emitters": "fixed",
+            "beams": beams,
+        }
+
+    def _calibrate(self, command, told):
+        god, number, keep = command["god"], command["count"], command["keep"]
+        if god is None:
+            raise RefusedError("no_god", "calibrate needs a god: %s" % " or ".join(wire.GODS))
+        if keep is None:
+            self._calibration.begin(god, USUAL if number is None else number, self._now_ms, told)
+            return
+        result = self._calibration.decide(god, keep)
+        for slot in self.slots:
+            slot.limits = self._calibration.limits
+        self.seen[0].changed = True
+        told(result)
+
+    def _resend(self, command, told):
+        seq, ledger = command["seq"], self.ledger
+        if seq is None:
+            raise RefusedError("no_seq", "resend needs seq, the first token to send again")
+        if ledger is None:
+            raise RefusedError("ledger", "the ledger cannot be read now: see the temple's status")
+        if seq > ledger.last_seq + 1:
+            words = "resend from %d; expected at most %d, the next token"
+            raise RefusedError("beyond", words % (seq, ledger.last_seq + 1))
+        begin = max(seq, ledger.first)
+        try:
+            ledger.deliver_again(begin)
+        except OSError:
+            raise RefusedError("ledger", "the ledger refuses: see the temple's status")
+        self.window.resend_from(begin)
+        told({"from": begin, "last_seq": ledger.last_seq})
+
+    def _drop(self, command, told):
+        god = command["god"]
+        if god is None:
+            raise RefusedError("no_god", "drop needs a god: %s" % " or ".join(wire.GODS))
+        self._record(self._now_ms)
+        if not self._waiting:
+            self._fell(wire.GODS.index(god), (self._now_ms, _DROPPED_US, []), self._now_ms, _BY_HAND)
+            self._record(self._now_ms)
+        if self._waiting:
+            words = "0 of 1 tokens dropped for %s were recorded: see the temple's status"
+            raise RefusedError("not_recorded", words % god)
+        told({"god": god, "recorded": 1, "seq": self.ledger.last_seq})
 
     def identified(self):
         """Say, once, whether somebody asked who this is."""

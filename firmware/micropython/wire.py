@@ -15,6 +15,18 @@ class WireError(ValueError):
     """Bytes that break the contract."""
 
 
+class Ms:
+    """Microseconds that are written as milliseconds: no float, of which a Pico has short ones, has a part in it."""
+
+    def __init__(self, us):
+        """Take whole microseconds."""
+        self.us = us
+
+    def __repr__(self):
+        """Show what is written."""
+        return _ms(self.us)
+
+
 def topic(temple, leaf):
     """Return the topic of one leaf of a temple."""
     return "templo/%s/%s" % (temple, leaf)
@@ -150,11 +162,21 @@ def noise(session, glitches, missed):
     ).encode()
 
 
-def reply(request, result, error=None):
-    """Write the answer to a command: a result, or an error in plain words."""
-    return json.dumps(
-        {"v": 1, "id": request, "ok": error is None, "result": None if error else result, "error": error}
-    ).encode()
+def findings(session, at_ms, limits, found):
+    """Write what is wrong with the beams; `found` holds for each god what `diagnosis.diagnose` returns."""
+    beams = []
+    for god in range(2):
+        told = [_object((("code", code),) + facts) for code, facts in found[god]]
+        beams.append('"%s":[%s]' % (GODS[god], ",".join(told)))
+    form = '{"v":1,"session":"%s","at":"%s","emitters":"fixed","limits":%s,"beams":{%s}}'
+    return (form % (session, format_utc(at_ms), _object(limits), ",".join(beams))).encode()
+
+
+def reply(request, result, error=None, code=None):
+    """Write the answer to a command: a result, or an error in plain words with its code."""
+    ok = error is None
+    told = (("v", 1), ("id", request), ("ok", ok), ("result", result if ok else None), ("error", error))
+    return _object(told if code is None else told + (("code", code),)).encode()
 
 
 def _utf8(payload):
@@ -170,6 +192,20 @@ def _whole(value, name):
     if type(number) is not int or not 1 <= number <= MAX_SEQ:
         raise WireError("%s: a whole number from 1 expected" % name)
     return number
+
+
+def _object(pairs):
+    return "{%s}" % ",".join(['"%s":%s' % (name, _json(value)) for name, value in pairs])
+
+
+def _json(value):
+    if isinstance(value, Ms):
+        return _ms(value.us)
+    if isinstance(value, dict):
+        return _object(value.items())
+    if isinstance(value, list):
+        return "[%s]" % ",".join([_json(each) for each in value])
+    return json.dumps(value)
 
 
 def _ms(us):

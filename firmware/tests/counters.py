@@ -11,11 +11,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from controller.control import ControlError, ask
 from controller.counting import MS, Counter, Edge, Limits
@@ -30,6 +30,9 @@ from tests.controller.program import ROOT, environment
 HERE = Path(__file__).parent
 NODE = BUILD / "node"
 PATIENCE_S = 60.0
+
+Findings: TypeAlias = Mapping[God, Set[str]]
+"""What a counter says is wrong with each beam at the end of its story, as codes."""
 
 
 @dataclass(frozen=True)
@@ -89,36 +92,41 @@ def _pico_job(job: Job, **more: Any) -> Path:
         "max_break_ms": limits.max_break / MS,
         "flicker_per_s": limits.flicker,
         "band_ms": None if limits.band is None else limits.band / MS,
+        "narrow_ms": None if limits.narrow is None else limits.narrow / MS,
     }
-    told = {"settings": chosen, "story": story(job.timeline), "speed": job.speed, "patience_s": PATIENCE_S, **more}
+    *moments, end = story(job.timeline)
+    # What is wrong is asked for when a rehearsal asks: at the end of the story, and not once all of it is delivered.
+    asked = (uno.BOOT_US + job.timeline.end_ns // 1000, "F")
+    told = {"settings": chosen, "story": [*moments, asked, end], "speed": job.speed, "patience_s": PATIENCE_S, **more}
     (job.folder / "job.json").write_text(json.dumps(told))
     return job.folder
 
 
-def _run_pico(words: list[str]) -> None:
+def _run_pico(words: list[str]) -> Findings:
     done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-1500:]
     result = json.loads(done.stdout)
     assert result["delivered"] == result["recorded"], done.stderr[-1500:]
+    return {God(name): set(codes) for name, codes in result["findings"].items()}
 
 
-def pico_cpython(job: Job) -> None:
+def pico_cpython(job: Job) -> Findings:
     """Run the Pico's files under CPython."""
-    _run_pico([sys.executable, str(HERE / "pico_cpython.py"), str(_pico_job(job))])
+    return _run_pico([sys.executable, str(HERE / "pico_cpython.py"), str(_pico_job(job))])
 
 
-def pico_micropython(job: Job) -> None:
+def pico_micropython(job: Job) -> Findings:
     """Run the Pico's files under a real MicroPython."""
     script = HERE / "pico_micropython.py"
-    _run_pico(["node", str(HERE / "micropython.mjs"), str(NODE), str(script), str(_pico_job(job))])
+    return _run_pico(["node", str(HERE / "micropython.mjs"), str(NODE), str(script), str(_pico_job(job))])
 
 
-def pico_emulated(job: Job) -> None:
+def pico_emulated(job: Job) -> Findings:
     """Let the emulated PIO measure, and the Pico's files count what it measured."""
     limits = job.script.limits(Limits())
     found = pico_pio.run(story(job.timeline), limits.min_clear // 1000)
     assert found["stalled"] == [False, False]
-    _run_pico([sys.executable, str(HERE / "pico_cpython.py"), str(_pico_job(job, tapes=found["words"]))])
+    return _run_pico([sys.executable, str(HERE / "pico_cpython.py"), str(_pico_job(job, tapes=found["words"]))])
 
 
 def _run_controller(job: Job, how: str, arguments: list[str], told: list[tuple[int, str]]) -> None:
@@ -184,7 +192,7 @@ def arduino(job: Job) -> None:
         _run_controller(job, "serial", ["--beams", f"serial:{tty}"], broker)
 
 
-COUNTERS: Mapping[str, Callable[[Job], None]] = {
+COUNTERS: Mapping[str, Callable[[Job], Findings | None]] = {
     "simulated": simulated,
     "lgpio": lgpio,
     "pico-cpython": pico_cpython,

@@ -5,12 +5,15 @@ A line of the timeline is `(microseconds, words)`: a pin and its level, a power 
 end. A power cut drops everything but the files.
 """
 
+import discovery
+import wire
 import world
 from beams import Beam
+from calibration import Calibration
 from ledger import Ledger
 from link import Link
 from slots import Limits
-from temple import Temple
+from temple import KIND, SOFTWARE, Temple
 
 PINS = {"h": 16, "t": 17}
 TURN_US = 5000
@@ -44,7 +47,7 @@ class Pico:
         self._power_up()
         begun_s, due = self._wall_s(), [each for each in story if each[0]]
         index = 0
-        ended_us = None
+        ended_us = found = None
         while True:
             goal_us = world.now_us + TURN_US
             while index < len(due) and due[index][0] <= goal_us:
@@ -69,6 +72,8 @@ class Pico:
                         index += 1
                     world.pass_to(back_us)
                     self._power_up()
+                elif words[0] == "F":
+                    found = self._temple.findings()
                 elif words[0] == "E":
                     ended_us = world.now_us
                     self._cut = False
@@ -90,6 +95,7 @@ class Pico:
             "beams": [slot.beam for slot in slots],
             "glitches": [slot.glitches for slot in slots],
             "missed": [slot.missed_edges for slot in slots],
+            "findings": found and {wire.GODS[god]: [code for code, _ in found[god]] for god in range(2)},
         }
         self._temple.close(world.now_us // 1000)
 
@@ -101,15 +107,19 @@ class Pico:
             int(chosen["max_break_ms"] * 1000),
             chosen["flicker_per_s"],
             None if chosen["band_ms"] is None else int(chosen["band_ms"] * 1000),
+            None if chosen["narrow_ms"] is None else int(chosen["narrow_ms"] * 1000),
         )
-        beams = [Beam(0, PINS["h"], limits.min_clear, None), Beam(1, PINS["t"], limits.min_clear, None)]
+        beams = [Beam(0, PINS["h"], limits.min_clear), Beam(1, PINS["t"], limits.min_clear)]
         topics = ["templo/%s/%s" % (chosen["temple"], leaf) for leaf in ("ack", "command", "status")]
         will = "templo/%s/status" % chosen["temple"]
         self._link = Link(self._door, chosen, chosen["temple"], will, topics)
         session = "%032x" % int.from_bytes(self._random(16), "big")
         utc_ms = lambda: self._epoch_ms + world.now_us // 1000  # noqa: E731
         opened = lambda: Ledger(self._folder, lambda: self._random(16))  # noqa: E731
-        self._temple = Temple(chosen, limits, beams, opened, self._link, session, utc_ms, world.now_us // 1000)
+        announced = lambda: discovery.announcement(chosen["temple"], KIND, SOFTWARE)  # noqa: E731
+        self._temple = Temple(
+            chosen, Calibration(limits), beams, opened, self._link, session, utc_ms, world.now_us // 1000, announced
+        )
 
     def _door(self, host, port):
         if self._cut:

@@ -16,7 +16,7 @@ import pytest
 from controller.counting import MS, Counted, Limits
 from controller.script import read
 from controller.timeline import Change, Restart, expand
-from controller.wire import God
+from controller.wire import Emitters, God
 from firmware.tests import uno
 from firmware.tests.counters import COUNTERS, job, reference
 from tests.brokers import HOST, free_port, mosquitto
@@ -149,7 +149,7 @@ def test_every_counter_comes_to_the_same_tokens(house: House, tmp_path: Path, co
     moments = expand(script).moments
     slowly = pi and any(isinstance(moment, Restart) for moment in moments)
     one = job(file, script, tmp_path, house.port, counter, SLOWLY if slowly else SPEED)
-    COUNTERS[counter](one)
+    found = COUNTERS[counter](one)
     kept = house.kept(one.temple)
     # Edges that are lost on their way are lost in a Pi's kernel: a board hears what its own pins do.
     unheard = any(isinstance(moment, Change) and not moment.heard for moment in moments)
@@ -159,5 +159,8 @@ def test_every_counter_comes_to_the_same_tokens(house: House, tmp_path: Path, co
         for god, expected in reference(one.timeline, limits).items():
             (compared_loosely if pi else compared)(kept[god], expected, cuts, limits)
     restarts = any(isinstance(moment, Restart) for moment in moments)
+    # Nor can a board switch its emitters, and prove its beams by itself.
+    if found is not None and not unheard and script.emitters is Emitters.FIXED:
+        assert {god: found[god] for god in script.expected.findings} == dict(script.expected.findings)
     if (pi and unheard) or not (unheard or restarts):
         assert {god: len(kept[god]) for god in script.expected.tokens} == dict(script.expected.tokens)

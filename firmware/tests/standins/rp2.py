@@ -24,8 +24,9 @@ class PIO:
 class Program:
     """A program in the machine's words; `wrap` is its first and last instruction."""
 
-    def __init__(self, lines, labels, wrap, options):
+    def __init__(self, name, lines, labels, wrap, options):
         """Put every label's place where its name stands."""
+        self.name = name
         self.words = [word | labels[name] if name is not None else word for word, name in lines]
         self.wrap = wrap
         self.options = options
@@ -98,7 +99,7 @@ def asm_pio(**options):
                     names[name] = before[name]
                 else:
                     del names[name]
-        return Program(assembler.lines, assembler.labels, tuple(assembler.wrap), options)
+        return Program(function.__name__, assembler.lines, assembler.labels, tuple(assembler.wrap), options)
 
     return assemble
 
@@ -106,15 +107,20 @@ def asm_pio(**options):
 tapes = {}
 """By a machine's bit: the words that an emulator found, as (microseconds, word). A machine with a tape plays it."""
 
+deaf = set()
+"""By a machine's bit: those that stand still, until they are started anew."""
+
 
 class StateMachine:
-    """A model of the program that measures spells, in ticks of the world's clock."""
+    """A model of the two programs: one measures spells, in ticks of the world's clock, and one counts falls."""
 
     TICK_US = 5
 
     def __init__(self, number, program, freq, in_base, jmp_pin):
         """Begin without a level."""
         self._bit = 1 << number
+        self._counts = program.name == "falls"
+        self._falls = 0
         self._pin = jmp_pin.number
         self._isr = self._x = self._osr = 0
         self._queue = []
@@ -129,13 +135,22 @@ class StateMachine:
             self._isr = (self._isr << 5 | self._x) & 0xFFFFFFFF
         elif text == "mov(osr, isr)":
             self._osr = self._isr
+        elif text == "mov(x, invert(x))":
+            self._x = 0xFFFFFFFF - self._x
+        elif text == "mov(isr, x)":
+            self._isr = self._x - self._falls
+        elif text == "push(noblock)":
+            self._queue.append(self._isr)
         elif text.startswith("set(x, "):
             self._x = int(text[7:-1])
         else:
             raise ValueError(text)
 
-    def irq(self, handler):
-        """Remember nothing: whoever wants a word asks for it."""
+    def restart(self):
+        """Begin anew."""
+        deaf.discard(self._bit)
+        self._queue = []
+        self._start_us = self._end_us = self._stuck = None
 
     def active(self, on):
         """Begin to watch."""
@@ -143,7 +158,9 @@ class StateMachine:
         tape = tapes.get(self._bit)
         while tape and tape[0][0] <= world.now_us:  # told while nobody was there to hear it
             tape.pop(0)
-        world.watchers.append(self)
+        if self not in world.watchers:
+            world.watchers.append(self)
+        self._dark = world.level(self._pin) == 0
         self.changed(self._pin)
 
     def rx_fifo(self):
@@ -166,6 +183,13 @@ class StateMachine:
 
     def changed(self, pin):
         """Take a level that may have changed just now."""
+        if self._counts:
+            if pin == self._pin:
+                before, self._dark = self._dark, world.level(pin) == 0
+                self._falls += self._dark and not before
+            return
+        if self._bit in deaf:
+            return
         if pin != self._pin or not self._running or self._stuck is not None or self._bit in tapes:
             return
         if world.level(pin) == 0:

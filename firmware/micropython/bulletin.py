@@ -1,0 +1,38 @@
+"""When a temple says what is wrong with its beams: at once where it is new, seldom where only its facts are.
+
+It decides and hands over; it diagnoses nothing. Times are milliseconds of a clock that only grows.
+"""
+
+LOOK_MS = 250
+AGAIN_MS = 1000
+"""How often what is wrong is worked out though nothing was seen: time alone brings and takes findings."""
+
+FACTS_MS = 5000
+_TIMED = ("for_s", "ago_s")
+
+
+class Bulletin:
+    """Says findings through what is given to it."""
+
+    def __init__(self):
+        """Begin with nothing told."""
+        self.connected()
+
+    def connected(self):
+        """Say it anew: a broker may have forgotten what it retained."""
+        self._codes = self._facts = None
+        self._look_ms = self._told_ms = 0
+
+    def due(self, now_ms, changed):
+        """Say whether to work out what is wrong now."""
+        return now_ms >= self._look_ms + (LOOK_MS if changed else AGAIN_MS) or self._codes is None
+
+    def tell(self, found, limits, say, now_ms):
+        """Say what was found, where that is news and not too soon; `say` returns whether it was taken."""
+        self._look_ms = now_ms
+        codes = [limits] + [[code for code, _ in each] for each in found]
+        facts = [[str(fact) for fact in facts if fact[0] not in _TIMED] for each in found for _, facts in each]
+        if codes == self._codes and (facts == self._facts or now_ms < self._told_ms + FACTS_MS):
+            return
+        if say():
+            self._codes, self._facts, self._told_ms = codes, facts, now_ms
