@@ -22,6 +22,7 @@ MOST_WAITING = 200
 
 _ALARMING = (JAMMED, DARK, FLICKER)
 _DROPPED_US = 12000
+_DRAINED = 16  # spells that are taken in a turn, at the most: the queue, and what follows while it is emptied
 _BY_HAND = ["simulated", "test"]
 
 
@@ -57,7 +58,7 @@ class Temple:
             },
             lambda answer: self._say("reply", answer),
         )
-        self._now_ms = now_ms
+        self._now_ms = self._counted_ms = now_ms
         self._waiting = []  # fallen and not recorded: (god, fell_ms, width_us, flags)
         self._times = []  # of what was recorded before the clock was set: (seq, fell_ms)
         self.ledger = None
@@ -124,13 +125,16 @@ class Temple:
 
     def _count(self, now_ms):
         min_clear = self._calibration.limits.min_clear
+        since_ms, self._counted_ms = now_ms - self._counted_ms, now_ms
         for god in range(2):
             beam, slot, seen = self._beams[god], self.slots[god], self.seen[god]
-            while True:
-                width_us = beam.spell()
-                if width_us is None:
-                    break
-                start_ms, glitches = now_ms - (width_us + min_clear) // 1000, slot.glitches
+            widths = []
+            while len(widths) < _DRAINED and (width_us := beam.spell()) is not None:
+                widths.append(width_us)
+            for place, width_us in enumerate(widths):
+                # Several came while the flash was written, nobody knows when: evenly. All at once would be flicker.
+                later_ms = (len(widths) - 1 - place) * since_ms // len(widths)
+                start_ms, glitches = now_ms - later_ms - (width_us + min_clear) // 1000, slot.glitches
                 token = slot.spell(start_ms, width_us)
                 seen.spell(now_ms, start_ms, width_us, glitches)
                 if slot.glitches > glitches:

@@ -37,11 +37,14 @@ const bridge = {
   close: (id) => sockets[id].socket.end(),
   random: (n) => crypto.randomBytes(n).toString("hex"),
   wall: () => performance.now() / 1000,
-  epoch: () => Date.now(),
+  epoch: () => String(Date.now()), // a number of this size would lose its upper bits on its way
+  told: () => told.shift() || "",
 };
+const told = []; // what whoever started this says, a line at a time
+process.stdin.on("data", (data) => told.push(...data.toString().trim().split("\n")));
 
 const mp = await loadMicroPython({
-  heapsize: Number(process.env.HEAP || 192 * 1024), // what a Pico W leaves to its programs
+  heapsize: 192 * 1024, // about what a Pico W leaves to its programs; here it grows where that is not enough
   stdout: (line) => console.error(line),
   linebuffer: true,
 });

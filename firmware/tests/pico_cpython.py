@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import socket
 import sys
 import time
@@ -20,13 +21,23 @@ def dial(host, port):
     return one
 
 
+_lines = []
+
+
+def told():
+    """Return what whoever started this says, a line at a time."""
+    if select.select([0], [], [], 0)[0]:
+        _lines.extend(os.read(0, 4096).decode().split("\n"))
+    return _lines.pop(0) if _lines else ""
+
+
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     job = json.loads((folder / "job.json").read_text())
     for number, tape in enumerate(job.get("tapes", [])):
         rp2.tapes[1 << number] = tape
     epoch_ms = int(time.time() * 1000)
-    pico = Pico(job["settings"], str(folder / "ledger"), os.urandom, dial, time.monotonic, epoch_ms)
+    pico = Pico(job["settings"], str(folder / "ledger"), os.urandom, dial, time.monotonic, epoch_ms, told)
     for ahead_s in pico.play(job["story"], job["speed"], job["patience_s"]):
         if ahead_s > 0.001:
             time.sleep(ahead_s)

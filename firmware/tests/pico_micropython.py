@@ -30,7 +30,8 @@ def begin():
     with open("/job.json") as file:
         job = json.load(file)
     random = lambda n: binascii.unhexlify(bridge.random(n))  # noqa: E731
-    pico = Pico(job["settings"], "/ledger", random, Socket, lambda: bridge.wall(), int(bridge.epoch()))
+    wall, told = lambda: bridge.wall(), lambda: bridge.told()
+    pico = Pico(job["settings"], "/ledger", random, Socket, wall, int(bridge.epoch()), told)
     turns = pico.play(job["story"], job["speed"], job["patience_s"])
 
 

@@ -28,7 +28,7 @@ for shift in (25, 20, 15, 10, 5, 0):
 names["mov"]("osr", "isr")
 print(json.dumps({{
     "words": beams.spells.words, "wrap": beams.spells.wrap, "frequency": beams.FREQUENCY,
-    "exec": [word for word, _ in loads.lines],
+    "exec": [word for word, _ in loads.lines], "falls": beams.falls.words, "falls_wrap": beams.falls.wrap,
 }}))
 """
 
@@ -58,3 +58,21 @@ def run(
     done = subprocess.run(command, input=json.dumps(job), check=True, capture_output=True, text=True)
     result: dict[str, Any] = json.loads(done.stdout)
     return result
+
+
+_SET_X, _NOT_X, _X_TO_ISR, _PUSH = 0xE020, 0xA029, 0xA0C1, 0x8000
+"""What `beams.Beam` has the counting machine do: begin with all ones, and hand over what it holds."""
+
+
+def fallen(story: list[tuple[int, str]], asks: list[int]) -> list[list[int]]:
+    """Run the program that counts falls, ask each machine at these microseconds, and return what each said."""
+    given = program()
+    moves = [(at_us, PINS[words[0]], int(words[2])) for at_us, words in story if words[0] in PINS]
+    job = {
+        "words": given["falls"], "wrap": given["falls_wrap"], "frequency": given["frequency"],
+        "exec": [_SET_X, _NOT_X], "ask": [_X_TO_ISR, _PUSH], "machines": list(PINS.values()),
+        "story": sorted([*moves, *((at_us, -1, 0) for at_us in asks)]), "end_us": story[-1][0],
+    }  # fmt: skip
+    command = ["node", str(HERE / "pio.mjs"), str(NODE)]
+    done = subprocess.run(command, input=json.dumps(job), check=True, capture_output=True, text=True)
+    return [[0xFFFFFFFF - word for _, word in words] for words in json.loads(done.stdout)["words"]]

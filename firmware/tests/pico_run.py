@@ -2,14 +2,20 @@
 
 The clock is the timeline's, so many times faster than the one on the wall.
 A line of the timeline is `(microseconds, words)`: a pin and its level, a power cut, a broker that goes or comes, the
-end. A power cut drops everything but the files.
+end. A power cut drops everything but the files. A test that talks to the board may say such words while it plays, and
+a few more: `D` for a token with its slot and width in us, `S` for a machine of the PIO that stands still, `C` for a
+clock that is told the time, `W` for a flash that takes nothing any more, or does again.
 """
 
+import os
+
+import calibration
 import discovery
+import rp2
+import settings
 import wire
 import world
 from beams import Beam
-from calibration import Calibration
 from ledger import Ledger
 from link import Link
 from slots import Limits
@@ -22,14 +28,17 @@ TURN_US = 5000
 class Pico:
     """One board on a timeline."""
 
-    def __init__(self, chosen, folder, random, dial, wall_s, epoch_ms):
-        """Only remember."""
+    def __init__(self, chosen, folder, random, dial, wall_s, epoch_ms, told=lambda: ""):
+        """Only remember. `told` gives the next words of whoever tests, or nothing; without an epoch no clock is set."""
         self._chosen = chosen
         self._folder = folder
         self._random = random
         self._dial = dial
         self._wall_s = wall_s
         self._epoch_ms = epoch_ms
+        self._told_epoch = "clock" not in chosen
+        self._told = told
+        self._refuses = False
         self._cut = False
         self._temple = None
         self._link = None
@@ -50,6 +59,12 @@ class Pico:
         ended_us = found = None
         while True:
             goal_us = world.now_us + TURN_US
+            words = self._told()
+            if words[:1] == "D":
+                slot, width = words[2], int(words[4:])
+                due[index:index] = [(world.now_us, slot + " 0"), (world.now_us + width, slot + " 1")]
+            elif words:
+                due.insert(index, (world.now_us, words))
             while index < len(due) and due[index][0] <= goal_us:
                 at_us, words = due[index]
                 index += 1
@@ -72,6 +87,12 @@ class Pico:
                         index += 1
                     world.pass_to(back_us)
                     self._power_up()
+                elif words[0] == "S":
+                    rp2.deaf.add(1 << (PINS[words[2]] - PINS["h"]))
+                elif words[0] == "C":
+                    self._told_epoch = True
+                elif words[0] == "W":
+                    self._refuses = words[2] == "1"
                 elif words[0] == "F":
                     found = self._temple.findings()
                 elif words[0] == "E":
@@ -114,12 +135,30 @@ class Pico:
         will = "templo/%s/status" % chosen["temple"]
         self._link = Link(self._door, chosen, chosen["temple"], will, topics)
         session = "%032x" % int.from_bytes(self._random(16), "big")
-        utc_ms = lambda: self._epoch_ms + world.now_us // 1000  # noqa: E731
-        opened = lambda: Ledger(self._folder, lambda: self._random(16))  # noqa: E731
+        utc_ms = lambda: self._epoch_ms + world.now_us // 1000 if self._told_epoch else None  # noqa: E731
         announced = lambda: discovery.announcement(chosen["temple"], KIND, SOFTWARE)  # noqa: E731
-        self._temple = Temple(
-            chosen, Calibration(limits), beams, opened, self._link, session, utc_ms, world.now_us // 1000, announced
+        file = self._folder + ".learned"
+        learned = calibration.Calibration(
+            limits, settings.named(chosen), calibration.load(file), lambda known: self._keep(known, file)
         )
+        self._temple = Temple(
+            chosen, learned, beams, self._open, self._link, session, utc_ms, world.now_us // 1000, announced
+        )
+
+    def _open(self):
+        ledger = Ledger(self._folder, lambda: self._random(16))
+        record, again = ledger.record, ledger.deliver_again
+        ledger.record = lambda fallen: record(self._written(fallen))
+        ledger.deliver_again = lambda seq: again(self._written(seq))
+        return ledger
+
+    def _keep(self, known, file):
+        calibration.save(self._written(known), os.rename, file)
+
+    def _written(self, what):
+        if self._refuses:
+            raise OSError(5, "the flash takes nothing")
+        return what
 
     def _door(self, host, port):
         if self._cut:

@@ -4,7 +4,8 @@
 //
 // The job is JSON: `words` and `wrap` of the program, `exec` (words that load the registers first), `frequency` in Hz,
 // `machines` (a list of pin numbers), `story` (a list of [microseconds, pin, level]), `end_us`, and optionally `blind`,
-// a list of [from, to] in microseconds while which nobody takes a word. The answer: for each machine its words as
+// a list of [from, to] in microseconds while which nobody takes a word. At a line of the story whose pin is -1 each
+// machine is made to carry out the words of `ask`. The answer: for each machine its words as
 // [microseconds, word], and whether the emulator said that a full queue made it wait.
 import { createRequire } from "node:module";
 import fs from "node:fs";
@@ -42,8 +43,9 @@ const story = job.story;
 let index = 0;
 const happen = (us) => {
   while (index < story.length && story[index][0] <= us) {
-    chip.gpio[story[index][1]].setInputValue(!!story[index][2]);
-    index++;
+    const [, pin, level] = story[index++];
+    if (pin >= 0) chip.gpio[pin].setInputValue(!!level);
+    else job.machines.forEach((_, number) => job.ask.forEach((word) => write(of(number, INSTR), word)));
   }
 };
 happen(0);
