@@ -37,11 +37,21 @@ URGENT = (
 )
 """Findings because of which tokens are not counted, or counted wrongly, what most needs a hand first."""
 
-MILD = ("missed_edges", "line_noise", "hop", "outside_band", "overlap", "flickered", "was_deaf", "unproved")
+MILD = (
+    "no_time",
+    "missed_edges",
+    "line_noise",
+    "hop",
+    "outside_band",
+    "overlap",
+    "flickered",
+    "was_deaf",
+    "unproved",
+)
 """Findings beside which tokens are counted."""
 
 _COMMON = {
-    **{code: code for code in (*OF_THE_BOARD, "line_noise", "both_dark", "weak_supply")},
+    **{code: code for code in (*OF_THE_BOARD, "line_noise", "both_dark", "weak_supply", "no_time")},
     "unproved": "both_unproved",
 }
 """What both beams have at once, and what that is called then."""
@@ -141,6 +151,8 @@ def _of_status(temple: Temple) -> Iterator[Todo]:
 
 
 def _before(at: datetime, seconds: float) -> str:
+    if at.year < 2000:  # a temple that does not know the time
+        return ""
     try:
         return wire.format_utc(at - timedelta(seconds=seconds))
     except OverflowError:  # another program's number

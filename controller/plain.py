@@ -115,6 +115,10 @@ FINDINGS = {
         "{bad} lines from the counting board were garbled in the last minute; each was sent again",
         "use a shorter USB cable, away from motors and lamps",
     ),
+    "no_time": (
+        "the board does not know the time, and refuses commands: no time server has answered",
+        "let it reach the internet, or name a time server of your own network in its settings",
+    ),
     "unproved": (
         "it reads clear, and nothing has proved it since the start",
         "drop one test token; if nothing happens, press the receiver's plug home",

@@ -44,7 +44,9 @@ class Commands:
     def _expire(self, command, utc_ms):
         name, expires = command["name"], command["expires"]
         if utc_ms is None:
-            words = "this temple does not know the time yet, and cannot tell whether %s has expired: no time server answers"
+            words = (
+                "this temple does not know the time, and so not whether %s has expired: no time server answered yet"
+            )
             raise RefusedError("no_time", words % name)
         if utc_ms > expires:
             words = "%s expired at %s, and here it is %s"

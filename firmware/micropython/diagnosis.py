@@ -4,8 +4,8 @@ Pure: no clock, no pins. Times are whole milliseconds of a clock that only grows
 conclusions, and changes nothing in what is counted.
 """
 
+import wire
 from slots import DARK, FLICKER, JAMMED, UNPROVED
-from wire import Ms
 
 REMEMBERED = 64
 TOGETHER_MS = 100
@@ -144,13 +144,13 @@ def report(seen, slot, dark, found):
         "overlaps": seen.overlaps,
         "widths_ms": {
             "number": len(widths),
-            "lowest": Ms(widths[0]),
-            "middle": Ms(_middle(widths)),
-            "highest": Ms(widths[-1]),
+            "lowest": wire.Ms(widths[0]),
+            "middle": wire.Ms(_middle(widths)),
+            "highest": wire.Ms(widths[-1]),
         }
         if widths
         else None,
-        "findings": [dict((("code", code),) + facts) for code, facts in found],
+        "findings": [dict(wire.finding(code, facts)) for code, facts in found],
     }
 
 
@@ -184,7 +184,7 @@ def _slot(seen, slot, now_ms, together):
     if not seen.chatters:
         glitches = slot.glitches
         if glitches >= _FEW and 5 * glitches >= seen.tokens + glitches:
-            widest = Ms(max(seen.grazes))
+            widest = wire.Ms(max(seen.grazes))
             found.append(("hop", (("glitches", glitches), ("tokens", seen.tokens), ("widest_ms", widest))))
         found += _widths(seen.widths, slot.limits)
     if not seen.deaf and seen.healed_ms is not None and now_ms - seen.healed_ms < RECENT_MS:
@@ -211,9 +211,9 @@ def _widths(widths, limits):
             facts = (
                 ("outside", wide + narrow),
                 ("tokens", number),
-                ("middle_ms", Ms(middle)),
-                ("band_ms", Ms(limits.band)),
-                ("narrow_ms", Ms(limits.narrow or 0)),
+                ("middle_ms", wire.Ms(middle)),
+                ("band_ms", wire.Ms(limits.band)),
+                ("narrow_ms", wire.Ms(limits.narrow or 0)),
             )
             return [("outside_band", facts)]
     return [("overlap", (("overlaps", wide), ("tokens", number)))] if wide else []

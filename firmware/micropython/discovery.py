@@ -14,7 +14,8 @@ def announcement(temple, kind, software):
     name = "Templo Mayor" if temple == "templo" else "Templo Mayor %s" % temple
     payload = bytearray()
     payload += (
-        '{"device":{"identifiers":["templo-%s"],"name":"%s","manufacturer":"Templo Mayor","model":"%s","sw_version":"%s"},'
+        '{"device":{"identifiers":["templo-%s"],"name":"%s","manufacturer":"Templo Mayor","model":"%s",'
+        '"sw_version":"%s"},'
         '"origin":{"name":"templo-mayor","sw_version":"%s"},"availability":[{"topic":"%s","value_template":'
         "\"{{ 'online' if value_json.state in ['ready', 'alert'] else 'offline' }}\"}],"
         '"qos":1,"components":{' % (temple, name, kind, software, software, topic(temple, "status"))
@@ -35,7 +36,8 @@ def _parts(temple, god, name):
     more = '"state_class":"measurement","unit_of_measurement":"tokens","icon":"mdi:stairs-up"'
     yield _number(temple, "score_%s" % god, "%s, this game" % name, "score", totals, more)
     yield (
-        '%s,"platform":"binary_sensor","name":"%s\'s beam","device_class":"problem","state_topic":"%s","value_template":'
+        '%s,"platform":"binary_sensor","name":"%s\'s beam","device_class":"problem","state_topic":"%s",'
+        '"value_template":'
         "\"{{ 'ON' if value_json.beams.%s in ['jammed', 'dark', 'flicker'] else 'OFF' }}\"}"
         % (_begun(temple, "beam_%s" % god), name, topic(temple, "status"), god)
     )
@@ -43,9 +45,7 @@ def _parts(temple, god, name):
         more = '"state_class":"total_increasing","unit_of_measurement":"%s","entity_category":"diagnostic"' % words
         yield _number(temple, "%s_%s" % (key, god), "%s's %s" % (name, words), "noise", "%s.%s" % (key, god), more)
     of_god = ',\\"god\\":\\"%s\\"' % god
-    yield _button(
-        temple, "drop_%s" % god, "Test token for %s" % name, "drop", of_god, '"icon":"mdi:ray-start-end"'
-    )
+    yield _button(temple, "drop_%s" % god, "Test token for %s" % name, "drop", of_god, '"icon":"mdi:ray-start-end"')
 
 
 def _begun(temple, key):
@@ -53,16 +53,20 @@ def _begun(temple, key):
 
 
 def _number(temple, key, name, leaf, path, more):
-    return (
-        '%s,"platform":"sensor","name":"%s","state_topic":"%s","value_template":"{{ value_json.%s }}",%s}'
-        % (_begun(temple, key), name, topic(temple, leaf), path, more)
+    return '%s,"platform":"sensor","name":"%s","state_topic":"%s","value_template":"{{ value_json.%s }}",%s}' % (
+        _begun(temple, key),
+        name,
+        topic(temple, leaf),
+        path,
+        more,
     )
 
 
 def _button(temple, key, name, command, fields, more):
     template = (
-        '{\\"v\\":1,\\"id\\":\\"{{ \'%%032d\' | format((utcnow().timestamp() * 1000000) | int) }}\\",\\"name\\":\\"%s\\",'
-        "\\\"expires\\\":\\\"{{ (utcnow() + timedelta(seconds=%d)).strftime('%%Y-%%m-%%dT%%H:%%M:%%SZ') }}\\\"%s}"
+        '{\\"v\\":1,\\"id\\":\\"{{ \'%%032d\' | format((utcnow().timestamp() * 1000000) | int) }}\\",'
+        '\\"name\\":\\"%s\\",'
+        '\\"expires\\":\\"{{ (utcnow() + timedelta(seconds=%d)).strftime(\'%%Y-%%m-%%dT%%H:%%M:%%SZ\') }}\\"%s}'
         % (command, PRESSED_S, fields)
     )
     return (

@@ -24,7 +24,8 @@ class Link:
         self._will_topic = will_topic
         self._topics = topics
         self._socket = None
-        self._out = b""
+        self._out = []  # packets, the first of them perhaps a rest: to join them would copy all of it each time
+        self._size = 0
         self._number = 0
         self._wait_ms = BACKOFF_MS[0]
         self._next_ms = 0
@@ -52,7 +53,7 @@ class Link:
 
     def publish(self, topic, payload, retain=False):
         """Hand a message over at QoS 1; False if there is no connection, or no room."""
-        if not self.up or len(self._out) + len(payload) > _MOST_OUT:
+        if not self.up or self._size + len(payload) > _MOST_OUT:
             return False
         self._number = self._number % 65535 + 1
         self._say(mqtt.publish(topic, payload, self._number, retain))
@@ -60,7 +61,7 @@ class Link:
 
     def room(self):
         """Say whether a token would be taken now."""
-        return self.up and len(self._out) < _MOST_OUT - 1000
+        return self.up and self._size < _MOST_OUT - 1000
 
     def cut(self, now_ms):
         """End the connection without a farewell."""
@@ -87,14 +88,8 @@ class Link:
             return
         self._reader = mqtt.Reader()
         self._heard_ms = self._spoke_ms = now_ms
-        self._out = mqtt.connect(
-            self._client_id,
-            KEEPALIVE_MS // 1000,
-            self._will_topic,
-            will,
-            self._settings.get("user"),
-            self._settings.get("password"),
-        )
+        user, password = self._settings.get("user"), self._settings.get("password")
+        self._say(mqtt.connect(self._client_id, KEEPALIVE_MS // 1000, self._will_topic, will, user, password))
 
     def _listen(self, now_ms):
         happened = []
@@ -127,12 +122,13 @@ class Link:
                     happened.append((topic.decode(), payload, retained))
 
     def _say(self, data):
-        self._out += data
+        self._out.append(data)
+        self._size += len(data)
 
     def _flush(self, now_ms):
         while self._out:
             try:
-                sent = self._socket.send(self._out)
+                sent = self._socket.send(self._out[0])
             except OSError as error:
                 if error.args and error.args[0] in _AGAIN:
                     return
@@ -140,7 +136,12 @@ class Link:
             if not sent:
                 return
             self._spoke_ms = now_ms
-            self._out = self._out[sent:]
+            self._size -= sent
+            rest = memoryview(self._out[0])[sent:]
+            if len(rest):
+                self._out[0] = rest
+            else:
+                self._out.pop(0)
 
     def _end(self, now_ms):
         was_up, self.up = self.up, False
@@ -150,7 +151,8 @@ class Link:
             except OSError:
                 pass
             self._socket = None
-        self._out = b""
+        self._out = []
+        self._size = 0
         self._next_ms = now_ms + self._wait_ms
         self._wait_ms = min(2 * self._wait_ms, BACKOFF_MS[1])
         return ["down"] if was_up else []

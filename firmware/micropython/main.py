@@ -82,7 +82,9 @@ def run(chosen, going):
         one.turn(now_ms)
         if one.identified():
             identified_ms = now_ms
-        state = lamp.state(now_ms, radio.up, link.up, clock.utc_ms() is not None, one.alert(), one.recorded_ms, identified_ms)
+        state = lamp.state(
+            now_ms, radio.up, link.up, clock.utc_ms() is not None, one.alert(), one.recorded_ms, identified_ms
+        )
         lamp_pin.value(lamp.lit(state, now_ms))
         if now_ms >= swept_ms + _SWEEP_MS:
             swept_ms = now_ms

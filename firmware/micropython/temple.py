@@ -7,7 +7,7 @@ controller/pipeline.py and controller/herald.py, and to the contract in docs/pro
 import diagnosis
 import wire
 from bulletin import Bulletin
-from calibration import USUAL, Calibration, shown
+from calibration import USUAL, shown
 from commands import Commands, RefusedError
 from slots import DARK, FLICKER, JAMMED, Slot
 from window import Window
@@ -29,9 +29,7 @@ _BY_HAND = ["simulated", "test"]
 class Temple:
     """`turn` does all there is to do now. Times are milliseconds of a clock that only grows."""
 
-    def __init__(
-        self, settings, calibration, beams, open_ledger, link, session, utc_ms, now_ms, announced=None
-    ):
+    def __init__(self, settings, calibration, beams, open_ledger, link, session, utc_ms, now_ms, announced=None):
         """Take over what was opened; `utc_ms` gives the time since 1970, or None while nobody has told it.
 
         `open_ledger` gives the ledger or raises OSError: then it is tried again until it works. `announced` gives

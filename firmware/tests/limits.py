@@ -12,7 +12,8 @@ from pathlib import Path
 from controller.wire import God
 from firmware.tests import pico_pio, uno
 from firmware.tests.flash import SECTORS, wear
-from firmware.tests.test_pico_board import remembered, widths
+from firmware.tests.pico_memory import SLOWEST, TYPICAL, costs, rate, remembered
+from firmware.tests.test_pico_board import widths
 from firmware.tests.test_uno import Memory
 
 
@@ -103,8 +104,26 @@ def main() -> None:
     print(f"pico: {burst} spells wait for {blind_ms} ms at 50 a second while interrupts are masked")
     print(f"pico: {erased:.2f} sectors erased and {programmed:.0f} bytes programmed for each token committed alone")
     print(f"pico: worn out after {SECTORS * 100_000 / erased:,.0f} such tokens, the whole file system levelled")
-    with tempfile.TemporaryDirectory() as folder:
-        print(f"pico: MicroPython's memory over 100,000 tokens: {remembered(Path(folder), 100_000, 10_000)}")
+    each = costs(500)
+    print(
+        f"pico: {sum(sectors for sectors, _ in each) / len(each):.2f} sectors and "
+        f"{sum(pages for _, pages in each) / len(each):.1f} pages for a commit, at most "
+        f"{max(sectors for sectors, _ in each)} and {max(pages for _, pages in each)}"
+    )
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for flash, turn_us in ((TYPICAL, 5_000), (TYPICAL, 50_000), (SLOWEST, 5_000)):
+            print(
+                f"pico: {rate(folder, flash, turn_us)} tokens a second in each slot for 20 s without a loss, with "
+                f"{flash.erase / 1000:g} ms for a sector, {flash.page / 1000:g} for a page, {turn_us / 1000:g} for a turn"
+            )
+        memory = remembered(folder, 100_000, 10_000)
+        first, *rest = memory["alive"]
+        print(f"pico: {memory['recorded']} recorded, {memory['tokens']} told, {memory['files']} files")
+        print(
+            f"pico: {memory['loading']:,} bytes while the files are compiled; {first:,} alive after 10,000 tokens, "
+            f"{min(rest):,} to {max(rest):,} until 100,000; with its garbage {memory['most']:,} at most"
+        )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """What a Pico's files need and what they keep up with, by MicroPython's own figures: memory, and time for the flash.
 
 MicroPython's WebAssembly port has words of 32 bits, as a Pico has. It collects garbage only between two calls from
-outside, once 16 kB were taken, and lets its heap grow where a call needs more. So each module is loaded, and each turn
-made, in a call of its own; what is in use at a call's end, its garbage included, is more than a Pico needs, which
-collects whenever it must.
+outside, once 16 kB were taken, and lets its heap grow where a call needs more. So each module is loaded, and each
+turn made, in a call of its own; what is in use at a call's end, its garbage included, is more than a Pico needs,
+which collects whenever it must.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def begin():
         inbox = b"\\x20\\x02\\0\\0"
         tokens = 0
         def send(self, data):
-            self.tokens += data.count(b"/token")
+            self.tokens += bytes(data[:40]).find(b"/token") > 0
             return len(data)
         def recv(self, most):
             if not self.inbox:
@@ -163,8 +163,8 @@ def inner():
 def remembered(folder: Path, tokens: int, every: int) -> dict[str, Any]:
     """Return what MicroPython says of its memory while so many tokens are counted, recorded, told and taken.
 
-    In bytes: `loading` is the most that was in use while the files were read and compiled, `alive` what is needed after
-    each `every` tokens, `most` the most that was in use at the end of any turn, with its garbage.
+    In bytes: `loading` is the most that was in use while the files were read and compiled, `alive` what is needed
+    after each `every` tokens, `most` the most that was in use at the end of any turn, with its garbage.
     """
     script = f"TOKENS, EVERY = {tokens}, {every}\n{_LOADED}{_MEMORY}"
     found: dict[str, Any] = micropython(folder, script)
@@ -264,10 +264,9 @@ def kept(folder: Path, per_s: int, seconds: int, flash: Flash, turn_us: int = 5_
 
 
 def rate(folder: Path, flash: Flash, turn_us: int = 5_000) -> int:
-    """Return the highest rate, in tokens a second in each slot, at which none is lost in 20 s; more than 60 is flicker."""
+    """Return the highest rate, in tokens a second in each slot, at which none is lost in 20 s; over 60 is flicker."""
     for per_s in (59, *range(56, 0, -4)):
         result = kept(folder, per_s, 20, flash, turn_us)
         if result["recorded"] == result["fell"] and not result["missed"]:
             return per_s
     return 0
-

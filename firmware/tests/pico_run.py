@@ -29,7 +29,7 @@ class Pico:
     """One board on a timeline."""
 
     def __init__(self, chosen, folder, random, dial, wall_s, epoch_ms, told=lambda: ""):
-        """Only remember. `told` gives the next words of whoever tests, or nothing; without an epoch no clock is set."""
+        """Only remember. `told` gives the next words of whoever tests; a `clock` in the settings is not set yet."""
         self._chosen = chosen
         self._folder = folder
         self._random = random

@@ -68,7 +68,9 @@ def test_everything_fits_into_a_picos_memory_and_does_not_grow_with_the_tokens(t
     assert max(result["alive"][1:]) - result["alive"][0] < 4096
 
 
-@pytest.mark.parametrize(("per_s", "flash", "lost"), [(59, TYPICAL, False), (30, TYPICAL, False), (59, SLOWEST, True)])
+@pytest.mark.parametrize(
+    ("per_s", "flash", "lost"), [(59, TYPICAL, False), (30, TYPICAL, False), (59, SLOWEST, True)]
+)
 def test_no_token_is_lost_while_the_flash_is_written_unless_it_is_as_slow_as_it_may_be(
     tmp_path: Path, per_s: int, flash: Flash, lost: bool
 ) -> None:

@@ -1,4 +1,4 @@
-"""What a companion may ask of a Pico: its own files, running, with a real broker between them and the contract's reader."""
+"""What a companion may ask of a Pico: its own files, running, and a real broker between them and the contract."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from tests.controller.program import Companion
 HERE = Path(__file__).parent
 TLALOC, HUITZILOPOCHTLI = "t", "h"
 SETTINGS = {
-    "min_break_ms": 3, "min_clear_ms": 5, "max_break_ms": 250, "flicker_per_s": 60, "band_ms": None, "narrow_ms": None,
+    "min_break_ms": 3, "min_clear_ms": 5, "max_break_ms": 250, "flicker_per_s": 60, "band_ms": None,
+    "narrow_ms": None,
 }  # fmt: skip
 PYTHONS: dict[str, Callable[[Path], list[str]]] = {
     "cpython": lambda folder: [sys.executable, str(HERE / "pico_cpython.py"), str(folder)],
@@ -246,9 +247,7 @@ def test_a_command_that_is_too_late_is_refused_and_one_before_the_time_is_known_
     board.fall(TLALOC, 12_000)
     board.do("C")
     assert abs(board.codes(God.TLALOC).at - datetime.now(UTC)) < timedelta(minutes=5)
-    late = wire.Command(
-        uuid.uuid4().hex, CommandName.DROP, datetime.now(UTC) - timedelta(minutes=10), god=God.TLALOC
-    )
+    late = wire.Command(uuid.uuid4().hex, CommandName.DROP, datetime.now(UTC) - timedelta(minutes=10), god=God.TLALOC)
     assert board.put(late).code == "expired"
     assert board.ask(CommandName.DROP, god=God.TLALOC).result == {"god": "tlaloc", "recorded": 1, "seq": 2}
 
@@ -356,5 +355,3 @@ def test_home_assistant_finds_a_pico_by_the_controllers_own_description(start: S
     identity = Identity(temple, "c" * 32, Kind.PICO, software, Timing.CALLBACK)
     topic, payload = discovery.announcement(identity)
     assert (found[0].topic, bytes(found[0].payload), found[0].retain) == (topic, payload, True)
-
-

@@ -8,6 +8,8 @@ import json
 import os
 import shutil
 import struct
+import subprocess
+import sys
 import tomllib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -19,8 +21,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controller import __version__, discovery, learned
 from controller import wire as contract
-from controller.counting import Counted, Counter, Edge, Limits
+from controller.counting import MS, Counted, Counter, Edge, Limits
+from controller.herald import Identity
 from controller.wire import Flag, God
 
 ROOT = Path(__file__).parents[2]
@@ -91,8 +95,37 @@ def test_what_a_pico_says_of_itself_is_what_the_contract_expects() -> None:
     totals = {God.HUITZILOPOCHTLI: 3, God.TLALOC: 4}
     assert wire.count("a" * 32, 7, [3, 4]) == contract.encode(contract.Count("a" * 32, 7, totals))
     assert wire.noise("c" * 32, [3, 4], [3, 4]) == contract.encode(contract.Noise("c" * 32, totals, totals))
-    reply = contract.decode("reply", wire.reply("d" * 32, {"from": 1}))
-    assert reply == contract.Reply("d" * 32, True, {"from": 1})
+    refused = contract.Reply("d" * 32, False, None, "no", "beyond")
+    assert wire.reply("d" * 32, None, "no", "beyond") == contract.encode(refused)
+    reply = contract.decode("reply", wire.reply("d" * 32, {"from": 1, "widths_ms": [wire.Ms(12_345)]}))
+    assert reply == contract.Reply("d" * 32, True, {"from": 1, "widths_ms": [12.345]})
+
+
+def test_what_is_wrong_is_written_byte_for_byte_as_the_controller_writes_it() -> None:
+    wire, calibration, slots = module("wire"), module("calibration"), module("slots")
+    found = [
+        [("hop", (("glitches", 4), ("tokens", 6), ("widest_ms", wire.Ms(2_500)))), ("unproved", ())],
+        [("blocked", (("for_s", 3), ("tokens", 4)))],
+    ]
+    told = {
+        God.HUITZILOPOCHTLI: (
+            contract.Finding("hop", {"glitches": 4, "tokens": 6, "widest_ms": 2.5}),
+            contract.Finding("unproved"),
+        ),
+        God.TLALOC: (contract.Finding("blocked", {"for_s": 3, "tokens": 4}),),
+    }
+    at = datetime(2026, 11, 21, 18, 42, 7, 123000, tzinfo=UTC)
+    expected = contract.Findings("c" * 32, at, contract.Emitters.FIXED, learned.shown(Limits()), told)
+    limits = calibration.shown(slots.Limits())
+    assert wire.findings("c" * 32, 1795286527123, limits, found) == contract.encode(expected)
+
+
+@pytest.mark.parametrize("temple", ["templo", "up-stairs-2"])
+def test_a_pico_announces_itself_byte_for_byte_as_the_controller_does(temple: str) -> None:
+    own = module("temple")
+    identity = Identity(temple, "c" * 32, contract.Kind.PICO, __version__, contract.Timing.CALLBACK)
+    topic, payload = module("discovery").announcement(temple, own.KIND, own.SOFTWARE)
+    assert (topic, bytes(payload)) == discovery.announcement(identity)
 
 
 # -- counting --
@@ -281,6 +314,67 @@ def test_the_dialogue_asks_again_for_what_it_cannot_use(tmp_path: Path) -> None:
     assert "pw" not in str(said)
 
 
+def test_a_user_who_types_wrong_things_at_the_console_is_asked_again_and_only_once_for_good(tmp_path: Path) -> None:
+    """The board's own start, in a process of its own, with what is typed on its standard input."""
+    typed = [
+        "", "casa", "short", "long enough", "", "192.168.1.7", "mqtt", "0", "70000", "1884",
+        "Templo Mayor", "-x", "patio", "pico", "", "s3cret!",
+    ]  # fmt: skip
+    folders = [str(ROOT / "firmware" / "micropython"), str(ROOT / "firmware" / "tests" / "standins")]
+    program = f"import sys\nsys.path[:0] = {folders!r}\nimport main\nprint(sorted(main._configured()))"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(
+        command, input="\n".join([*typed, ""]), cwd=tmp_path, text=True, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("expected") == 9
+    saved = json.loads((tmp_path / "settings.json").read_text())
+    asked = ("ssid", "wifi_password", "broker", "port", "temple", "user", "password")
+    given = ("casa", "long enough", "192.168.1.7", 1884, "patio", "pico", "s3cret!")
+    assert tuple(saved[name] for name in asked) == given
+    with subprocess.Popen(
+        command, cwd=tmp_path, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as again:  # nobody types
+        assert again.stdout is not None
+        assert again.stdout.readline() == "Press a key within 3 seconds to change the settings.\n"
+        assert "ssid" in again.stdout.readline()
+
+
+def test_what_a_board_is_told_or_learns_never_gets_into_the_repository() -> None:
+    for name in ("settings.json", "settings.json.new", "learned.json"):
+        path = f"firmware/micropython/{name}"
+        done = subprocess.run(["git", "check-ignore", "-q", path], cwd=ROOT, check=False, capture_output=True)
+        assert done.returncode in (0, 128), path  # 128: no repository, as in an unpacked archive
+
+
+def test_a_limit_that_somebody_chose_is_not_learned_and_what_was_learned_outlives_a_bad_file(tmp_path: Path) -> None:
+    settings, calibration, slots = module("settings"), module("calibration"), module("slots")
+    good = {"ssid": "home", "wifi_password": "", "broker": "10.0.0.2"}
+    assert settings.named(settings.checked(good)) == []
+    chosen = settings.named(settings.checked({**good, "max_break_ms": 400}))
+    assert chosen == ["max_break"]
+    known = {"tlaloc": (8_000, 60_000, 10)}
+    limits = calibration.learned_limits(slots.Limits(max_break=400_000), chosen, known)
+    measured = {God.TLALOC: learned.Measured(8 * MS, 60 * MS, 10)}
+    right = learned.limits(Limits(max_break=400 * MS), frozenset({"counting.max_break_ms"}), measured)
+    assert {name: None if value is None else value.us / 1000 for name, value in calibration.shown(limits)} == (
+        learned.shown(right)
+    )
+    file = str(tmp_path / "learned.json")
+    assert calibration.load(file) == {}
+    calibration.save(known, os.replace, file)
+    assert calibration.load(file) == known
+    for text in (
+        "",
+        "[]",
+        '{"learned": {"chac": [1, 2, 3]}}',
+        '{"learned": {"tlaloc": [9, 2, 3]}}',
+        '{"learned": 3}',
+    ):
+        Path(file).write_text(text)
+        assert calibration.load(file) == {}
+
+
 @pytest.mark.parametrize(
     "change", [{"port": 0}, {"port": True}, {"tlaloc": 16}, {"max_break_ms": 2}, {"temple": "A"}, {"ssid": None}]
 )
@@ -294,11 +388,13 @@ def test_settings_that_cannot_be_used_are_refused(change: dict[str, Any]) -> Non
 
 def test_the_lamp_tells_what_most_needs_telling() -> None:
     lamp = module("lamp")
-    assert lamp.state(9000, True, True, False, 0, None) == lamp.READY
-    assert lamp.state(9000, True, False, False, 0, None) == lamp.NO_BROKER
-    assert lamp.state(9000, False, False, False, 0, None) == lamp.NO_WIFI
-    assert lamp.state(9000, False, False, True, 0, None) == lamp.ALERT
-    assert lamp.state(9000, True, True, True, 8900, None) == lamp.TOKEN
+    assert lamp.state(9000, True, True, True, False, 0, None) == lamp.READY
+    assert lamp.state(9000, True, True, False, False, 0, None) == lamp.NO_TIME
+    assert lamp.state(9000, True, False, False, False, 0, None) == lamp.NO_BROKER
+    assert lamp.state(9000, False, False, False, False, 0, None) == lamp.NO_WIFI
+    assert lamp.state(9000, False, False, False, True, 0, None) == lamp.ALERT
+    assert lamp.state(9000, True, True, True, True, 8900, None) == lamp.TOKEN
+    assert lamp.state(9000, True, True, True, True, 8900, 5000) == lamp.IDENTIFY
     shown = {name: tuple(lamp.lit(name, step * lamp.STEP_MS) for step in range(16)) for name in lamp.PATTERNS}
     assert len(set(shown.values())) == len(shown)
 
@@ -329,6 +425,23 @@ def test_a_clock_that_wraps_goes_on_and_a_time_server_sets_it() -> None:
     at[0] += 40
     server.turn(clock.ms())
     assert clock.utc_ms() == 1_000_500 + 20
+
+
+def test_a_time_server_that_never_answers_is_asked_ever_more_seldom() -> None:
+    clock_ = module("clock")
+    asked: list[int] = []
+    at = [0]
+
+    def nobody() -> None:
+        asked.append(at[0])
+        raise OSError(-2)
+
+    server = clock_.TimeServer(clock_.Clock(lambda: 0, lambda a, b: 0), nobody)
+    for at[0] in range(0, 3_600_000, 1_000):
+        server.turn(at[0])
+    gaps = [after - before for before, after in itertools.pairwise(asked)]
+    assert gaps[:6] == [10_000, 20_000, 40_000, 80_000, 160_000, 320_000]
+    assert set(gaps[6:]) == {320_000}
 
 
 def test_a_board_goes_on_while_there_is_no_network_and_feeds_its_watchdog(
