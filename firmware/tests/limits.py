@@ -113,9 +113,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for flash, turn_us in ((TYPICAL, 5_000), (TYPICAL, 50_000), (SLOWEST, 5_000)):
+            taken = f"{flash.erase / 1000:g} ms for a sector, {flash.page / 1000:g} for a page"
             print(
                 f"pico: {rate(folder, flash, turn_us)} tokens a second in each slot for 20 s without a loss, with "
-                f"{flash.erase / 1000:g} ms for a sector, {flash.page / 1000:g} for a page, {turn_us / 1000:g} for a turn"
+                f"{taken}, {turn_us / 1000:g} for a turn"
             )
         memory = remembered(folder, 100_000, 10_000)
         first, *rest = memory["alive"]

@@ -77,6 +77,14 @@ class Board:
         answers: list[Reply] = self.companion.until(lambda: self.answers(command))
         return answers[-1]
 
+    def settled(self) -> int:
+        """Wait until nothing is on its way any more; return how many tokens were heard, repeats included."""
+        while True:
+            report = self.ask(CommandName.IDENTIFY).result
+            assert report is not None
+            if report["waiting"] == 0:
+                return len(self.companion.tokens())
+
     def begin(self, command: wire.Command, times: int = 1) -> None:
         """Send what is answered later, and wait until it was taken."""
         for _ in range(times):
@@ -204,7 +212,7 @@ def test_a_drop_is_one_test_token_however_often_its_command_comes(start: Start) 
 def test_resend_sends_everything_from_there_again(start: Start) -> None:
     board = start()
     board.fall(TLALOC, 10_000, 11_000, 12_000)
-    before = len(board.companion.tokens())
+    before = board.settled()
     assert board.refusal(CommandName.RESEND) == "no_seq"
     assert board.refusal(CommandName.RESEND, seq=5) == "beyond"
     command = board.command(CommandName.RESEND, seq=2)
@@ -214,13 +222,10 @@ def test_resend_sends_everything_from_there_again(start: Start) -> None:
     assert [(token.seq, token.replayed) for token in again] == [(2, True), (3, True)]
     assert board.ask(CommandName.RESEND, seq=4).result == {"from": 4, "last_seq": 3}
     # It comes a second time after it was answered: nothing is sent again.
-    settled = board.ask(CommandName.IDENTIFY)
-    assert settled.ok
-    sent = len(board.companion.tokens())
+    sent = board.settled()
     board.companion.say(command)
     board.companion.until(lambda: len(board.answers(command)) == 2)
-    assert board.ask(CommandName.IDENTIFY).ok
-    assert len(board.companion.tokens()) == sent
+    assert board.settled() == sent
 
 
 def test_a_flash_that_takes_nothing_refuses_and_is_told_as_a_pi_tells_it(start: Start) -> None:
