@@ -79,11 +79,12 @@ class Board:
 
     def settled(self) -> int:
         """Wait until nothing is on its way any more; return how many tokens were heard, repeats included."""
-        while True:
+        while True:  # seldom: a board remembers only so many commands
             report = self.ask(CommandName.IDENTIFY).result
             assert report is not None
             if report["waiting"] == 0:
                 return len(self.companion.tokens())
+            time.sleep(0.5)
 
     def begin(self, command: wire.Command, times: int = 1) -> None:
         """Send what is answered later, and wait until it was taken."""
