@@ -1,6 +1,7 @@
 """Begins the Pico's files under MicroPython, with node's sockets: see micropython.mjs."""
 
 import binascii
+import gc
 import json
 
 import bridge
@@ -42,4 +43,6 @@ def step():
         return json.dumps(pico.result)
 
 
+# A long story is millions of bytes: to look through them every 16 kB would take most of the time.
+gc.threshold(1 << 20)
 begin()
