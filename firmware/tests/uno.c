@@ -151,9 +151,11 @@ static void happen(void) {
     }
 }
 
+/* Keep a sleeping chip from sleeping past the next happening. It rings on until it is cancelled: a chip that falls
+   asleep with the very instruction at which it rang would otherwise sleep to its own next timer, and miss edges. */
 static avr_cycle_count_t alarm_rang(avr_t *which, avr_cycle_count_t when, void *param) {
-    (void)which, (void)when, (void)param;
-    return 0; /* only so that a sleeping chip does not sleep past the next happening */
+    (void)which, (void)param;
+    return when + 1;
 }
 
 static void look_at_terminal(void) {
