@@ -1,0 +1,28 @@
+/* The receivers' pins: every change of a level, stamped where it happened, until the main loop takes it.
+
+   Interrupts put edges in, and never count. Too many at once are lost, and how many is told. */
+#ifndef TEMPLO_EDGES_H
+#define TEMPLO_EDGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct edge {
+    uint32_t at; /* ticks */
+    uint8_t god : 1, dark : 1;
+};
+
+void edges_begin(void);
+
+bool is_dark(uint8_t god);
+
+/* Take the oldest edge; false if there is none. */
+bool next_edge(struct edge *edge);
+
+/* Whether an edge waits; asked with interrupts switched off it stays true. */
+bool edges_wait(void);
+
+/* How many edges of a slot were lost since this was last asked, up to 255. */
+uint8_t edges_lost(uint8_t god);
+
+#endif
