@@ -3,12 +3,11 @@
 
 #include <avr/interrupt.h>
 #include <avr/io.h>
+#include <util/delay.h>
 
 #include "clock.h"
 #include "ledger.h"
 #include "pins.h"
-
-#define EDGES 96
 
 static volatile struct edge edges[EDGES];
 static volatile uint8_t first, number, lost[2];
@@ -16,6 +15,7 @@ static volatile uint8_t first, number, lost[2];
 void edges_begin(void) {
     HUITZ_PORT |= HUITZ_BIT; /* pull-ups */
     TLALOC_PORT |= TLALOC_BIT;
+    _delay_us(500); /* what they need to lift a cable: their slope is no edge, and proves no beam */
     PCICR = HUITZ_GROUP | TLALOC_GROUP;
     HUITZ_MASK |= HUITZ_BIT;
     TLALOC_MASK |= TLALOC_BIT;
@@ -24,7 +24,7 @@ void edges_begin(void) {
 bool is_dark(uint8_t god) { return god == TLALOC ? !(TLALOC_IN & TLALOC_BIT) : !(HUITZ_IN & HUITZ_BIT); }
 
 static void heard(uint8_t god) {
-    if (number == EDGES) {
+    if (number == EDGES || lost[god]) {
         if (lost[god] < 255) lost[god]++;
         return;
     }
@@ -58,6 +58,7 @@ uint8_t edges_lost(uint8_t god) {
     cli();
     uint8_t some = lost[god];
     lost[god] = 0;
+    if (some) PCIFR = god == TLALOC ? TLALOC_GROUP : HUITZ_GROUP; /* one that came meanwhile is lost as well */
     sei();
     return some;
 }

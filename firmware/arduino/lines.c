@@ -115,7 +115,7 @@ void speak(void) {
         refused = false;
         begin_line('E');
         end_line();
-    } else if (hello_due || (!listening && now - hello_ms >= HEARTBEAT_MS)) {
+    } else if (!record_naming() && (hello_due || (!listening && now - hello_ms >= HEARTBEAT_MS))) {
         hello_due = false;
         hello_ms = now;
         say_hello();
@@ -153,7 +153,8 @@ static bool take_name(const char *text) {
     }
     if (*text) return false;
     record_name(name);
-    hello_due = true; /* if the record was busy the name is not taken, and is asked for again */
+    listening = false; /* nothing is told under the old name any more */
+    hello_due = true;
     return true;
 }
 
@@ -181,6 +182,7 @@ static bool obey(const char *line) {
     case 'A':
         end = take_number(line + 1, &seq);
         if (!end || *end) return false;
+        if (record_naming()) return true; /* it was said to the board of another name */
         if (!listening) {
             /* The other end says where it wants to go on: what it has, or what it never had. */
             listening = true;

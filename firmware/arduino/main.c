@@ -1,7 +1,8 @@
 /* An Arduino Uno in the temple: edges by pin-change interrupts, tokens into EEPROM, lines over USB.
 
-   The main loop never waits: EEPROM bytes, characters and edges are each taken when they are ready, and it sleeps
-   when none is. docs/serial.md says what the lines hold. */
+   The main loop waits for nothing but, when it reads a token to tell of it, the byte of EEPROM that is being written:
+   bytes, characters and edges are each taken when they are ready, and it sleeps when none is. docs/serial.md says what
+   the lines hold. */
 #include <avr/interrupt.h>
 #include <avr/io.h>
 #include <avr/sleep.h>
@@ -30,12 +31,12 @@ static void glow(void) {
 int main(void) {
     wdt_enable(WDTO_2S);
     DDRB |= _BV(5);
-    edges_begin(); /* first, so that the pull-ups have settled when the levels are read */
+    edges_begin();
     serial_begin();
     clock_begin();
-    record_begin();
     tally_begin();
     sei();
+    record_begin(); /* it takes some 30 ms to read it all; edges wait meanwhile */
     set_sleep_mode(SLEEP_MODE_IDLE);
     for (;;) {
         wdt_reset();

@@ -4,16 +4,18 @@
 #include <avr/eeprom.h>
 #include <avr/interrupt.h>
 #include <avr/io.h>
-#include <avr/wdt.h>
+#include <string.h>
 
 #include "clock.h"
-#include "tally.h"
+#include "waiting.h"
 
 #define REMEMBERED 16
 
 struct ledger ledger;
 
-static uint32_t fell_ms[REMEMBERED], booted_with, writing_ms, last_ms;
+static uint32_t fell_ms[REMEMBERED], booted_with, last_ms;
+static uint8_t name_wanted[NAME_BYTES];
+static enum { NAMED, WANTED, WRITING } naming;
 
 ISR(EE_READY_vect) { EECR &= ~_BV(EERIE); } /* only to wake the main loop */
 
@@ -33,36 +35,42 @@ static bool resting(void) { return !(EECR & _BV(EEPE)); }
 
 void record_begin(void) {
     ledger_open(&ledger);
-    booted_with = ledger.seq;
+    booted_with = waiting_begin(ledger.seq);
 }
 
 bool record_ready(void) { return ledger_busy(&ledger) && resting(); }
 
+static void recorded(void) {
+    struct fallen fallen;
+    uint32_t now = now_ms();
+    last_ms = now;
+    if (waiting_next(&fallen)) fell_ms[ledger.seq % REMEMBERED] = now - (uint16_t)(now - fallen.fell_ms);
+    waiting_done();
+}
+
 void record(void) {
+    struct fallen fallen;
     if (!resting()) return;
     uint32_t before = ledger.seq;
     ledger_step(&ledger);
-    if (ledger.seq != before) {
-        fell_ms[ledger.seq % REMEMBERED] = writing_ms;
-        last_ms = now_ms();
-    }
-    const struct fallen *next = first_fallen();
-    if (!ledger_busy(&ledger) && next) {
-        writing_ms = next->fell_ms;
-        ledger_append(&ledger, next->god, next->flags, next->width);
-        forget_fallen();
+    if (ledger_busy(&ledger)) return;
+    if (ledger.seq != before) recorded();
+    if (naming == WRITING) naming = NAMED;
+    if (naming == WANTED) {
+        naming = WRITING;
+        ledger_take_name(&ledger, name_wanted);
+    } else if (waiting_next(&fallen)) {
+        ledger_append(&ledger, fallen.god, fallen.flags, fallen.width);
     }
 }
 
-bool record_name(const uint8_t *name) {
-    if (ledger_busy(&ledger)) return false;
-    ledger_take_name(&ledger, name);
-    while (ledger_busy(&ledger) && !ledger.worn) { /* once in a board's life: interrupts go on collecting edges */
-        wdt_reset();
-        if (resting()) ledger_step(&ledger);
-    }
-    return true;
+void record_name(const uint8_t *name) {
+    if (naming != NAMED) return;
+    memcpy(name_wanted, name, NAME_BYTES);
+    naming = WANTED;
 }
+
+bool record_naming(void) { return naming != NAMED; }
 
 bool record_time(uint32_t seq, uint32_t *at_ms) {
     if (seq <= booted_with || ledger.seq - seq >= REMEMBERED) return false;

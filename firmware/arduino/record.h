@@ -11,14 +11,15 @@ extern struct ledger ledger;
 
 void record_begin(void);
 
-/* Go on writing, if the memory is ready for it. */
+/* Go on writing, if the memory is ready for it. To read it is to wait until it is: 3.4 ms at most. */
 void record(void);
 
 /* Whether the next byte could be written now. */
 bool record_ready(void);
 
-/* Take a name; false while something else is being written. */
-bool record_name(const uint8_t *name);
+/* Take a name as soon as nothing else is being written; another is not taken until that is done. */
+void record_name(const uint8_t *name);
+bool record_naming(void);
 
 /* When a token fell, in milliseconds; false if that was before the program began, or is too long ago. */
 bool record_time(uint32_t seq, uint32_t *fell_ms);

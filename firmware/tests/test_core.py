@@ -28,7 +28,7 @@ times = (
     | st.integers(1, 3_000_000)
     | st.integers(1, 12_000)
 )
-steps = st.tuples(st.sampled_from(["edge"] * 6 + ["again", "tick", "late"]), times)
+steps = st.tuples(st.sampled_from(["edge"] * 6 + ["again", "tick", "late", "read"]), times)
 
 
 def told(events: list[Event]) -> list[tuple[int, int, int]]:
@@ -52,7 +52,8 @@ def told(events: list[Event]) -> list[tuple[int, int, int]]:
 def test_any_train_means_the_same_to_the_uno_as_to_the_pi(
     core: ctypes.CDLL, story: list[tuple[str, int]], dark: bool, origin: int, flicker: int
 ) -> None:
-    """`again` is a level heard twice, `tick` the clock alone, `late` an edge whose clock was asked before it came."""
+    """`again` is a level heard twice, `tick` the clock alone, `late` an edge whose clock was asked before it came, `read`
+    a level that was read after edges were lost."""
     counter = Counter(Rules(flicker=flicker), dark, 0)
     limits = Limits(3_000, 5_000, 250_000, JAM_PATIENCE // US, SECOND // US, flicker)
     slot = Slot(core, limits, dark, 0, origin)
@@ -66,6 +67,10 @@ def test_any_train_means_the_same_to_the_uno_as_to_the_pi(
         if kind == "tick":
             events += counter.advance(now * US)
             slot.advance(now)
+        elif kind == "read":
+            level = not level
+            events += counter.resync(now * US, level)
+            slot.resync(now, level)
         else:
             level = level if kind == "again" else not level
             events += counter.feed(Edge(now * US, level))
