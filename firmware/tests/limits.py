@@ -109,9 +109,8 @@ def main() -> None:
     erased, programmed = wear(2000)
     print(f"uno: flash {text + data} of 32256 bytes, memory {data + bss} of 2048 bytes and the stack")
     print(f"uno: {uno_rate():g} tokens a second for ever, both slots together; {uno_written():.1f} bytes for each")
-    print(
-        f"uno: a burst of {uno_burst()} at 110 a second keeps every width; {uno_flicker()} flashes a second in each slot"
-    )
+    print(f"uno: a burst of {uno_burst()} at 110 a second keeps every width")
+    print(f"uno: {uno_flicker()} flashes a second in each slot at once, every edge heard")
     print(f"uno: narrowest token {narrowest:.2f} ms; shortest flash that is seen {pulse * 1000:g} us")
     print(f"uno: worn out after {uno.RECORDS * 100_000:,} tokens: {uno.RECORDS} records in a ring")
     print(f"pico: {sum(file.stat().st_size for file in files)} bytes in {len(files)} files")

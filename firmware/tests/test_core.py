@@ -52,8 +52,10 @@ def told(events: list[Event]) -> list[tuple[int, int, int]]:
 def test_any_train_means_the_same_to_the_uno_as_to_the_pi(
     core: ctypes.CDLL, story: list[tuple[str, int]], dark: bool, origin: int, flicker: int
 ) -> None:
-    """`again` is a level heard twice, `tick` the clock alone, `late` an edge whose clock was asked before it came, `read`
-    a level that was read after edges were lost."""
+    """`again` is a level heard twice, `tick` the clock alone, `late` an edge whose clock was asked before it came.
+
+    `read` is a level that was read after edges were lost.
+    """
     counter = Counter(Rules(flicker=flicker), dark, 0)
     limits = Limits(3_000, 5_000, 250_000, JAM_PATIENCE // US, SECOND // US, flicker)
     slot = Slot(core, limits, dark, 0, origin)

@@ -130,7 +130,7 @@ def test_a_power_cut_under_a_falling_token_costs_that_token_and_no_other(tmp_pat
 
 
 def test_a_reset_in_the_middle_of_a_burst_loses_no_token_that_was_counted(tmp_path: Path) -> None:
-    """Fifty fall within half a second, twice as many as can be written down in that time; then DTR resets the board."""
+    """Fifty fall in half a second, twice as many as can be written down in that time; then DTR resets the board."""
     spells = [*uno.row(God.TLALOC, 25, 20.0), *uno.row(God.HUITZILOPOCHTLI, 25, 20.0, 11.0)]
     story = uno.pulses(spells)
     after_us = story[-2][0] + 8_000
