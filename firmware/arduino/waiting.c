@@ -1,6 +1,8 @@
 /* See waiting.h. A token has its place by its number, so that nothing but the tokens need survive a reset. */
 #include "waiting.h"
 
+#include <stddef.h>
+
 #include "clock.h"
 #include "counting.h"
 #include "ledger.h"
@@ -19,11 +21,10 @@ static uint8_t first; /* the place of token `recorded + 1` */
 static uint16_t spilt[2];
 
 static uint16_t sum(const struct place *place, uint32_t seq) {
-    const uint8_t bytes[] = {seq & 0xFF,         seq >> 8 & 0xFF,     seq >> 16 & 0xFF,      seq >> 24,
-                             place->width & 0xFF, place->width >> 8, place->god_flags,      place->fell_ms & 0xFF,
-                             place->fell_ms >> 8};
+    const uint8_t *bytes = (const uint8_t *)place;
     uint16_t crc = 0xFFFF;
-    for (uint8_t i = 0; i < sizeof bytes; i++) crc = crc16(crc, bytes[i]);
+    for (uint8_t i = 0; i < offsetof(struct place, crc); i++) crc = crc16(crc, bytes[i]);
+    for (uint8_t i = 0; i < 4; i++, seq >>= 8) crc = crc16(crc, seq & 0xFF);
     return crc;
 }
 

@@ -62,7 +62,7 @@ void cells_begin(avr_t *avr, const uint8_t bytes[CELLS]) {
 void cells_end(avr_t *avr, uint8_t bytes[CELLS], int power_fails) {
     memcpy(bytes, held(avr), CELLS);
     if (!busy || !power_fails) return;
-    /* Half of the time the cell is erased, to ones; then the zeros are written. Some bits have come so far, some not. */
+    /* Half of the time the cell is erased, to ones; then its zeros are written. Some bits are there, some are not. */
     uint8_t some = (uint8_t)(avr->cycle * 0x9E3779B97F4A7C15ull >> 56);
     int erasing = (avr->cycle - begun) * 2 < CELL_US * (avr->frequency / 1000000);
     bytes[at] = erasing ? whole[at] | some : byte | some;
