@@ -8,11 +8,15 @@ import re
 import subprocess
 import time
 import tomllib
+from itertools import groupby
 from pathlib import Path
 
 import pytest
 
 from controller import board
+from controller.counting import MS, SECOND, Counter, Edge, Limits
+from controller.script import read
+from controller.timeline import Change, expand
 from controller.wire import God
 from firmware.tests import uno
 from firmware.tests.host import ARDUINO, BUILD, compiled
@@ -171,6 +175,39 @@ def test_a_burst_beyond_all_memory_is_counted_and_its_end_flagged(tmp_path: Path
     uno.run(tmp_path, [*story[:-1], (story[-1][0] + 5_000_000, "E")])
     assert uno.totals(tmp_path) == dict.fromkeys(God, 150)
     assert {(round(each.width_ms), each.flags) for each in uno.kept(tmp_path)[-20:]} == {(0, 2)}
+
+
+@pytest.mark.parametrize("name", ["sun-through-leaves", "sunlight-passed"])
+def test_flicker_is_told_as_the_pi_tells_it(tmp_path: Path, name: str) -> None:
+    """Each state that lasts is told in its turn, and none that never was.
+
+    Health is told from the first second on, five times a second at most.
+    """
+    script = read((ROOT / "controller" / "scenarios" / f"{name}.toml").read_bytes(), name)
+    timeline = expand(script)
+    told = uno.run(tmp_path, uno.told(timeline))["beams"].split()
+    for place, god in enumerate((God.HUITZILOPOCHTLI, God.TLALOC)):
+        seen = [state for state, _ in groupby(pair[place] for pair in told)]
+        counter = Counter(script.limits(Limits()), timeline.dark[god], 0)
+        states = [(0, "ud"[timeline.dark[god]])]
+        for moment in [each for each in timeline.moments if isinstance(each, Change) and each.god is god]:
+            while (due := counter.deadline()) is not None and due < moment.at_ns:
+                counter.advance(due)
+                states.append((due, str(counter.beam)[0]))
+            counter.feed(Edge(moment.at_ns, moment.dark))
+            states.append((moment.at_ns, str(counter.beam)[0]))
+        counter.advance(timeline.end_ns + SECOND)
+        states.append((timeline.end_ns + SECOND, str(counter.beam)[0]))
+        changes = [next(group) for _, group in groupby(states, key=lambda each: each[1])]
+        ends = [*(at_ns for at_ns, _ in changes[1:]), timeline.end_ns + 2 * SECOND]
+        lasting = [state for (at_ns, state), end in zip(changes, ends, strict=True) if end - at_ns > 250 * MS]
+        assert _within(lasting[1:], seen)
+        assert _within(seen, [state for _, state in changes])
+
+
+def _within(some: list[str], all_: list[str]) -> bool:
+    rest = iter(all_)
+    return all(each in rest for each in some)
 
 
 def test_six_hundred_spells_a_second_in_each_slot_lose_no_edge(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ static unsigned long resets, sent, received;
 static uint8_t memory[MEMORY_BYTES]; /* what it holds while the chip does not run */
 static char line[128], health[128];  /* the one that is being sent, and the latest of the kind `B` */
 static size_t line_length;
+static char beams[4096]; /* the beams that such lines told, one pair after the other, where they changed */
 static uint64_t due_us;
 static uint64_t shift_us; /* when the timeline begins; with a LINK it waits for somebody to listen */
 static bool begun_it;
@@ -89,7 +90,13 @@ static void on_character(struct avr_irq_t *irq, uint32_t value, void *param) {
     } else {
         line[line_length] = 0;
         line_length = 0;
-        if (line[0] == 'B') strcpy(health, line);
+        if (line[0] == 'B') {
+            size_t told = strlen(beams);
+            char pair[] = {told ? ' ' : 0, line[2], line[4], 0};
+            const char *words = told ? pair : pair + 1;
+            if ((!told || strcmp(beams + told - 2, pair + 1)) && told + 4 < sizeof beams) strcat(beams, words);
+            strcpy(health, line);
+        }
     }
     if (listened && write(terminal, &c, 1) != 1 && errno != EAGAIN) die("write");
 }
@@ -280,7 +287,7 @@ int main(int argc, char **argv) {
     }
     if (avr) keep_eeprom(false);
     printf("{\"us\": %lu, \"resets\": %lu, \"sent\": %lu, \"received\": %lu, \"written\": %lu, \"spoilt\": %lu, "
-           "\"health\": \"%s\", \"wall_s\": %.3f}\n",
-           now_us(), resets, sent, received, cells_written(), cells_spoilt(), health, wall() - begun);
+           "\"health\": \"%s\", \"beams\": \"%s\", \"wall_s\": %.3f}\n",
+           now_us(), resets, sent, received, cells_written(), cells_spoilt(), health, beams, wall() - begun);
     return 0;
 }
