@@ -285,7 +285,7 @@ int main(int argc, char **argv) {
             if (ahead > 0.002) usleep(ahead * 1e6);
         }
     }
-    if (avr) keep_eeprom(false);
+    if (avr) keep_eeprom(terminal >= 0); /* a cable that is pulled has fed the board as well */
     printf("{\"us\": %lu, \"resets\": %lu, \"sent\": %lu, \"received\": %lu, \"written\": %lu, \"spoilt\": %lu, "
            "\"health\": \"%s\", \"beams\": \"%s\", \"wall_s\": %.3f}\n",
            now_us(), resets, sent, received, cells_written(), cells_spoilt(), health, beams, wall() - begun);
