@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import logging
 import queue
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -35,6 +33,7 @@ from controller.link import Came, Down, Garbled, Up
 from controller.liveness import DISK_S, IDLE_S, Beat, unheard
 from controller.scenario import simulate
 from controller.slots import ALARMING, Found, Slots
+from controller.untold import Untold, Withheld
 from controller.window import Window
 from controller.wire import CommandName, Emitters, Flag, God, State, Trouble
 
@@ -56,26 +55,6 @@ class Clock(NamedTuple):
 
     monotonic_ns: Callable[[], int]
     utc: Callable[[], datetime]
-
-
-@dataclass(slots=True, eq=False)
-class _Untold:
-    """A token that fell and of which nobody may hear yet; `recorded` once the ledger holds it as it is now."""
-
-    fallen: Fallen
-    fell_ns: int
-    wished: bool = False
-    """Whether it was counted from edges that no beam gave."""
-    place: tuple[str, Mark] | None = None
-    """Where a board that counts by itself has it."""
-    recorded: wire.Token | None = None
-
-    def amend(self, counted: Counted, flags: frozenset[Flag]) -> None:
-        """Take what a draft was counted as; its time stays."""
-        self.fell_ns = counted.start_ns + counted.width_ns
-        fallen = replace(self.fallen, width_ns=counted.width_ns, flags=counted.flags | flags)
-        if fallen != self.fallen:
-            self.fallen, self.recorded = fallen, None
 
 
 class Pipeline:
@@ -128,8 +107,7 @@ class Pipeline:
         )
         self._slots = Slots(counters, levels, limits, prove, emitters)
         self._bulletin = Bulletin(outlet)
-        self._untold: deque[_Untold] = deque()
-        self._drafts: dict[God, _Untold] = {}
+        self._withheld = Withheld()
         self._drops = Drops()
         self._trouble: Trouble | None = None
         self._retry_ns = clock.monotonic_ns() if ledger is None else None
@@ -225,7 +203,7 @@ class Pipeline:
             "last_seq": last,
             "delivered": self._herald.delivered,
             "waiting": last - self._herald.delivered if last is not None else None,
-            "unrecorded": self._unrecorded(),
+            "unrecorded": self._withheld.unrecorded(),
         }
 
     def selftest(self) -> dict[str, object]:
@@ -300,8 +278,8 @@ class Pipeline:
         """Draw what follows from what was taken and from the time: record first, then tell."""
         self._act_on(self._slots.advance(now_ns))
         for god in self._slots.in_order():
-            if god not in self._drafts and (certain := self.counters[god].certain()) is not None:
-                self._drafts[god] = self._fell(god, certain, self._flags_of(god))
+            if not self._withheld.drafted(god) and (certain := self.counters[god].certain()) is not None:
+                self._withheld.draft(god, self._untold(god, certain, self._flags_of(god)))
         self._calibration.advance(now_ns)
         self._record(now_ns)
         self._let_out()
@@ -328,8 +306,9 @@ class Pipeline:
             case Fell():
                 if (counted := board.take(item)) is not None:
                     self._slots.note(item.god, counted, self._clock.monotonic_ns())
-                    untold = self._fell(item.god, counted, self._flags_of(item.god))
+                    untold = self._untold(item.god, counted, self._flags_of(item.god))
                     untold.fell_ns, untold.place = item.fell_ns, (item.board, item.mark)
+                    self._withheld.add(untold)
                     self._calibration.take(item.god, counted)
             case Shown():
                 self._act_on([(item.god, board.show(item))])
@@ -357,10 +336,9 @@ class Pipeline:
     def _take_note(self, god: God, event: Event) -> None:
         match event:
             case Counted():
-                if (draft := self._drafts.pop(god, None)) is not None:
-                    draft.amend(event, self._flags_of(god))
-                else:
-                    self._fell(god, event, self._flags_of(god))
+                flags = self._flags_of(god)
+                if not self._withheld.settle(god, event, flags):
+                    self._withheld.add(self._untold(god, event, flags))
             case BeamChanged(beam):
                 log.log(logging.WARNING if beam in ALARMING else logging.INFO, "the beam of %s is %s", god, beam)
             case MissedEdge(_, dark):
@@ -371,12 +349,11 @@ class Pipeline:
     def _flags_of(self, god: God) -> frozenset[Flag]:
         return self._flags | {Flag.TEST} if self._calibration.measures(god) else self._flags
 
-    def _fell(self, god: God, counted: Counted, flags: frozenset[Flag], wished: bool = False) -> _Untold:
+    def _untold(self, god: God, counted: Counted, flags: frozenset[Flag], wished: bool = False) -> Untold:
+        """Return a token that fell now, or a while ago, with an id of its own."""
         at = self._clock.utc() - timedelta(microseconds=(self._clock.monotonic_ns() - counted.start_ns) // 1000)
         fallen = Fallen(self._new_id(), god, at, counted.width_ns, counted.flags | flags)
-        untold = _Untold(fallen, counted.start_ns + counted.width_ns, wished)
-        self._untold.append(untold)
-        return untold
+        return Untold(fallen, counted.start_ns + counted.width_ns, wished)
 
     def _drop(self, drop: Drop) -> None:
         now_ns = self._clock.monotonic_ns()
@@ -384,26 +361,23 @@ class Pipeline:
         if self._break_beam is None or test:
             through_ns = now_ns
             for _ in range(drop.times):
-                self._fell(drop.god, simulate(self._slots.limits, now_ns), _BY_HAND, wished=True)
+                counted = simulate(self._slots.limits, now_ns)
+                self._withheld.add(self._untold(drop.god, counted, _BY_HAND, wished=True))
         else:
             through_ns = self._break_beam(drop.god, drop.times, drop.spacing_ns)
         self._drops.wait(drop, test, through_ns)
 
     def _record(self, now_ns: int) -> None:
         """Make what fell durable as it is now, in one commit, or keep it and try again soon."""
-        unrecorded = self._unrecorded()
+        unrecorded = self._withheld.unrecorded()
         if now_ns < self._retry_ns if self._retry_ns is not None else not unrecorded:
             return
         try:
             ledger = self._ledger = self._ledger or self._open()
             if unrecorded:
-                boards = {each.place[0]: each.place[1] for each in self._untold if each.place is not None}
-                marks = {board: (mark.seq, mark.huitzilopochtli or 0) for board, mark in boards.items()}
-                recorded = ledger.record([each.fallen for each in self._untold], marks)
-                for untold, token in zip(self._untold, recorded, strict=True):
-                    untold.recorded = token
+                durable = self._withheld.record(ledger)
                 if self._board is not None:
-                    self._board.recorded(boards)
+                    self._board.recorded(durable)
         except (LedgerTrouble, LedgerError) as error:
             self._failed(error, now_ns)
             return
@@ -411,14 +385,9 @@ class Pipeline:
             log.warning("the ledger can be written again")
             self._retry_ns = self._trouble = None
 
-    def _unrecorded(self) -> int:
-        return sum(untold.recorded is None for untold in self._untold)
-
     def _let_out(self) -> None:
         """Let everyone hear, in order, of what is recorded for good."""
-        drafts = self._drafts.values()
-        while self._untold and self._untold[0] not in drafts and (token := self._untold[0].recorded) is not None:
-            untold = self._untold.popleft()
+        for untold, token in self._withheld.let_out():
             self._herald.recorded(token, untold.fell_ns)
             self._drops.recorded(token.god, untold.wished, token.seq)
 
@@ -438,7 +407,7 @@ class Pipeline:
     def _failed(self, error: LedgerTrouble | LedgerError, now_ns: int) -> None:
         trouble = error.trouble if isinstance(error, LedgerTrouble) else Trouble.LEDGER_FAILING
         if trouble is not self._trouble:
-            log.error("%s (%d tokens wait in memory)", error, self._unrecorded())
+            log.error("%s (%d tokens wait in memory)", error, self._withheld.unrecorded())
         self._trouble = trouble
         self._retry_ns = now_ns + RETRY_NS
         # After a failed sync only a new connection finds out what is on disk and what is not.
@@ -487,10 +456,10 @@ class Pipeline:
         """Count what has just fallen, record it, and close."""
         now_ns = self._clock.monotonic_ns()
         self._act_on(self._slots.advance(now_ns + self._slots.limits.min_clear))
-        self._drafts.clear()  # a beam that is dark again will not be heard to the end: its token stays as it is
+        self._withheld.settle_all()  # a beam that is dark again will not be heard to the end
         self._record(now_ns)
         self._let_out()
-        if unrecorded := self._unrecorded():
+        if unrecorded := self._withheld.unrecorded():
             log.error("%d tokens could not be recorded before the end", unrecorded)
         self._drops.forget(None)
         if self._ledger is not None:
