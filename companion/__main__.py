@@ -44,7 +44,6 @@ DEMO_PRESET = "classic"
 DEMO_TOKENS = 52
 """The age of the demo's table ends after an evening's tokens, so that its end can be seen."""
 
-
 EXIT_DEAD = 70
 """A thread died; a supervisor should start the companion anew."""
 

@@ -1,6 +1,6 @@
 """The store: tables, temples and tokens in SQLite, or in any database that SQLAlchemy names by a URL.
 
-It implements the port that `table` declares and knows no rule of any game. A change is durable when its
+It implements the port that `keeping` declares and knows no rule of any game. A change is durable when its
 transaction has ended: SQLite runs in WAL mode with ``synchronous=FULL``.
 """
 
@@ -38,7 +38,7 @@ class StoreError(Exception):
 
 
 class SqlStore:
-    """The port of `table.Store` over one database."""
+    """The port of `keeping.Store` over one database."""
 
     def __init__(self, url: str) -> None:
         """Open the database and make what is missing; raises `StoreError`."""
@@ -194,7 +194,7 @@ class SqlStore:
 
 
 class SqlTransaction:
-    """The port of `table.Transaction` over one connection that has begun."""
+    """The port of `keeping.Transaction` over one connection that has begun."""
 
     def __init__(self, connection: sa.Connection) -> None:
         self._connection = connection
