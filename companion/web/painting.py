@@ -37,6 +37,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -349,8 +350,12 @@ def spelled(code: str) -> str:
 
 def clock(words: Words, iso: str) -> Markup:
     """Return a moment as a time of day; the browser puts it into its own zone."""
-    at = datetime.fromisoformat(iso)
-    return Markup('<time class="clock" datetime="{}">{}</time>').format(iso, words.time(at))
+    return _clock(iso, words.time(datetime.fromisoformat(iso)))
+
+
+@lru_cache(maxsize=1024)
+def _clock(iso: str, time: str) -> Markup:
+    return Markup('<time class="clock" datetime="{}">{}</time>').format(iso, time)
 
 
 def health_words(words: Words, code: str, god: str = "") -> str:

@@ -38,7 +38,12 @@ _MARKS: Mapping[str, str] = {
 
 def middle(board: Grid, hexagon: int) -> tuple[float, float]:
     """Return the middle of a hex."""
-    row, column = divmod(hexagon, board.width)
+    return _middle(board.width, hexagon)
+
+
+@lru_cache(maxsize=8192)
+def _middle(across: int, hexagon: int) -> tuple[float, float]:
+    row, column = divmod(hexagon, across)
     return round(MARGIN + WIDE * column + WIDE / 2 * (row % 2) + WIDE / 2, 2), round(MARGIN + ROW * row + POINT, 2)
 
 
@@ -61,6 +66,7 @@ def marks(board: Grid, names: Iterable[str], mark: str) -> str:
     return "".join(f"M{_n(x)} {_n(y)}{mark}" for x, y in (middle(board, board.numbers[each]) for each in names))
 
 
+@lru_cache(maxsize=8192)
 def point(x: float, y: float) -> str:
     """Return a point of a line."""
     return f"{_n(x)},{_n(y)}"
