@@ -17,7 +17,7 @@ A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen
   deck showed instead is a form of its choice with ``seat="chance"``
 - ``guided(game)`` whether a game's folder brings a guide, and so a page of rules
 
-Regions that stand within an element with ``data-first`` are put into the page one frame before the others: what an eye
+Regions that stand within an element with ``data-first`` are put into the page a frame before the others: what an eye
 waits for after a tap, such as a map.
 
 ``templates/print/<name>.html`` is a page for the printer: one ``<section class="leaf">`` for each page of paper. It
@@ -112,7 +112,9 @@ class Painter:
             auto_reload=False,
             cache_size=-1,
         )
-        self._templates.policies["json.dumps_kwargs"] = {"separators": (",", ":")}  # what a page carries to its script
+        self._templates.policies["json.dumps_kwargs"] = {
+            "separators": (",", ":")
+        }  # what a page carries to its script
 
     def page(self, name: str, language: str, context: Mapping[str, Any]) -> str:
         """Return a whole page of the shell."""

@@ -78,7 +78,7 @@ def line(points: Sequence[str]) -> str:
     One element stands for all counters of a people. A line of one point has that point twice, since not every browser
     marks the point of a line that goes nowhere.
     """
-    return " ".join(points if len(points) != 1 else points * 2)
+    return " ".join([*points, *points] if len(points) == 1 else points)
 
 
 FLAME = "m0 7c-6 0-6-6-2-9 0 3 2 3 2 1 0-3-1-4 0-7 1 3 6 6 5 11-1 3-3 4-5 4z"

@@ -79,7 +79,7 @@ def _board(view: View) -> Grid:
 
 
 def _pieces(view: View) -> Slice:
-    """Return where the counters lie: the places of each people's, of those that are done apart, and of those that rout."""
+    """Return where counters lie: each people's, those of them that are done, and the flags of those that rout."""
     hexes = _board(view)
     width, height = board.size(hexes)
     rows: dict[tuple[str, bool], list[str]] = {}
