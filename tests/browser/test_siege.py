@@ -201,6 +201,21 @@ def test_two_taps_in_a_hurry_are_two_moves(companion: Companion, device: Make) -
     expect(phone.page.locator("#notice")).to_have_text("")
 
 
+def test_a_button_is_heard_only_after_what_waits_for_the_map_stands_in_the_page(
+    companion: Companion, device: Make
+) -> None:
+    phone = device()
+    table = marching(companion, phone)
+    phone.page.evaluate("window.requestAnimationFrame = () => 0")  # no frame is ever drawn
+    tap_hex(phone.page, unrolled(table)[0])
+    expect(phone.page.locator("[data-cost]").first).to_be_attached()
+    expect(phone.page.locator(".siege-unit")).to_have_count(0)
+    phone.page.evaluate("document.querySelector('.deed-done button').click()")
+    expect(phone.page.locator(".siege-unit")).to_contain_text("left")
+    expect(phone.page.locator("[data-state]")).to_have_attribute("data-state", re.compile('"seat":"aztecs"'))
+    expect(phone.page.locator("#notice")).to_have_text("")
+
+
 def test_ground_and_counters_stay_together_when_all_is_painted_anew(companion: Companion, device: Make) -> None:
     table = skirmish(companion)
     ana, ben = device(), device()
