@@ -17,6 +17,9 @@ A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen
   deck showed instead is a form of its choice with ``seat="chance"``
 - ``guided(game)`` whether a game's folder brings a guide, and so a page of rules
 
+Regions that stand within an element with ``data-first`` are put into the page a frame before the others: what an eye
+waits for after a tap, such as a map.
+
 ``templates/print/<name>.html`` is a page for the printer: one ``<section class="leaf">`` for each page of paper. It
 finds ``slice``, ``t`` and ``words`` as above, and:
 
@@ -34,6 +37,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -108,6 +112,9 @@ class Painter:
             auto_reload=False,
             cache_size=-1,
         )
+        self._templates.policies["json.dumps_kwargs"] = {
+            "separators": (",", ":")
+        }  # what a page carries to its script
 
     def page(self, name: str, language: str, context: Mapping[str, Any]) -> str:
         """Return a whole page of the shell."""
@@ -342,8 +349,12 @@ def spelled(code: str) -> str:
 
 def clock(words: Words, iso: str) -> Markup:
     """Return a moment as a time of day; the browser puts it into its own zone."""
-    at = datetime.fromisoformat(iso)
-    return Markup('<time class="clock" datetime="{}">{}</time>').format(iso, words.time(at))
+    return _clock(iso, words.time(datetime.fromisoformat(iso)))
+
+
+@lru_cache(maxsize=1024)
+def _clock(iso: str, time: str) -> Markup:
+    return Markup('<time class="clock" datetime="{}">{}</time>').format(iso, time)
 
 
 def health_words(words: Words, code: str, god: str = "") -> str:
