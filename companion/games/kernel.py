@@ -1,7 +1,7 @@
 """What a game is: the types between a table and any game's rules, and the base of every game.
 
 Everything here is a value or a pure function. No IO, no clock, no randomness; a game imports this module of
-ours and nothing else.
+ours, `changed` with it, and nothing else.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from dataclasses import fields as dataclass_fields
 from fractions import Fraction
-from functools import cache
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+
+from companion.games.frozen import changed as changed
 
 Seat: TypeAlias = str
 """A seat's name within its game: ``"east"``. Two names belong to no player: `TEMPLE` and `CHANCE`."""
@@ -30,52 +30,6 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 Facts: TypeAlias = Mapping[str, Arg]
 Below: TypeAlias = Callable[[int], int]
 """A source of chance: ``below(n)`` is a whole number from 0 up to n, n left out, each as likely as the others."""
-
-V = TypeVar("V")
-
-
-def changed(value: V, **changes: object) -> V:
-    """Return a frozen dataclass with some fields changed, several times as fast as `dataclasses.replace`.
-
-    It runs no ``__init__``: the class computes nothing when it is made, and caches nothing in itself. It has slots,
-    as has all that it inherits fields from, or none: then it takes several times as long to read a copy's field.
-    """
-    copy: V = _copier(type(value))(value, changes)  # type: ignore[arg-type]  # mypy knows no class to be hashable
-    return copy
-
-
-@cache
-def _copier(kind: type[Any]) -> Callable[[Any, dict[str, object]], Any]:
-    """Return how a value of a class is copied with changes.
-
-    A frozen class lets nobody set a slot, and the way round that is slow. So the copy of a value with slots begins as
-    an instance of a twin, a class with the same slots that is not frozen, and changes its class once it is whole. How
-    the slots are filled is written for each class, as the standard library writes a dataclass's ``__init__``.
-    """
-    if "__slots__" not in vars(kind):
-        return _copied
-    thawed = {"__slots__": kind.__slots__, "__setattr__": object.__setattr__, "__init__": object.__init__}
-    twin = type(kind.__name__, kind.__bases__, thawed)
-    lines = (
-        "def copied(value, changes):",
-        "    copy = twin()",
-        *(f"    copy.{each.name} = value.{each.name}" for each in dataclass_fields(kind)),
-        "    for name, change in changes.items():",
-        "        put(copy, name, change)",
-        "    copy.__class__ = kind",
-        "    return copy",
-    )
-    scope: dict[str, Any] = {"twin": twin, "kind": kind, "put": setattr}
-    exec("\n".join(lines), scope)  # noqa: S102  # nothing but the names of fields
-    copier: Callable[[Any, dict[str, object]], Any] = scope["copied"]
-    return copier
-
-
-def _copied(value: Any, changes: dict[str, object]) -> Any:
-    """Return a copy of a value that has a ``__dict__``."""
-    copy = object.__new__(type(value))
-    object.__setattr__(copy, "__dict__", value.__dict__ | changes)
-    return copy
 
 
 class Move(NamedTuple):
