@@ -190,7 +190,7 @@ class Temple:
     """Of the gutter's floor under the shaft: what falls on it goes on sliding, where a flatter one stops it."""
     bend: float = 60
     """The radius of the hollow from the steep floor to the flatter one: it presses a token down, before the beam."""
-    bend_ends: float = 42
+    bend_ends: float = 41.5
     """From the middle of the shaft, along the level: behind it the floor is flat."""
     slope: float = 26
     """Of the floor under the beam and to the tongue."""

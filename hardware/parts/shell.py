@@ -259,6 +259,7 @@ def _chute_room(temple: Temple) -> list[Part]:
     begin, far, low = temple.run - 24, temple.run + 14, temple.floor - 1
     passage = [(begin, low), (far, low), (far, low + BIG / 4), (begin, low + BIG / 4)]
     doors = _ceiling(temple, low)
+    terrace = temple.plinth + 2 * temple.rise - 1.5
     seat = temple.beam_at + sensor.lens_from_end + chute.PLAY + chute.SEAT_WALL + AROUND
     start = temple.beam_at - sensor.length - 8
     high = [
@@ -273,7 +274,7 @@ def _chute_room(temple: Temple) -> list[Part]:
         rooms.append((turn * sideways(passage, half)) & doors)
         # Between the door and the hollow of the stairs nothing thin is left standing.
         inner, outer = sorted((side * (temple.stair_half - temple.wall - 0.3), side * (temple.stair_half + 2)))
-        rooms.append(block((inner, outer), (temple.tiers[2].front - 6, temple.tiers[1].front - 3.8), (low, 56.5)))
+        rooms.append(block((inner, outer), (temple.tiers[2].front - 6, temple.tiers[1].front - 3.8), (low, terrace)))
         rooms.append(turn * sideways(high, reach) & _inside(temple))
     return rooms
 
