@@ -23,11 +23,11 @@ HEAD = """# Parts to print
 and writes this table. Costs are euros at {price:g} a kilogram of PLA: rough. Nothing has been printed yet; the
 figures are the slicer's.
 
-Every mesh is checked before (`make hardware-test`): one watertight body, no wall thinner than {thinnest:g} mm, nothing that
-hangs over more than {overhang:g} degrees but ledges up to {ledge:g} mm and bridges up to {bridge:g} mm. Two remainders are let pass.
-A thin crumb of up to {crumb:g} mm2 in a section, about one line of a nozzle that is 3 mm long, is the tip of a
-relief or of a corner: it prints blunt, and carries nothing. A patch of up to {patch:g} mm2 in the air is the start of a rounded
-edge, an eye, or a corner of a bridge: it droops by a layer and is closed by the next one.
+Every mesh is checked (`make hardware-test`): one watertight body, no wall thinner than {thinnest:g} mm, nothing that
+hangs over more than {overhang:g} degrees but ledges of {ledge:g} mm and bridges of {bridge:g} mm. Two things are let
+pass. A thin crumb of up to {crumb:g} mm2 in a section, as one line of a nozzle that is 3 mm long, is the tip of a
+relief or of a corner: it prints blunt, and carries nothing. A patch of up to {patch:g} mm2 in the air is where a
+rounded edge, an eye or a bridge's corner begins: it droops by a layer, and the next one closes it.
 
 """
 

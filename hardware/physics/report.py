@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from controller.counting import MS
+from controller.counting import MS, Limits
 from controller.learned import shown
 from hardware.parameters import Temple, Token
 from hardware.physics.counting import band, measured
@@ -21,6 +21,13 @@ from hardware.physics.world import build
 MEASURED = Path(__file__).with_name("measured.toml")
 COUNTERS = Path(__file__).resolve().parents[2] / "docs" / "counters.md"
 BEGIN, END = "<!-- by make physics -->\n", "<!-- to here -->\n"
+
+REASONS = {
+    "min_break_ms": "what grazes the beam is shorter, six tenths of the narrowest token are longer",
+    "min_clear_ms": "twice what light shines through one token's waist; less than the clear between two tokens",
+    "max_break_ms": "four times the widest token is no token",
+}
+"""Why a limit's window is what `windows` says, in the words of the documents."""
 
 Alone = Mapping[Token, Sequence[Batch]]
 
@@ -81,7 +88,7 @@ def windows(alone: Alone) -> dict[str, Window]:
     return {
         "min_break_ms": Window(1.0, round(known.low_ns * 0.6 / MS, 3)),
         "min_clear_ms": Window(round(max(1.0, 2 * inside), 3), round(between, 3)),
-        "max_break_ms": Window(round(10 * known.high_ns / MS, 3)),
+        "max_break_ms": Window(round(4 * known.high_ns / MS, 3)),
     }
 
 
@@ -107,7 +114,7 @@ def write(temple: Temple, command: str, tallies: Sequence[Tally], alone: Alone, 
 
 def table(alone: Alone) -> Iterator[str]:
     """Return the rows of the documents' table: widths, and the band that `calibrate` learns from each kind."""
-    yield "| token | dark, ms | a spell is flagged outside, ms | clear between two, ms |"
+    yield "| token | dark, ms | band that `calibrate` learns, ms | clear between two, ms |"
     yield "|---|---:|---:|---:|"
     rows: list[tuple[str, Sequence[Batch]]] = [(kind.name, batches) for kind, batches in alone.items()]
     rows.append(("all four", [batch for batches in alone.values() for batch in batches]))
@@ -117,6 +124,10 @@ def table(alone: Alone) -> Iterator[str]:
             f"| {name} | {known.low_ns / MS:g} to {known.high_ns / MS:g} "
             f"| {limits['narrow_ms']:g} to {limits['band_ms']:g} | {gaps(batches)[1]:.1f} and more |"
         )
+    yield from ("", "| limit | starts at | may be | because |", "|---|---:|---:|---|")
+    first = shown(Limits())
+    for name, window in windows(alone).items():
+        yield f"| `{name}` | {first[name]:g} | {window} | {REASONS[name]} |"
 
 
 def _toml(
@@ -126,7 +137,13 @@ def _toml(
     yield f'# Made by: make physics ARGS="{command}"'
     yield f'model = "{fingerprint(temple)}"'
     for tally in tallies:
-        yield from ("", "[[runs]]", f"seed = {tally.seed}", f"dropped = {tally.dropped}", f"counted = {tally.counted}")
+        yield from (
+            "",
+            "[[runs]]",
+            f"seed = {tally.seed}",
+            f"dropped = {tally.dropped}",
+            f"counted = {tally.counted}",
+        )
     for kind, batches in alone.items():
         known, limits = measured(batches), shown(band(batches))
         inside, between = gaps(batches)

@@ -129,7 +129,7 @@ def _chute(temple: Temple) -> list[str]:
 
 
 def _plate(one: tuple[float, float], other: tuple[float, float], free: int, half: float) -> str:
-    """Return a plate whose surface goes from one point to another uphill; `free` is 1 if it carries, -1 if it covers."""
+    """Return a plate whose surface goes uphill between two points; `free` is 1 if it carries, -1 if it covers."""
     (s0, z0), (s1, z1) = one, other
     along, up = s1 - s0, z1 - z0
     long = hypot(along, up)
