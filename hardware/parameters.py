@@ -268,10 +268,8 @@ class Temple:
     def gutter(self, s: float) -> float:
         """How high the gutter's floor lies, `s` from the middle of the shaft along the level."""
         line = self.above(0, max(self.run, s), min(-self.shaft / 2, s))
-        for (right, low), (left, high) in pairwise(line):
-            if left <= s <= right:
-                return low + (high - low) * (right - s) / (right - left)
-        raise ValueError(f"no floor at {s}")
+        (right, low), (left, high) = next(each for each in pairwise(line) if each[1][0] <= s <= each[0][0])
+        return low + (high - low) * (right - s) / (right - left)
 
     def above(self, over: float, down: float, up: float) -> tuple[tuple[float, float], ...]:
         """Return the line that lies `over` the gutter's floor, square to it, as points along the level and up.
