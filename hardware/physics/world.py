@@ -23,7 +23,8 @@ DENSITY = 1150.0
 PLATE = 2.0
 """Half the thickness of a collider, in millimetres: nothing tunnels through in a step."""
 SIDES = 16
-FINGERS = 30.0
+FINGERS = 100.0
+"""How far walls go on above the rim: a hand keeps what it lets go over the slot, five in a column too."""
 
 
 @dataclass(frozen=True)
