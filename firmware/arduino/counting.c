@@ -15,6 +15,14 @@ static bool tell(struct slot *slot, uint32_t width, uint8_t flags, struct token 
     return true;
 }
 
+static bool close(struct slot *slot, const struct limits *limits, struct token *token) {
+    uint32_t width = slot->end - slot->start;
+    bool counted = !slot->told && width >= limits->min_break && tell(slot, width, 0, token);
+    slot->spell = SPELL_CLOSED;
+    if (slot->beam == BEAM_JAMMED || slot->beam == BEAM_DARK) slot->beam = BEAM_CLEAR;
+    return counted;
+}
+
 static bool run(struct slot *slot, const struct limits *limits, uint32_t now, uint32_t patience,
                 struct token *token) {
     bool counted = false;
@@ -26,10 +34,7 @@ static bool run(struct slot *slot, const struct limits *limits, uint32_t now, ui
             slot->beam = BEAM_JAMMED;
         }
     } else if (slot->spell == SPELL_QUIET && since(slot->end, now, limits->min_clear)) {
-        uint32_t width = slot->end - slot->start;
-        slot->spell = SPELL_CLOSED;
-        if (!slot->told && width >= limits->min_break) counted = tell(slot, width, 0, token);
-        if (slot->beam == BEAM_JAMMED || slot->beam == BEAM_DARK) slot->beam = BEAM_CLEAR;
+        counted = close(slot, limits, token);
     }
     if (slot->beam == BEAM_FLICKER && since(slot->calm, now, 0)) {
         if (slot->dark && slot->spell != SPELL_NONE) {
@@ -119,6 +124,33 @@ bool slot_feed(struct slot *slot, const struct limits *limits, uint32_t at, bool
     slot->dark = dark;
     if (slot->flickers && !since(slot->calm, at, 0)) slot->calm = at + limits->second;
     return counted;
+}
+
+bool slot_resync(struct slot *slot, const struct limits *limits, uint32_t at, bool dark, struct token *token) {
+    if (dark == slot->dark) return false;
+    bool counted = run(slot, limits, at, 0, token);
+    slot->missed++;
+    slot->dark = dark;
+    if (slot->spell != SPELL_NONE && !slot->told) {
+        slot->spell_missed = true;
+        if (slot->spell == SPELL_DARK) slot->end = at;
+        counted |= close(slot, limits, token);
+    }
+    settle(slot);
+    if (dark) {
+        begin_spell(slot, at);
+        slot->stuck = slot->beam = BEAM_DARK;
+        slot->told = slot->hollow = true;
+    } else {
+        slot->beam = BEAM_UNPROVED;
+    }
+    return counted;
+}
+
+void slot_lose(struct slot *slot, uint8_t number) {
+    slot->missed += number;
+    slot->fresh = true;
+    if (number && slot->spell != SPELL_NONE) slot->spell_missed = true;
 }
 
 bool slot_advance(struct slot *slot, const struct limits *limits, uint32_t now, struct token *token) {

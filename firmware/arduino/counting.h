@@ -45,6 +45,13 @@ void slot_begin(struct slot *slot, bool dark, uint32_t now);
 /* Take one edge, in the order in which they happened; true where that ends a token. */
 bool slot_feed(struct slot *slot, const struct limits *limits, uint32_t at, bool dark, struct token *token);
 
+/* Take a level that was read where edges were lost: a missed edge if it is another, and never a token of its own; true
+   where that ends one. */
+bool slot_resync(struct slot *slot, const struct limits *limits, uint32_t at, bool dark, struct token *token);
+
+/* Take note of edges that were lost, once the level was read: it may have the next edge in it already. */
+void slot_lose(struct slot *slot, uint8_t number);
+
 /* Draw what follows from time alone; true where that ends a token. */
 bool slot_advance(struct slot *slot, const struct limits *limits, uint32_t now, struct token *token);
 

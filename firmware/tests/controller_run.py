@@ -39,34 +39,65 @@ from controller import beams, daemon  # noqa: E402 (the clock comes first)
 from controller.__main__ import main  # noqa: E402
 
 LINES = {"h": 17, "t": 27}
-_levels = {17: 1, 27: 1}
 _now: list[Any] = []
 _away = threading.Event()
 
 
-def _answer_for_a_chip() -> None:
-    """Answer the C library's calls as a Pi 5 does."""
-    import lgpio
+class _Chip:
+    """A Pi 5's chip behind the calls of the C library: its lines have levels, and edges of those that are claimed.
 
-    answers = {
-        "_gpiochip_open": lambda number: number,
-        "_gpiochip_close": lambda handle: 0,
-        "_gpio_get_chip_info": lambda handle: [0, 54, "gpiochip", "pinctrl-rp1"],
-        "_gpio_get_mode": lambda handle, gpio: 0,
-        "_gpio_free": lambda handle, gpio: 0,
-        "_gpio_read": lambda handle, gpio: _levels.get(gpio, 1),
-        "_gpio_set_debounce_micros": lambda handle, gpio, micros: 0,
-        "_gpio_claim_input": lambda handle, flags, gpio: 0,
-        "_gpio_claim_alert": lambda handle, flags, edges, gpio, notify: 0,
-    }
-    for name, answer in answers.items():
-        setattr(lgpio._lgpio, name, answer)
+    It may be asleep, as a real one is whose lines were claimed too soon: levels change and no edge comes, until one
+    line more is claimed, whichever.
+    """
+
+    def __init__(self) -> None:
+        self.levels = {17: 1, 27: 1}
+        self.asleep = False
+        self._watched: set[int] = set()
+
+    def answer(self) -> None:
+        """Take the place of the calls that need a chip."""
+        import lgpio
+
+        answers = {
+            "_gpiochip_open": lambda number: number,
+            "_gpiochip_close": lambda handle: 0,
+            "_gpio_get_chip_info": lambda handle: [0, 54, "gpiochip", "pinctrl-rp1"],
+            "_gpio_get_mode": lambda handle, gpio: 0,
+            "_gpio_free": lambda handle, gpio: self._let_go(gpio),
+            "_gpio_read": lambda handle, gpio: self.levels.get(gpio, 1),
+            "_gpio_set_debounce_micros": lambda handle, gpio, micros: 0,
+            "_gpio_claim_input": lambda handle, flags, gpio: self._claim(gpio, False),
+            "_gpio_claim_alert": lambda handle, flags, edges, gpio, notify: self._claim(gpio, True),
+        }
+        for name, answer in answers.items():
+            setattr(lgpio._lgpio, name, answer)
+
+    def move(self, line: int, level: int) -> bool:
+        """Change a level; say whether an edge comes of it."""
+        changed, self.levels[line] = self.levels[line] != level, level
+        return changed and line in self._watched
+
+    def _claim(self, line: int, watched: bool) -> int:
+        self._let_go(line)
+        if watched:
+            self._watched.add(line)
+        self.asleep = False
+        return 0
+
+    def _let_go(self, line: int) -> int:
+        self._watched.discard(line)
+        return 0
+
+
+_chip = _Chip()
 
 
 def _play() -> None:
     """Tell the story: each line at its time, an edge as the kernel stamps it."""
     (pipe,) = Path(os.environ["LG_WD"]).glob(".lgd-nfy*") if how == "lgpio" else (None,)
     begun_ns = _fast_ns() + 300_000_000
+    _chip.asleep = True
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(pipe.open("wb", buffering=0)) if pipe is not None else None
         for at_us, words in job["story"]:
@@ -75,9 +106,10 @@ def _play() -> None:
                 time.sleep(min(0.1, ahead / 1e9 / speed))
             kind, *rest = words.split()
             if kind in LINES and file is not None:
-                line, level = LINES[kind], int(rest[0])
-                changed, _levels[line] = _levels[line] != level, level
-                if changed and rest[1:] != ["unheard"]:
+                line, level, heard = LINES[kind], int(rest[0]), rest[1:] != ["unheard"]
+                if rest[1:] == ["asleep"]:
+                    heard = not _chip.asleep
+                if _chip.move(line, level) and heard:
                     file.write(struct.pack("QBBBBI", at_ns, 4, line, level, 0, 0))
             elif kind == "B":
                 for one in _now:
@@ -119,13 +151,13 @@ if __name__ == "__main__":
         beams._chip_numbers = lambda: [4]
         state = Path(sys.argv[sys.argv.index("--state") + 1])
         beams._import_lgpio(state / "lgpio")
-        _answer_for_a_chip()
+        _chip.answer()
         import gpiozero.pins.local
 
         gpiozero.pins.local.get_pi_revision = lambda: 0xC04170
         for at_us, words in job["story"]:
             if at_us == 0 and words[0] in LINES:
-                _levels[LINES[words[0]]] = int(words[2])
+                _chip.levels[LINES[words[0]]] = int(words[2])
     if how != "simulated":
         threading.Thread(target=_begin, daemon=True).start()
     # A restart of the story ends the daemon in good order; the beams and the story go on.

@@ -46,7 +46,7 @@ def library() -> ctypes.CDLL:
     flags = ["-std=c11", "-O1", "-shared", "-fPIC", "-fsanitize=undefined", "-fno-sanitize-recover"]
     file = compiled(BUILD / "counting.so", [*flags, *sources])
     loaded = ctypes.CDLL(str(file))
-    for name in ("slot_feed", "slot_advance"):
+    for name in ("slot_feed", "slot_resync", "slot_advance"):
         getattr(loaded, name).restype = ctypes.c_bool
     loaded.slot_glitches.restype = ctypes.c_uint16
     loaded.probe_beam.restype = ctypes.c_uint8
@@ -74,6 +74,16 @@ class Slot:
             ctypes.byref(self._token),
         )
         self._note(self._core.slot_feed(*given))
+
+    def resync(self, at: int, dark: bool) -> None:
+        given = (
+            self._slot,
+            ctypes.byref(self._limits),
+            self._tick(at),
+            ctypes.c_bool(dark),
+            ctypes.byref(self._token),
+        )
+        self._note(self._core.slot_resync(*given))
 
     def advance(self, now: int) -> None:
         given = (self._slot, ctypes.byref(self._limits), self._tick(now), ctypes.byref(self._token))

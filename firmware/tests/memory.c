@@ -1,4 +1,5 @@
-/* An EEPROM that is an array, whose power fails after `budget` bytes more; and what a test may see of the ledger. */
+/* An EEPROM that is an array, whose power fails after `budget` bytes more, or within the next; and what a test may see
+   of the ledger. */
 #include "../arduino/ledger.h"
 
 #include <string.h>
@@ -6,12 +7,17 @@
 uint8_t cells[LEDGER_BYTES];
 uint32_t writes[LEDGER_BYTES];
 long budget = -1;
+int spoil = -1; /* the bits that rise in the byte within which the power fails; negative where it fails between two */
 static struct ledger ledger;
 
 uint8_t memory_read(uint16_t at) { return cells[at]; }
 
 void memory_write(uint16_t at, uint8_t byte) {
-    if (budget == 0) return;
+    if (budget == 0) {
+        if (spoil >= 0) cells[at] |= (uint8_t)spoil;
+        spoil = -1;
+        return;
+    }
     if (budget > 0) budget--;
     cells[at] = byte;
     writes[at]++;
@@ -19,7 +25,7 @@ void memory_write(uint16_t at, uint8_t byte) {
 
 static bool finish(void) {
     while (ledger_busy(&ledger)) {
-        if (budget == 0) return false;
+        if (budget == 0 && spoil < 0) return false;
         ledger_step(&ledger);
     }
     return true;

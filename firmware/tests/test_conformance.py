@@ -125,21 +125,7 @@ def _same(kept: Kept, token: Counted, limits: Limits) -> bool:
     return width >= limits.max_break / MS if "jam" in flags else abs(width - token.width_ns / MS) <= 0.05
 
 
-KNOWN = {
-    (
-        "uno",
-        "sun-through-leaves",
-    ): "600 edges a second for a minute are more than an Uno takes in: it tells a second jam",
-    ("lgpio", "deaf-healed"): "the pipe that drives lgpio's thread has no line to claim, so nothing wakes it",
-}
-"""What a counter, or what it is tried with, cannot do; docs/counters.md says so too."""
-
-PAIRS = [
-    pytest.param(counter, file, id=f"{counter}-{file.stem}", marks=[pytest.mark.xfail(reason=why)] if why else [])
-    for counter in COUNTERS
-    for file in SCENARIOS
-    for why in [KNOWN.get((counter, file.stem))]
-]
+PAIRS = [pytest.param(counter, file, id=f"{counter}-{file.stem}") for counter in COUNTERS for file in SCENARIOS]
 
 
 @pytest.mark.parametrize(("counter", "file"), PAIRS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,9 +11,13 @@ from hypothesis import strategies as st
 
 from controller.counting import JAM_PATIENCE, SECOND, Counted, Counter, Edge, Event
 from controller.counting import Limits as Rules
-from controller.wire import Flag
+from controller.script import read
+from controller.timeline import Change, expand
+from controller.wire import Flag, God
 from firmware.tests.host import Limits, Slot, library
 
+ROOT = Path(__file__).parents[2]
+SCENARIOS = sorted([*ROOT.glob("controller/scenarios/*.toml"), *ROOT.glob("firmware/tests/scenarios/*.toml")])
 US = 1_000
 JAM, MISSED = 1, 2
 
@@ -28,7 +33,7 @@ times = (
     | st.integers(1, 3_000_000)
     | st.integers(1, 12_000)
 )
-steps = st.tuples(st.sampled_from(["edge"] * 6 + ["again", "tick", "late"]), times)
+steps = st.tuples(st.sampled_from(["edge"] * 6 + ["again", "tick", "late", "read"]), times)
 
 
 def told(events: list[Event]) -> list[tuple[int, int, int]]:
@@ -52,7 +57,10 @@ def told(events: list[Event]) -> list[tuple[int, int, int]]:
 def test_any_train_means_the_same_to_the_uno_as_to_the_pi(
     core: ctypes.CDLL, story: list[tuple[str, int]], dark: bool, origin: int, flicker: int
 ) -> None:
-    """`again` is a level heard twice, `tick` the clock alone, `late` an edge whose clock was asked before it came."""
+    """`again` is a level heard twice, `tick` the clock alone, `late` an edge whose clock was asked before it came.
+
+    `read` is a level that was read after edges were lost.
+    """
     counter = Counter(Rules(flicker=flicker), dark, 0)
     limits = Limits(3_000, 5_000, 250_000, JAM_PATIENCE // US, SECOND // US, flicker)
     slot = Slot(core, limits, dark, 0, origin)
@@ -66,6 +74,10 @@ def test_any_train_means_the_same_to_the_uno_as_to_the_pi(
         if kind == "tick":
             events += counter.advance(now * US)
             slot.advance(now)
+        elif kind == "read":
+            level = not level
+            events += counter.resync(now * US, level)
+            slot.resync(now, level)
         else:
             level = level if kind == "again" else not level
             events += counter.feed(Edge(now * US, level))
@@ -74,6 +86,34 @@ def test_any_train_means_the_same_to_the_uno_as_to_the_pi(
         assert slot.beam == counter.beam
         assert slot.glitches == counter.glitches
         assert slot.missed == counter.missed_edges
+
+
+@pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
+def test_every_scenario_is_told_alike_by_the_uno_and_by_the_pi(core: ctypes.CDLL, file: Path) -> None:
+    """The tokens, and how the beam is after each edge and each moment at which time alone tells something."""
+    script = read(file.read_bytes(), file.name)
+    timeline, rules = expand(script), script.limits(Rules(flicker=60))
+    limits = Limits(
+        rules.min_break // US, rules.min_clear // US, rules.max_break // US, JAM_PATIENCE // US, SECOND // US, 60
+    )
+    for god in God:
+        counter = Counter(rules, timeline.dark[god], 0)
+        slot = Slot(core, limits, timeline.dark[god], 0)
+        events = list[Event]()
+        ends = [(timeline.end_ns + SECOND, None), (timeline.end_ns + 10 * SECOND, None)]
+        for at_ns, dark in [
+            *((each.at_ns, each.dark) for each in timeline.moments if isinstance(each, Change) and each.god is god),
+            *ends,
+        ]:
+            while (due := counter.deadline()) is not None and due < at_ns:
+                events += counter.advance(due)
+                slot.advance(due // US)
+                assert slot.beam == counter.beam
+            if dark is not None:
+                events += counter.feed(Edge(at_ns, dark))
+                slot.feed(at_ns // US, dark)
+            assert slot.beam == counter.beam
+        assert slot.tokens == told(events)
 
 
 def test_a_clock_that_wraps_between_two_tokens_makes_no_third(core: ctypes.CDLL) -> None:

@@ -3,11 +3,11 @@
    uno FIRMWARE EEPROM TIMELINE SPEED [LINK]
 
    TIMELINE holds lines in order of their time, in microseconds: "T h 0" (a pin and its level), "T P D" (the power goes
-   for D microseconds), "T E" (the end). SPEED is how many times faster than the clock on the wall it may run; 0 is
-   as fast as it can. EEPROM is a file that outlives power cuts. LINK becomes a symbolic link to the terminal: opening it
-   resets the board, as the Uno's DTR line does, and the
-   timeline begins two seconds after the first time. After the end it goes on until its standard input ends, when there
-   is a LINK; it ends with what it saw, in one line of JSON. */
+   for D microseconds), "T R" (a reset, and the boot loader), "T E" (the end). SPEED is how many times faster than the
+   clock on the wall it may run; 0 is as fast as it can. EEPROM is a file that outlives power cuts; memory outlives a
+   reset. LINK becomes a symbolic link to the terminal: opening it resets the board, as the Uno's DTR line does, unless
+   whoever closed it left DTR as it was; the timeline begins two seconds after the first time. After the end it goes on
+   until its standard input ends, when there is a LINK; it ends with what it saw, in one line of JSON. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -21,14 +21,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <simavr/avr_eeprom.h>
 #include <simavr/avr_ioport.h>
 #include <simavr/avr_uart.h>
 #include <simavr/sim_avr.h>
 #include <simavr/sim_elf.h>
 
+#include "cells.h"
+
 #define MHZ 16
 #define BOOTLOADER_US 500000 /* how long Optiboot listens for a new program after a reset */
+#define MEMORY 0x100
+#define MEMORY_BYTES 2048
+#define BOOTLOADER_STACK 64 /* of the memory, at its end: more than Optiboot uses */
 
 static elf_firmware_t firmware;
 static avr_t *avr;
@@ -38,8 +42,12 @@ static uint64_t base_us;      /* of this chip's life on the timeline */
 static uint64_t start_us;     /* when the program runs, a bootloader after the power */
 static int levels[2] = {1, 1}; /* Huitzilopochtli's D2, Tlaloc's D8 */
 static int terminal = -1;
-static bool listened, paused, over;
+static bool listened, paused, over, dtr;
 static unsigned long resets, sent, received;
+static uint8_t memory[MEMORY_BYTES]; /* what it holds while the chip does not run */
+static char line[128], health[128];  /* the one that is being sent, and the latest of the kind `B` */
+static size_t line_length;
+static char beams[4096]; /* the beams that such lines told, one pair after the other, where they changed */
 static uint64_t due_us;
 static uint64_t shift_us; /* when the timeline begins; with a LINK it waits for somebody to listen */
 static bool begun_it;
@@ -66,10 +74,9 @@ static void hold(int god) {
 
 static uint64_t now_us(void) { return avr ? base_us + avr->cycle / MHZ : base_us; }
 
-static void keep_eeprom(void) {
-    uint8_t bytes[1024];
-    avr_eeprom_desc_t all = {.ee = bytes, .offset = 0, .size = sizeof bytes};
-    avr_ioctl(avr, AVR_IOCTL_EEPROM_GET, &all);
+static void keep_eeprom(bool power_fails) {
+    uint8_t bytes[CELLS];
+    cells_end(avr, bytes, power_fails);
     FILE *file = fopen(eeprom_file, "wb");
     if (!file || fwrite(bytes, 1, sizeof bytes, file) != sizeof bytes || fclose(file)) die(eeprom_file);
 }
@@ -78,6 +85,19 @@ static void on_character(struct avr_irq_t *irq, uint32_t value, void *param) {
     (void)irq, (void)param;
     char c = (char)value;
     sent++;
+    if (c != '\n') {
+        if (line_length < sizeof line - 1) line[line_length++] = c;
+    } else {
+        line[line_length] = 0;
+        line_length = 0;
+        if (line[0] == 'B') {
+            size_t told = strlen(beams);
+            char pair[] = {told ? ' ' : 0, line[2], line[4], 0};
+            const char *words = told ? pair : pair + 1;
+            if ((!told || strcmp(beams + told - 2, pair + 1)) && told + 4 < sizeof beams) strcat(beams, words);
+            strcpy(health, line);
+        }
+    }
     if (listened && write(terminal, &c, 1) != 1 && errno != EAGAIN) die("write");
 }
 
@@ -101,15 +121,15 @@ static void power_up(void) {
     avr_load_firmware(avr, &firmware);
     avr->frequency = MHZ * 1000000UL;
     avr->sleep = sleep_not;
-    uint8_t bytes[1024];
+    uint8_t bytes[CELLS];
     memset(bytes, 0xFF, sizeof bytes);
     FILE *file = fopen(eeprom_file, "rb");
     if (file) {
         if (fread(bytes, 1, sizeof bytes, file) != sizeof bytes) die(eeprom_file);
         fclose(file);
     }
-    avr_eeprom_desc_t all = {.ee = bytes, .offset = 0, .size = sizeof bytes};
-    avr_ioctl(avr, AVR_IOCTL_EEPROM_SET, &all);
+    cells_begin(avr, bytes);
+    memcpy(avr->data + MEMORY, memory, MEMORY_BYTES - BOOTLOADER_STACK);
     uint32_t flags = 0;
     avr_ioctl(avr, AVR_IOCTL_UART_SET_FLAGS('0'), &flags);
     avr_irq_register_notify(avr_io_getirq(avr, AVR_IOCTL_UART_GETIRQ('0'), UART_IRQ_OUTPUT), on_character, NULL);
@@ -120,9 +140,13 @@ static void power_up(void) {
     resets++;
 }
 
-static void power_down(void) {
+/* Stop the chip. Without power its memory becomes noise; through a reset it stays as it is. */
+static void power_down(bool power_fails) {
     base_us = now_us();
-    keep_eeprom();
+    keep_eeprom(power_fails);
+    memcpy(memory, avr->data + MEMORY, MEMORY_BYTES);
+    for (size_t at = 0; power_fails && at < MEMORY_BYTES; at++) memory[at] ^= (uint8_t)((at + resets) * 167 >> 1 | 1);
+    line_length = 0;
     avr_terminate(avr);
     free(avr);
     avr = NULL;
@@ -141,7 +165,10 @@ static void happen(void) {
             fprintf(stderr, "over\n");
         } else if (due[0] == 'P') {
             start_us = due_us + shift_us + strtoull(due + 2, NULL, 10);
-            if (avr) power_down();
+            if (avr) power_down(true);
+        } else if (due[0] == 'R') {
+            start_us = due_us + shift_us + BOOTLOADER_US;
+            if (avr) power_down(false);
         } else {
             int god = due[0] == 't';
             levels[god] = due[2] == '1';
@@ -151,9 +178,11 @@ static void happen(void) {
     }
 }
 
+/* Keep a sleeping chip from sleeping past the next happening. It rings on until it is cancelled: a chip that falls
+   asleep with the very instruction at which it rang would otherwise sleep to its own next timer, and miss edges. */
 static avr_cycle_count_t alarm_rang(avr_t *which, avr_cycle_count_t when, void *param) {
-    (void)which, (void)when, (void)param;
-    return 0; /* only so that a sleeping chip does not sleep past the next happening */
+    (void)which, (void)param;
+    return when + 1;
 }
 
 static void look_at_terminal(void) {
@@ -162,11 +191,13 @@ static void look_at_terminal(void) {
     bool open = !(door.revents & POLLHUP);
     if (open != listened) {
         listened = open;
-        if (open && avr) { /* DTR falls: reset, and the bootloader first */
-            power_down();
+        if (open && avr && !dtr) { /* DTR falls: reset, and the bootloader first */
+            power_down(false);
             start_us = base_us + BOOTLOADER_US;
             if (!begun_it) begun_it = true, shift_us = start_us + 2000000;
         }
+        struct termios chosen;
+        dtr = open || (tcgetattr(terminal, &chosen) == 0 && !(chosen.c_cflag & HUPCL));
         if (!open) tcflush(terminal, TCIOFLUSH);
     }
     char c;
@@ -200,6 +231,7 @@ int main(int argc, char **argv) {
         int other = open(ptsname(terminal), O_RDWR | O_NOCTTY);
         tcgetattr(other, &raw);
         cfmakeraw(&raw);
+        raw.c_cflag |= HUPCL; /* as a real port has it */
         tcsetattr(other, TCSANOW, &raw);
         close(other); /* from here on the terminal says whether somebody has it open */
         unlink(argv[5]);
@@ -253,8 +285,9 @@ int main(int argc, char **argv) {
             if (ahead > 0.002) usleep(ahead * 1e6);
         }
     }
-    if (avr) keep_eeprom();
-    printf("{\"us\": %lu, \"resets\": %lu, \"sent\": %lu, \"received\": %lu, \"wall_s\": %.3f}\n", now_us(), resets,
-           sent, received, wall() - begun);
+    if (avr) keep_eeprom(terminal >= 0); /* a cable that is pulled has fed the board as well */
+    printf("{\"us\": %lu, \"resets\": %lu, \"sent\": %lu, \"received\": %lu, \"written\": %lu, \"spoilt\": %lu, "
+           "\"health\": \"%s\", \"beams\": \"%s\", \"wall_s\": %.3f}\n",
+           now_us(), resets, sent, received, cells_written(), cells_spoilt(), health, beams, wall() - begun);
     return 0;
 }

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from controller.lines import crc16
 from controller.timeline import Change, Restart, Timeline
 from controller.wire import God
 from firmware.tests.host import ARDUINO, BUILD, compiled
@@ -37,9 +38,11 @@ def build() -> None:
     """Build the firmware and the simulator around it."""
     if not FIRMWARE.exists() or any(file.stat().st_mtime > FIRMWARE.stat().st_mtime for file in ARDUINO.iterdir()):
         subprocess.run(["make", "--silent", "-C", str(ARDUINO)], check=True)
-    source = HERE / "uno.c"
-    if not SIMULATOR.exists() or SIMULATOR.stat().st_mtime < source.stat().st_mtime:
-        compiled(SIMULATOR, ["-std=gnu11", "-O2", str(source), "-lsimavr", "-lelf", "-lm"])
+    sources = [HERE / "uno.c", HERE / "cells.c"]
+    if not SIMULATOR.exists() or any(
+        file.stat().st_mtime > SIMULATOR.stat().st_mtime for file in [*sources, HERE / "cells.h"]
+    ):
+        compiled(SIMULATOR, ["-std=gnu11", "-O2", *map(str, sources), "-lsimavr", "-lelf", "-lm"])
 
 
 def told(timeline: Timeline) -> list[tuple[int, str]]:
@@ -55,6 +58,17 @@ def told(timeline: Timeline) -> list[tuple[int, str]]:
     return [*story, (BOOT_US + timeline.end_ns // 1000 + 1_500_000, "E")]
 
 
+def row(god: God, number: int, every_ms: float, width_ms: float = 9.0) -> list[tuple[God, float, float]]:
+    """Return a row of tokens through one slot, half a second after the start."""
+    return [(god, 500 + every_ms * n, 500 + every_ms * n + width_ms) for n in range(number)]
+
+
+def missed(result: dict[str, Any]) -> dict[God, int]:
+    """Return how many edges the board said that it missed, in its last line of health."""
+    words = result["health"].partition("*")[0].split()
+    return dict(zip(God, map(int, words[5:7]), strict=True))
+
+
 def pulses(spells: Iterable[tuple[God, float, float]]) -> list[tuple[int, str]]:
     """Return dark spells, each a slot with begin and end in milliseconds, as the simulator reads them."""
     story = []
@@ -66,12 +80,14 @@ def pulses(spells: Iterable[tuple[God, float, float]]) -> list[tuple[int, str]]:
 
 def run(folder: Path, story: list[tuple[int, str]]) -> dict[str, Any]:
     """Run a story to its end as fast as it goes, nobody listening; the EEPROM is kept in the folder."""
-    return _result(subprocess.run(_command(folder, story, 0), check=True, capture_output=True, text=True).stdout)
+    done = subprocess.run(_command(folder, story, 0), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return _result(done.stdout)
 
 
 @contextmanager
 def plugged(folder: Path, story: list[tuple[int, str]], speed: float) -> Iterator[Path]:
-    """Run a story with the board's line on a terminal, whose path is given."""
+    """Run a story with the board's line on a terminal, whose path is given; `result.json` says how it went."""
     link = folder / "tty"
     command = [*_command(folder, story, speed), str(link)]
     with (folder / "simulator").open("w") as said:
@@ -80,7 +96,7 @@ def plugged(folder: Path, story: list[tuple[int, str]], speed: float) -> Iterato
         while not link.is_symlink():
             assert running.poll() is None
         yield link
-        running.communicate(timeout=30)
+        (folder / "result.json").write_text(running.communicate(timeout=30)[0])
         assert running.returncode == 0, (folder / "simulator").read_text()
     finally:
         running.kill()
@@ -93,15 +109,15 @@ def plugged(folder: Path, story: list[tuple[int, str]], speed: float) -> Iterato
 
 
 def kept(folder: Path) -> list[Kept]:
-    """Return what the EEPROM's records say, whole or not, in the order of their numbers."""
+    """Return the EEPROM's records in the order of their numbers; one that was cut in the middle is none."""
     return records((folder / "eeprom").read_bytes())
 
 
 def records(memory: bytes) -> list[Kept]:
     found = []
     for at in range(_HEADER, _HEADER + RECORDS * _RECORD, _RECORD):
-        seq, total, width, info, _, _ = struct.unpack_from("<IIHBBH", memory, at)
-        if seq != 0xFFFFFFFF:
+        seq, total, width, info, _, crc = struct.unpack_from("<IIHBBH", memory, at)
+        if crc == crc16(memory[at : at + _RECORD - 2]):
             found.append(Kept(seq, list(God)[info & 1], width * 0.02, info >> 1, total))
     return sorted(found)
 

@@ -27,7 +27,7 @@ GAMES = {
     name: game for name, game in registry.load(_FOLDERS).items() if not OTHERS or registry.folder(game) in _FOLDERS
 }
 
-LASTING = frozenset(("mexica", preset) for preset in ("classic", "evening", "century", "flower_war"))
+LASTING = frozenset(("mexica", preset) for preset in ("classic", "wandering", "evening", "century", "flower_war"))
 """Presets whose games last, and which other house rules can make endless: their random play is cut short."""
 
 DOUBTS = ("", "", "", "earlier", "elsewhere", "jam", "stranger")

@@ -89,9 +89,9 @@ def test_rules_of_the_board_change_nothing_at_a_table_that_keeps_it_in_wood() ->
     assert GAME.setup(short, ("east", "west")) == plain
 
 
-def test_the_lobby_offers_the_temple_alone_and_four_ways_to_play_the_whole_game() -> None:
-    assert [*GAME.presets] == ["temple_only", "classic", "evening", "century", "flower_war"]
-    assert [preset["scope"] for preset in GAME.presets.values()] == ["temple_only", *["full"] * 4]
+def test_the_lobby_offers_the_temple_alone_and_five_ways_to_play_the_whole_game() -> None:
+    assert [*GAME.presets] == ["temple_only", "classic", "wandering", "evening", "century", "flower_war"]
+    assert [preset["scope"] for preset in GAME.presets.values()] == ["temple_only", *["full"] * 5]
 
 
 @pytest.mark.parametrize(

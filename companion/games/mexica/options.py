@@ -74,6 +74,7 @@ OPTIONS: tuple[Option, ...] = (
 PRESETS: Mapping[str, Mapping[str, Value]] = {
     TEMPLE_ONLY: {"scope": TEMPLE_ONLY},
     "classic": {"scope": FULL},
+    "wandering": {"scope": FULL, "sign_copies": 5},
     "evening": {"scope": FULL, "apocalypse_tokens": 52, "sign_copies": 10, "flower_copies": 65},
     "century": {"scope": FULL, "apocalypse_tokens": 104, "sign_copies": 5, "flower_copies": 39},
     "flower_war": {
