@@ -18,32 +18,19 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from companion import checking, replay
+from companion import checking, demo, replay
 from companion import settings as configuration
 from companion.addresses import own_names, phone_address
-from companion.drafts import Draft
 from companion.games import registry
-from companion.games.kernel import Fault, Option, Value
 from companion.house import House
 from companion.intake import Broker, Intake
 from companion.live import Hub
 from companion.liveness import Feeder, Pulse, supervisor
-from companion.lobby import read_text
 from companion.settings import Settings, SettingsError
 from companion.store import SqlStore, StoreError
-from companion.table import Table
 from companion.web import WebConfig, create_app
 from companion.web.serving import ServeError, Server
 from companion.web.texts import TextError
-
-DEMO_GAME = "mexica"
-DEMO_OPTION = "deck"
-DEMO_PRESET = "classic"
-"""The demo's table follows a file for this option, under this preset, where its starter names one."""
-
-DEMO_TOKENS = 52
-"""The age of the demo's table ends after an evening's tokens, so that its end can be seen."""
-
 
 EXIT_DEAD = 70
 """A thread died; a supervisor should start the companion anew."""
@@ -140,7 +127,7 @@ def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path |
     store = SqlStore(settings.store_url)
     house = House(store, registry.with_aids(registry.load(settings.games)), _now, secrets.token_bytes, hub.publish)
     if deck:
-        _check_takes_deck(house)
+        demo.check_takes_deck(house)
     address = settings.web.address or f"http://{phone_address()}:{settings.web.port}"
     app = create_app(
         house,
@@ -184,7 +171,7 @@ def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path |
     intake.start()
     watch.start()
     print(f"ready {address}", flush=True)
-    draft = _demo_table(house, demo_temple, deck) if demo_temple else None
+    draft = demo.table(house, demo_temple, deck) if demo_temple else None
     try:
         server.serve()
     finally:
@@ -217,55 +204,6 @@ class _Watch:
     def _run(self) -> None:
         while not self._ending.wait(self._feeder.pause(WATCH_S)):
             self._feeder.turn()
-
-
-def _check_takes_deck(house: House) -> None:
-    game = house.games[DEMO_GAME]
-    if DEMO_PRESET not in game.presets or not any(each.key == DEMO_OPTION and each.reader for each in game.options):
-        raise SettingsError(f"--deck is given; expected a {DEMO_GAME} whose tables take one")
-
-
-def _demo_table(house: House, temple: str, deck: Path | None) -> Draft | None:
-    """Open the demo's table, or find it running; returns what follows its file, where there is one."""
-    presets = (DEMO_PRESET,) if deck else tuple(house.games[DEMO_GAME].presets)
-    running = [
-        table
-        for table in house.tables()
-        if table.temple == temple and table.phase == "running" and table.preset in presets
-    ]
-    if running:
-        table = running[0]
-    else:
-        house.expect(temple)
-        options: dict[str, Value] = {"apocalypse_tokens": DEMO_TOKENS}
-        if deck and (text := _sound(deck, checking.option_of(house.games[DEMO_GAME], DEMO_OPTION))):
-            options[DEMO_OPTION] = text
-        preset = DEMO_PRESET if deck else "temple_only"
-        table = house.open_table(DEMO_GAME, "Templo Mayor", 4, preset, options, temple)
-        table = house.begin(table.id, table.code)
-    print(f"table {table.code} /t/{table.id}", flush=True)
-    return _draft(house, table, deck) if deck else None
-
-
-def _sound(file: Path, option: Option) -> str:
-    """Return the text of a file as it is at the start, or nothing where it cannot be played with yet."""
-    try:
-        text, faults = read_text(file.read_bytes())
-    except OSError:
-        return ""
-    return "" if faults or option.faults(text) else text
-
-
-def _draft(house: House, table: Table, deck: Path) -> Draft:
-    words = checking.words_of(table.game)
-
-    def tell(faults: Sequence[Fault]) -> None:
-        for line in checking.fault_lines(deck, faults, words) or [f"{deck}: {words('contents.sound')}"]:
-            print(f"{DEMO_OPTION} {line}", flush=True)
-
-    draft = Draft(house, table.id, checking.option_of(table.game, DEMO_OPTION), deck, tell)
-    draft.start()
-    return draft
 
 
 def _now() -> datetime:

@@ -36,7 +36,6 @@ TEMPLE = "templo"
 PATIENCE = 60.0
 """Seconds until a program must answer: a Pi 3 with a slow card takes a dozen to import them all."""
 
-
 LISTEN = 0.5
 """Seconds between two looks at what the companion says of a deck that it follows."""
 
@@ -149,7 +148,7 @@ def _check_ports(wish: Wish) -> None:
             trouble = f"is taken ({network.holder(port) or 'by a program of another user'})"
         except PermissionError:
             trouble = "is for root alone"
-        ports[place] = network.next_free(max(port, 1023))
+        ports[place] = network.next_free(max(port, 1023), ports.values())
         raise LaunchError(
             f"Port {port}, for {meaning}, {trouble}: end that program, or choose other ports with "
             f'make {wish.target} ARGS="--ports {ports["web"]} {ports["broker"]}".'

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import socket
+from collections.abc import Collection
+from itertools import chain
 from pathlib import Path
 
 PROC = Path("/proc")
@@ -38,9 +40,9 @@ def any_free_port() -> int:
         return port
 
 
-def next_free(port: int) -> int:
-    """Return the first free port above this one."""
-    return next(n for n in range(port + 1, 65536) if free(n))
+def next_free(port: int, but: Collection[int] = ()) -> int:
+    """Return the first free port above this one that is none of `but`; after the last begins 1024."""
+    return next(n for n in chain(range(port + 1, 65536), range(1024, port)) if n not in but and free(n))
 
 
 def holder(port: int) -> str | None:

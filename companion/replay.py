@@ -28,7 +28,7 @@ def replay(path: Path, games: Mapping[str, Game[Any]], out: TextIO, *, states: b
     try:
         export = read(path.read_text(encoding="utf-8-sig"), games)
     except (OSError, UnicodeError, ExportError) as error:
-        print(f"{path}: {error}", file=out)
+        print(f"{path}: {getattr(error, 'strerror', error)}", file=out)
         return 1
     return Replay(export, games, out, states=states).run()
 

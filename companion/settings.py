@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,6 +14,8 @@ from msgspec import Meta, Struct
 
 ENVIRONMENT = "TEMPLO_"
 """``TEMPLO_BROKER_PORT=1884`` sets ``port`` under ``[broker]``."""
+
+_WORDS = {"int": "a whole number", "str": "text", "array": "a list", "object": "a table"}
 
 Port = Annotated[int, Meta(ge=1, le=65535)]
 Text = Annotated[str, Meta(max_length=255)]
@@ -78,16 +81,16 @@ def load(file: Path | None, environment: Mapping[str, str], flags: Mapping[str, 
             raise SettingsError(
                 f"settings file is {str(file)!r}; expected a readable TOML file ({_plain(str(error))})"
             ) from None
-        _checked(values, f"settings file {file}", strict=True)
+        _checked(values, str(file), strict=True)
     if directory := environment.get("STATE_DIRECTORY"):
         values.setdefault("state", directory)
     for path, value in _from_environment(environment):
         _set(values, path, value)
-        _checked(values, f"environment variable {ENVIRONMENT}{path.replace('.', '_').upper()}")
+        _checked(values, f"{ENVIRONMENT}{path.replace('.', '_').upper()}")
     for path, value in flags.items():
         _set(values, path, value)
-        _checked(values, f"flag for {path}")
-    return _checked(values, "settings")
+        _checked(values, f"--{path.removeprefix('web.').partition('.')[0]}")
+    return _checked(values, "the settings together")
 
 
 def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
@@ -118,9 +121,8 @@ def _checked(values: dict[str, Any], where: str, *, strict: bool = False) -> Set
         value = _value_at(values, path.rstrip("`"))
         # Beside a misspelt name may stand a password: of a section, its names are enough.
         found = "hidden" if "password" in path else ", ".join(value) if isinstance(value, dict) else _shown(value)
-        raise SettingsError(
-            _plain(f"{where}: {path.rstrip('`') or 'settings'} is {found}; {_lowered(message)}")
-        ) from None
+        place = path.rstrip("`") or "settings"
+        raise SettingsError(_plain(f"{place} is {found} (from {where}); {_said(message)}")) from None
 
 
 def _value_at(values: Any, path: str) -> Any:
@@ -142,5 +144,9 @@ def _plain(words: str) -> str:
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in words)[:600]
 
 
-def _lowered(message: str) -> str:
+def _said(message: str) -> str:
+    """Return what msgspec expected in a person's words."""
+    message = re.sub(r", got `\w+`$", "", message).replace("Object contains unknown field", "there is no setting")
+    for kind, words in _WORDS.items():
+        message = message.replace(f"`{kind}`", words)
     return message[:1].lower() + message[1:]

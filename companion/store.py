@@ -1,6 +1,6 @@
 """The store: tables, temples and tokens in SQLite, or in any database that SQLAlchemy names by a URL.
 
-It implements the port that `table` declares and knows no rule of any game. A change is durable when its
+It implements the port that `keeping` declares and knows no rule of any game. A change is durable when its
 transaction has ended: SQLite runs in WAL mode with ``synchronous=FULL``.
 """
 
@@ -9,128 +9,36 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 
 from companion.games.kernel import LONGEST_TEXT, Move, Seat
 from companion.keeping import KeptToken, TableRecord, TempleRecord
+from companion.schema import (
+    ABOUT,
+    ENTRIES,
+    KEYS,
+    METADATA,
+    QUARANTINE,
+    SCHEMA,
+    SOURCES,
+    TABLES,
+    TEMPLES,
+    TOKENS,
+    bring_up,
+)
 from companion.table import Charter, Entry, HouseError
 from controller import wire
-
-SCHEMA = 3
-"""2 added whose hand made a log's entry, 3 the index by which a table finds its tokens."""
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class StoreError(Exception):
     """The store cannot be opened; the message says which, and what is wrong with it."""
 
 
-class _Instant(sa.TypeDecorator[datetime]):
-    """A moment in UTC, kept as whole microseconds since 1970: exact, sortable, the same in every database."""
-
-    impl = sa.BigInteger
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: sa.Dialect) -> Any:
-        return None if value is None else (value - _EPOCH) // timedelta(microseconds=1)
-
-    def process_result_value(self, value: Any, dialect: sa.Dialect) -> datetime | None:
-        return None if value is None else _EPOCH + timedelta(microseconds=value)
-
-
-_metadata = sa.MetaData()
-
-_about = sa.Table("about", _metadata, sa.Column("key", sa.String, primary_key=True), sa.Column("value", sa.String))
-
-_tables = sa.Table(
-    "game_table",
-    _metadata,
-    sa.Column("id", sa.String(32), primary_key=True),
-    sa.Column("code", sa.String(8), nullable=False, unique=True),
-    sa.Column("title", sa.String, nullable=False),
-    sa.Column("game", sa.String, nullable=False),
-    sa.Column("rules", sa.Integer, nullable=False),
-    sa.Column("preset", sa.String, nullable=False),
-    sa.Column("options", sa.JSON, nullable=False),
-    sa.Column("seats", sa.JSON, nullable=False),
-    sa.Column("opened_at", _Instant, nullable=False),
-)
-
-_entries = sa.Table(
-    "entry",
-    _metadata,
-    sa.Column("table_id", sa.ForeignKey("game_table.id"), primary_key=True),
-    sa.Column("n", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("at", _Instant, nullable=False),
-    sa.Column("by", sa.String, nullable=False),
-    sa.Column("move", sa.JSON, nullable=False),
-    sa.Column("request", sa.String, nullable=False),
-    sa.Column("hand", sa.String(24), nullable=False, server_default=""),
-)
-
-_keys = sa.Table(
-    "chair_key",
-    _metadata,
-    sa.Column("table_id", sa.ForeignKey("game_table.id"), primary_key=True),
-    sa.Column("seat", sa.String, primary_key=True),
-    sa.Column("sha256", sa.String(64), nullable=False),
-)
-
-_temples = sa.Table(
-    "temple",
-    _metadata,
-    sa.Column("name", sa.String(32), primary_key=True),
-    sa.Column("source", sa.String(32)),
-    sa.Column("table_id", sa.ForeignKey("game_table.id")),
-)
-
-_sources = sa.Table(
-    "source",
-    _metadata,
-    sa.Column("source", sa.String(32), primary_key=True),
-    sa.Column("temple", sa.String(32), nullable=False),
-    sa.Column("mark", sa.BigInteger, nullable=False),
-)
-
-_token_columns: tuple[tuple[str, Any], ...] = (
-    ("temple", sa.String(32)),
-    ("god", sa.String(16)),
-    ("at", _Instant),
-    ("width_ms", sa.Float),
-    ("flags", sa.String),
-    ("replayed", sa.Boolean),
-    ("received_at", _Instant),
-)
-
-_tokens = sa.Table(
-    "token",
-    _metadata,
-    sa.Column("source", sa.String(32), primary_key=True),
-    sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("token", sa.String(32), nullable=False),
-    *(sa.Column(name, kind, nullable=False) for name, kind in _token_columns),
-    sa.Column("table_id", sa.String(32)),
-    sqlite_with_rowid=False,
-)
-
-_quarantine = sa.Table(
-    "quarantine",
-    _metadata,
-    sa.Column("source", sa.String(32), primary_key=True),
-    sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("token", sa.String(32), primary_key=True),
-    *(sa.Column(name, kind, nullable=False) for name, kind in _token_columns),
-)
-
-_by_arrival = sa.Index("token_by_arrival", _tokens.c.temple, _tokens.c.received_at)
-_by_table = sa.Index("token_by_table", _tokens.c.table_id, _tokens.c.at)
-
-
 class SqlStore:
-    """The port of `table.Store` over one database."""
+    """The port of `keeping.Store` over one database."""
 
     def __init__(self, url: str) -> None:
         """Open the database and make what is missing; raises `StoreError`."""
@@ -162,18 +70,14 @@ class SqlStore:
 
     def _check_schema(self) -> None:
         with self._engine.begin() as connection:
-            _metadata.create_all(connection)
-            found = connection.execute(sa.select(_about.c.value).where(_about.c.key == "schema")).scalar()
+            METADATA.create_all(connection)
+            found = connection.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == "schema")).scalar()
             if found is None:
-                connection.execute(sa.insert(_about), {"key": "schema", "value": str(SCHEMA)})
+                connection.execute(sa.insert(ABOUT), {"key": "schema", "value": str(SCHEMA)})
                 return
             if found not in map(str, range(1, SCHEMA + 1)):
                 raise StoreError(f"store has schema {found!r}; expected {SCHEMA}, the one that this software knows")
-            if int(found) < 2:
-                connection.execute(sa.text("ALTER TABLE entry ADD COLUMN hand VARCHAR(24) NOT NULL DEFAULT ''"))
-            if int(found) < 3:
-                _by_table.create(connection, checkfirst=True)
-            connection.execute(sa.update(_about).where(_about.c.key == "schema"), {"value": str(SCHEMA)})
+            bring_up(connection, int(found))
 
     def close(self) -> None:
         """Close every connection."""
@@ -203,13 +107,13 @@ class SqlStore:
     def tables(self) -> list[TableRecord]:
         """Return every table, oldest first."""
         with self._reading() as connection:
-            rows = connection.execute(sa.select(_tables).order_by(_tables.c.opened_at, _tables.c.id)).all()
+            rows = connection.execute(sa.select(TABLES).order_by(TABLES.c.opened_at, TABLES.c.id)).all()
             return [self._table(connection, row) for row in rows]
 
     def _table(self, connection: sa.Connection, row: sa.Row[Any]) -> TableRecord:
         fields = dict(row._mapping)
         fields["seats"] = tuple(fields["seats"])
-        keys = connection.execute(sa.select(_keys).where(_keys.c.table_id == row.id))
+        keys = connection.execute(sa.select(KEYS).where(KEYS.c.table_id == row.id))
         return TableRecord(
             Charter(**fields),
             self._log(connection, row.id),
@@ -217,7 +121,7 @@ class SqlStore:
         )
 
     def _log(self, connection: sa.Connection, table_id: str) -> tuple[Entry, ...]:
-        rows = connection.execute(sa.select(_entries).where(_entries.c.table_id == table_id).order_by(_entries.c.n))
+        rows = connection.execute(sa.select(ENTRIES).where(ENTRIES.c.table_id == table_id).order_by(ENTRIES.c.n))
         return tuple(
             Entry(row.n, row.at, row.by, Move.from_json(row.move, LONGEST_TEXT), row.request, row.hand)
             for row in rows
@@ -231,16 +135,14 @@ class SqlStore:
     def temples(self) -> list[TempleRecord]:
         """Return every temple that was ever heard of, by name."""
         with self._reading() as connection:
-            rows = connection.execute(sa.select(_temples).order_by(_temples.c.name))
+            rows = connection.execute(sa.select(TEMPLES).order_by(TEMPLES.c.name))
             return [TempleRecord(**row._mapping) for row in rows]
 
     def marks(self) -> dict[str, tuple[int, frozenset[int]]]:
         """Return for each source the number kept without a gap and the numbers kept above it."""
-        above = sa.select(_tokens.c.seq).where(
-            _tokens.c.source == sa.bindparam("s"), _tokens.c.seq > sa.bindparam("m")
-        )
+        above = sa.select(TOKENS.c.seq).where(TOKENS.c.source == sa.bindparam("s"), TOKENS.c.seq > sa.bindparam("m"))
         with self._reading() as connection:
-            sources = connection.execute(sa.select(_sources)).all()
+            sources = connection.execute(sa.select(SOURCES)).all()
             return {
                 row.source: (
                     row.mark,
@@ -251,37 +153,37 @@ class SqlStore:
 
     def recent(self, temple: str, limit: int) -> tuple[KeptToken, ...]:
         """Return a temple's last tokens, newest first."""
-        newest = sa.select(_tokens).where(_tokens.c.temple == temple)
-        newest = newest.order_by(_tokens.c.received_at.desc(), _tokens.c.seq.desc()).limit(limit)
+        newest = sa.select(TOKENS).where(TOKENS.c.temple == temple)
+        newest = newest.order_by(TOKENS.c.received_at.desc(), TOKENS.c.seq.desc()).limit(limit)
         with self._reading() as connection:
             return tuple(_kept(row) for row in connection.execute(newest))
 
     def totals(self, temple: str) -> dict[wire.God, int]:
         """Return how many tokens of each god were kept from a temple, tests left out."""
         totals = dict.fromkeys(wire.God, 0)
-        query = sa.select(_tokens.c.god, _tokens.c.flags, sa.func.count()).where(_tokens.c.temple == temple)
+        query = sa.select(TOKENS.c.god, TOKENS.c.flags, sa.func.count()).where(TOKENS.c.temple == temple)
         with self._reading() as connection:
-            for god, flags, count in connection.execute(query.group_by(_tokens.c.god, _tokens.c.flags)):
+            for god, flags, count in connection.execute(query.group_by(TOKENS.c.god, TOKENS.c.flags)):
                 if wire.Flag.TEST not in flags.split():
                     totals[wire.God(god)] += count
         return totals
 
     def quarantined(self, temple: str) -> int:
         """Return how many of a temple's tokens are held apart."""
-        query = sa.select(sa.func.count()).select_from(_quarantine).where(_quarantine.c.temple == temple)
+        query = sa.select(sa.func.count()).select_from(QUARANTINE).where(QUARANTINE.c.temple == temple)
         with self._reading() as connection:
             return connection.execute(query).scalar_one()
 
     def arrived(self, source: str) -> dict[wire.God, int]:
         """Return how many tokens of each god were kept from one ledger, tests among them."""
-        query = sa.select(_tokens.c.god, sa.func.count()).where(_tokens.c.source == source).group_by(_tokens.c.god)
+        query = sa.select(TOKENS.c.god, sa.func.count()).where(TOKENS.c.source == source).group_by(TOKENS.c.god)
         with self._reading() as connection:
             counts = {wire.God(god): count for god, count in connection.execute(query)}
         return {god: counts.get(god, 0) for god in wire.God}
 
     def fallen(self, table_id: str) -> tuple[KeptToken, ...]:
         """Return the tokens that were kept for a table, ledger by ledger, each in the order of its numbers."""
-        query = sa.select(_tokens).where(_tokens.c.table_id == table_id).order_by(_tokens.c.seq)
+        query = sa.select(TOKENS).where(TOKENS.c.table_id == table_id).order_by(TOKENS.c.seq)
         with self._reading() as connection:
             kept = [_kept(row) for row in connection.execute(query)]
         begun: dict[str, datetime] = {}
@@ -292,7 +194,7 @@ class SqlStore:
 
 
 class SqlTransaction:
-    """The port of `table.Transaction` over one connection that has begun."""
+    """The port of `keeping.Transaction` over one connection that has begun."""
 
     def __init__(self, connection: sa.Connection) -> None:
         self._connection = connection
@@ -301,12 +203,12 @@ class SqlTransaction:
         """Enter a new table."""
         fields = {name: getattr(charter, name) for name in Charter.__slots__}
         fields |= {"seats": list(charter.seats), "options": dict(charter.options)}
-        self._connection.execute(sa.insert(_tables), fields)
+        self._connection.execute(sa.insert(TABLES), fields)
 
     def append(self, table_id: str, entry: Entry) -> None:
         """Enter the next line of a table's log."""
         self._connection.execute(
-            sa.insert(_entries),
+            sa.insert(ENTRIES),
             {
                 "table_id": table_id,
                 "n": entry.n,
@@ -320,50 +222,50 @@ class SqlTransaction:
 
     def set_keys(self, table_id: str, keys: Mapping[Seat, str]) -> None:
         """Replace who holds the chairs of a table."""
-        self._connection.execute(sa.delete(_keys).where(_keys.c.table_id == table_id))
+        self._connection.execute(sa.delete(KEYS).where(KEYS.c.table_id == table_id))
         if keys:
             rows = [{"table_id": table_id, "seat": seat, "sha256": digest} for seat, digest in keys.items()]
-            self._connection.execute(sa.insert(_keys), rows)
+            self._connection.execute(sa.insert(KEYS), rows)
 
     def set_temple(self, temple: TempleRecord) -> None:
         """Enter a temple, or what changed about it."""
         fields = {"source": temple.source, "table_id": temple.table_id}
-        changed = self._connection.execute(sa.update(_temples).where(_temples.c.name == temple.name), fields)
+        changed = self._connection.execute(sa.update(TEMPLES).where(TEMPLES.c.name == temple.name), fields)
         if not changed.rowcount:
-            self._connection.execute(sa.insert(_temples), {"name": temple.name, **fields})
+            self._connection.execute(sa.insert(TEMPLES), {"name": temple.name, **fields})
 
     def token_ids(self, source: str, seqs: Sequence[int]) -> dict[int, str]:
         """Return the token ids already kept under these numbers of a source."""
-        query = sa.select(_tokens.c.seq, _tokens.c.token)
-        query = query.where(_tokens.c.source == source, _tokens.c.seq.in_(seqs))
+        query = sa.select(TOKENS.c.seq, TOKENS.c.token)
+        query = query.where(TOKENS.c.source == source, TOKENS.c.seq.in_(seqs))
         return {row.seq: row.token for row in self._connection.execute(query)}
 
     def keep(self, tokens: Sequence[KeptToken]) -> None:
         """Keep tokens whose numbers are new."""
         if tokens:
             rows = [{**_fields(kept), "table_id": kept.table_id} for kept in tokens]
-            self._connection.execute(sa.insert(_tokens), rows)
+            self._connection.execute(sa.insert(TOKENS), rows)
 
     def quarantine(self, tokens: Sequence[KeptToken]) -> int:
         """Hold apart tokens whose numbers are taken by others; returns how many were not held apart before."""
         known = sa.select(sa.literal(1)).where(
-            _quarantine.c.source == sa.bindparam("s"),
-            _quarantine.c.seq == sa.bindparam("n"),
-            _quarantine.c.token == sa.bindparam("t"),
+            QUARANTINE.c.source == sa.bindparam("s"),
+            QUARANTINE.c.seq == sa.bindparam("n"),
+            QUARANTINE.c.token == sa.bindparam("t"),
         )
         new = 0
         for kept in tokens:
             key = {"s": kept.token.source, "n": kept.token.seq, "t": kept.token.token}
             if self._connection.execute(known, key).scalar() is None:
-                self._connection.execute(sa.insert(_quarantine), _fields(kept))
+                self._connection.execute(sa.insert(QUARANTINE), _fields(kept))
                 new += 1
         return new
 
     def set_mark(self, source: str, temple: str, seq: int) -> None:
         """Raise the number up to which a source's tokens are kept without a gap."""
-        raised = sa.update(_sources).where(_sources.c.source == source)
+        raised = sa.update(SOURCES).where(SOURCES.c.source == source)
         if not self._connection.execute(raised, {"mark": seq}).rowcount:
-            self._connection.execute(sa.insert(_sources), {"source": source, "temple": temple, "mark": seq})
+            self._connection.execute(sa.insert(SOURCES), {"source": source, "temple": temple, "mark": seq})
 
 
 def _fields(kept: KeptToken) -> dict[str, Any]:

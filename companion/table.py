@@ -1,7 +1,7 @@
 """A table: its options, its chairs and its ordered log, and the state that they fold to; the only door to the rules.
 
 A `Table` is a frozen value: every change gives a new one, and what is shared between threads is never written.
-No IO, no clock, no randomness. The port that keeps tables durable is declared here and implemented in `store`.
+No IO, no clock, no randomness.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The temples a companion has heard of: how each is, what it counted, and which of its tokens are kept.
 
-Values and pure functions only. What is durable about a temple goes through the port of `table`.
+Values and pure functions only. What is durable about a temple goes through the port of `keeping`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import logging
 import os
 import secrets
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -45,9 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             format="templo-controller: %(levelname)s: %(message)s",
         )
         code: int = given.command(settings, given)
-    except SettingsError as error:
-        return _complain(str(error), EXIT_USAGE)
-    except ScenarioError as error:
+    except (SettingsError, ScenarioError) as error:
         return _complain(str(error), EXIT_USAGE)
     except (BeamsError, ControlError, InUseError, LedgerError, LedgerTrouble, FileNotFoundError) as error:
         return _complain(str(error), EXIT_REFUSED)
@@ -111,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
         "drop", parents=[common, simulated], help="drop simulated tokens; real temples take them as tests"
     )
     drop.add_argument("god", nargs="?", type=_god, default=God.HUITZILOPOCHTLI, help=" or ".join(_NAMES))
-    drop.add_argument("--count", type=_count, default=1, metavar="N", help="how many (1)")
+    drop.add_argument("--count", type=_number(MOST_DROPS), default=1, metavar="N", help="how many (1)")
     drop.add_argument("--every", type=_every, metavar="MS", help="milliseconds from one to the next (20)")
     drop.add_argument("--new", action="store_true", help="make a ledger where there is none and no daemon runs")
     drop.set_defaults(command=_drop)
@@ -120,7 +118,9 @@ def _parser() -> argparse.ArgumentParser:
         "calibrate", parents=[common, simulated], help="measure tokens that you drop, and count by them from now on"
     )
     calibrate.add_argument("god", type=_god, help=" or ".join(_NAMES))
-    calibrate.add_argument("--count", type=_known, default=USUAL, metavar="N", help=f"how many tokens ({USUAL})")
+    calibrate.add_argument(
+        "--count", type=_number(MOST), default=USUAL, metavar="N", help=f"how many tokens ({USUAL})"
+    )
     calibrate.add_argument("--yes", action="store_true", help="use what they propose without asking")
     calibrate.set_defaults(command=_calibrate)
 
@@ -166,16 +166,15 @@ def _god(text: str) -> God:
     return _NAMES[text.lower()]
 
 
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MOST_DROPS):
-        raise argparse.ArgumentTypeError(f"{text!r} is no such number; expected 1 to {MOST_DROPS}")
-    return int(text)
+def _number(most: int) -> Callable[[str], int]:
+    """Return what reads a whole number from 1 to `most`."""
 
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and 1 <= int(text) <= most):
+            raise argparse.ArgumentTypeError(f"{text!r} is no such number; expected 1 to {most}")
+        return int(text)
 
-def _known(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MOST):
-        raise argparse.ArgumentTypeError(f"{text!r} is no such number; expected 1 to {MOST}")
-    return int(text)
+    return read
 
 
 def _every(text: str) -> float:
@@ -260,6 +259,8 @@ def _drop(settings: Settings, given: argparse.Namespace) -> int:
 
 
 def _calibrate(settings: Settings, given: argparse.Namespace) -> int:
+    if ask(settings.state, {"do": "status"}, 10) is None:
+        return _no_daemon(settings)
     print(
         f"Drop {_tokens(given.count)} into the slot of {given.god.capitalize()}, one at a time. They are not scored."
     )
@@ -289,7 +290,7 @@ def _status(settings: Settings, given: argparse.Namespace) -> int:
         from controller.offline import status
 
         report = {"running": False, **status(settings)}
-    print(json.dumps(report, indent=2) if given.json else _described(report))
+    print(json.dumps(report, indent=2) if given.json else _described(report, settings.state))
     return 0
 
 
@@ -307,8 +308,13 @@ def _export(settings: Settings, given: argparse.Namespace) -> int:
     return 0
 
 
-def _described(report: Mapping[str, object]) -> str:
+def _described(report: Mapping[str, object], state: Path) -> str:
     """Return a report in plain words."""
+    if not report["running"] and report["source"] is None:
+        return (
+            f"Temple {report['temple']}: no daemon runs\n"
+            f"  Ledger           there is none in {state}: nothing fell yet, or --state names another directory"
+        )
 
     def each(name: str) -> Mapping[str, object]:
         value = report.get(name)

@@ -118,7 +118,7 @@ class BoardBeams:
         self._told: Finding | None = None
         self.beat: Beat = unheard
         self._thread = threading.Thread(target=self._run, name="beams", daemon=True)
-        self.slots: dict[God, Counter] = {god: BoardSlot(limits, monotonic_ns(), self._learn) for god in God}
+        self.slots: dict[God, BoardSlot] = {god: BoardSlot(limits, monotonic_ns(), self._learn) for god in God}
 
     def open(self, listener: Listener) -> Mapping[God, Level]:
         """Look for the board from now on; raises `BeamsError` without pyserial. The listener hears nothing."""

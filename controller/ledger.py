@@ -367,4 +367,4 @@ def _problem(error: sqlite3.Error, path: Path) -> LedgerError | LedgerTrouble:
         trouble = Trouble.LEDGER_FULL
     elif code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         trouble = Trouble.LEDGER_READ_ONLY
-    return LedgerTrouble(trouble, f"the ledger {path} cannot be written: {error}")
+    return LedgerTrouble(trouble, f"the ledger {path} cannot be used now: {error}")

@@ -11,37 +11,34 @@ from __future__ import annotations
 
 import logging
 import queue
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from controller import wire
 from controller.beams import Level
-from controller.board import BoardSlot
+from controller.board_intake import Board, BoardIntake
 from controller.bulletin import Bulletin
 from controller.calibration import USUAL, Calibration
 from controller.commands import Commands, RefusedError, Result
-from controller.counting import MS, SECOND, BeamChanged, Counted, Counter, Edge, Event, Glitch, Limits, MissedEdge
-from controller.diagnosis import Answer, Finding, Observed, diagnose, proof, selftest
+from controller.counting import MS, SECOND, BeamChanged, Counted, Counter, Event, Glitch, Limits, MissedEdge
+from controller.diagnosis import Answer, Finding
+from controller.drops import Drops
 from controller.herald import Herald, Identity, Outlet
 from controller.items import Ails, Calibrate, Drop, Fell, Heard, Item, Look, Met, Read, Selftest, Shown, Stop
-from controller.learned import shown
 from controller.ledger import Fallen, Ledger, LedgerError, LedgerTrouble
 from controller.lines import Mark
 from controller.link import Came, Down, Garbled, Up
 from controller.liveness import DISK_S, IDLE_S, Beat, unheard
 from controller.scenario import simulate
+from controller.slots import ALARMING, Found, Slots
+from controller.untold import Untold, Withheld
 from controller.window import Window
-from controller.wire import Beam, CommandName, Emitters, Flag, God, State, Trouble
+from controller.wire import CommandName, Emitters, Flag, God, State, Trouble
 
 RETRY_NS = SECOND // 2
 """How soon a ledger that failed is tried again."""
-
-DROP_NS = 5 * SECOND
-"""How long after its last edge a dropped token may take to be recorded."""
 
 STANDSTILL_NS = SECOND // 20
 """A wait that lasted so much longer than it should: the process was frozen, and its beams' thread with it."""
@@ -50,10 +47,6 @@ _BATCH = 256
 _STRAGGLERS_S = 1.0
 _ROUNDS = 10
 _BY_HAND = frozenset({Flag.TEST, Flag.SIMULATED})
-_ALARMING = (Beam.JAMMED, Beam.DARK, Beam.FLICKER)
-_HARMLESS = ("line_noise",)
-"""What may be wrong with a board's cable and loses nothing."""
-
 log = logging.getLogger(__name__)
 
 
@@ -62,44 +55,6 @@ class Clock(NamedTuple):
 
     monotonic_ns: Callable[[], int]
     utc: Callable[[], datetime]
-
-
-class Board(Protocol):
-    """A board that counts by itself, as far as the pipeline knows it."""
-
-    slots: dict[God, Counter]
-
-    def recorded(self, board: str, seq: int) -> None:
-        """Let the board know that its tokens are durable up to a number."""
-
-
-@dataclass(slots=True, eq=False)
-class _Untold:
-    """A token that fell and of which nobody may hear yet; `recorded` once the ledger holds it as it is now."""
-
-    fallen: Fallen
-    fell_ns: int
-    wished: bool = False
-    """Whether it was counted from edges that no beam gave."""
-    place: tuple[str, Mark] | None = None
-    """Where a board that counts by itself has it."""
-    recorded: wire.Token | None = None
-
-    def amend(self, counted: Counted, flags: frozenset[Flag]) -> None:
-        """Take what a draft was counted as; its time stays."""
-        self.fell_ns = counted.start_ns + counted.width_ns
-        fallen = replace(self.fallen, width_ns=counted.width_ns, flags=counted.flags | flags)
-        if fallen != self.fallen:
-            self.fallen, self.recorded = fallen, None
-
-
-@dataclass(slots=True)
-class _Waiting:
-    """A drop some of whose tokens are not yet recorded."""
-
-    drop: Drop
-    left: int
-    until_ns: int
 
 
 class Pipeline:
@@ -135,8 +90,6 @@ class Pipeline:
         self.source = ledger.source if ledger else None
         self._identity = identity
         self._calibration = calibration or Calibration(limits, frozenset(), {}, lambda learned: None)
-        self._limits = limits = self._calibration.limits
-        self._prove = prove
         self._ledger = ledger
         self._reopen = reopen
         self._outlet = outlet
@@ -145,24 +98,17 @@ class Pipeline:
         self._new_id = new_id
         self._break_beam = break_beam
         self._flags = frozenset({Flag.SIMULATED}) if break_beam else frozenset()
-        self._board = board
-        self._ailment: Finding | None = None
-        self._marks: dict[str, Mark] = {}
-        self.counters = (
+        self._board = None if board is None else BoardIntake(board)
+        limits = self._calibration.limits
+        counters: Mapping[God, Counter] = (
             {god: Counter(limits, at.dark, at.at_ns, at.proved) for god, at in levels.items()}
             if board is None
             else board.slots
         )
-        self._observed = {god: Observed(at.dark, at.at_ns) for god, at in levels.items()}
-        self._emitters = emitters
-        self._answers = {god: at.answer for god, at in levels.items() if at.answer is not None}
-        """What the emitters proved, of the beams where nothing has moved since."""
+        self._slots = Slots(counters, levels, limits, prove, emitters)
         self._bulletin = Bulletin(outlet)
-        self._untold: deque[_Untold] = deque()
-        self._drafts: dict[God, _Untold] = {}
-        self._waiting: dict[tuple[God, bool], deque[_Waiting]] = {
-            (god, test): deque() for god in God for test in (False, True)
-        }
+        self._withheld = Withheld()
+        self._drops = Drops()
         self._trouble: Trouble | None = None
         self._retry_ns = clock.monotonic_ns() if ledger is None else None
         self._herald = Herald(outlet, *_told(ledger))
@@ -176,6 +122,11 @@ class Pipeline:
             },
             outlet.publish,
         )
+
+    @property
+    def counters(self) -> Mapping[God, Counter]:
+        """What counts each slot."""
+        return self._slots.counters
 
     def work(self, items: Iterable[Item]) -> None:
         """Take what came, once, and draw what follows from it and from the time."""
@@ -222,20 +173,15 @@ class Pipeline:
 
     def status(self) -> wire.Status:
         """Return how the temple is."""
-        beams = {god: counter.beam for god, counter in self.counters.items()}
-        trouble = (
-            self._trouble or self._board_trouble() or (Trouble.LEDGER_RESTORED if self._herald.restored else None)
-        )
-        alert = trouble is not None or any(beam in _ALARMING for beam in beams.values())
+        beams = self._slots.beams()
+        ails = None if self._board is None else self._board.trouble()
+        trouble = self._trouble or ails or (Trouble.LEDGER_RESTORED if self._herald.restored else None)
+        alert = trouble is not None or any(beam in ALARMING for beam in beams.values())
         return self._identity.status(State.ALERT if alert else State.READY, beams, self.source, trouble)
 
     def noise(self) -> wire.Noise:
         """Return what the beams heard that was no token."""
-        return wire.Noise(
-            self._identity.session,
-            {god: counter.glitches for god, counter in self.counters.items()},
-            {god: counter.missed_edges for god, counter in self.counters.items()},
-        )
+        return wire.Noise(self._identity.session, self._slots.glitches(), self._slots.missed_edges())
 
     def report(self) -> dict[str, object]:
         """Return everything that there is to know, for the command line."""
@@ -251,13 +197,13 @@ class Pipeline:
             "source": status.source,
             "trouble": status.trouble,
             "beams": dict(status.beams),
-            "glitches": {god: counter.glitches for god, counter in self.counters.items()},
-            "missed_edges": {god: counter.missed_edges for god, counter in self.counters.items()},
+            "glitches": self._slots.glitches(),
+            "missed_edges": self._slots.missed_edges(),
             "totals": dict(self._herald.totals) if ledger else None,
             "last_seq": last,
             "delivered": self._herald.delivered,
             "waiting": last - self._herald.delivered if last is not None else None,
-            "unrecorded": self._unrecorded(),
+            "unrecorded": self._withheld.unrecorded(),
         }
 
     def selftest(self) -> dict[str, object]:
@@ -267,74 +213,40 @@ class Pipeline:
         so only while no beam has changed for a second.
         """
         now_ns = self._clock.monotonic_ns()
-        quiet = all(now_ns - counter.last_ns >= SECOND for counter in self.counters.values())
-        answers = self._prove() if quiet else None
-        for god, answer in (answers or {}).items():
-            self._answers[god] = answer
-            if proof(answer) is None:
-                self._heed(god, self.counters[god].prove())
+        if quiet := self._slots.quiet(now_ns):
+            self._act_on(self._slots.prove())
         status = self.status()
         return {
             "state": status.state,
             "trouble": status.trouble,
-            "limits": shown(self._limits),
-            "emitters": self._emitters if quiet or self._emitters is Emitters.FIXED else "busy",
-            "beams": selftest(self.counters, self._observed, self._answers, self._limits, now_ns, self._ailment),
+            **self._slots.selftest(now_ns, quiet, self._ailment()),
         }
 
     def findings(self) -> wire.Findings:
         """Return what is wrong with the beams as far as anybody can tell without touching them."""
-        beams = {god: counter.beam for god, counter in self.counters.items()}
-        found = diagnose(self._observed, beams, self._limits, self._clock.monotonic_ns(), self._answers)
-        before = () if self._ailment is None else (self._ailment,)
-        return wire.Findings(
-            session=self._identity.session,
-            at=self._clock.utc(),
-            emitters=self._emitters,
-            limits=shown(self._limits),
-            beams={god: tuple(wire.Finding(each.code, each.facts) for each in (*before, *found[god])) for god in God},
-        )
+        now_ns, at = self._clock.monotonic_ns(), self._clock.utc()
+        return self._slots.findings(self._identity.session, at, now_ns, self._ailment())
 
-    def _seen(self) -> object:
-        """Return all that `findings` follow from, beside the time."""
-        edges = tuple((each.edges, each.unheard) for each in self._observed.values())
-        beams = tuple(counter.beam for counter in self.counters.values())
-        return (edges, beams, self._limits, tuple(self._answers.items()), self._ailment)
+    def _ailment(self) -> Finding | None:
+        return None if self._board is None else self._board.ailment
 
     def patience(self) -> float | None:
         """Return the seconds until something is due, or None if only the queue can bring news."""
         due = [counter.deadline() for counter in self.counters.values()]
         due.append(self._herald.deadline() if self._ledger else None)
-        due += (self._retry_ns, self._calibration.deadline(), self._bulletin.deadline())
-        due += [waiting[0].until_ns for waiting in self._waiting.values() if waiting]
+        due += (self._retry_ns, self._calibration.deadline(), self._bulletin.deadline(), self._drops.deadline())
         soonest = min((at_ns for at_ns in due if at_ns is not None), default=None)
         return None if soonest is None else max(0, soonest - self._clock.monotonic_ns()) / SECOND
 
     def _take(self, item: Item) -> None:
         match item:
             case Heard(god, at_ns, dark):
-                self._answers.pop(god, None)
-                self._observed[god].edge(at_ns, dark, self._limits)
-                # What fell through the other slot before this edge comes first, however late all of it is heard.
-                for other in self._in_order():
-                    if other is not god:
-                        self._heed(other, self.counters[other].advance(at_ns))
-                self._heed(god, self.counters[god].feed(Edge(at_ns, dark)))
+                self._act_on(self._slots.hear(god, at_ns, dark))
             case Read(god, at_ns, dark):
-                self._answers.pop(god, None)
-                self._observed[god].level(at_ns, dark)
-                self._heed(god, self.counters[god].resync(at_ns, dark))
-            case Met(board, otherwise, told):
-                self._meet(board, otherwise, told)
-            case Fell():
-                self._take_counted(item)
-            case Shown(god, beam, dark, glitches, missed, at_ns):
-                self._heed(god, self._slot(god).show(beam, dark, glitches, missed, at_ns))
-            case Ails(finding, _):
-                self._ailment = finding
-                if finding is not None and finding.code not in _HARMLESS:
-                    for god in self.counters:
-                        self._heed(god, self._slot(god).lose())
+                self._act_on(self._slots.read(god, at_ns, dark))
+            case Met() | Fell() | Shown() | Ails():
+                assert self._board is not None
+                self._take_from(self._board, item)
             case Came(wire.Ack() as ack):
                 ledger = self._ledger if ack.source == self.source else None
                 if ledger is not None and self._herald.acknowledged(ack.seq, self._clock.monotonic_ns()):
@@ -364,11 +276,10 @@ class Pipeline:
 
     def _settle(self, now_ns: int) -> None:
         """Draw what follows from what was taken and from the time: record first, then tell."""
-        for god in self._in_order():
-            self._heed(god, self.counters[god].advance(now_ns))
-        for god in self._in_order():
-            if god not in self._drafts and (certain := self.counters[god].certain()) is not None:
-                self._drafts[god] = self._fell(god, certain, self._flags_of(god))
+        self._act_on(self._slots.advance(now_ns))
+        for god in self._slots.in_order():
+            if not self._withheld.drafted(god) and (certain := self.counters[god].certain()) is not None:
+                self._withheld.draft(god, self._untold(god, certain, self._flags_of(god)))
         self._calibration.advance(now_ns)
         self._record(now_ns)
         self._let_out()
@@ -380,28 +291,56 @@ class Pipeline:
                 self._failed(error, now_ns)
                 self._herald.tell_status(self.status())
         self._herald.tell_noise(self.noise(), now_ns)
-        self._bulletin.tell(self._seen(), self.findings, self._observed.values(), now_ns)
-        self._forget_drops(now_ns)
+        seen = (self._slots.seen(), self._ailment())
+        self._bulletin.tell(seen, self.findings, self._slots.observed(), now_ns)
+        self._drops.forget(now_ns)
 
-    def _in_order(self) -> list[God]:
-        """Return the slots, the one first whose last edge is the earlier."""
-        return sorted(self.counters, key=lambda god: self.counters[god].last_ns)
+    def _take_from(self, board: BoardIntake, item: Met | Fell | Shown | Ails) -> None:
+        """Take what a board says that counts by itself."""
+        match item:
+            case Met(name, otherwise, told):
+                # While the ledger cannot be read the board has to ask again.
+                if (durable := self._durable_of(name, otherwise)) is not None:
+                    board.meet(name, durable)
+                    told(durable)
+            case Fell():
+                if (counted := board.take(item)) is not None:
+                    self._slots.note(item.god, counted, self._clock.monotonic_ns())
+                    untold = self._untold(item.god, counted, self._flags_of(item.god))
+                    untold.fell_ns, untold.place = item.fell_ns, (item.board, item.mark)
+                    self._withheld.add(untold)
+                    self._calibration.take(item.god, counted)
+            case Shown():
+                self._act_on([(item.god, board.show(item))])
+            case Ails(finding, _):
+                self._act_on(board.ail(finding))
 
-    def _heed(self, god: God, events: list[Event]) -> None:
-        for event in events:
-            self._observed[god].event(event, self._clock.monotonic_ns())
-            self._take_note(god, event)
-            self._calibration.take(god, event)
+    def _durable_of(self, board: str, otherwise: Mark) -> Mark | None:
+        """Return up to where the ledger has a board's tokens, or None while it cannot be read."""
+        if self._ledger is None:
+            return None
+        try:
+            known = self._ledger.boards().get(board)
+        except (LedgerTrouble, LedgerError) as error:
+            self._failed(error, self._clock.monotonic_ns())
+            return None
+        return otherwise if known is None else Mark(*known)
+
+    def _act_on(self, found: Found) -> None:
+        for god, events in found:
+            for event in events:
+                self._slots.note(god, event, self._clock.monotonic_ns())
+                self._take_note(god, event)
+                self._calibration.take(god, event)
 
     def _take_note(self, god: God, event: Event) -> None:
         match event:
             case Counted():
-                if (draft := self._drafts.pop(god, None)) is not None:
-                    draft.amend(event, self._flags_of(god))
-                else:
-                    self._fell(god, event, self._flags_of(god))
+                flags = self._flags_of(god)
+                if not self._withheld.settle(god, event, flags):
+                    self._withheld.add(self._untold(god, event, flags))
             case BeamChanged(beam):
-                log.log(logging.WARNING if beam in _ALARMING else logging.INFO, "the beam of %s is %s", god, beam)
+                log.log(logging.WARNING if beam in ALARMING else logging.INFO, "the beam of %s is %s", god, beam)
             case MissedEdge(_, dark):
                 log.warning("an edge of %s was missed; its beam is %s", god, "dark" if dark else "clear")
             case Glitch(_, width_ns):
@@ -410,49 +349,11 @@ class Pipeline:
     def _flags_of(self, god: God) -> frozenset[Flag]:
         return self._flags | {Flag.TEST} if self._calibration.measures(god) else self._flags
 
-    def _fell(self, god: God, counted: Counted, flags: frozenset[Flag], wished: bool = False) -> _Untold:
+    def _untold(self, god: God, counted: Counted, flags: frozenset[Flag], wished: bool = False) -> Untold:
+        """Return a token that fell now, or a while ago, with an id of its own."""
         at = self._clock.utc() - timedelta(microseconds=(self._clock.monotonic_ns() - counted.start_ns) // 1000)
         fallen = Fallen(self._new_id(), god, at, counted.width_ns, counted.flags | flags)
-        untold = _Untold(fallen, counted.start_ns + counted.width_ns, wished)
-        self._untold.append(untold)
-        return untold
-
-    def _slot(self, god: God) -> BoardSlot:
-        slot = self.counters[god]
-        assert isinstance(slot, BoardSlot)
-        return slot
-
-    def _board_trouble(self) -> Trouble | None:
-        """Return what a board's ailment is to the table."""
-        if self._ailment is None or self._ailment.code in _HARMLESS:
-            return None
-        return Trouble.LEDGER_FAILING if self._ailment.code == "board_worn" else Trouble.DEAF
-
-    def _meet(self, board: str, otherwise: Mark, told: Callable[[Mark], None]) -> None:
-        """Tell a board where to go on; while the ledger cannot be read it has to ask again."""
-        if self._ledger is None:
-            return
-        try:
-            known = self._ledger.boards().get(board)
-        except (LedgerTrouble, LedgerError) as error:
-            self._failed(error, self._clock.monotonic_ns())
-            return
-        durable = otherwise if known is None else Mark(*known)
-        # What is taken and not yet durable is passed over when it comes again, and acknowledged with its commit.
-        self._marks.setdefault(board, durable)
-        told(durable)
-
-    def _take_counted(self, fell: Fell) -> None:
-        """Take a token that a board counted, unless it was taken before."""
-        known = self._marks.get(fell.board)
-        if known is None or fell.mark.seq <= known.seq:
-            return
-        self._marks[fell.board] = fell.mark
-        counted = replace(fell.counted, flags=self._slot(fell.god).flags(fell.counted))
-        self._observed[fell.god].event(counted, self._clock.monotonic_ns())
-        untold = self._fell(fell.god, counted, self._flags_of(fell.god))
-        untold.fell_ns, untold.place = fell.fell_ns, (fell.board, fell.mark)
-        self._calibration.take(fell.god, counted)
+        return Untold(fallen, counted.start_ns + counted.width_ns, wished)
 
     def _drop(self, drop: Drop) -> None:
         now_ns = self._clock.monotonic_ns()
@@ -460,27 +361,23 @@ class Pipeline:
         if self._break_beam is None or test:
             through_ns = now_ns
             for _ in range(drop.times):
-                self._fell(drop.god, simulate(self._limits, now_ns), _BY_HAND, wished=True)
+                counted = simulate(self._slots.limits, now_ns)
+                self._withheld.add(self._untold(drop.god, counted, _BY_HAND, wished=True))
         else:
             through_ns = self._break_beam(drop.god, drop.times, drop.spacing_ns)
-        self._waiting[drop.god, test].append(_Waiting(drop, drop.times, through_ns + DROP_NS))
+        self._drops.wait(drop, test, through_ns)
 
     def _record(self, now_ns: int) -> None:
         """Make what fell durable as it is now, in one commit, or keep it and try again soon."""
-        unrecorded = self._unrecorded()
+        unrecorded = self._withheld.unrecorded()
         if now_ns < self._retry_ns if self._retry_ns is not None else not unrecorded:
             return
         try:
             ledger = self._ledger = self._ledger or self._open()
             if unrecorded:
-                boards = {each.place[0]: each.place[1] for each in self._untold if each.place is not None}
-                marks = {board: (mark.seq, mark.huitzilopochtli or 0) for board, mark in boards.items()}
-                recorded = ledger.record([each.fallen for each in self._untold], marks)
-                for untold, token in zip(self._untold, recorded, strict=True):
-                    untold.recorded = token
-                for board, mark in boards.items():
-                    assert self._board is not None
-                    self._board.recorded(board, mark.seq)
+                durable = self._withheld.record(ledger)
+                if self._board is not None:
+                    self._board.recorded(durable)
         except (LedgerTrouble, LedgerError) as error:
             self._failed(error, now_ns)
             return
@@ -488,16 +385,11 @@ class Pipeline:
             log.warning("the ledger can be written again")
             self._retry_ns = self._trouble = None
 
-    def _unrecorded(self) -> int:
-        return sum(untold.recorded is None for untold in self._untold)
-
     def _let_out(self) -> None:
         """Let everyone hear, in order, of what is recorded for good."""
-        drafts = self._drafts.values()
-        while self._untold and self._untold[0] not in drafts and (token := self._untold[0].recorded) is not None:
-            untold = self._untold.popleft()
+        for untold, token in self._withheld.let_out():
             self._herald.recorded(token, untold.fell_ns)
-            self._answer_drop(self._waiting[token.god, untold.wished], token.seq)
+            self._drops.recorded(token.god, untold.wished, token.seq)
 
     def _open(self) -> Ledger:
         """Open the ledger again, after the disk had refused it."""
@@ -515,29 +407,13 @@ class Pipeline:
     def _failed(self, error: LedgerTrouble | LedgerError, now_ns: int) -> None:
         trouble = error.trouble if isinstance(error, LedgerTrouble) else Trouble.LEDGER_FAILING
         if trouble is not self._trouble:
-            log.error("%s (%d tokens wait in memory)", error, self._unrecorded())
+            log.error("%s (%d tokens wait in memory)", error, self._withheld.unrecorded())
         self._trouble = trouble
         self._retry_ns = now_ns + RETRY_NS
         # After a failed sync only a new connection finds out what is on disk and what is not.
         if self._ledger is not None:
             self._ledger.abandon()
             self._ledger = None
-
-    def _answer_drop(self, waiting: deque[_Waiting], seq: int) -> None:
-        if waiting:
-            waiting[0].left -= 1
-            if waiting[0].left == 0:
-                drop = waiting.popleft().drop
-                drop.told({"god": drop.god, "recorded": drop.times, "seq": seq})
-
-    def _forget_drops(self, now_ns: int) -> None:
-        """Give up on drops that never came through: into a jammed slot, or with a ledger that fails."""
-        for waiting in self._waiting.values():
-            while waiting and now_ns >= waiting[0].until_ns:
-                drop, left = waiting[0].drop, waiting.popleft().left
-                recorded = f"{drop.times - left} of {drop.times} tokens"
-                words = f"{recorded} dropped for {drop.god} were recorded: see the temple's status"
-                drop.told(RefusedError("not_recorded", words).told())
 
     def _identify(self) -> dict[str, object]:
         return {key: value for key, value in self.report().items() if value is not None}
@@ -567,9 +443,8 @@ class Pipeline:
             wanted = USUAL if number is None else number
             self._calibration.begin(god, wanted, self._clock.monotonic_ns(), told)
             return
-        self._limits, result = self._calibration.decide(god, keep)
-        for counter in self.counters.values():
-            counter.learn(self._limits)
+        limits, result = self._calibration.decide(god, keep)
+        self._slots.learn(limits)
         told(result)
 
     def _test(self, command: wire.Command, told: Callable[[Result], None]) -> None:
@@ -580,14 +455,13 @@ class Pipeline:
     def _close(self) -> None:
         """Count what has just fallen, record it, and close."""
         now_ns = self._clock.monotonic_ns()
-        for god, counter in self.counters.items():
-            self._heed(god, counter.advance(now_ns + self._limits.min_clear))
-        self._drafts.clear()  # a beam that is dark again will not be heard to the end: its token stays as it is
+        self._act_on(self._slots.advance(now_ns + self._slots.limits.min_clear))
+        self._withheld.settle_all()  # a beam that is dark again will not be heard to the end
         self._record(now_ns)
         self._let_out()
-        if unrecorded := self._unrecorded():
+        if unrecorded := self._withheld.unrecorded():
             log.error("%d tokens could not be recorded before the end", unrecorded)
-        self._forget_drops(max((each.until_ns for queued in self._waiting.values() for each in queued), default=0))
+        self._drops.forget(None)
         if self._ledger is not None:
             self._ledger.close()
 

@@ -24,7 +24,7 @@ TROUBLES = {
     "ledger_read_only": "the ledger may only be read: tokens wait in memory",
     "ledger_failing": "the ledger fails: tokens wait in memory",
     "ledger_restored": "the companion knows later tokens: the ledger came from a backup",
-    "deaf": "a thread has died",
+    "deaf": "no beam is heard: a thread has died, or the counting board is away; 'selftest' says more",
 }
 
 EMITTERS = {
@@ -84,7 +84,7 @@ FINDINGS = {
         "calibrate with the tokens that you play with",
     ),
     "was_deaf": (
-        "its level changed {unheard} times without an edge; it is heard again since {ago_s} s",
+        "its level changed {unheard} times without an edge; it was heard again {ago_s} s ago",
         "nothing, unless it comes back; a token that fell while it was deaf is missing",
     ),
     "missed_edges": (

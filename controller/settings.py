@@ -10,17 +10,14 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
 
-from controller import wire
 from controller.counting import MS, Limits
+from controller.kinds import SERIAL, Given, Kind, Milliseconds, OneOf, Source, Temple, Text, Whole
 from controller.wire import God
 
 PREFIX = "TEMPLO_"
 PASSWORD = "TEMPLO_BROKER_PASSWORD"  # noqa: S105 (the name of a variable)
 CONFIG = "TEMPLO_CONFIG"
-SERIAL = "serial:"
-"""Before the port of a board that counts by itself."""
 
 
 class SettingsError(Exception):
@@ -76,117 +73,33 @@ class Settings:
         return self.beams.source.removeprefix(SERIAL) if self.beams.source.startswith(SERIAL) else None
 
 
-class Given(NamedTuple):
-    """A value and where it came from; `text` where it came without a type of its own."""
+_PATH = Text(4096, "a path")
+_PIN = Whole(0, 27, "a BCM pin number")
 
-    value: object
-    origin: str
-    text: bool
-
-
-class _Kind(Protocol):
-    """What a setting must be: `read` raises ValueError for anything else."""
-
-    expected: str
-
-    def read(self, given: Given) -> object: ...
-
-
-class _Whole:
-    def __init__(self, low: int, high: int, what: str = "a whole number") -> None:
-        self.low, self.high = low, high
-        self.expected = f"{what} from {low} to {high}"
-
-    def read(self, given: Given) -> object:
-        value = int(str(given.value)) if given.text else given.value
-        if type(value) is not int or not self.low <= value <= self.high:
-            raise ValueError
-        return value
-
-
-class _Milliseconds:
-    def __init__(self, low: float, high: float) -> None:
-        self.low, self.high = low, high
-        self.expected = f"milliseconds from {low:g} to {high:g}"
-
-    def read(self, given: Given) -> object:
-        value = float(str(given.value)) if given.text else given.value
-        if type(value) not in (int, float) or not self.low <= value <= self.high:  # type: ignore[operator]
-            raise ValueError
-        return round(value * MS)  # type: ignore[operator]
-
-
-class _OneOf:
-    def __init__(self, *words: str) -> None:
-        self.words = words
-        self.expected = "one of " + ", ".join(words)
-
-    def read(self, given: Given) -> object:
-        if given.value not in self.words:
-            raise ValueError
-        return given.value
-
-
-class _Text:
-    def __init__(self, longest: int, expected: str) -> None:
-        self.longest = longest
-        self.expected = expected
-
-    def read(self, given: Given) -> object:
-        value = given.value
-        if not isinstance(value, str) or not 0 < len(value) <= self.longest or not value.isprintable():
-            raise ValueError
-        return value
-
-
-class _Source:
-    expected = "gpio, simulated, or serial: and a port, such as serial:/dev/ttyACM0"
-
-    def read(self, given: Given) -> object:
-        value = given.value
-        if not isinstance(value, str) or not value.isprintable() or len(value) > 4096:
-            raise ValueError
-        if value not in ("gpio", "simulated") and not value.startswith(f"{SERIAL}/"):
-            raise ValueError
-        return value
-
-
-class _Temple:
-    expected = "1 to 32 lower-case letters, digits and inner hyphens"
-
-    def read(self, given: Given) -> object:
-        if not isinstance(given.value, str):
-            raise ValueError
-        return wire.temple_name(given.value)
-
-
-_PATH = _Text(4096, "a path")
-_PIN = _Whole(0, 27, "a BCM pin number")
-
-_KINDS: dict[str, _Kind] = {
-    "temple": _Temple(),
+_KINDS: dict[str, Kind] = {
+    "temple": Temple(),
     "state": _PATH,
-    "log": _OneOf("debug", "info", "warning", "error"),
-    "beams.source": _Source(),
-    "beams.factory": _OneOf("lgpio", "rpigpio", "mock"),
-    "beams.chip": _Text(64, "the label of a GPIO chip, such as pinctrl-rp1"),
+    "log": OneOf("debug", "info", "warning", "error"),
+    "beams.source": Source(),
+    "beams.factory": OneOf("lgpio", "rpigpio", "mock"),
+    "beams.chip": Text(64, "the label of a GPIO chip, such as pinctrl-rp1"),
     "beams.huitzilopochtli": _PIN,
     "beams.tlaloc": _PIN,
     "beams.emitters": _PIN,
-    "beams.broken": _OneOf("low", "high"),
-    "beams.pull": _OneOf("up", "down", "none"),
-    "counting.min_break_ms": _Milliseconds(0.1, 1000),
-    "counting.min_clear_ms": _Milliseconds(0.1, 1000),
-    "counting.max_break_ms": _Milliseconds(1, 60_000),
-    "counting.band_ms": _Milliseconds(0.1, 60_000),
-    "counting.narrow_ms": _Milliseconds(0.1, 60_000),
-    "counting.flicker_per_s": _Whole(2, 10_000),
-    "broker.host": _Text(253, "a host name or address"),
-    "broker.port": _Whole(1, 65_535, "a port"),
-    "broker.user": _Text(128, "a user name"),
+    "beams.broken": OneOf("low", "high"),
+    "beams.pull": OneOf("up", "down", "none"),
+    "counting.min_break_ms": Milliseconds(0.1, 1000),
+    "counting.min_clear_ms": Milliseconds(0.1, 1000),
+    "counting.max_break_ms": Milliseconds(1, 60_000),
+    "counting.band_ms": Milliseconds(0.1, 60_000),
+    "counting.narrow_ms": Milliseconds(0.1, 60_000),
+    "counting.flicker_per_s": Whole(2, 10_000),
+    "broker.host": Text(253, "a host name or address"),
+    "broker.port": Whole(1, 65_535, "a port"),
+    "broker.user": Text(128, "a user name"),
     "broker.password_file": _PATH,
-    "broker.protocol": _OneOf("auto", "5", "3.1.1"),
-    "broker.keepalive_s": _Whole(2, 3600),
+    "broker.protocol": OneOf("auto", "5", "3.1.1"),
+    "broker.keepalive_s": Whole(2, 3600),
 }
 
 KEYS = tuple(_KINDS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from enum import Enum, auto
 
-SECOND = 1_000_000_000
+from controller.counting import SECOND
 
 
 class Answer(Enum):

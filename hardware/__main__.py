@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from time import monotonic
 
-from hardware import pictures, slicing
+from hardware import checks, pictures, slicing
 from hardware.catalogue import pieces
 from hardware.making import BUILD, Workshop
 from hardware.parameters import TEMPLE
@@ -22,6 +22,12 @@ HEAD = """# Parts to print
 `make hardware` draws every part into `build/hardware` (STL, STEP and 3MF), slices it with PrusaSlicer {profile},
 and writes this table. Costs are euros at {price:g} a kilogram of PLA: rough. Nothing has been printed yet; the
 figures are the slicer's.
+
+Every mesh is checked (`make hardware-test`): one watertight body, no wall thinner than {thinnest:g} mm, nothing that
+hangs over more than {overhang:g} degrees but ledges of {ledge:g} mm and bridges of {bridge:g} mm. Two things are let
+pass. A thin crumb of up to {crumb:g} mm2 in a section, as one line of a nozzle that is 3 mm long, is the tip of a
+relief or of a corner: it prints blunt, and carries nothing. A patch of up to {patch:g} mm2 in the air is where a
+rounded edge, an eye or a bridge's corner begins: it droops by a layer, and the next one closes it.
 
 """
 
@@ -56,7 +62,18 @@ def main() -> int:
             renew()
         if not given.no_slicer:
             profile = "at 0.2 mm, three walls, 12 % infill, without support"
-            text = HEAD.format(profile=profile, price=slicing.PRICE) + "\n".join(slicing.table(workshop, kit)) + "\n"
+            bed = temple.bed
+            head = HEAD.format(
+                profile=profile,
+                price=slicing.PRICE,
+                thinnest=bed.thinnest,
+                overhang=bed.overhang,
+                ledge=bed.ledge,
+                bridge=bed.bridge,
+                crumb=checks.CRUMB,
+                patch=checks.PATCH,
+            )
+            text = head + "\n".join(slicing.table(workshop, kit)) + "\n"
             (BUILD / "parts.md").write_text(text, "utf-8")
             if given.docs:
                 (DOCS / "parts.md").write_text(text, "utf-8")

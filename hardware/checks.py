@@ -22,6 +22,10 @@ from hardware.parameters import Bed
 
 LAYER = 0.6
 """Between two sections of a check."""
+CRUMB = 1.2
+"""Square millimetres of a section that may be thin: the tip of a relief, which prints blunt and carries nothing."""
+PATCH = 5.0
+"""Square millimetres that may hang in the air: they droop by a layer, and the next one closes them."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ def sections(mesh: trimesh.Trimesh, step: float = LAYER) -> list[tuple[float, Po
     return found
 
 
-def thin(mesh: trimesh.Trimesh, least: float, *, area: float = 1.2) -> list[Fault]:
+def thin(mesh: trimesh.Trimesh, least: float, *, area: float = CRUMB) -> list[Fault]:
     """Find walls under `least`: what an opening by half of it takes away, beyond mere corners."""
     faults = []
     for axis, name in ((2, "z"), (0, "x"), (1, "y")):
@@ -112,7 +116,7 @@ def _core(piece: Polygon, least: float) -> float:
     return float(piece.area) if width > 0.12 and length > 2.2 * least else 0.0
 
 
-def overhangs(mesh: trimesh.Trimesh, bed: Bed, *, area: float = 5.0) -> list[Fault]:
+def overhangs(mesh: trimesh.Trimesh, bed: Bed, *, area: float = PATCH) -> list[Fault]:
     """Find what would print in the air: not over the layer below, no short ledge, no bridge between walls."""
     faults = []
     layers = sections(mesh)

@@ -95,4 +95,6 @@ def fingerprint(temple: Temple) -> str:
 
 
 def _sources() -> Iterable[Path]:
-    return sorted([*(FOLDER / "parts").glob("*.py"), FOLDER / "shapes.py", FOLDER / "ornament.py"])
+    return sorted(
+        [*(FOLDER / "parts").glob("*.py"), FOLDER / "parameters.py", FOLDER / "shapes.py", FOLDER / "ornament.py"]
+    )

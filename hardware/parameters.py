@@ -8,7 +8,11 @@ printed yet. ``rules.py`` says which changes are allowed.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import atan2, cos, degrees, hypot, radians, sin, tan
+from itertools import pairwise
+from math import atan2, ceil, cos, degrees, hypot, radians, sin, tan
+
+FACET = 4.0
+"""Degrees that a facet of the gutter's bend turns, at most."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +160,8 @@ class Temple:
     floor: float = 3.2
     plinth: float = 29
     """Where the first tier begins: below it the lake hides the wall."""
-    rise: float = 14.5
+    rise: float = 17
+    """Of each tier; the chutes need the height to be steep."""
     tiers: tuple[Tier, ...] = (
         Tier(56, 50, -50),
         Tier(52, 47.6, -47),
@@ -172,24 +177,31 @@ class Temple:
     shrine_z: float = 25
 
     # The chutes
-    slot: tuple[float, float] = (19, 17.4)
+    slot: tuple[float, float] = (17.4, 16.8)
     """The shrine's open top; from here to the throat it is steep, as whatever circles in a funnel meets the next."""
     throat: float = 15.8
     throat_long: float = 3
     shaft: float = 17
     """Inside, both ways."""
-    shaft_at: tuple[float, float] = (15, -23)
+    shaft_at: tuple[float, float] = (15, -20)
     exit_at: tuple[float, float] = (30, 53)
     """The middle of the tongue's end."""
+    steep: float = 43
+    """Of the gutter's floor under the shaft: what falls on it goes on sliding, where a flatter one stops it."""
+    bend: float = 60
+    """The radius of the hollow from the steep floor to the flatter one: it presses a token down, before the beam."""
+    bend_ends: float = 41.5
+    """From the middle of the shaft, along the level: behind it the floor is flat."""
     slope: float = 26
+    """Of the floor under the beam and to the tongue."""
     sill: float = 30
     """How high the tongue's end lies."""
     roof: float = 16.6
     """Over the floor, square to it."""
     chute_wall: float = 2.0
-    beam_after: float = 48
+    beam_after: float = 45
     """From the shaft to the beam, along the level."""
-    beam_over: float = 6
+    beam_over: float = 5.5
     """Above the floor, square to it."""
 
     # The lake
@@ -249,15 +261,39 @@ class Temple:
         """From the middle of the shaft to the beam, along the level."""
         return self.shaft / 2 + self.beam_after
 
+    def straight(self, s: float) -> float:
+        """How high the flatter floor lies, or would lie if it went on uphill, `s` from the middle of the shaft."""
+        return self.sill + (self.run - s) * tan(radians(self.slope))
+
     def gutter(self, s: float) -> float:
         """How high the gutter's floor lies, `s` from the middle of the shaft along the level."""
-        return self.sill + (self.run - s) * tan(radians(self.slope))
+        line = self.above(0, max(self.run, s), min(-self.shaft / 2, s))
+        (right, low), (left, high) = next(each for each in pairwise(line) if each[1][0] <= s <= each[0][0])
+        return low + (high - low) * (right - s) / (right - left)
+
+    def above(self, over: float, down: float, up: float) -> tuple[tuple[float, float], ...]:
+        """Return the line that lies `over` the gutter's floor, square to it, as points along the level and up.
+
+        It goes uphill from `down`, on the flatter floor, to `up`, on the steep one; the bend has straight facets. The
+        parts are cut along it, and the physics' plates lie along it.
+        """
+        low, high = radians(self.slope), radians(self.steep)
+        s, z = self.bend_ends + self.bend * sin(low), self.straight(self.bend_ends) + self.bend * cos(low)
+        facets = max(1, ceil((self.steep - self.slope) / FACET))
+        turns = [low + (high - low) * n / facets for n in range(facets + 1)]
+        arc = [(s - (self.bend - over) * sin(turn), z - (self.bend - over) * cos(turn)) for turn in turns]
+        last_s, last_z = arc[-1]
+        return (
+            (down, self.straight(down) + over / cos(low)),
+            *arc,
+            (up, last_z + (last_s - up) * tan(high)),
+        )
 
     @property
     def beam_high(self) -> float:
         """How high the beam is over the table."""
         tilt = radians(self.slope)
-        return self.gutter(self.beam_at + self.beam_over * sin(tilt)) + self.beam_over / cos(tilt)
+        return self.straight(self.beam_at) + self.beam_over / cos(tilt)
 
     @property
     def lake_area(self) -> float:

@@ -99,6 +99,37 @@ def _chute_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     yield "slope", _least(t.slope, 25), f"at {t.slope:g} degrees beans and skulls stick; 25 to 30 works"
     yield "slope", _most(t.slope, 30), f"at {t.slope:g} degrees beans hop over the beam; 25 to 30 works"
     yield (
+        "steep under the shaft",
+        _least(t.steep, 40),
+        f"a token that lands on {t.steep:g} degrees loses its speed, and the next one catches it; 40 to 45 works",
+    )
+    yield (
+        "steep under the shaft",
+        _most(t.steep, 45),
+        f"from {t.steep:g} degrees beans and skulls hop over the beam; 40 to 45 works",
+    )
+    yield (
+        "bend is wide",
+        _least(t.bend, 50),
+        f"a bend of {t.bend:g} mm stops a token where it should press it down; 50 mm and more works",
+    )
+    yield (
+        "beam behind the bend",
+        _least(t.beam_at - t.bend_ends, 6),
+        f"the bend ends {t.beam_at - t.bend_ends:.1f} mm before the beam; 6 to 14 works",
+    )
+    yield (
+        "beam behind the bend",
+        _most(t.beam_at - t.bend_ends, 14),
+        f"the bend ends {t.beam_at - t.bend_ends:.1f} mm before the beam; from 14 mm on beans hop again",
+    )
+    corner = t.above(t.roof + t.chute_wall, t.run, t.shaft / 2 + t.chute_wall)[-1][1]
+    yield (
+        "roof begins under the lid",
+        _most(corner, t.platform - 0.1),
+        f"the gutter's roof meets the shaft {corner:.1f} mm over the table, the lid lies at {t.platform:g}",
+    )
+    yield (
         "beam after the shaft",
         _least(t.beam_after, 45),
         (f"{t.beam_after:g} mm after the shaft tokens still hop; 45 to 55 works"),

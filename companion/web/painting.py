@@ -17,6 +17,9 @@ A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen
   deck showed instead is a form of its choice with ``seat="chance"``
 - ``guided(game)`` whether a game's folder brings a guide, and so a page of rules
 
+Regions that stand within an element with ``data-first`` are put into the page a frame before the others: what an eye
+waits for after a tap, such as a map.
+
 ``templates/print/<name>.html`` is a page for the printer: one ``<section class="leaf">`` for each page of paper. It
 finds ``slice``, ``t`` and ``words`` as above, and:
 
@@ -34,6 +37,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -108,6 +112,9 @@ class Painter:
             auto_reload=False,
             cache_size=-1,
         )
+        self._templates.policies["json.dumps_kwargs"] = {
+            "separators": (",", ":")
+        }  # what a page carries to its script
 
     def page(self, name: str, language: str, context: Mapping[str, Any]) -> str:
         """Return a whole page of the shell."""
@@ -132,23 +139,12 @@ class Painter:
         words = self.words(audience.language, table)
         at = At(table.id, audience.layout, audience.seats, audience.language)
         context = self._context(words, at)
-        folder = game_folder(table.charter.game)
-
-        def paint(region: str, slice_: Mapping[str, Json]) -> str:
-            name = f"regions/{region}.html" if region in SHELL_REGIONS else f"{folder}/{region}.html"
-            return self._template(name).render(context, slice=slice_)
-
-        return paint
+        return self._paint(context, game_folder(table.charter.game), SHELL_REGIONS)
 
     def of_story(self, table: Table, language: str) -> Paint:
         """Return what paints what a game adds to the story of a table."""
         context = self._context(self.words(language, table), At(table.id, "page", (), language))
-        folder = story_folder(table.charter.game)
-
-        def paint(region: str, slice_: Mapping[str, Json]) -> str:
-            return self._template(f"{folder}/{region}.html").render(context, slice=slice_)
-
-        return paint
+        return self._paint(context, story_folder(table.charter.game))
 
     def of_temple(self, language: str) -> Paint:
         """Return what paints one region of a temple's page."""
@@ -159,9 +155,14 @@ class Painter:
             "ms": lambda width: milliseconds(words, width),
             "width_plot": lambda slot: plot(slot, room=max(LEAST, len(slot["points"]))),
         }
+        return self._paint(context, "regions")
+
+    def _paint(self, context: Mapping[str, Any], folder: str, shell: frozenset[str] = frozenset()) -> Paint:
+        """Return what paints a region with the template of its name, out of a folder or, for the shell's, its own."""
 
         def paint(region: str, slice_: Mapping[str, Json]) -> str:
-            return self._template(f"regions/{region}.html").render(context, slice=slice_)
+            name = f"{'regions' if region in shell else folder}/{region}.html"
+            return self._template(name).render(context, slice=slice_)
 
         return paint
 
@@ -290,33 +291,36 @@ class Forms:
         caller: Callable[[], Markup] | None = None,
     ) -> Markup:
         """Return the form for a choice: `seat` makes it, its first seat where none is named."""
-        by = seat or (self._at.seats[0] if self._at.seats else "")
+        by = seat or self._first
         inside: str = caller() if caller else words or self._words(f"choice.{choice['key']}", **choice["facts"])
         if choice["move"] is None:
             path = json.dumps([*picked, choice["facts"]["pick"]])
             page = self._url("picks", table_id=self._at.table, seat=by, picked=path)
             return Markup(self._macros.deeper(page, inside, css, choice["element"]))  # noqa: S704  # escaped there
-        fields = {
-            "seat": by,
-            "move": json.dumps(choice["move"], separators=(",", ":")),
-            "version": VERSION_MARK,
-            "request": REQUEST_MARK,
-        }
-        action = self._url("play", table_id=self._at.table)
+        action, fields = self._move(by, choice["move"])
         form = self._macros.move(action, fields, inside, css, choice["element"], choice["confirm"])
         return Markup(form)  # noqa: S704  # escaped there
 
     def typed(self, move: Sequence[Arg], label: str, value: int, most: int, seat: Seat = "", css: str = "") -> Markup:
         """Return the field that makes a move with a number that a person types, `value` being the one that stands."""
+        action, fields = self._move(seat or self._first, move)
+        form = self._macros.typed(action, fields, label, value, most, css, self._words("typed.go"))
+        return Markup(form)  # noqa: S704  # escaped there
+
+    @property
+    def _first(self) -> Seat:
+        """The first seat that this phone holds, or none."""
+        return self._at.seats[0] if self._at.seats else ""
+
+    def _move(self, by: Seat, move: Sequence[Arg]) -> tuple[str, dict[str, str]]:
+        """Return where a seat's move is posted, and the fields of its form."""
         fields = {
-            "seat": seat or (self._at.seats[0] if self._at.seats else ""),
+            "seat": by,
             "move": json.dumps(list(move), separators=(",", ":")),
             "version": VERSION_MARK,
             "request": REQUEST_MARK,
         }
-        action = self._url("play", table_id=self._at.table)
-        form = self._macros.typed(action, fields, label, value, most, css, self._words("typed.go"))
-        return Markup(form)  # noqa: S704  # escaped there
+        return self._url("play", table_id=self._at.table), fields
 
     def bring(self, words: str = "", css: str = "", caller: Callable[[], Markup] | None = None) -> Markup:
         """Return the form by which the app rolls or draws what chance has to bring."""
@@ -345,8 +349,12 @@ def spelled(code: str) -> str:
 
 def clock(words: Words, iso: str) -> Markup:
     """Return a moment as a time of day; the browser puts it into its own zone."""
-    at = datetime.fromisoformat(iso)
-    return Markup('<time class="clock" datetime="{}">{}</time>').format(iso, words.time(at))
+    return _clock(iso, words.time(datetime.fromisoformat(iso)))
+
+
+@lru_cache(maxsize=1024)
+def _clock(iso: str, time: str) -> Markup:
+    return Markup('<time class="clock" datetime="{}">{}</time>').format(iso, time)
 
 
 def health_words(words: Words, code: str, god: str = "") -> str:

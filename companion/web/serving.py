@@ -31,7 +31,6 @@ STALLED_MS = 45_000
 LAST_WORDS = 2.0
 """Seconds that answers under way are given at the end."""
 
-
 ERRAND_S = 2.0
 """How often the threads that answer are asked for a sign of life."""
 

@@ -48,6 +48,7 @@ class Site:
         self.painter = Painter(library, self.folders, self.url)
         self._routes = {rule.endpoint.rpartition(".")[2]: rule.endpoint for rule in app.url_map.iter_rules()}
         self._adapter = app.url_map.bind("localhost")
+        # Those in `pages/` are one page's own, and its template names them: no name of theirs meets a game's.
         self.stylesheets = [
             self.url("static", filename=path.name) for path in sorted((HERE / "static").glob("*.css"))
         ]
@@ -102,6 +103,7 @@ class Site:
             {
                 "language": words.language,
                 "stylesheets": self.stylesheets,
+                "own_style": lambda name: self.url("static", filename=f"pages/{name}.css"),
                 "script": lambda name: self.url("static", filename=name),
                 "language_form": lambda: self._language_form(words),
                 "game_t": lambda table: self.painter.words(words.language, table),

@@ -99,6 +99,11 @@ def _number(value: int | float, language: str) -> str:
     return format_decimal(value, locale=language)
 
 
+@lru_cache(maxsize=1024)
+def _time(minute: datetime, language: str) -> str:
+    return format_time(minute.astimezone(), "short", locale=language)
+
+
 @dataclass(frozen=True)
 class Words:
     """The texts of one language, a game's before the shell's, and the names of the people at the table."""
@@ -127,7 +132,7 @@ class Words:
 
     def time(self, at: datetime) -> str:
         """Return the time of day of an aware time, by this machine's zone."""
-        return format_time(at.astimezone(), "short", locale=self.language)
+        return _time(at.replace(second=0, microsecond=0), self.language)
 
     def day(self, at: datetime) -> str:
         """Return the day of an aware time, by this machine's zone."""

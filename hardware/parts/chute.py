@@ -1,7 +1,8 @@
 """A chute: a shaft, a gutter under a low roof, and two seats for a break-beam pair. The same for both gods.
 
-It is drawn along its gutter: x runs down the slope from under the middle of the shaft, z square to its floor. So it
-lies on the bed, and only the roof bridges.
+The gutter's floor begins steep under the shaft and bends to its slope before the beam. It is drawn along the flatter
+part: x runs down the slope from under the middle of the shaft, z square to it. So it lies on the bed, and only the
+roof bridges.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from math import cos, radians, sin
 from build123d import Axis, Cylinder, Location, Plane, Pos, Rot, mirror
 
 from hardware.parameters import Sensor, Temple
-from hardware.shapes import Part, block, cut, join, middle, rod, sideways
+from hardware.shapes import Part, Point, block, cut, join, middle, rod, sideways
 
 UNDER = 2.4
 """The floor's thickness."""
@@ -20,8 +21,10 @@ PLAY = 0.3
 """Around a sensor in its seat."""
 LIP = 0.5
 """What holds a sensor down once it has snapped past it."""
-EAR = (17, 8, 9)
+EAR = (17, 10.5, 9)
 """Where two screws from the lid hold the shaft: across, out, and thick."""
+EAR_HOLE = 6.5
+"""How far out the screws are: beyond where the gutter's roof leaves room for them."""
 PILOT = 1.3
 """The radius of a hole that an M3 screw cuts its own thread into."""
 
@@ -29,7 +32,7 @@ PILOT = 1.3
 def level(temple: Temple, s: float, z: float) -> tuple[float, float]:
     """Turn a point of the upright temple (along the gutter, over the table) into the chute's own x and z."""
     tilt = radians(temple.slope)
-    up = z - temple.gutter(0)
+    up = z - temple.straight(0)
     return s * cos(tilt) - up * sin(tilt), s * sin(tilt) + up * cos(tilt)
 
 
@@ -51,17 +54,18 @@ def build(temple: Temple, sensor: Sensor | None = None) -> Part:
     def at(s: float, z: float) -> tuple[float, float]:
         return level(temple, s, z)
 
-    def along(s: float, over: float) -> tuple[float, float]:
-        """Return the point over `s` that lies `over` the floor, square to it."""
-        tilt = radians(temple.slope)
-        return (s - over * sin(tilt)) / cos(tilt), over
+    def line(over: float, down: float, up: float) -> list[Point]:
+        """Return the line `over` the floor from the tongue uphill."""
+        return [at(*point) for point in temple.above(over, down, up)]
 
+    # The floor's underside stays flat: it lies on the bed.
+    tilt = radians(temple.slope)
     body = sideways(
         [
-            along(back - wall, -UNDER),
+            ((back - wall + UNDER * sin(tilt)) / cos(tilt), -UNDER),
             (end, -UNDER),
             (end, temple.roof + wall),
-            along(front + wall, temple.roof + wall),
+            *line(temple.roof + wall, temple.run - 10, front + wall)[1:],
             at(front + wall, top),
             at(back - wall, top),
         ],
@@ -69,12 +73,12 @@ def build(temple: Temple, sensor: Sensor | None = None) -> Part:
     )
     gutter = sideways(
         [
-            along(back, 0),
-            (end + 20, 0),
             (end + 20, temple.roof),
-            along(front, temple.roof),
-            at(front, top + 20),
+            (end + 20, 0),
+            *line(0, temple.run, back)[1:],
             at(back, top + 20),
+            at(front, top + 20),
+            *reversed(line(temple.roof, temple.run - 10, front)[1:]),
         ],
         half,
     )
@@ -105,7 +109,7 @@ def place(temple: Temple, side: int) -> Location:
     x, y = temple.shaft_at
     turned = 90 - side * temple.turn
     return (
-        Location((side * x, y, temple.gutter(0)))
+        Location((side * x, y, temple.straight(0)))
         * Location((0, 0, 0), (0, 0, turned))
         * Location((0, 0, 0), (0, temple.slope, 0))
         * Location((0, 0, -UNDER))
@@ -114,7 +118,7 @@ def place(temple: Temple, side: int) -> Location:
 
 def _upright(temple: Temple, part: Part) -> Part:
     """Tilt what was drawn in the upright temple (s, y, z) into the chute's own frame."""
-    return Rot(0, -temple.slope, 0) * (Pos(0, 0, -temple.gutter(0)) * part)
+    return Rot(0, -temple.slope, 0) * (Pos(0, 0, -temple.straight(0)) * part)
 
 
 def _ear(temple: Temple) -> Part:
@@ -132,7 +136,7 @@ def _pilot(temple: Temple, side: int) -> Part:
 
 def screws(temple: Temple) -> tuple[tuple[float, float], tuple[float, float]]:
     """Where the lid's screws go, along the gutter and across it."""
-    s = temple.shaft / 2 + temple.chute_wall + EAR[1] / 2 + 0.3
+    s = temple.shaft / 2 + temple.chute_wall + EAR_HOLE
     return (s, -EAR[0] / 2 + 4.2), (s, EAR[0] / 2 - 4.2)
 
 

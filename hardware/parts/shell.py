@@ -5,7 +5,7 @@ It prints as it stands. Inside, every step is a slope of 45 degrees at most, so 
 
 from __future__ import annotations
 
-from math import cos, radians, sin
+from math import cos, radians, tan
 
 from build123d import Cylinder, Pos, Rot
 
@@ -20,6 +20,8 @@ BOSS = 9.0
 """The width of a post that takes a screw."""
 AROUND = 0.6
 """Between a chute and what it goes through."""
+RIB = 1.0
+"""How far a rib stands out between the hollow of the stairs and a door."""
 LANDING = 7.0
 """How far the stairs' head stands before the last tier: no tier may reach through them."""
 RAMP = 3.4
@@ -116,6 +118,18 @@ def _over(temple: Temple, s: float) -> float:
     return temple.gutter(s) + (temple.roof + temple.chute_wall + AROUND) * 1.12
 
 
+def _behind(temple: Temple, back: float) -> float:
+    """Return how high the ceiling of a door is, so far behind the tongue's end."""
+    # A gutter turns, so one of its edges is higher than its middle at the same y.
+    lag = (temple.shaft / 2 + temple.chute_wall) * tan(radians(temple.turn))
+    return _over(temple, temple.run - back - lag)
+
+
+def _rib(temple: Temple) -> float:
+    """Return from where on ribs stand between the hollow of the stairs and the doors: under the lower ceiling."""
+    return _behind(temple, 10) - 0.9
+
+
 def _serpent(temple: Temple, side: int) -> list[Part]:
     """Draw the head over a door: the tongue of the chute is its tongue."""
     x, front = side * (temple.exit_at[0] - 0.5), temple.exit_at[1] + 1.5
@@ -195,7 +209,10 @@ def _cavity(temple: Temple) -> list[Part]:
         (foot - inner - lean * 34 - 14, base + 46),
         (temple.tiers[-1].front - 6, base + 46),
     ]
-    rooms.append(_along(points, half))
+    # Higher up a rib to each side, as wide as a ledge prints, carries the doors' ceilings.
+    room = _along(points, half)
+    rooms.append(room & block((-BIG, BIG), (-BIG, BIG), (0, _rib(temple))))
+    rooms.append(room & block((RIB - half, half - RIB), (-BIG, BIG), (0, BIG)))
     return rooms
 
 
@@ -259,6 +276,7 @@ def _chute_room(temple: Temple) -> list[Part]:
     begin, far, low = temple.run - 24, temple.run + 14, temple.floor - 1
     passage = [(begin, low), (far, low), (far, low + BIG / 4), (begin, low + BIG / 4)]
     doors = _ceiling(temple, low)
+    rib = _rib(temple)
     seat = temple.beam_at + sensor.lens_from_end + chute.PLAY + chute.SEAT_WALL + AROUND
     start = temple.beam_at - sensor.length - 8
     high = [
@@ -273,7 +291,7 @@ def _chute_room(temple: Temple) -> list[Part]:
         rooms.append((turn * sideways(passage, half)) & doors)
         # Between the door and the hollow of the stairs nothing thin is left standing.
         inner, outer = sorted((side * (temple.stair_half - temple.wall - 0.3), side * (temple.stair_half + 2)))
-        rooms.append(block((inner, outer), (temple.tiers[2].front - 6, temple.tiers[1].front - 3.8), (low, 56.5)))
+        rooms.append(block((inner, outer), (temple.tiers[2].front - 6, temple.tiers[1].front - 3.8), (low, rib)))
         rooms.append(turn * sideways(high, reach) & _inside(temple))
     return rooms
 
@@ -281,10 +299,8 @@ def _chute_room(temple: Temple) -> list[Part]:
 def _ceiling(temple: Temple, low: float) -> Part:
     """Return the room under the doors' ceiling: flat steps along x, as each is a bridge and a slope would hang."""
     turn, start = cos(radians(temple.turn)), temple.shaft_at[1]
-    # A gutter turns, so one of its edges is higher than its middle at the same y.
-    lag = (temple.shaft / 2 + temple.chute_wall) * sin(radians(temple.turn))
     edges = [start + (temple.run - back) * turn for back in (24, 17, 10, 4)]
-    tops = [_over(temple, (y - lag - start) / turn) for y in (edges[1], edges[1], edges[2], edges[3])]
+    tops = [_behind(temple, back) for back in (17, 17, 10, 4)]
     tops[3] = _lintel(temple)
     whole = block((-BIG, BIG), (edges[0], edges[1]), (low, tops[0]))
     ends = (edges[2], edges[3], temple.exit_at[1] + 12)

@@ -4,109 +4,91 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
-from itertools import pairwise
-from pathlib import Path
 from time import monotonic
 
-from controller.counting import MS, Limits
+from controller.counting import Limits
 from controller.learned import shown
 from hardware.making import BUILD
 from hardware.parameters import TEMPLE, Temple, Token
-from hardware.physics.counting import band, count_tokens, counted, measured, scenario
+from hardware.physics import report
+from hardware.physics.counting import band, count_tokens, counted, scenario
 from hardware.physics.drops import Batch, handful, singles
 from hardware.rules import require
 
-MEASURED = Path(__file__).with_name("measured.toml")
 BATCH = 25
 HANDS = 12
 HAND = 5
+NEXT_RUN = 1000
+"""Between the seeds of two runs: more than a run has batches."""
 
 
 def main() -> int:
     """Run it; returns 1 if a single drop was not counted exactly once."""
     parser = argparse.ArgumentParser(prog="make physics", description=__doc__)
     parser.add_argument("--tokens", type=int, default=125, help="of each kind, in batches of 25 (%(default)s)")
-    parser.add_argument("--seed", type=int, default=20261121)
+    parser.add_argument("--seed", type=int, default=20261122)
+    parser.add_argument("--runs", type=int, default=1, help="so many times, each with other seeds (%(default)s)")
     parser.add_argument(
-        "--every", type=float, default=300, help="milliseconds from one drop to the next (%(default)g)"
+        "--every", type=float, default=80, help="milliseconds from one drop to the next, and up to a quarter more"
     )
-    parser.add_argument("--write", action="store_true", help=f"write {MEASURED.name} beside this program")
+    parser.add_argument(
+        "--write", action="store_true", help=f"write {report.MEASURED.name} beside this program, and docs/counters.md"
+    )
     given = parser.parse_args()
     temple = require(TEMPLE)
     begun = monotonic()
-    alone = {kind: _singles(temple, kind, given) for kind in temple.tokens}
-    every = [batch for batches in alone.values() for batch in batches]
-    text = scenario(every, f"Single drops at least {given.every:g} ms apart")
-    BUILD.mkdir(parents=True, exist_ok=True)
-    (BUILD / "single-drops.toml").write_text(text, "utf-8")
-    outcome = count_tokens(text, Limits())
-    dropped = sum(batch.dropped for batch in every)
-    print(f"Single drops, {given.every:g} ms and more apart: {dropped} dropped, {counted(outcome)} counted")
+    tallies: list[report.Tally] = []
+    alone: dict[Token, list[Batch]] = {kind: [] for kind in temple.tokens}
+    for seed in range(given.seed, given.seed + NEXT_RUN * given.runs, NEXT_RUN):
+        run = {kind: _singles(temple, kind, seed, given) for kind in temple.tokens}
+        tallies.append(_tally(run, seed, given.every))
+        for kind, batches in run.items():
+            alone[kind] += batches
     for kind, batches in alone.items():
-        print("  " + _line(kind, batches))
-    for complaint in outcome.complaints:
-        print(f"  {complaint}")
+        print("  " + report.line(kind, batches))
     print(f"Handfuls of {HAND}, which no program can take apart:")
-    hands = {kind: [handful(temple, kind, given.seed + n, HAND) for n in range(HANDS)] for kind in temple.tokens}
-    for kind, batches in hands.items():
+    hands: dict[Token, report.Hands] = {}
+    for kind in temple.tokens:
+        batches = [handful(temple, kind, given.seed + n, HAND) for n in range(HANDS)]
         total = counted(count_tokens(scenario(batches, "Handfuls"), band(alone[kind])))
         through = sum(batch.through for batch in batches)
+        hands[kind] = report.Hands(HAND * HANDS, through, total)
         print(f"  {kind.name:<9} {HAND * HANDS} dropped, {through} came out, {total} counted")
-    limits = band(every)
-    learnt = ", ".join(f"{name} {value:g}" for name, value in shown(limits).items() if value)
-    print(f"What calibrate would learn of all four kinds: {learnt}")
+    learnt = shown(band([batch for batches in alone.values() for batch in batches]))
+    words = ", ".join(f"{name} {value:g}" for name, value in learnt.items() if value)
+    print(f"What calibrate would learn of all four kinds: {words}")
+    windows = report.windows(alone)
+    for name, window in windows.items():
+        print(f"  {name} may be {window}; the counter starts with {shown(Limits())[name]:g}")
     print(f"It took {monotonic() - begun:.0f} s. Nothing here has been printed or measured with a real sensor yet.")
     if given.write:
-        MEASURED.write_text("\n".join(_measured(given, alone, hands, limits)), "utf-8")
-    return int(counted(outcome) != dropped or bool(outcome.complaints))
+        command = f"--tokens {given.tokens} --seed {given.seed} --runs {given.runs} --every {given.every:g} --write"
+        report.write(temple, command, tallies, alone, hands)
+    return int(any(tally.counted != tally.dropped or tally.complaints for tally in tallies))
 
 
-def _singles(temple: Temple, kind: Token, given: argparse.Namespace) -> list[Batch]:
+def _singles(temple: Temple, kind: Token, seed: int, given: argparse.Namespace) -> list[Batch]:
     wanted = given.tokens
     batches: list[Batch] = []
     while wanted > 0:
-        batches.append(singles(temple, kind, given.seed + len(batches), min(BATCH, wanted), given.every))
+        batches.append(singles(temple, kind, seed + len(batches), min(BATCH, wanted), given.every))
         wanted -= BATCH
     return batches
 
 
-def _line(kind: Token, batches: list[Batch]) -> str:
-    known = measured(batches)
-    spells = sum(len(batch.spells) for batch in batches)
-    dropped, through = sum(b.dropped for b in batches), sum(b.through for b in batches)
-    return (
-        f"{kind.name:<9} {dropped} dropped, {through} came out, {spells} dark spells of "
-        f"{known.low_ns / MS:g} to {known.high_ns / MS:g} ms"
-    )
-
-
-def closest(batches: list[Batch]) -> float:
-    """Return the least time that a beam was clear between two spells of one batch, in milliseconds."""
-    return min(b.at_ms - a.at_ms - a.width_ms for batch in batches for a, b in pairwise(batch.spells))
-
-
-def _measured(
-    given: argparse.Namespace, alone: dict[Token, list[Batch]], hands: dict[Token, list[Batch]], limits: Limits
-) -> Iterator[str]:
-    yield "# What tokens did on paper in the default temple's chute; no print and no sensor has been measured yet."
-    words = f"--tokens {given.tokens} --seed {given.seed} --every {given.every:g} --write"
-    yield f'# Made by: make physics ARGS="{words}"'
-    for kind, batches in alone.items():
-        known = measured(batches)
-        yield ""
-        yield f'[kinds."{kind.name}"]'
-        yield f"dropped = {sum(batch.dropped for batch in batches)}"
-        yield f"spells = {sum(len(batch.spells) for batch in batches)}"
-        yield f"low_ms = {known.low_ns / MS:g}"
-        yield f"high_ms = {known.high_ns / MS:g}"
-        yield f"clear_ms = {closest(batches):.1f} # the shortest between two tokens"
-        yield f"handfuls = {{ dropped = {HAND * HANDS}, spells = {sum(len(b.spells) for b in hands[kind])} }}"
-    yield ""
-    yield "[limits] # what calibrate proposes for all four kinds together"
-    for name, value in shown(limits).items():
-        yield f"{name} = {value:g}"
-    yield ""
+def _tally(run: dict[Token, list[Batch]], seed: int, every: float) -> report.Tally:
+    """Count one run with the controller, keep its scenario, and say what became of it."""
+    batches = [batch for kind in run.values() for batch in kind]
+    text = scenario(batches, f"Single drops at least {every:g} ms apart, seed {seed}")
+    BUILD.mkdir(parents=True, exist_ok=True)
+    path = BUILD / f"single-drops-{every:g}-ms-{seed}.toml"
+    path.write_text(text, "utf-8")
+    outcome = count_tokens(text, Limits())
+    dropped, total = sum(batch.dropped for batch in batches), counted(outcome)
+    print(f"Single drops, {every:g} ms and more apart, seed {seed}: {dropped} dropped, {total} counted", flush=True)
+    for complaint in outcome.complaints:
+        print(f"  {complaint}")
+    return report.Tally(seed, dropped, total, len(outcome.complaints))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import cos, pi, radians, sin
+from itertools import pairwise
+from math import atan2, cos, degrees, hypot, pi, sin
 
 import numpy as np
 
@@ -22,7 +23,8 @@ DENSITY = 1150.0
 PLATE = 2.0
 """Half the thickness of a collider, in millimetres: nothing tunnels through in a step."""
 SIDES = 16
-FINGERS = 30.0
+FINGERS = 100.0
+"""How far walls go on above the rim: a hand keeps what it lets go over the slot, five in a column too."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,8 @@ class World:
 
 def build(temple: Temple, tokens: Sequence[Token]) -> World:
     """Return a world with so many tokens, parked beside the chute."""
-    tilt = radians(temple.slope)
     half = temple.shaft / 2
-    geoms = [*_shrine(temple), *_shaft(temple, half), *_gutter(temple, half)]
+    geoms = [*_shrine(temple), *_chute(temple)]
     bodies = [_body(n, token) for n, token in enumerate(tokens)]
     xml = f"""<mujoco>
 <option timestep="{STEP}" integrator="implicitfast" cone="elliptic" impratio="5"/>
@@ -52,12 +53,10 @@ def build(temple: Temple, tokens: Sequence[Token]) -> World:
 {"".join(bodies)}
 </worldbody>
 </mujoco>"""
-    s = temple.beam_at
-    high = temple.gutter(s - temple.beam_over * sin(tilt)) + temple.beam_over * cos(tilt)
     wide, deep = temple.slot[0] / 2, temple.slot[1] / 2
     return World(
         xml,
-        (s * MM, -half * MM, high * MM),
+        (temple.beam_at * MM, -half * MM, temple.beam_high * MM),
         temple.shaft * MM,
         (deep * MM, wide * MM, (temple.top + temple.shrine_z) * MM),
         ((temple.run - 5) * MM, (temple.sill - 12) * MM),
@@ -116,41 +115,30 @@ def _funnel(temple: Temple, x: float, y: float) -> str:
     return _box((float(middle[0]), float(middle[1]), float(middle[2])), (long / 2, 3.2, PLATE), turn)
 
 
-def _shaft(temple: Temple, half: float) -> list[str]:
-    geoms = []
-    top = temple.top - 3
-    low_back, low_front = temple.gutter(-half) - 3, _roof(temple, half)
-    for sign in (-1, 1):
-        low = temple.gutter(half) - 2
-        geoms.append(_box((0, sign * (half + PLATE), (low + top) / 2), (half + 2 * PLATE, PLATE, (top - low) / 2)))
-    geoms.append(_box((-half - PLATE, 0, (low_back + top) / 2), (PLATE, half, (top - low_back) / 2)))
-    geoms.append(_box((half + PLATE, 0, (low_front + top) / 2), (PLATE, half, (top - low_front) / 2)))
+def _chute(temple: Temple) -> list[str]:
+    """Return the shaft and the gutter as plates along the lines that the part is cut by, and its two sides."""
+    half, top = temple.shaft / 2, temple.top
+    # The lid's hole is wider than the shaft by a hair; here the shaft goes on through it.
+    floor = [*temple.above(0, temple.run, -half), (-half, top)]
+    roof = [*temple.above(temple.roof, temple.run - 4, half), (half, top)]
+    geoms = [_plate(one, other, 1, half) for one, other in pairwise(floor)]
+    geoms += [_plate(one, other, -1, half) for one, other in pairwise(roof)]
+    low, middle = temple.sill - 10, (temple.run - half) / 2
+    size = ((temple.run + half) / 2, PLATE, (top - low) / 2)
+    geoms += [_box((middle, sign * (half + PLATE), (low + top) / 2), size) for sign in (-1, 1)]
     return geoms
 
 
-def _roof(temple: Temple, s: float) -> float:
-    return temple.gutter(s) + temple.roof / cos(radians(temple.slope))
-
-
-def _gutter(temple: Temple, half: float) -> list[str]:
-    """Floor, sides and roof, tilted as one."""
-    tilt = radians(temple.slope)
-    turn = f'euler="{_numbers(0, temple.slope, 0)}"'
-    geoms = []
-
-    def tilted(begin: float, end: float, over: float, thick: float, y: float, width: float) -> str:
-        """Place a plate over the gutter's floor from `begin` to `end` along the level."""
-        middle, long = (begin + end) / 2, (end - begin) / cos(tilt) / 2
-        x = middle + over * sin(tilt)
-        z = temple.gutter(middle) + over * cos(tilt)
-        return _box((x, y, z), (long, width, thick), turn)
-
-    geoms.append(tilted(-half - 4, temple.run, -PLATE, PLATE, 0, half + 2 * PLATE))
-    shift = temple.roof * sin(tilt)
-    geoms.append(tilted(half - shift, temple.run - 4 - shift, temple.roof + PLATE, PLATE, 0, half + 2 * PLATE))
-    high = temple.roof / 2
-    geoms += [tilted(-half, temple.run, high, high + 1, sign * (half + PLATE), PLATE) for sign in (-1, 1)]
-    return geoms
+def _plate(one: tuple[float, float], other: tuple[float, float], free: int, half: float) -> str:
+    """Return a plate whose surface goes uphill between two points; `free` is 1 if it carries, -1 if it covers."""
+    (s0, z0), (s1, z1) = one, other
+    along, up = s1 - s0, z1 - z0
+    long = hypot(along, up)
+    # Square to the line, away from the room that tokens pass.
+    s = (s0 + s1) / 2 - free * PLATE * up / long
+    z = (z0 + z1) / 2 + free * PLATE * along / long
+    turn = f'euler="{_numbers(0, degrees(atan2(-up, along)), 0)}"'
+    return _box((s, 0, z), (long / 2, half + 2 * PLATE, PLATE), turn)
 
 
 def _body(n: int, token: Token) -> str:

@@ -34,20 +34,13 @@ def _upright(temple: Temple, side: int, s: float, across: float, z: float) -> tu
 
 
 def _way(temple: Temple, side: int, across: float, radius: float) -> list[tuple[float, float, float]]:
-    """Return the middle of a token from over the shrine to outside the door."""
-    tilt = radians(temple.slope)
-    over = radius + 0.3
-
-    def floor(s: float) -> tuple[float, float]:
-        return s + over * sin(tilt), temple.gutter(s) + over * cos(tilt)
-
-    begin, end = floor(0 - over * sin(tilt)), floor(temple.run + 6)
-    top = _upright(temple, side, 0, 0, temple.top + temple.shrine_z + 10)
+    """Return the middle of a token from over the shrine, down along the gutter's floor, to outside the door."""
+    line = temple.above(radius + 0.3, temple.run + 6, 0)
+    (_, begin), *floor = reversed(line)
     return [
-        top,
-        _upright(temple, side, 0, 0, begin[1] + 0.2),
-        _upright(temple, side, begin[0], across, begin[1] + 0.2),
-        _upright(temple, side, end[0], across, end[1] + 0.2),
+        _upright(temple, side, 0, 0, temple.top + temple.shrine_z + 10),
+        _upright(temple, side, 0, 0, begin),
+        *(_upright(temple, side, s, across, z) for s, z in ((0, begin), *floor)),
     ]
 
 
@@ -145,7 +138,7 @@ def test_light_beside_the_bores_is_seen_to_be_stopped(
 def _light(temple: Temple, side: int, radius: float) -> manifold3d.Manifold:
     x, z = chute.beam(temple)
     tilt = radians(temple.slope)
-    s, high = x * cos(tilt) + z * sin(tilt), temple.gutter(0) - x * sin(tilt) + z * cos(tilt)
+    s, high = x * cos(tilt) + z * sin(tilt), temple.straight(0) - x * sin(tilt) + z * cos(tilt)
     reach = temple.shaft / 2 + temple.chute_wall + 0.5
     return checks.ray(_upright(temple, side, s, -reach, high), _upright(temple, side, s, reach, high), radius)
 

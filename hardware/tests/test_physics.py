@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
+from itertools import pairwise
 
+import mujoco
+import numpy as np
 import pytest
 
-from controller.counting import Limits
+from controller import learned
+from controller.counting import MS, Limits
+from controller.learned import shown
 from controller.script import read
-from hardware.parameters import TEMPLE
-from hardware.physics.__main__ import MEASURED
+from controller.wire import God
+from hardware import checks
+from hardware.catalogue import Piece
+from hardware.making import Workshop
+from hardware.parameters import TEMPLE, Temple
+from hardware.parts import chute
+from hardware.physics import report
 from hardware.physics.counting import band, count_tokens, counted, measured, scenario
 from hardware.physics.drops import MOST, Batch, Spell, singles
+from hardware.physics.world import MM, build
 
 APART_MS = 400
 """One after the other, each alone in its chute."""
@@ -62,12 +74,84 @@ def test_a_scenario_of_drops_is_one_that_the_controller_reads(batches: list[Batc
     assert sum(script.expected.tokens.values()) == sum(batch.dropped for batch in batches)
 
 
-def test_the_counters_defaults_follow_from_what_was_measured() -> None:
-    """What no token was ever narrower, closer or longer than, with room to both sides."""
-    known = tomllib.loads(MEASURED.read_text("utf-8"))
-    limits = Limits()
-    kinds = known["kinds"].values()
-    assert set(known["kinds"]) == {token.name for token in TEMPLE.tokens}
-    assert min(kind["low_ms"] for kind in kinds) * 1e6 > limits.min_break
-    assert max(kind["high_ms"] for kind in kinds) * 1e6 * 4 < limits.max_break
-    assert known["limits"]["min_clear_ms"] * 1e6 == limits.min_clear
+KNOWN = tomllib.loads(report.MEASURED.read_text("utf-8"))
+
+
+def test_what_was_measured_was_measured_in_the_chute_that_is_shipped() -> None:
+    """Otherwise: `make physics ARGS="--runs 3 --write"`."""
+    assert KNOWN["model"] == report.fingerprint(TEMPLE)
+    assert report.fingerprint(replace(TEMPLE, slope=28)) != KNOWN["model"]
+
+
+def test_every_token_that_fell_80_ms_after_another_was_counted() -> None:
+    assert len(KNOWN["runs"]) >= 3
+    for run in KNOWN["runs"]:
+        assert run["dropped"] >= 500
+        assert run["counted"] == run["dropped"], run["seed"]
+
+
+@pytest.mark.parametrize("name", ["min_break_ms", "min_clear_ms", "max_break_ms"])
+def test_a_limit_that_the_counter_starts_with_is_one_that_the_physics_allows(name: str) -> None:
+    window = KNOWN["windows"][name]
+    value = shown(Limits())[name]
+    assert value is not None
+    assert window["least"] <= value <= window.get("most", value)
+
+
+def test_what_calibrate_learns_is_what_the_physics_gave() -> None:
+    kinds = KNOWN["kinds"]
+    assert set(kinds) == {token.name for token in TEMPLE.tokens}
+    for kind in (*kinds.values(), {**_widest(kinds), **KNOWN["limits"]}):
+        widths = [round(kind[name] * MS) for name in ("low_ms", "high_ms")]
+        learnt = shown(learned.limits(Limits(), frozenset(), {God.TLALOC: learned.measured(widths)}))
+        assert (learnt["narrow_ms"], learnt["band_ms"]) == (kind["narrow_ms"], kind["band_ms"])
+
+
+def _widest(kinds: dict[str, dict[str, float]]) -> dict[str, float]:
+    every = kinds.values()
+    return {"low_ms": min(kind["low_ms"] for kind in every), "high_ms": max(kind["high_ms"] for kind in every)}
+
+
+def test_other_tokens_than_those_that_were_learned_from_fall_within_the_band(batches: list[Batch]) -> None:
+    for batch in batches:
+        kind = KNOWN["kinds"][batch.kind]
+        for spell in batch.spells:
+            assert kind["narrow_ms"] <= spell.width_ms <= kind["band_ms"]
+
+
+def test_the_documents_show_the_bands_that_were_measured() -> None:
+    _, _, rest = report.COUNTERS.read_text("utf-8").partition(report.BEGIN)
+    shown_there, _, _ = rest.partition(report.END)
+    for name, kind in KNOWN["kinds"].items():
+        assert f"| {name} | {kind['low_ms']:g} to {kind['high_ms']:g} | {kind['narrow_ms']:g} to" in shown_there
+
+
+def test_a_gap_inside_a_token_is_told_from_one_between_two() -> None:
+    spells = (Spell(0.0, 10.0), Spell(80.0, 6.0), Spell(87.5, 5.0), Spell(200.0, 10.0))
+    inside, between = report.gaps([Batch("skull 13", 1, 3, 3, spells, 300.0)])
+    assert (inside, between) == (1.5, 70.0)
+
+
+@pytest.mark.parametrize("over", [1.0, 8.0, 15.0])
+def test_the_plates_that_tokens_fall_on_lie_where_the_parts_faces_do(
+    over: float, temple: Temple, kit: dict[str, Piece], workshop: Workshop
+) -> None:
+    """Rays along, down and up from within the gutter meet the part's mesh where they meet the model."""
+    mesh = workshop.placed(kit["chute_5mm"], chute.place(temple, 1))
+    turn = np.array(checks.turned(1, 0, 90 - temple.turn))
+    model = mujoco.MjModel.from_xml_string(build(temple, ()).xml)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    hit = np.zeros(1, np.int32)
+    line = temple.above(over, temple.run - 8, 4)
+    points = [
+        (low + (high - low) * part, z + (top - z) * part)
+        for (low, z), (high, top) in pairwise(line)
+        for part in (0.25, 0.75)
+    ]
+    for s, z in points:
+        for up in (-1.0, 1.0):
+            far = mujoco.mj_ray(model, data, np.array([s, 0, z]) * MM, np.array([0, 0, up]), None, 1, -1, hit) / MM
+            start = np.array([*(np.array(temple.shaft_at) + s * turn), z])
+            met, _, _ = mesh.ray.intersects_location([start], [[0, 0, up]])
+            assert min(abs(met[:, 2] - z)) == pytest.approx(far, abs=0.15), (s, z, up)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -58,7 +59,7 @@ def test_a_skirmish_is_played_out_on_two_phones_by_taps_on_the_map(companion: Co
     expect(ben.page.locator(".siege-whose")).to_contain_text("You: March")
     tap_hex(ben.page, "c7")
     die(ben.page, 1)
-    expect(ben.page.locator(".costs text").first).to_have_text("1")
+    expect(ben.page.locator('[data-cost="1"]')).to_be_attached()
     tap_hex(ben.page, "d7")
     expect(ben.page.locator(".log")).to_contain_text("Conquistadors 1: c7 to d7")
     deed(ben.page, "done")
@@ -164,21 +165,27 @@ def unrolled(table: Table) -> list[str]:
     return [table.state.field.grid.names[table.state.at[int(m.args[0])]] for m in moves if m.name == "march"]
 
 
+COUNTERS = """() => Object.fromEntries([...document.querySelectorAll(".siege-pieces polyline")].map(line =>
+  [line.dataset.key, [line.kept ?? false, line.getAttribute("points").split(" ")]]))"""
+
+
 def test_a_move_leaves_all_other_counters_as_they_are_in_the_page(companion: Companion, device: Make) -> None:
     phone = device()
     table = marching(companion, phone)
-    counters = phone.page.locator(".siege-pieces use")
-    counters.first.wait_for(state="attached")
-    n = counters.count()
-    phone.page.evaluate("document.querySelectorAll('.siege-pieces use').forEach(use => { use.kept = true; })")
+    phone.page.locator(".siege-pieces polyline").first.wait_for(state="attached")
+    phone.page.evaluate("document.querySelectorAll('.siege-pieces polyline').forEach(line => { line.kept = true; })")
+    before = phone.page.evaluate(COUNTERS)
     tap_hex(phone.page, unrolled(table)[0])
-    expect(phone.page.locator(".costs text").first).to_be_attached()
+    expect(phone.page.locator("[data-cost]").first).to_be_attached()
     taps = state(phone.page)["taps"]
     go = next(name for name, moves in taps.items() if moves[0][0] == "go")  # type: ignore[attr-defined]
     tap_hex(phone.page, go)
     expect(phone.page.locator(".log")).to_contain_text(f"to {go}")
-    kept = phone.page.evaluate("[...document.querySelectorAll('.siege-pieces use')].filter(use => use.kept).length")
-    assert kept == n
+    after = phone.page.evaluate(COUNTERS)
+    assert all(kept for key, (kept, _) in after.items() if key in before)
+    left = Counter(place for _, places in before.values() for place in set(places))
+    came = Counter(place for _, places in after.values() for place in set(places))
+    assert (left - came).total() == (came - left).total() == 1
 
 
 def test_two_taps_in_a_hurry_are_two_moves(companion: Companion, device: Make) -> None:
@@ -191,6 +198,21 @@ def test_two_taps_in_a_hurry_are_two_moves(companion: Companion, device: Make) -
         expect(phone.page.locator("[data-state]")).not_to_have_attribute(
             "data-state", re.compile(rf'"{where}":\[\["march"')
         )
+    expect(phone.page.locator("#notice")).to_have_text("")
+
+
+def test_a_button_is_heard_only_after_what_waits_for_the_map_stands_in_the_page(
+    companion: Companion, device: Make
+) -> None:
+    phone = device()
+    table = marching(companion, phone)
+    phone.page.evaluate("window.requestAnimationFrame = () => 0")  # no frame is ever drawn
+    tap_hex(phone.page, unrolled(table)[0])
+    expect(phone.page.locator("[data-cost]").first).to_be_attached()
+    expect(phone.page.locator(".siege-unit")).to_have_count(0)
+    phone.page.evaluate("document.querySelector('.deed-done button').click()")
+    expect(phone.page.locator(".siege-unit")).to_contain_text("left")
+    expect(phone.page.locator("[data-state]")).to_have_attribute("data-state", re.compile('"seat":"aztecs"'))
     expect(phone.page.locator("#notice")).to_have_text("")
 
 
@@ -216,7 +238,77 @@ def test_everything_can_be_done_from_the_list_without_the_map(companion: Compani
     expect(phone.page.locator(".siege-hand")).to_contain_text("Aztec warriors")
 
 
-def test_two_fingers_bring_the_map_nearer_and_one_drags_it(companion: Companion, device: Make) -> None:
+MAP_AT = """([x, y]) => {
+  const sheet = document.querySelector(".siege-pieces");
+  const at = new DOMPoint(x, y).matrixTransform(sheet.getScreenCTM().inverse());
+  return [at.x, at.y, 1 / sheet.getScreenCTM().a];
+}"""
+"""What of the map lies under a point of the glass, and how much of it a pixel shows."""
+
+
+class Fingers:
+    """Fingers on the glass of a phone, each where it is put until it leaves."""
+
+    def __init__(self, phone: Device) -> None:
+        self.page = phone.page
+        self.tools = phone.context.new_cdp_session(phone.page)
+
+    def start(self, *places: tuple[float, float]) -> None:
+        self._touch("touchStart", places)
+
+    def move(self, *places: tuple[float, float]) -> None:
+        self._touch("touchMove", places)
+
+    def leave(self) -> None:
+        self._touch("touchEnd", ())
+
+    def _touch(self, kind: str, places: tuple[tuple[float, float], ...]) -> None:
+        points = [{"x": x, "y": y, "id": n} for n, (x, y) in enumerate(places)]
+        self.tools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        self.page.evaluate("new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn)))")
+
+
+def test_two_fingers_bring_the_map_nearer_where_they_are_and_tap_nothing(companion: Companion, device: Make) -> None:
+    table = skirmish(companion)
+    phone = device(has_touch=True)
+    phone.share(companion, table)
+    version = companion.home.house.table(table.id).version
+    phone.page.locator(".siege-tools").wait_for()
+    phone.page.click('[data-siege="whole"]')
+    phone.page.click('[data-siege="nearer"]')
+    area = phone.page.locator(".siege-sheets").bounding_box()
+    assert area is not None
+    x, y = area["x"] + area["width"] * 0.55, area["y"] + area["height"] * 0.45  # off the middle of the map
+    left, top, before = phone.page.evaluate(MAP_AT, [x, y])
+    fingers = Fingers(phone)
+    fingers.start((x - 20, y - 10))
+    fingers.start((x - 20, y - 10), (x + 20, y + 10))
+    for part in (25, 30, 35, 40):
+        fingers.move((x - part, y - part / 2), (x + part, y + part / 2))
+    across, down, near = phone.page.evaluate(MAP_AT, [x, y])
+    assert before / near == pytest.approx(2, rel=0.02)
+    assert (across - left, down - top) == (pytest.approx(0, abs=2 * near), pytest.approx(0, abs=2 * near))
+    for step in (10, 20, 30):  # both together drag it
+        fingers.move((x - 40 - step, y - 20), (x + 40 - step, y + 20))
+    across, down, same = phone.page.evaluate(MAP_AT, [x - 30, y])
+    assert same == pytest.approx(near, rel=0.01)
+    assert (across - left, down - top) == (pytest.approx(0, abs=3 * near), pytest.approx(0, abs=3 * near))
+    fingers.leave()
+    fingers.start((x - 70, y - 20))  # a single one drags it back
+    for step in (15, 20, 25, 30):
+        fingers.move((x - 70 + step, y - 20))
+    fingers.leave()
+    across, _, same = phone.page.evaluate(MAP_AT, [x, y])
+    assert same == pytest.approx(near, rel=0.01)
+    assert across - left == pytest.approx(0, abs=4 * near)
+    expect(phone.page.locator(".asked")).to_have_attribute("points", "")
+    assert companion.home.house.table(table.id).version == version, "fingers that moved the map made a move"
+    fingers.start((x, y))
+    fingers.leave()  # a finger that only taps is heard: the hexes above were there to be hit
+    expect(phone.page.locator(".log")).to_contain_text("1 unit placed")
+
+
+def test_one_finger_or_the_mouse_drags_the_map_and_places_nothing(companion: Companion, device: Make) -> None:
     table = skirmish(companion)
     phone = device()
     phone.share(companion, table)

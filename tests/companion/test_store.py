@@ -11,7 +11,8 @@ import sqlalchemy as sa
 
 from companion.games.kernel import Move
 from companion.keeping import KeptToken, TempleRecord
-from companion.store import SCHEMA, SqlStore, StoreError
+from companion.schema import SCHEMA
+from companion.store import SqlStore, StoreError
 from companion.table import Charter, Entry, HouseError
 from controller import wire
 from tests.companion.conftest import DATABASES, EVENING, OTHER, SOURCE, Home

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.controller import rig
-from tests.controller.program import Temple
+from tests.controller.program import Starter, Temple
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +33,17 @@ def temples(tmp_path: Path) -> Iterator[list[Temple]]:
     yield running
     for temple in running:
         temple.kill()
+
+
+@pytest.fixture
+def started(tmp_path: Path, temples: list[Temple]) -> Starter:
+    """Start a temple at a broker's port; it is ended with the test."""
+
+    def start(port: int, *words: str, name: str = "state", **variables: str) -> Temple:
+        temples.append(Temple(tmp_path / name, port, *words, **variables))
+        return temples[-1].start()
+
+    return start
 
 
 @pytest.fixture(autouse=True)

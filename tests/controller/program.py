@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from paho.mqtt import client as paho
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
@@ -114,6 +114,10 @@ class Temple:
 
     def _ended(self) -> bool:
         return self._process.poll() is not None
+
+
+Starter: TypeAlias = Callable[..., Temple]
+"""Starts a temple at a broker's port, with further words of its command line and variables of its environment."""
 
 
 class Companion:

@@ -16,7 +16,7 @@ from paho.mqtt import publish, subscribe
 from controller import wire
 from controller.wire import Beam, CommandName, Flag, God, Kind, State, Timing
 from tests.brokers import Broker, mosquitto, nats
-from tests.controller.program import Companion, Temple, eventually
+from tests.controller.program import Companion, Starter, Temple, eventually
 
 Maker: TypeAlias = Callable[..., AbstractContextManager[Broker]]
 both = pytest.mark.parametrize("make", [mosquitto, nats])
@@ -33,11 +33,10 @@ def exactly_once(temple: Temple, companion: Companion) -> None:
 
 @both
 def test_a_token_reaches_the_companion_with_everything_the_contract_says(
-    make: Maker, tmp_path: Path, temples: list[Temple]
+    make: Maker, tmp_path: Path, started: Starter
 ) -> None:
     with make(tmp_path) as broker, Companion(broker.port) as companion:
-        temple = Temple(tmp_path / "state", broker.port).start()
-        temples.append(temple)
+        temple = started(broker.port)
         birth = companion.until(lambda: companion.statuses())[-1]
         assert (birth.state, birth.kind, birth.timing) == (State.READY, Kind.SIMULATOR, Timing.SIMULATED)
         assert birth.beams == dict.fromkeys(God, Beam.UNPROVED)
@@ -62,11 +61,10 @@ def test_a_token_reaches_the_companion_with_everything_the_contract_says(
 
 @both
 def test_what_is_retained_tells_a_late_companion_how_the_temple_is(
-    make: Maker, tmp_path: Path, temples: list[Temple]
+    make: Maker, tmp_path: Path, started: Starter
 ) -> None:
     with make(tmp_path) as broker:
-        temple = Temple(tmp_path / "state", broker.port).start()
-        temples.append(temple)
+        temple = started(broker.port)
         temple.drop("huitzilopochtli", 3)
         with Companion(broker.port) as companion:
             companion.until(lambda: companion.statuses() and companion.statuses()[-1].state is State.READY)
@@ -76,11 +74,10 @@ def test_what_is_retained_tells_a_late_companion_how_the_temple_is(
 
 @both
 def test_a_broker_killed_in_a_burst_on_both_slots_loses_and_doubles_nothing(
-    make: Maker, tmp_path: Path, temples: list[Temple]
+    make: Maker, tmp_path: Path, started: Starter
 ) -> None:
     with make(tmp_path) as broker, Companion(broker.port) as companion:
-        temple = Temple(tmp_path / "state", broker.port).start()
-        temples.append(temple)
+        temple = started(broker.port)
         temple.press("ht" * 60)
         companion.until(lambda: len(companion.kept) > 10)
         broker.kill()
@@ -95,11 +92,10 @@ def test_a_broker_killed_in_a_burst_on_both_slots_loses_and_doubles_nothing(
 
 @both
 def test_a_broker_frozen_past_the_keepalive_loses_and_doubles_nothing(
-    make: Maker, tmp_path: Path, temples: list[Temple]
+    make: Maker, tmp_path: Path, started: Starter
 ) -> None:
     with make(tmp_path) as broker, Companion(broker.port) as companion:
-        temple = Temple(tmp_path / "state", broker.port, "--set", "broker.keepalive_s=2").start()
-        temples.append(temple)
+        temple = started(broker.port, "--set", "broker.keepalive_s=2")
         temple.press("ht" * 20)
         companion.until(lambda: len(companion.kept) > 5)
         broker.freeze()
@@ -112,11 +108,10 @@ def test_a_broker_frozen_past_the_keepalive_loses_and_doubles_nothing(
 
 @both
 def test_a_temple_killed_in_a_burst_loses_nothing_that_it_recorded_and_its_will_is_told(
-    make: Maker, tmp_path: Path, temples: list[Temple]
+    make: Maker, tmp_path: Path, started: Starter
 ) -> None:
     with make(tmp_path) as broker, Companion(broker.port) as companion:
-        temple = Temple(tmp_path / "state", broker.port).start()
-        temples.append(temple)
+        temple = started(broker.port)
         temple.press("ht" * 40)
         companion.until(lambda: len(companion.kept) > 10)
         temple.kill()
@@ -129,10 +124,9 @@ def test_a_temple_killed_in_a_burst_loses_nothing_that_it_recorded_and_its_will_
         assert 10 < len(companion.kept) <= 85
 
 
-def test_a_frozen_broker_does_not_keep_a_temple_from_ending(tmp_path: Path, temples: list[Temple]) -> None:
+def test_a_frozen_broker_does_not_keep_a_temple_from_ending(tmp_path: Path, started: Starter) -> None:
     with mosquitto(tmp_path) as broker:
-        temple = Temple(tmp_path / "state", broker.port).start()
-        temples.append(temple)
+        temple = started(broker.port)
         eventually(lambda: temple.report()["broker"]["protocol"] == "5")
         broker.freeze()
         temple.drop("tlaloc", 3)
@@ -141,11 +135,10 @@ def test_a_frozen_broker_does_not_keep_a_temple_from_ending(tmp_path: Path, temp
 
 
 def test_tokens_that_no_companion_took_come_when_one_does_marked_as_replayed(
-    tmp_path: Path, temples: list[Temple]
+    tmp_path: Path, started: Starter
 ) -> None:
     with mosquitto(tmp_path) as broker:
-        temple = Temple(tmp_path / "state", broker.port).start()
-        temples.append(temple)
+        temple = started(broker.port)
         temple.drop("tlaloc", 30)
         with Companion(broker.port) as companion:
             exactly_once(temple, companion)
@@ -153,12 +146,11 @@ def test_tokens_that_no_companion_took_come_when_one_does_marked_as_replayed(
 
 
 def test_a_companion_that_acknowledges_nothing_never_has_more_than_twenty_on_the_way(
-    tmp_path: Path, temples: list[Temple]
+    tmp_path: Path, started: Starter
 ) -> None:
     with mosquitto(tmp_path) as broker, Companion(broker.port, v5=True) as companion:
         companion.acknowledges = False
-        temple = Temple(tmp_path / "state", broker.port).start()
-        temples.append(temple)
+        temple = started(broker.port)
         temple.drop("tlaloc", 40)
         again = companion.until(lambda: len(companion.tokens()) >= 40 and companion.tokens()[:40])
         assert [token.seq for token in again] == [*range(1, 21)] * 2
@@ -168,11 +160,10 @@ def test_a_companion_that_acknowledges_nothing_never_has_more_than_twenty_on_the
         exactly_once(temple, companion)
 
 
-def test_a_broker_that_comes_late_is_no_error(tmp_path: Path, temples: list[Temple]) -> None:
+def test_a_broker_that_comes_late_is_no_error(tmp_path: Path, started: Starter) -> None:
     with mosquitto(tmp_path) as broker:
         broker.kill()
-        temple = Temple(tmp_path / "state", broker.port).start()
-        temples.append(temple)
+        temple = started(broker.port)
         temple.drop("tlaloc", 2)
         assert temple.report()["broker"]["protocol"] is None
         broker.start()
@@ -180,10 +171,9 @@ def test_a_broker_that_comes_late_is_no_error(tmp_path: Path, temples: list[Temp
             exactly_once(temple, companion)
 
 
-def test_a_pulled_plug_is_a_lost_temple_until_it_is_back(tmp_path: Path, temples: list[Temple]) -> None:
+def test_a_pulled_plug_is_a_lost_temple_until_it_is_back(tmp_path: Path, started: Starter) -> None:
     with mosquitto(tmp_path) as broker, Companion(broker.port) as companion:
-        temple = Temple(tmp_path / "state", broker.port).start()
-        temples.append(temple)
+        temple = started(broker.port)
         companion.until(lambda: companion.statuses() and companion.statuses()[-1].state is State.READY)
         temple.press("p")
         companion.until(lambda: companion.statuses()[-1].state is State.LOST)
@@ -195,10 +185,9 @@ def test_a_pulled_plug_is_a_lost_temple_until_it_is_back(tmp_path: Path, temples
         exactly_once(temple, companion)
 
 
-def test_a_beam_held_dark_is_an_alert_and_one_token_flagged_jam(tmp_path: Path, temples: list[Temple]) -> None:
+def test_a_beam_held_dark_is_an_alert_and_one_token_flagged_jam(tmp_path: Path, started: Starter) -> None:
     with mosquitto(tmp_path) as broker, Companion(broker.port) as companion:
-        temple = Temple(tmp_path / "state", broker.port).start()
-        temples.append(temple)
+        temple = started(broker.port)
         temple.press("T")
         alert = companion.until(lambda: [each for each in companion.statuses() if each.state is State.ALERT])[-1]
         assert alert.beams[God.TLALOC] is Beam.JAMMED
@@ -221,11 +210,10 @@ def ask(companion: Companion, name: CommandName, **more: object) -> wire.Reply:
 
 
 def test_a_companion_may_ask_who_the_temple_is_and_for_a_test_token_and_for_a_replay(
-    tmp_path: Path, temples: list[Temple]
+    tmp_path: Path, started: Starter
 ) -> None:
     with mosquitto(tmp_path) as broker, Companion(broker.port) as companion:
-        temple = Temple(tmp_path / "state", broker.port).start()
-        temples.append(temple)
+        temple = started(broker.port)
         companion.until(lambda: companion.statuses())
         temple.drop("huitzilopochtli", 3)
         identity = ask(companion, CommandName.IDENTIFY)
@@ -247,9 +235,9 @@ def test_a_companion_may_ask_who_the_temple_is_and_for_a_test_token_and_for_a_re
         assert all(token.replayed for token in companion.kept.values())
 
 
-def test_what_a_temple_cannot_do_it_refuses_in_plain_words(tmp_path: Path, temples: list[Temple]) -> None:
+def test_what_a_temple_cannot_do_it_refuses_in_plain_words(tmp_path: Path, started: Starter) -> None:
     with mosquitto(tmp_path) as broker, Companion(broker.port) as companion:
-        temples.append(Temple(tmp_path / "state", broker.port).start())
+        started(broker.port)
         companion.until(lambda: companion.statuses())
         asked: list[tuple[CommandName, dict[str, object], str]] = [
             (CommandName.CALIBRATE, {}, "needs a god"),
@@ -266,12 +254,11 @@ def test_what_a_temple_cannot_do_it_refuses_in_plain_words(tmp_path: Path, templ
             assert words in str(reply.error)
 
 
-def test_junk_and_foreign_acknowledgements_disturb_nothing(tmp_path: Path, temples: list[Temple]) -> None:
+def test_junk_and_foreign_acknowledgements_disturb_nothing(tmp_path: Path, started: Starter) -> None:
     with mosquitto(tmp_path) as broker, Companion(broker.port) as companion:
         companion.acknowledges = False
         companion.say(wire.Ack("00" * 16, 7), retain=True)
-        temple = Temple(tmp_path / "state", broker.port).start()
-        temples.append(temple)
+        temple = started(broker.port)
         source = companion.until(lambda: companion.statuses())[-1].source
         for junk in (b"", b"\xff\x00", b"[]", b'{"v":9}', b"{" * 9000, b'{"v":1,"source":"x","seq":-1}'):
             companion.say_bytes("ack", junk)
@@ -287,11 +274,10 @@ def test_junk_and_foreign_acknowledgements_disturb_nothing(tmp_path: Path, templ
 
 
 def test_an_acknowledgement_beyond_the_ledger_means_that_it_came_from_a_backup(
-    tmp_path: Path, temples: list[Temple]
+    tmp_path: Path, started: Starter
 ) -> None:
     with mosquitto(tmp_path) as broker, Companion(broker.port) as companion:
-        temple = Temple(tmp_path / "state", broker.port).start()
-        temples.append(temple)
+        temple = started(broker.port)
         source = str(companion.until(lambda: companion.statuses())[-1].source)
         companion.say(wire.Ack(source, 50))
         alert = companion.until(lambda: [each for each in companion.statuses() if each.state is State.ALERT])[-1]
@@ -300,24 +286,21 @@ def test_an_acknowledgement_beyond_the_ledger_means_that_it_came_from_a_backup(
         exactly_once(temple, companion)
 
 
-def test_the_password_opens_the_broker_and_shows_nowhere(tmp_path: Path, temples: list[Temple]) -> None:
+def test_the_password_opens_the_broker_and_shows_nowhere(tmp_path: Path, started: Starter) -> None:
     users = tmp_path / "users"
     users.write_text("temple:secret-of-the-temple\n")
     users.chmod(0o600)
     subprocess.run(["mosquitto_passwd", "-U", str(users)], check=True)
     users.chmod(0o644)
     with mosquitto(tmp_path, config=f"allow_anonymous false\npassword_file {users}") as broker:
-        refused = Temple(tmp_path / "refused", broker.port).start()
-        temples.append(refused)
+        refused = started(broker.port, name="refused")
         eventually(lambda: "refuses this temple: Not authorized" in refused.log())
         (tmp_path / "password").write_text("secret-of-the-temple\n")
-        temple = Temple(
-            tmp_path / "state",
+        temple = started(
             broker.port,
             *("--log", "debug", "--set", "broker.user=temple"),
             TEMPLO_BROKER_PASSWORD_FILE=str(tmp_path / "password"),
-        ).start()
-        temples.append(temple)
+        )
         eventually(lambda: temple.report()["broker"]["protocol"] == "5")
         assert "secret-of-the-temple" not in temple.log()
 
@@ -326,13 +309,13 @@ def test_the_password_opens_the_broker_and_shows_nowhere(tmp_path: Path, temples
 @both
 @pytest.mark.parametrize("junk", [b"junk", b""])
 def test_a_status_that_junk_has_taken_the_place_of_is_said_again(
-    make: Maker, junk: bytes, tmp_path: Path, temples: list[Temple]
+    make: Maker, junk: bytes, tmp_path: Path, started: Starter
 ) -> None:
     """Else a companion that starts later would not find the temple until its health next changed."""
     with make(tmp_path) as broker:
-        temples.append(Temple(tmp_path / "state", broker.port).start())
+        temple = started(broker.port)
         topic = wire.topic("templo", wire.Status.leaf)
-        eventually(lambda: temples[0].report()["broker"]["protocol"])
+        eventually(lambda: temple.report()["broker"]["protocol"])
         publish.single(topic, junk, qos=1, retain=True, port=broker.port)
 
         def retained() -> bytes:

@@ -244,6 +244,7 @@ def test_an_export_whose_reader_leaves_early_ends_without_a_word(tmp_path: Path)
 def test_there_is_a_status_before_anything_fell_and_no_export(tmp_path: Path) -> None:
     words = call("status", "--state", str(tmp_path)).stdout
     assert words.startswith("Temple templo: no daemon runs\n")
+    assert f"there is none in {tmp_path}" in words
     done = call("export", "--state", str(tmp_path))
     assert done.returncode == 1
     assert done.stderr == f"templo-controller: there is no ledger at {tmp_path}/ledger.sqlite3\n"

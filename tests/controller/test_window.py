@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.window import SECOND, Answer, Window
+from controller.counting import SECOND
+from controller.window import Answer, Window
 
 
 def up(delivered: int = 0, last: int = 0) -> Window:

@@ -9,8 +9,10 @@ from typing import Any
 
 from companion.games.kernel import CHANCE, TEMPLE, Arg, Fall, Line, Move, Refusal, Seat, Value
 from companion.games.mexica import GAME
+from companion.games.mexica.cards.effects import Effect
 from companion.games.mexica.rules import course
 from companion.games.mexica.rules.board import Board, Tribe
+from companion.games.mexica.rules.hands import deck
 from companion.games.mexica.rules.state import Clock, State
 from companion.games.mexica.rules.tallies import HUITZILOPOCHTLI, TLALOC
 
@@ -147,4 +149,27 @@ def vars_of(board: Board) -> dict[str, Any]:
     return {name: getattr(board, name) for name in Board.__dataclass_fields__}
 
 
-__all__ = ["RAIN_GOD", "WAR_GOD", "Full", "full_options"]
+DECK = deck(Full().state.rules)
+PLAIN_WAR = next(each.id for each in DECK.war if each.sign is None)
+FLOWER = "day-flower-1"
+EAGLE, SERPENT = next(c.id for c in DECK.war if c.sign), next(c.id for c in DECK.rain if c.sign)
+
+
+def find(kind: type[Effect], of: str = "day", **values: object) -> str:
+    """Return the first card of a pile that does this."""
+    for card in DECK:
+        effect = card.effect
+        fits = card.pile == of and isinstance(effect, kind)
+        if fits and all(getattr(effect, name) == value for name, value in values.items()):
+            return card.id
+    raise AssertionError(f"no {of} card has {kind} {values}")
+
+
+def quiet(players: int = 2, **chosen: int | str) -> Full:
+    """Return a sitting whose first landing draws no Week card."""
+    return Full(players, first_landing="none", **chosen)
+
+
+def fighting(east: int = 5, west: int = 5, hand: tuple[str, ...] = (), **chosen: int | str) -> Full:
+    """Return a sitting in which East has just landed on West, which holds a hand; no die is rolled yet."""
+    return quiet(**chosen).lay("west", place=3, tokens=west, hand=hand).lay("east", tokens=east - 1).land(3)

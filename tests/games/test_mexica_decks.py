@@ -1,35 +1,16 @@
-"""Mexica's cards: the effects cover the author's lists, the decks are whole, a wrong deck says where and why."""
+"""Mexica's cards as they lie in the box: the decks are whole, cover the author's lists, and have all their words."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-import companion.web
-from companion.games import registry
 from companion.games.mexica.cards import DECK
-from companion.games.mexica.cards.deck import (
-    GOD_CARDS,
-    LANGUAGES,
-    LONGEST,
-    NUMBERS,
-    PILES,
-    Card,
-    Deck,
-    DeckError,
-    ids,
-    may_do,
-    read,
-)
+from companion.games.mexica.cards.deck import LANGUAGES, LONGEST, NUMBERS, PILES, ids
 from companion.games.mexica.cards.effects import (
-    KINDS,
     SPACES,
     AnotherTurn,
     Attack,
@@ -37,7 +18,6 @@ from companion.games.mexica.cards.effects import (
     Demand,
     Draw,
     Effect,
-    EffectError,
     Gain,
     Give,
     GoTo,
@@ -51,26 +31,9 @@ from companion.games.mexica.cards.effects import (
     TakeWeek,
     Walk,
     Ward,
-    Whole,
-    from_table,
-    parameters,
-    to_table,
 )
-from companion.games.mexica.cards.words import counts, sentence, story, title
-from companion.web.texts import Library
-from tests.games.playouts import GAMES
-
-LIBRARY = Library(
-    Path(companion.web.__file__).parent / "texts",
-    {name: registry.folder(game) / "texts" for name, game in GAMES.items()},
-)
-
-
-ENGLISH = LIBRARY.words("en", "mexica")
-
-
-def _said(error: EffectError) -> str:
-    return ENGLISH(f"fault.{error.code}", **{"card": "", **error.facts})
+from companion.games.mexica.cards.words import story, title
+from tests.games.texts import LIBRARY
 
 
 def _boost(*what: str, other: bool) -> Callable[[Effect], bool]:
@@ -204,125 +167,9 @@ def test_a_card_is_found_by_the_id_that_is_printed_on_it() -> None:
         DECK.card("day-rain-14")
 
 
-# Effects
-
-
-def _corners(kind: str) -> Iterator[Effect]:
-    """Every word and both ends of every range, and one step inside."""
-    of: Any = KINDS[kind]
-    known = parameters(of)
-    values = [
-        [n for n in (each.low, -1, 0, 1, each.high) if n in each] if isinstance(each, Whole) else each
-        for each in known.values()
-    ]
-    for chosen in product(*values):
-        yield from_table({"effect": kind, **dict(zip(known, chosen, strict=True))})
-
-
-EVERYTHING = [effect for kind in KINDS for effect in _corners(kind)]
-
-
-@pytest.mark.parametrize("effect", EVERYTHING, ids=str)
-def test_an_effect_reads_back_as_a_deck_writes_it(effect: Effect) -> None:
-    assert from_table(to_table(effect)) == effect
-
-
-@settings(deadline=None, max_examples=300)
-@given(
-    st.dictionaries(st.sampled_from(["effect", "spaces", "tokens", "to", "by", "what"]), st.integers() | st.text())
-)
-def test_whatever_a_table_holds_it_is_an_effect_or_a_reason(table: dict[str, Any]) -> None:
-    try:
-        effect = from_table(table)
-    except EffectError as error:
-        reason = _said(error)
-    else:
-        reason = f"none was expected: {to_table(effect)}"
-    assert "expected" in reason
-
-
-@pytest.mark.parametrize(
-    ("table", "reason"),
-    [
-        ({}, "effect is -; expected go_to | go_to_start | "),
-        ({"effect": "fly"}, "effect is 'fly'; expected go_to | "),
-        ({"effect": "walk"}, "walk lacks spaces; expected -13 … 13, ≠ 0"),
-        ({"effect": "walk", "spaces": 0}, "walk: spaces is 0; expected -13 … 13, ≠ 0"),
-        ({"effect": "gain", "tokens": True}, "gain: tokens is True; expected 1 … 13"),
-        ({"effect": "gain", "tokens": 14}, "gain: tokens is 14; expected"),
-        ({"effect": "give", "god": "mary", "tokens": 1}, "god is 'mary'; expected huitzilopochtli | tlaloc"),
-        ({"effect": "another_turn", "turns": 2}, "another_turn has the parameter 'turns'; expected -"),
-    ],
-)
-def test_a_wrong_effect_says_what_was_found_and_what_was_expected(table: dict[str, object], reason: str) -> None:
-    with pytest.raises(EffectError) as caught:
-        from_table(table)
-    assert reason in _said(caught.value)
-
-
-def test_an_effect_out_of_its_range_cannot_exist() -> None:
-    with pytest.raises(EffectError):
-        Lose(0)
-
-
-# Words
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("pile", PILES)
-def test_whatever_a_card_of_a_pile_may_do_can_be_said(language: str, pile: Any) -> None:
-    words = LIBRARY.words(language, "mexica")
-    possible = [effect for effect in EVERYTHING if not may_do(pile, effect)]
-    assert possible
-    for effect in possible:
-        key, facts = sentence(Card("x", pile, None, 1, effect))
-        assert words(key, **facts).endswith("."), key
-
-
-def test_a_sentence_says_the_numbers_of_its_effect() -> None:
-    for card in DECK:
-        _, facts = sentence(card)
-        numbers = {abs(value) for value in to_table(card.effect).values() if isinstance(value, int)} - {0}
-        assert numbers <= {*facts.values()}, card.id
-
-
-def test_a_card_says_what_it_does_in_plain_words() -> None:
-    english, spanish = (LIBRARY.words(language, "mexica") for language in LANGUAGES)
-
-    def said(card_id: str) -> tuple[str, str]:
-        key, facts = sentence(DECK.card(card_id))
-        return english(key, **facts), spanish(key, **facts)
-
-    assert said("day-deer-7") == (
-        "Go to the Flower and land there. Take 3 tokens from the reserve, twice that if you win a battle there.",
-        "Ve a la Flor y detente ahí. Toma 3 fichas de la reserva, o el doble si ganas ahí una batalla.",
-    )
-    assert said("week-death") == (
-        "While you hold it: take 1 from the price of each card you buy.",
-        "Mientras la tengas: resta 1 a lo que cuesta cada carta que compres.",
-    )
-    assert said("day-movement-12") == (
-        "Choose a tribe: add 3 to the price of the next card it buys.",
-        "Elige una tribu: suma 3 a lo que cueste la próxima carta que compre.",
-    )
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_week_card_that_counts_as_a_sign_says_so(language: str) -> None:
-    words = LIBRARY.words(language, "mexica")
-    says = {card.id: key for card in DECK if (key := counts(card))}
-    assert {*says} == {"week-serpent", "week-eagle", "week-flower"}
-    assert all(words(key) for key in says.values())
-
-
-def test_no_sentence_joins_a_preposition_and_an_article_that_spanish_contracts() -> None:
-    words = LIBRARY.words("es", "mexica")
-    for effect, pile in product(EVERYTHING, PILES):
-        if not may_do(pile, effect):
-            key, facts = sentence(Card("x", pile, None, 1, effect))
-            said = words(key, **facts)
-            assert " a el " not in said, key
-            assert " de el " not in said, key
+def test_every_id_is_one_card() -> None:
+    every = [each for pile in PILES for each in ids(pile)]
+    assert len({*every}) == len(every) == 360
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -354,151 +201,3 @@ def test_a_story_is_a_sentence_and_a_title_is_none(language: str) -> None:
 def test_both_languages_tell_the_same_cards_and_not_in_the_same_words() -> None:
     english, spanish = (DECK.words[language] for language in LANGUAGES)
     assert [key for key in english if key.endswith("story") and english[key] == spanish[key]] == []
-
-
-# A deck of one's own
-
-
-def test_a_deck_of_ones_own_changes_the_cards_that_it_names_and_no_other() -> None:
-    text = """
-    [day]
-    day-rabbit-2 = { effect = "gain", tokens = 5 }
-    [words.en]
-    day-rabbit-2 = { title = "Five at once" }
-    """
-    deck = read({"mine.toml": text}, DECK)
-    assert deck.card("day-rabbit-2").effect == Gain(5)
-    assert [card for card in deck if card.id != "day-rabbit-2"] == [
-        card for card in DECK if card.id != "day-rabbit-2"
-    ]
-    assert deck.words["en"]["card.day-rabbit-2.title"] == "Five at once"
-    assert deck.words["en"]["card.day-rabbit-2.story"] == DECK.words["en"]["card.day-rabbit-2.story"]
-    assert DECK.card("day-rabbit-2").effect == Gain(1)
-
-
-def test_the_same_deck_by_another_way_of_writing_toml_is_the_same_deck() -> None:
-    line = read({"a": '[week]\nweek-dog = { effect = "standing", what = "range", by = 2 }'}, DECK)
-    table = read({"b": '[week.week-dog]\neffect = "standing"\nwhat = "range"\nby = 2\n'}, DECK)
-    assert line == table
-
-
-def _faults(text: str, base: Deck | None = DECK) -> list[str]:
-    with pytest.raises(DeckError) as caught:
-        read({"mine.toml": text}, base)
-    return [
-        f"{file}:{each.line}: {ENGLISH(f'fault.{each.code}', **each.facts)}" for file, each in caught.value.faults
-    ]
-
-
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("[day]\nday-dog-1 = ", "mine.toml:2: this is no TOML: Invalid value"),
-        ("[day]\n\nday-dog-1 = 3", "mine.toml:3: day-dog-1 is 3; expected { effect = ... }"),
-        (
-            '[day]\nday-dog-14 = { effect = "another_turn" }',
-            "mine.toml:2: 'day-dog-14' is no day card; expected day-",
-        ),
-        (
-            '[day.day-dog-1]\neffect = "gain"\ntokens = 99',
-            "mine.toml:1: day-dog-1: gain: tokens is 99; expected 1 … 13",
-        ),
-        ('[war]\nwar-1 = { effect = "walk", spaces = 1 }', "mine.toml:2: war-1: walk is no effect of a war card"),
-        (
-            '[rain]\nrain-1 = { effect = "boost", what = "attack", by = 1 }',
-            "mine.toml:2: rain-1: boost: what is 'attack'; expected defence | gather | tribute on a rain card",
-        ),
-        (
-            '[war]\nwar-1 = { effect = "ward", against = "day" }',
-            "mine.toml:2: war-1: ward: against is 'day'; expected attack",
-        ),
-        (
-            '[war]\nwar-1 = { effect = "sign", of = "serpent", plain = { effect = "reroll", whose = "mine" } }',
-            "mine.toml:2: war-1: sign: of is 'serpent'; expected eagle on a war card",
-        ),
-        (
-            '[rain]\nrain-1 = { effect = "boost", what = "gather", by = 1, whose = "other" }',
-            "mine.toml:2: rain-1: boost: whose is 'other'; expected mine on a rain card",
-        ),
-        ("[day]\nday-dog-1 = " + "[" * 900, "mine.toml:1: the brackets stand too deep in each other"),
-        ("[day]\r\n\r\nday-dog-1 = 3\r\n", "mine.toml:3: day-dog-1 is 3"),
-        ('[day]\nday-dog-1 = { effect = "sign", of = "eagle" }', "mine.toml:2: day-dog-1: a sign lacks plain"),
-        (
-            '[day]\nday-dog-1 = { effect = "gain", tokens = 1, sign = "eagle" }',
-            "mine.toml:2: day-dog-1: sign is 'eagle'",
-        ),
-        (
-            '[day]\nday-dog-1 = { effect = "gain", tokens = 1, plain = 2 }',
-            "mine.toml:2: day-dog-1: plain is 2; expected",
-        ),
-        (
-            "[cards]\n",
-            "mine.toml:1: 'cards'; expected a table [day], [week], [war], [rain], [words.en] or [words.es]",
-        ),
-        ("day = 1", "mine.toml:1: 'day'; expected a table"),
-        ('[words.fr]\nwar-1 = { title = "x" }', "mine.toml:1: words.'fr'; expected [words.en] or [words.es]"),
-        ('[words.en]\nwar-41 = { title = "x" }', "mine.toml:2: 'war-41' is no card"),
-        ('[words.en]\nwar-1 = { titel = "x" }', "mine.toml:2: war-1: words are {'titel': 'x'}; expected { title"),
-        ('[words.en]\nwar-1 = { title = "{n}" }', "mine.toml:2: war-1: title is '{n}'; expected one line of words"),
-        (
-            '[words.en]\nwar-1 = { title = "a\\nb" }',
-            "mine.toml:2: war-1: title is 'a\\nb'; expected one line of words",
-        ),
-        (
-            f'[words.en]\nwar-1 = {{ title = "{"x" * 41}" }}',
-            "mine.toml:2: war-1: title has 41 letters; expected 40 at",
-        ),
-    ],
-)
-def test_a_wrong_deck_says_the_line_and_the_reason(text: str, fault: str) -> None:
-    (only,) = _faults(text)
-    assert only.startswith(fault)
-
-
-def test_all_faults_of_a_deck_are_told_at_once() -> None:
-    faults = _faults('[day]\nday-dog-1 = 3\n[war]\n"war-1" = { effect = "fly" }\n')
-    assert [fault.split(": ")[0] for fault in faults] == ["mine.toml:2", "mine.toml:4"]
-
-
-def test_a_deck_without_a_base_names_every_card() -> None:
-    faults = _faults('[war]\nwar-1 = { effect = "reroll", whose = "mine" }', None)
-    assert len(faults) == 260 + 20 + 2 * GOD_CARDS - 1
-    assert faults[0] == "mine.toml:1: day-crocodile-1 is missing; expected all 360 cards"
-
-
-def test_a_card_named_in_two_files_is_a_fault() -> None:
-    card = '[rain]\nrain-1 = { effect = "gain", tokens = 1 }'
-    with pytest.raises(DeckError, match="b:2: twice"):
-        read({"a": card, "b": card}, DECK)
-
-
-@settings(deadline=None, max_examples=300)
-@given(st.text(alphabet="[]{}=\n\"'.,# adywrn-1", max_size=60))
-def test_whatever_a_file_holds_it_is_a_deck_or_faults_with_lines(text: str) -> None:
-    lines = [1]
-    try:
-        read({"mine.toml": text}, DECK)
-    except DeckError as error:
-        lines = [fault.line for _, fault in error.faults]
-    assert lines
-    assert all(1 <= line <= text.count("\n") + 1 for line in lines)
-
-
-def test_every_id_is_one_card() -> None:
-    every = [each for pile in PILES for each in ids(pile)]
-    assert len({*every}) == len(every) == 360
-
-
-GUIDE = Path(registry.__file__).parents[2] / "docs" / "your-own-deck.md"
-
-
-def test_the_page_on_ones_own_deck_names_every_effect_and_its_examples_are_decks() -> None:
-    text = GUIDE.read_text(encoding="utf-8")
-    for kind in KINDS:
-        of: Any = KINDS[kind]
-        assert f"`{kind}`" in text, kind
-        assert all(f"`{name}`" in text for name in parameters(of)), kind
-    examples = [block.partition("```")[0] for block in text.split("```toml\n")[1:]]
-    assert len(examples) == 2
-    for example in examples:
-        read({"example": example}, DECK)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from companion.games.kernel import CHANCE, Move
+from companion.games.kernel import CHANCE, Move, changed
 from companion.games.mexica import GAME
 from companion.games.mexica.cards.deck import ids
 from companion.games.mexica.prospects import Pile, Sign, found
@@ -198,7 +198,7 @@ def test_hidden_cards_of_others_change_no_decision() -> None:
                 taken.add(other)
                 looked_at += other != card
             board = board.tribe(n, hand=tuple(sorted(hand)))
-        permuted = GAME.view(State(**{**state.__dict__, "board": board}), app)
+        permuted = GAME.view(changed(state, board=board), app)
         assert permuted == GAME.view(state, app)
         assert GAME.decide(permuted, moves, Random(1).randrange) == GAME.decide(
             GAME.view(state, app), moves, Random(1).randrange

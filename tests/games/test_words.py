@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
 import pytest
 
-import companion.web
-from companion.games import registry
 from companion.games.kernel import CHANCE, TEMPLE, Arg, Facts, Game, Refusal, Seat
-from companion.web.texts import LANGUAGES, Library
+from companion.web.texts import LANGUAGES
 from tests.games.playouts import COMBINATIONS, GAMES, LONGEST, Combination, fuzzed, playout
-
-LIBRARY = Library(
-    Path(companion.web.__file__).parent / "texts",
-    {name: registry.folder(game) / "texts" for name, game in GAMES.items()},
-)
+from tests.games.texts import LIBRARY
 
 everywhere = pytest.mark.parametrize("here", COMBINATIONS, ids=str)
 

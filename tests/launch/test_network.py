@@ -45,6 +45,15 @@ def test_the_next_free_port_skips_the_taken_ones(taken: int) -> None:
     assert network.next_free(taken - 1) > taken
 
 
+def test_the_next_free_port_is_not_the_one_that_is_wanted_for_something_else(taken: int) -> None:
+    other = network.next_free(taken)
+    assert network.next_free(taken, [other]) > other
+
+
+def test_after_the_last_port_the_search_goes_on_below() -> None:
+    assert 1024 <= network.next_free(65535) < 65535
+
+
 def test_the_way_out_is_an_address_that_phones_can_reach_or_none() -> None:
     address = network.towards_the_world()
     assert address is None or not address.startswith("127.")

@@ -14,6 +14,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from companion.games import registry
 from companion.house import House
 from companion.live import Hub
 from companion.store import SqlStore
@@ -21,6 +22,9 @@ from companion.table import Table
 from companion.web import WebConfig, create_app
 from controller import wire
 from tests.companion.conftest import SOURCE, Home
+
+TOSS = Path(__file__).parent / "toss"
+"""A stranger's game: one coin."""
 
 ORIGIN = {"Origin": "http://localhost"}
 SESSION = "c" * 32
@@ -113,6 +117,15 @@ def text_of(response: TestResponse) -> str:
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[WebHome]:
     home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}")
+    yield home
+    home.hub.close()
+    home.store.close()
+
+
+@pytest.fixture
+def club(tmp_path: Path) -> Iterator[WebHome]:
+    """A house with a stranger's game beside ours."""
+    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", games=registry.with_aids(registry.load((TOSS,))))
     yield home
     home.hub.close()
     home.store.close()

@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from companion.games import registry
 from companion.web.painting import guide_file
 from companion.web.texts import LANGUAGES
 from tests.web.conftest import Browser, WebHome, text_of
-
-TOSS = Path(__file__).parent / "toss"
-
-
-@pytest.fixture
-def club(tmp_path: Path) -> Iterator[WebHome]:
-    """A house with a stranger's game beside ours."""
-    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", games=registry.with_aids(registry.load((TOSS,))))
-    yield home
-    home.hub.close()
-    home.store.close()
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ def test_the_two_gods_are_told_apart_from_the_paper(time: str) -> None:
 
 
 def test_no_style_sheet_has_shadows_gradients_or_glass() -> None:
-    sheets = [*STATIC.glob("*.css"), *STATIC.parents[1].glob("games/*/static/*.css")]
+    sheets = [*STATIC.rglob("*.css"), *STATIC.parents[1].glob("games/*/static/*.css")]
     assert sheets
     for sheet in sheets:
         assert not re.search(
@@ -66,6 +66,20 @@ def test_no_style_sheet_has_shadows_gradients_or_glass() -> None:
 def test_every_colour_that_a_drawing_or_a_sheet_names_is_in_the_palette() -> None:
     known = palettes()["day"].keys() | {"god", "god-text", "doom", "doom-text", "bark"}
     companion = STATIC.parents[1]
-    files = [*companion.glob("art/*.svg"), *STATIC.glob("*.css"), *companion.glob("games/*/static/*.css")]
+    files = [*companion.glob("art/*.svg"), *STATIC.rglob("*.css"), *companion.glob("games/*/static/*.css")]
     used = {name for file in files for name in re.findall(r"var\(--([a-z0-9-]+)", file.read_text(encoding="utf-8"))}
     assert used <= known
+
+
+def bare(folder: Path) -> set[str]:
+    """Return the classes that some style sheet of a folder styles wherever they stand."""
+    text = "".join(sheet.read_text(encoding="utf-8") for sheet in folder.glob("*.css"))
+    selectors = re.findall(r"([^{}]+)\{", re.sub(r"(?s)/\*.*?\*/", "", text))
+    return {each.strip() for group in selectors for each in group.split(",") if re.fullmatch(r"\s*\.[\w-]+\s*", each)}
+
+
+def test_the_shell_and_a_game_never_style_the_same_class() -> None:
+    """Both are on a table's pages, where what one means for its own would reach the other's."""
+    for folder in STATIC.parents[1].glob("games/*/static"):
+        assert bare(folder), folder
+        assert bare(STATIC) & bare(folder) == set(), folder

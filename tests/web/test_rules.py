@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -12,22 +10,13 @@ from companion.games import registry
 from companion.web.guide import GuideError, load, read
 from companion.web.painting import guide_file
 from companion.web.texts import LANGUAGES
-from tests.web.conftest import Browser, WebHome, text_of
+from tests.web.conftest import TOSS, Browser, WebHome, text_of
 
-TOSS = Path(__file__).parent / "toss"
 GUIDED = {
     name: game
     for name, game in registry.load([TOSS]).items()
     if guide_file(registry.folder(game), LANGUAGES[0]).is_file()
 }
-
-
-@pytest.fixture
-def club(tmp_path: Path) -> Iterator[WebHome]:
-    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", games=registry.with_aids(registry.load((TOSS,))))
-    yield home
-    home.hub.close()
-    home.store.close()
 
 
 @pytest.fixture

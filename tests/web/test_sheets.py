@@ -16,9 +16,8 @@ from companion.web.painting import ART, SHELL
 from companion.web.paper import MARGIN, PAPERS
 from companion.web.texts import LANGUAGES
 from tests.web import sheets as reading
-from tests.web.conftest import WebHome, text_of
+from tests.web.conftest import TOSS, WebHome, text_of
 
-TOSS = Path(__file__).parent / "toss"
 GAMES = registry.load([TOSS])
 PRESS = sheets.Press(GAMES)
 EVERY = list(PRESS.sheets())

@@ -5,7 +5,6 @@ A hex is 20 wide and stands on its point; the drawing's unit is a twentieth of i
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -39,7 +38,12 @@ _MARKS: Mapping[str, str] = {
 
 def middle(board: Grid, hexagon: int) -> tuple[float, float]:
     """Return the middle of a hex."""
-    row, column = divmod(hexagon, board.width)
+    return _middle(board.width, hexagon)
+
+
+@lru_cache(maxsize=8192)
+def _middle(across: int, hexagon: int) -> tuple[float, float]:
+    row, column = divmod(hexagon, across)
     return round(MARGIN + WIDE * column + WIDE / 2 * (row % 2) + WIDE / 2, 2), round(MARGIN + ROW * row + POINT, 2)
 
 
@@ -60,6 +64,21 @@ def outline(board: Grid, names: Iterable[str]) -> str:
 def marks(board: Grid, names: Iterable[str], mark: str) -> str:
     """Return one path with a mark in each of some hexes."""
     return "".join(f"M{_n(x)} {_n(y)}{mark}" for x, y in (middle(board, board.numbers[each]) for each in names))
+
+
+@lru_cache(maxsize=8192)
+def point(x: float, y: float) -> str:
+    """Return a point of a line."""
+    return f"{_n(x)},{_n(y)}"
+
+
+def line(points: Sequence[str]) -> str:
+    """Return the points of a line that is not seen: at each of them one and the same mark is drawn.
+
+    One element stands for all counters of a people. A line of one point has that point twice, since not every browser
+    marks the point of a line that goes nowhere.
+    """
+    return " ".join([*points, *points] if len(points) == 1 else points)
 
 
 FLAME = "m0 7c-6 0-6-6-2-9 0 3 2 3 2 1 0-3-1-4 0-7 1 3 6 6 5 11-1 3-3 4-5 4z"
@@ -155,17 +174,14 @@ def parts(
     }
 
 
-def tapping(board: Grid, seat: str, paint: str) -> str:
+def tapping(board: Grid, seat: str, paint: str) -> dict[str, Json]:
     """Return what a tap means on a map that is drawn, for the script: every hex paints, or every side does."""
-    return json.dumps(
-        {
-            "seat": seat,
-            "columns": board.width,
-            "rows": board.height,
-            "taps": {},
-            "attacks": [],
-            "since": [],
-            "paint": paint,
-        },
-        separators=(",", ":"),
-    )
+    return {
+        "seat": seat,
+        "columns": board.width,
+        "rows": board.height,
+        "taps": {},
+        "attacks": [],
+        "since": [],
+        "paint": paint,
+    }

@@ -5,7 +5,6 @@ Pure. It knows what stands where and which tap makes which move; the words are i
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -80,11 +79,13 @@ def _board(view: View) -> Grid:
 
 
 def _pieces(view: View) -> Slice:
+    """Return where counters lie: each people's, those of them that are done, and the flags of those that rout."""
     hexes = _board(view)
     width, height = board.size(hexes)
-    units = []
+    rows: dict[tuple[str, bool], list[str]] = {}
+    routed = []
     at: dict[str, int] = {}
-    for n, unit in enumerate(view["units"]):
+    for unit in view["units"]:
         if not unit["hex"]:
             continue
         x, y = board.middle(hexes, hexes.numbers[unit["hex"]])
@@ -92,20 +93,20 @@ def _pieces(view: View) -> Slice:
         aboard = at.get(unit["hex"], 0)
         at[unit["hex"]] = aboard + 1
         afloat = unit["people"] == "boat"
-        units.append(
-            {
-                "id": n,
-                "people": unit["people"],
-                "no": unit["no"],
-                "hex": unit["hex"],
-                "x": round(x - 8 + (0 if afloat else 6 * aboard), 1),
-                "y": round(y - 8 + (3 if afloat else 0), 1),
-                "routed": unit["routed"],
-                "still": _still(view, unit),
-            }
-        )
-    units.sort(key=lambda unit: unit["people"] != "boat")
-    return {"width": width, "height": height, "units": units, "fires": board.marks(hexes, view["fires"], board.FLAME)}
+        place = board.point(x + (0 if afloat else 6 * aboard), y + (3 if afloat else 0))
+        rows.setdefault((unit["people"], _still(view, unit)), []).append(place)
+        if unit["routed"]:
+            routed.append(place)
+    return {
+        "width": width,
+        "height": height,
+        "rows": [
+            {"people": people, "still": still, "places": board.line(rows[people, still])}
+            for people, still in sorted(rows, key=lambda row: (row[0] != "boat", row))
+        ],
+        "routed": board.line(routed),
+        "fires": board.marks(hexes, view["fires"], board.FLAME),
+    }
 
 
 def _marks(view: View) -> Slice:
@@ -113,18 +114,17 @@ def _marks(view: View) -> Slice:
     hexes, active = _board(view), view["active"]
     width, height = board.size(hexes)
     in_hand = active is not None and _placed(view, active)
+    costs: dict[int, list[str]] = {}
+    for name, cost in view["reach"].items():
+        costs.setdefault(cost, []).append(board.point(*board.middle(hexes, hexes.numbers[name])))
     return {
         "width": width,
         "height": height,
         "active": board.outline(hexes, [view["units"][active]["hex"]]) if in_hand else "",
         "reach": board.outline(hexes, view["reach"]),
-        "costs": [
-            {"hex": name, "cost": cost, "x": x, "y": y}
-            for name, cost in view["reach"].items()
-            for x, y in [board.middle(hexes, hexes.numbers[name])]
-        ],
+        "costs": [{"cost": cost, "places": board.line(costs[cost])} for cost in sorted(costs)],
         "target": board.outline(hexes, _targets(view)),
-        "state": json.dumps(_state(view), separators=(",", ":")),
+        "state": _state(view),
     }
 
 

@@ -5,7 +5,7 @@
 // A board that knows which move a tap means needs no form: it dispatches a `move` event on the live part of the page,
 // with `{action, seat, move}` as its detail, and finds there a promise, `answered`, that holds whether it was made.
 
-import { purpose } from "./swap.js";
+import { hurry, purpose } from "./swap.js";
 
 const ARMED = 4_000; // ms in which a second tap confirms
 const SLIP = 600; // ms in which a second tap was meant for what stood there before
@@ -29,6 +29,9 @@ export class Picker {
       const form = event.target.closest("form[data-post]");
       if (!form || !root.contains(form)) return;
       event.preventDefault();
+      const meant = purpose(form);
+      hurry();
+      if (!form.isConnected || purpose(form) !== meant) return; // it stood for a table that has gone on
       this.tap(form, event.submitter ?? form.querySelector("button"));
     });
     document.addEventListener("change", (event) => {

@@ -3,27 +3,48 @@
 // Only pieces that name themselves with data-piece move, by a view transition; the root is left out by the style
 // sheet, so taps are not swallowed. While one runs, later changes are shown at once instead of being queued. A number
 // in a <data> does not move, it changes: capturing a page for it would hold every token back by a frame or two.
+//
+// Regions within [data-first] are what an eye waits for after a tap: the others are put in once these were drawn.
 
 import { mend, mends } from "./mend.js";
 
 const QUIET = 300; // ms without a change before another one is worth a transition
+const DRAWN = 30; // ms that a frame may take to reach the glass before anything else is asked of a slow phone
 const PIECES = "[data-piece]:not(data)";
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 let running = null;
 let changed = 0;
 let count = 0;
+let late = null; // puts in what waits until the first regions were drawn
 const shown = new Map(); // section -> the count of the swap that it shows
 
 /** Swap regions by name into their sections, each dressed by `dress`, then call `done` in the same breath. */
 export function swap(regions, dress, done) {
+  hurry();
   const sections = Object.entries(regions)
     .map(([name, html]) => [document.getElementById(`region-${name}`), html])
-    .filter(([section]) => section)
-    .map(([section, html]) => [section, parsed(html)]);
+    .filter(([section]) => section);
+  const first = sections.filter(([section]) => section.closest("[data-first]"));
+  const rest = sections.filter((each) => !first.includes(each));
+  if (!first.length || !rest.length || document.hidden) return put(sections, dress, done);
+  put(first, dress, () => {});
+  late = () => put(rest, dress, done);
+  requestAnimationFrame(() => setTimeout(hurry, DRAWN));
+}
+
+/** Put in now what waits for a frame: who taps a button means what the table is, not what it was. */
+export function hurry() {
+  const waiting = late;
+  late = null;
+  waiting?.();
+}
+
+function put(painted, dress, done) {
+  const sections = painted.map(([section, html]) => [section, parsed(html)]);
   for (const [, fresh] of sections) dress(fresh);
   const mine = ++count;
-  const put = () => {
+  const show = () => {
     for (const [section, fresh] of sections) {
       if ((shown.get(section) ?? 0) > mine) continue; // a transition that was skipped puts its change in late
       shown.set(section, mine);
@@ -34,8 +55,8 @@ export function swap(regions, dress, done) {
   const hurried = performance.now() - changed < QUIET;
   changed = performance.now();
   if (running) running.skipTransition();
-  if (running || hurried || !moves(sections)) put();
-  else transit(sections, put);
+  if (running || hurried || !moves(sections)) show();
+  else transit(sections, show);
 }
 
 function moves(sections) {
@@ -55,10 +76,10 @@ function parsed(html) {
   return template.content;
 }
 
-function transit(sections, put) {
+function transit(sections, show) {
   name(sections);
   const transition = document.startViewTransition(() => {
-    put();
+    show();
     name(sections);
   });
   running = transition;

@@ -17,7 +17,7 @@ STEPS = (START, DEAL, LAY, COIN, TURN, DRAW, SHIFT, MONEY, KINGS, OVER)
 NOTHING = (0, 0, 0, 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class State:
     """A game between two moves.
 

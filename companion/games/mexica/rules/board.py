@@ -47,7 +47,7 @@ def draw(seat: Seat, pile: str) -> Task:
     return Task("draw", seat, (pile,))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Tribe:
     """What one tribe has.
 
@@ -65,7 +65,7 @@ class Tribe:
     wins: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Battle:
     """A battle while it is fought: `sides` with the attacker first, and their dice, 0 before they are rolled.
 
@@ -90,7 +90,7 @@ class Step(NamedTuple):
 NO_STEP = Step()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Board:
     """The board between two moves.
 

@@ -41,13 +41,17 @@ def due(state: State) -> Task | None:
 
 def decider(state: State) -> Seat | None:
     """Return the seat that must act now, `CHANCE` for a die or a card, or none when the game is over."""
-    task = due(state)
-    return None if task is None else decides(task)
+    board = state.board
+    if board is None or not board.agenda:
+        return None
+    name, seat, _ = board.agenda[0]
+    return seat if name in DECISIONS else CHANCE
 
 
-def decides(task: Task) -> Seat:
-    """Return who carries out a task that waits: its own seat, or `CHANCE`."""
-    return task.seat if task.name in DECISIONS else CHANCE
+def due_from(state: State, seat: Seat) -> Task | None:
+    """Return what the game waits for if that seat must act now, or `CHANCE`; none if it waits for another."""
+    acting = decider(state)
+    return state.laid.agenda[0] if acting is not None and acting == seat else None
 
 
 def advance(state: State) -> State:

@@ -54,8 +54,8 @@ _DRAW: dict[Arg, Move] = {move.args[1]: move for moves in _DRAWS.values() for mo
 
 def listed(state: State, seat: Seat) -> list[Move]:
     """Return the moves of a seat, or of chance, that carry the game on; sorted, each once."""
-    task = course.due(state)
-    return due(state, task) if task and course.decides(task) == seat else []
+    task = course.due_from(state, seat)
+    return due(state, task) if task is not None else []
 
 
 def due(state: State, task: Task) -> list[Move]:
@@ -65,8 +65,8 @@ def due(state: State, task: Task) -> list[Move]:
 
 def chance(state: State) -> Chance | None:
     """Return the die or the card that is due, each outcome as likely as another."""
-    task = course.due(state)
-    if task is None or course.decides(task) != CHANCE:
+    task = course.due_from(state, CHANCE)
+    if task is None:
         return None
     outcomes = listed(state, CHANCE)
     likely = dict.fromkeys(outcomes, Fraction(1, len(outcomes)))
@@ -81,8 +81,8 @@ def typed(state: State) -> list[Move]:
 
     Cards in hands stay on the list: what is missing from it would tell who holds them.
     """
-    task = course.due(state)
-    if task is None or course.decides(task) != CHANCE:
+    task = course.due_from(state, CHANCE)
+    if task is None:
         return []
     if task.name != "draw":
         return list(DIE)
@@ -144,7 +144,8 @@ def _legal(state: State, task: Task, move: Move) -> bool:
         known = _DRAW.get(args[-1]) if args else None
         return step == "draw" and move == known and args[0] == task.args[0] and hidden(state, str(args[1]))
     if name == "sacrifice":
-        return step == "sacrifice" and move in _AMONG_TAPS[_most(state, task.seat)]
+        held = state.laid.tribes[state.seats.index(task.seat)].tokens
+        return step == "sacrifice" and move in _AMONG_TAPS[_most(state, held)]
     if name == "play" and step in _PLAYED:
         return len(args) == 1 and args[0] in _PLAYED[step](state, task.seat)
     return move in due(state, task)
@@ -208,17 +209,18 @@ def _forfeits(state: State, task: Task) -> list[Move]:
 
 def offers(state: State, task: Task, proposals: Iterable[Move] = ()) -> list[Move]:
     """Return the moves of a sacrifice step, sorted: how it is closed, the corrections given, what may be offered."""
-    moves = [_close(task)]
-    moves += proposals
-    moves += _TAPS[_most(state, task.seat)]
-    if offerings.tonantzin_open(state, task.seat):
-        moves.append(_TONANTZIN)
+    moves = [_close(task), *proposals]
+    if tokens := state.laid.tribes[state.seats.index(task.seat)].tokens:
+        moves += _TAPS[_most(state, tokens)]
+        if offerings.tonantzin_open(state, task.seat):
+            moves.append(_TONANTZIN)
     return moves
 
 
-def _most(state: State, seat: Seat) -> int:
-    """Return how many tokens a tribe may give to the temple at once in its sacrifice step."""
-    tokens = state.laid.tribes[state.seats.index(seat)].tokens if offerings.temple_open(state) else 0
+def _most(state: State, tokens: int) -> int:
+    """Return how many of its tokens a tribe may give to the temple at once in its sacrifice step."""
+    if not offerings.temple_open(state):
+        return 0
     return min(MOST_AT_ONCE, tokens)
 
 

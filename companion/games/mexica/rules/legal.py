@@ -11,7 +11,7 @@ from companion.games.mexica.rules.apocalypse import WEEK_CARDS
 from companion.games.mexica.rules.board import Task
 from companion.games.mexica.rules.corrections import given_by, held_by
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE, may_have_given
-from companion.games.mexica.rules.state import State, Unclaimed
+from companion.games.mexica.rules.state import Proposal, State, Unclaimed
 from companion.games.mexica.rules.tallies import GODS, HUITZILOPOCHTLI, TLALOC, God
 
 _TAPS = [Move("sacrifice", (god, n)) for god in GODS for n in range(1, MOST_AT_ONCE + 1)]
@@ -40,16 +40,15 @@ def moves(state: State, seat: Seat) -> list[Move]:
 
 def _full_moves(state: State, seat: Seat) -> list[Move]:
     """Return the legal moves of a full game, without those of unclaimed tokens, sorted."""
-    legal: list[Move] = []
-    task = course.due(state)
-    if task and course.decides(task) == seat:
-        if task.name == "sacrifice" and state.proposal is None:
+    task, proposal = course.due_from(state, seat), state.proposal
+    if proposal is None:
+        if task is None:
+            return []
+        if task.name == "sacrifice":
             return decisions.offers(state, task, _proposals(state))
-        legal = decisions.due(state, task)
-    if state.proposal is not None:
-        for move in _answers(state, seat):
-            insort(legal, move)
-    return legal
+        return decisions.due(state, task)
+    legal = decisions.due(state, task) if task is not None else []
+    return _answering(legal, state, seat, proposal)
 
 
 def _temple_moves(state: State, seat: Seat) -> list[Move]:
@@ -64,9 +63,7 @@ def _temple_moves(state: State, seat: Seat) -> list[Move]:
         legal += _proposals(state)
     legal += _TAPS
     legal += _settling(state.seats)
-    for move in _answers(state, seat):
-        insort(legal, move)
-    return legal
+    return _answering(legal, state, seat, state.proposal) if state.proposal else legal
 
 
 def choices(state: State, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
@@ -144,13 +141,21 @@ def _deltas(state: State, seat: Seat, god: God) -> list[int]:
     return [delta for delta in range(lowest, highest + 1) if delta]
 
 
-def _answers(state: State, seat: Seat) -> list[Move]:
+def _answers(state: State, seat: Seat, proposal: Proposal) -> list[Move]:
     """Return what a seat may say to the correction that is proposed."""
-    proposal = state.proposal
-    if proposal is None:
-        return []
-    possible = proposal.by != seat and proposal.delta <= held_by(state, proposal.seat)
-    return [_CONFIRM, _WITHDRAW] if possible else [_WITHDRAW]
+    return [_CONFIRM, _WITHDRAW] if _may_confirm(state, seat, proposal) else [_WITHDRAW]
+
+
+def _answering(legal: list[Move], state: State, seat: Seat, proposal: Proposal) -> list[Move]:
+    """Return sorted moves with those among them that answer the correction that is proposed."""
+    if _may_confirm(state, seat, proposal):
+        insort(legal, _CONFIRM)
+    legal.append(_WITHDRAW)  # no move has a later name
+    return legal
+
+
+def _may_confirm(state: State, seat: Seat, proposal: Proposal) -> bool:
+    return proposal.by != seat and proposal.delta <= held_by(state, proposal.seat)
 
 
 def _proposals(state: State) -> list[Move]:
@@ -197,7 +202,7 @@ def _unclaimed(state: State, token: Unclaimed) -> list[Choice]:
 def _first_corrections(state: State, seat: Seat) -> list[Choice]:
     if (open_ := state.proposal) is not None:
         facts: dict[str, Arg] = {"by": open_.by, "seat": open_.seat, "god": open_.god, "delta": open_.delta}
-        return [Choice(move.name, facts, "correction", move, "correction") for move in _answers(state, seat)]
+        return [Choice(move.name, facts, "correction", move, "correction") for move in _answers(state, seat, open_)]
     by_one = [
         _proposal(each, god, delta)
         for each in state.seats

@@ -7,7 +7,6 @@ from typing import NamedTuple, TypeAlias
 
 from companion.games.kernel import CHANCE, TEMPLE, Arg, Fall, Move, Refusal, Seat
 from companion.games.mexica.rules import corrections, course, decisions, legal, sacrifice, turn
-from companion.games.mexica.rules.board import Task
 from companion.games.mexica.rules.refusals import a_god, a_number, a_seat, shown, wrong_length
 from companion.games.mexica.rules.state import State
 
@@ -37,10 +36,10 @@ def to_act(state: State) -> tuple[Seat, ...]:
     """
     if state.board is None:
         return state.seats if not state.over or state.unclaimed else ()
-    task = course.due(state)
+    seat = course.decider(state)
     if state.proposal is None and not state.unclaimed:
-        return (course.decides(task),) if task is not None else ()
-    return (*state.seats, CHANCE) if task and course.decides(task) == CHANCE else state.seats
+        return (seat,) if seat is not None else ()
+    return (*state.seats, CHANCE) if seat == CHANCE else state.seats
 
 
 def play(state: State, seat: Seat, move: Move) -> Result:
@@ -48,11 +47,9 @@ def play(state: State, seat: Seat, move: Move) -> Result:
     board = state.board
     if board is None:
         return _of_temple(state, seat, move)
-    name, task = move.name, course.due(state)
-    if task is not None and isinstance(name, str) and name in decisions.NAMES and course.decides(task) == seat:
-        result = decisions.carry_out(state, task, move)
-    else:
-        result = _beside(state, seat, move, task)
+    name = move.name
+    task = course.due_from(state, seat) if isinstance(name, str) and name in decisions.NAMES else None
+    result = decisions.carry_out(state, task, move) if task is not None else _beside(state, seat, move)
     # What happens by itself follows from the board alone, and from the end of the game.
     if isinstance(result, Refusal) or (result.board is board and result.outcome is state.outcome):
         return result
@@ -74,13 +71,13 @@ def _of_temple(state: State, seat: Seat, move: Move) -> Result:
     return wrong_length(name, move.args, rule.length) or rule.carry_out(state, seat, move.args)
 
 
-def _beside(state: State, seat: Seat, move: Move, task: Task | None) -> Result:
+def _beside(state: State, seat: Seat, move: Move) -> Result:
     """Return the state after a token fell or the table set something right, or why a move cannot be made."""
     name, args = move.name, move.args
     chore = isinstance(name, str) and name in CHORES and seat in state.seats and not state.outcome
     if not chore and (refusal := _unfit(state, seat, name)):
         return refusal
-    if name == "propose" and not state.proposal and not legal.proposes(task, seat):
+    if name == "propose" and not state.proposal and not legal.proposes(course.due(state), seat):
         return Refusal("not_now", {"move": name, "due": "sacrifice"})
     length, carry_out, _ = _MOVES[name]
     return wrong_length(name, args, length) or carry_out(state, seat, args)

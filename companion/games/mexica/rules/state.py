@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from companion.games.kernel import Seat
@@ -12,7 +11,7 @@ from companion.games.mexica.rules.board import Board
 from companion.games.mexica.rules.tallies import God, Tallies, Tally
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Unclaimed:
     """A token that fell and was credited to nobody: why it waits, and whose it may be, judged when it came."""
 
@@ -22,7 +21,7 @@ class Unclaimed:
     suggested: Seat | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """A correction that one seat proposed and no other has confirmed."""
 
@@ -32,7 +31,7 @@ class Proposal:
     delta: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Clock:
     """The apocalypse clock, from the moment it was triggered.
 
@@ -47,7 +46,7 @@ class Clock:
     bare: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """How the game ended: by ``flood``, ``war`` or ``stillness`` with no winner, or ``settled`` by one tribe."""
 
@@ -55,7 +54,7 @@ class Outcome:
     seat: Seat | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class State:
     """A game of Mexica between two moves.
 
@@ -115,8 +114,6 @@ class State:
         @property
         def laid(self) -> Board:
             """The board of a full game; only rules that are reached with a board ask for it."""
-    else:
-        laid = property(attrgetter("board"))  # asked a dozen times a move, so without a call of ours
 
     def index(self, seat: Seat) -> int:
         """Return the place of a seat in turn order, counted from 0."""
@@ -126,6 +123,10 @@ class State:
         """Return the other seats in turn order, beginning after this one."""
         n = self.seats.index(seat)
         return self.seats[n + 1 :] + self.seats[:n]
+
+
+if not TYPE_CHECKING:
+    State.laid = State.board  # the same slot under a second name: it is asked for a dozen times a move
 
 
 def setup(rules: HouseRules, seats: tuple[Seat, ...]) -> State:

@@ -61,7 +61,7 @@ _tally = lru_cache(maxsize=4096)(Tally)
 """Makes tallies, which come again and again as corrections are made and taken back."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Tallies:
     """The tallies of all tribes, in turn order, and the lake.
 

@@ -60,7 +60,7 @@ class Trip(NamedTuple):
     kept: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class State:
     """A game between two moves. What belongs to a seat stands at the seat's place in turn order.
 

@@ -54,7 +54,7 @@ Task: TypeAlias = tuple[str | int, ...]
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """How the siege ended: ``captured`` a leader, the turn ``limit``, or a ``draw``, with no winner."""
 
@@ -62,7 +62,7 @@ class Outcome:
     winner: Side | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class State:
     """A siege between two moves.
 

@@ -37,6 +37,12 @@ export function outline(hexes) {
   return hexes.map((hex) => middle(...place(hex))).map(([x, y]) => `M${x} ${y - POINT}l10 5.78v11.54l-10 5.78-10-5.78v-11.54z`).join("");
 }
 
+/** The corners of a hex. */
+export function corners(hex) {
+  const [x, y] = middle(...place(hex));
+  return [[0, -POINT], [10, -5.77], [10, 5.77], [0, POINT], [-10, 5.77], [-10, -5.77]].map(([dx, dy]) => `${x + dx},${y + dy}`).join(" ");
+}
+
 /** An arrow from one point to another. */
 export function way([ax, ay], [bx, by]) {
   const turn = Math.atan2(by - ay, bx - ax);

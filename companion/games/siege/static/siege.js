@@ -5,7 +5,7 @@
 // move. The tapped hex is marked at once, on a sheet of its own; a tap that comes before the answer to the last one
 // waits for it, since only the answer says what it means.
 
-import { hexAt, middle, outline, place, ROW, sideOf, way, WIDE } from "./hexes.js";
+import { corners, hexAt, middle, outline, place, ROW, sideOf, way, WIDE } from "./hexes.js";
 
 const SLIP = 9; // pixels that a finger may wander and still have tapped
 const CLOSEST = 110; // the least width of the box: five hexes and a half
@@ -24,9 +24,10 @@ class SiegeMap {
     this.mode = document.querySelector("[data-siege-mode]");
     this.replay = map.querySelector('[data-siege="replay"]');
     this.overlay = map.querySelector("[data-siege-overlay]");
+    this.mark = map.querySelector("[data-siege-asked]");
     this.fingers = new Map();
     this.box = null;
-    this.asked = null;
+    this.asking = false;
     this.held = null;
     this.whole = {};
     this.painted = "";
@@ -52,6 +53,7 @@ class SiegeMap {
     if (this.box) this.show(); // a sheet that was painted anew shows the whole map
     if (!told || told.state === this.painted) return;
     this.painted = told.state;
+    this.mark.setAttribute("points", "");
     this.state = JSON.parse(told.state);
     const { width, height } = this.whole;
     [this.whole.width, this.whole.height] = told.size.split(" ").map(Number);
@@ -199,7 +201,7 @@ class SiegeMap {
 
   tapped(hex, side) {
     if (!hex || !this.state.seat) return;
-    if (this.asked) {
+    if (this.asking) {
       this.held = [hex, side];
       return;
     }
@@ -213,14 +215,14 @@ class SiegeMap {
   }
 
   async make(move, hex) {
-    this.asked = element("path", { class: "asked", d: outline([hex]) });
-    this.overlay.append(this.asked);
+    this.asking = true;
+    this.mark.setAttribute("points", corners(hex)); // no path: a browser reckons the style of a changed path anew
     const asked = { action: this.hand.dataset.action, seat: this.state.seat, move: JSON.stringify(move) };
     this.root.dispatchEvent(new CustomEvent("move", { detail: asked }));
     await asked.answered;
     this.repainted();
-    this.asked.remove();
-    this.asked = null;
+    this.mark.setAttribute("points", "");
+    this.asking = false;
     const held = this.held;
     this.held = null;
     if (held) this.tapped(...held);

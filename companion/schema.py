@@ -1,0 +1,125 @@
+"""The tables of the store, as every database has them, and how a store of earlier software is brought up to them.
+
+It reads and writes no row of anybody's.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+SCHEMA = 3
+"""2 added whose hand made a log's entry, 3 the index by which a table finds its tokens."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class _Instant(sa.TypeDecorator[datetime]):
+    """A moment in UTC, kept as whole microseconds since 1970: exact, sortable, the same in every database."""
+
+    impl = sa.BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: sa.Dialect) -> Any:
+        return None if value is None else (value - _EPOCH) // timedelta(microseconds=1)
+
+    def process_result_value(self, value: Any, dialect: sa.Dialect) -> datetime | None:
+        return None if value is None else _EPOCH + timedelta(microseconds=value)
+
+
+METADATA = sa.MetaData()
+
+ABOUT = sa.Table("about", METADATA, sa.Column("key", sa.String, primary_key=True), sa.Column("value", sa.String))
+
+TABLES = sa.Table(
+    "game_table",
+    METADATA,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("code", sa.String(8), nullable=False, unique=True),
+    sa.Column("title", sa.String, nullable=False),
+    sa.Column("game", sa.String, nullable=False),
+    sa.Column("rules", sa.Integer, nullable=False),
+    sa.Column("preset", sa.String, nullable=False),
+    sa.Column("options", sa.JSON, nullable=False),
+    sa.Column("seats", sa.JSON, nullable=False),
+    sa.Column("opened_at", _Instant, nullable=False),
+)
+
+ENTRIES = sa.Table(
+    "entry",
+    METADATA,
+    sa.Column("table_id", sa.ForeignKey("game_table.id"), primary_key=True),
+    sa.Column("n", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("at", _Instant, nullable=False),
+    sa.Column("by", sa.String, nullable=False),
+    sa.Column("move", sa.JSON, nullable=False),
+    sa.Column("request", sa.String, nullable=False),
+    sa.Column("hand", sa.String(24), nullable=False, server_default=""),
+)
+
+KEYS = sa.Table(
+    "chair_key",
+    METADATA,
+    sa.Column("table_id", sa.ForeignKey("game_table.id"), primary_key=True),
+    sa.Column("seat", sa.String, primary_key=True),
+    sa.Column("sha256", sa.String(64), nullable=False),
+)
+
+TEMPLES = sa.Table(
+    "temple",
+    METADATA,
+    sa.Column("name", sa.String(32), primary_key=True),
+    sa.Column("source", sa.String(32)),
+    sa.Column("table_id", sa.ForeignKey("game_table.id")),
+)
+
+SOURCES = sa.Table(
+    "source",
+    METADATA,
+    sa.Column("source", sa.String(32), primary_key=True),
+    sa.Column("temple", sa.String(32), nullable=False),
+    sa.Column("mark", sa.BigInteger, nullable=False),
+)
+
+_token_columns: tuple[tuple[str, Any], ...] = (
+    ("temple", sa.String(32)),
+    ("god", sa.String(16)),
+    ("at", _Instant),
+    ("width_ms", sa.Float),
+    ("flags", sa.String),
+    ("replayed", sa.Boolean),
+    ("received_at", _Instant),
+)
+
+TOKENS = sa.Table(
+    "token",
+    METADATA,
+    sa.Column("source", sa.String(32), primary_key=True),
+    sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("token", sa.String(32), nullable=False),
+    *(sa.Column(name, kind, nullable=False) for name, kind in _token_columns),
+    sa.Column("table_id", sa.String(32)),
+    sqlite_with_rowid=False,
+)
+
+QUARANTINE = sa.Table(
+    "quarantine",
+    METADATA,
+    sa.Column("source", sa.String(32), primary_key=True),
+    sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("token", sa.String(32), primary_key=True),
+    *(sa.Column(name, kind, nullable=False) for name, kind in _token_columns),
+)
+
+BY_ARRIVAL = sa.Index("token_by_arrival", TOKENS.c.temple, TOKENS.c.received_at)
+BY_TABLE = sa.Index("token_by_table", TOKENS.c.table_id, TOKENS.c.at)
+
+
+def bring_up(connection: sa.Connection, found: int) -> None:
+    """Bring a store of an earlier schema, which `found` names, up to this one."""
+    if found < 2:
+        connection.execute(sa.text("ALTER TABLE entry ADD COLUMN hand VARCHAR(24) NOT NULL DEFAULT ''"))
+    if found < 3:
+        BY_TABLE.create(connection, checkfirst=True)
+    connection.execute(sa.update(ABOUT).where(ABOUT.c.key == "schema"), {"value": str(SCHEMA)})
