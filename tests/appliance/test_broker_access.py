@@ -50,7 +50,7 @@ EVERYTHING_OF_TEMPLES = of(*SAID, "ack", "command", "score")
 MAY: dict[str, tuple[set[str], set[str]]] = {
     "temple-templo": (
         of(*SAID, temples=(TEMPLE,)) | {f"homeassistant/device/{TEMPLE}/config"},
-        of("ack", "command", temples=(TEMPLE,)),
+        of("ack", "command", "status", temples=(TEMPLE,)),
     ),
     "companion": (of("ack", "command", "score") | TABLES, of(*SAID) | TABLES),
     "watcher": (set(), {"templo"} | EVERYTHING_OF_TEMPLES | TABLES | CONFIGS),  # a "#" covers its parent too
@@ -281,7 +281,7 @@ def test_run_again_it_keeps_the_passwords_and_takes_a_new_temple_in(tmp_path: Pa
     before = made.password("companion"), made.password("temple-templo")
     assert made.run("--temple", TEMPLE, "--temple", "attic").returncode == 0
     assert (made.password("companion"), made.password("temple-templo")) == before
-    assert "user temple-attic\ntopic write templo/attic/status\n" in (made.broker / "acl").read_text()
+    assert "user temple-attic\ntopic readwrite templo/attic/status\n" in (made.broker / "acl").read_text()
     assert made.run("--renew").returncode == 0
     assert made.password("companion") != before[0]
     assert "attic" not in (made.broker / "acl").read_text()

@@ -26,16 +26,21 @@ Direction: TypeAlias = Literal["east", "north", "west", "south"]
 GodName: TypeAlias = Literal["huitzilopochtli", "tlaloc"]
 SignName: TypeAlias = Literal["eagle", "serpent", "flower"]
 
-Quantity: TypeAlias = Literal[
-    "attack", "defence", "battle", "loot", "ransom", "movement", "gather", "tribute", "price", "income", "range"
-]
-"""A number that a card may raise or lower.
+Boosted: TypeAlias = Literal[
+    "attack", "defence", "battle", "loot", "ransom", "movement", "gather", "tribute", "price"
+]  # fmt: skip
+"""A number that a card raises or lowers once.
 
 - ``attack``, ``defence``, ``battle``: the die of a tribe that began a battle, that did not, in either case
 - ``loot``, ``ransom``: the tokens that a battle won brings, that a battle lost costs
 - ``movement``: the spaces of a roll
 - ``gather``: the tokens taken from the space landed on, the further ones from the reserve
 - ``tribute``: the tokens owed to the holders of a week card; ``price``: those that a drawn card costs
+"""
+
+Lasting: TypeAlias = Literal["range", "defence", "attack", "movement", "income", "price"]
+"""A number that a week card changes while it is held: as in `Boosted`, and two more.
+
 - ``income``: the tokens received from the reserve at the start of each turn
 - ``range``: the spaces between two tribes that may fight; at 0 they must stand together
 """
@@ -191,7 +196,7 @@ class Boost(_Ranged):
     No number falls below 0. On a War or a Rain card, played in the battle or at the landing itself, it is this time.
     """
 
-    what: Literal["attack", "defence", "battle", "loot", "ransom", "movement", "gather", "tribute", "price"]
+    what: Boosted
     by: Annotated[int, Whole(-6, 6)]
     whose: Literal["mine", "other"] = "mine"
 
@@ -207,7 +212,7 @@ class Reroll(_Ranged):
 class Standing(_Ranged):
     """Raise or lower a number for as long as one holds the card: the bonus of a Week card."""
 
-    what: Literal["range", "defence", "attack", "movement", "income", "price"]
+    what: Lasting
     by: Annotated[int, Whole(-2, 2)]
 
 
