@@ -50,7 +50,9 @@ def _most(value: float, most: float) -> float:
 
 def _rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     yield from _token_rules(t)
-    yield from _chute_rules(t)
+    yield from _gutter_rules(t)
+    yield from _beam_rules(t)
+    yield from _shaft_rules(t)
     yield from _lake_rules(t)
     yield from _shell_rules(t)
 
@@ -95,7 +97,7 @@ def _token_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
         )
 
 
-def _chute_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
+def _gutter_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     yield "slope", _least(t.slope, 25), f"at {t.slope:g} degrees beans and skulls stick; 25 to 30 works"
     yield "slope", _most(t.slope, 30), f"at {t.slope:g} degrees beans hop over the beam; 25 to 30 works"
     yield (
@@ -129,6 +131,9 @@ def _chute_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
         _most(corner, t.platform - 0.1),
         f"the gutter's roof meets the shaft {corner:.1f} mm over the table, the lid lies at {t.platform:g}",
     )
+
+
+def _beam_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     yield (
         "beam after the shaft",
         _least(t.beam_after, 45),
@@ -158,6 +163,9 @@ def _chute_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
             _least(under, t.bed.thinnest),
             (f"a block {sensor.height:g} mm high leaves {under:.2f} mm under it at this beam"),
         )
+
+
+def _shaft_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     fall = t.platform - t.gutter(0)
     yield "shaft is long enough to guide", _least(fall, 12), f"the shaft is {fall:.1f} mm high above the gutter"
     between = 2 * (t.shaft_at[0] - t.shaft / 2 - t.chute_wall)
