@@ -10,7 +10,7 @@ from math import atan, cos, degrees, hypot, radians
 from hardware.parameters import SENSORS, Temple
 
 UNDER, SEAT_WALL, PLAY = 2.4, 1.6, 0.3
-"""A chute's floor, the wall of a sensor's seat and the play in it, as `parts/chute.py` draws them: a test compares."""
+"""A chute's floor, the wall of a sensor's seat and the play in it, as `parts/chute.py` has them; a test compares."""
 
 
 @dataclass(frozen=True)
