@@ -19,13 +19,13 @@ from hardware.wiring.pages import PICTURES, renew
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 HEAD = """# Parts to print
 
-`make hardware` draws every part into `build/hardware` (STL, STEP and 3MF), slices it with PrusaSlicer {profile},
-and writes this table. Costs are euros at {price:g} a kilogram of PLA: rough. Nothing has been printed yet; the
-figures are the slicer's.
+`make hardware` draws every part into `build/hardware` (STL, STEP and 3MF), slices it with PrusaSlicer
+{profile}, and writes this table. Costs are euros at {price:g} a
+kilogram of PLA: rough. Nothing has been printed yet; the figures are the slicer's.
 
 Every mesh is checked (`make hardware-test`): one watertight body, no wall thinner than {thinnest:g} mm, nothing that
 hangs over more than {overhang:g} degrees but ledges of {ledge:g} mm and bridges of {bridge:g} mm. Two things are let
-pass. A thin crumb of up to {crumb:g} mm2 in a section, as one line of a nozzle that is 3 mm long, is the tip of a
+pass. A thin crumb of up to {crumb:g} mm2 in a section, what a 0.4 mm nozzle draws in a line of 3 mm, is the tip of a
 relief or of a corner: it prints blunt, and carries nothing. A patch of up to {patch:g} mm2 in the air is where a
 rounded edge, an eye or a bridge's corner begins: it droops by a layer, and the next one closes it.
 

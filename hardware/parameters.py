@@ -17,7 +17,7 @@ FACET = 4.0
 
 @dataclass(frozen=True)
 class Token:
-    """A kind of token by its three sizes, longest first; `round` tells beads from what has corners."""
+    """A kind of token by its three sizes, longest first: a bead has all three alike."""
 
     name: str
     sizes: tuple[float, float, float]

@@ -9,7 +9,8 @@ from math import atan, cos, degrees, hypot, radians
 
 from hardware.parameters import SENSORS, Temple
 
-DEFAULT_SEAT = 1.6
+UNDER, SEAT_WALL, PLAY = 2.4, 1.6, 0.3
+"""A chute's floor, the wall of a sensor's seat and the play in it, as `parts/chute.py` has them; a test compares."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,9 @@ def _most(value: float, most: float) -> float:
 
 def _rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     yield from _token_rules(t)
-    yield from _chute_rules(t)
+    yield from _gutter_rules(t)
+    yield from _beam_rules(t)
+    yield from _shaft_rules(t)
     yield from _lake_rules(t)
     yield from _shell_rules(t)
 
@@ -95,7 +98,7 @@ def _token_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
         )
 
 
-def _chute_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
+def _gutter_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     yield "slope", _least(t.slope, 25), f"at {t.slope:g} degrees beans and skulls stick; 25 to 30 works"
     yield "slope", _most(t.slope, 30), f"at {t.slope:g} degrees beans hop over the beam; 25 to 30 works"
     yield (
@@ -129,6 +132,9 @@ def _chute_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
         _most(corner, t.platform - 0.1),
         f"the gutter's roof meets the shaft {corner:.1f} mm over the table, the lid lies at {t.platform:g}",
     )
+
+
+def _beam_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     yield (
         "beam after the shaft",
         _least(t.beam_after, 45),
@@ -146,18 +152,21 @@ def _chute_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     )
     yield "beam over the floor", _most(t.beam_over, 6), f"the beam is {t.beam_over:g} mm over the floor; 4 to 6 works"
     for name, sensor in SENSORS.items():
-        after = t.beam_at + (sensor.lens_from_end + 0.3 + DEFAULT_SEAT) * cos(radians(t.slope))
+        after = t.beam_at + (sensor.lens_from_end + PLAY + SEAT_WALL) * cos(radians(t.slope))
         yield (
             f"sensor of {name} before the tongue",
             _least(t.run - 4, after),
             (f"its seat ends {after:.1f} mm after the shaft's middle, the roof {t.run - 4:.1f}"),
         )
-        under = 2.4 + t.beam_over - sensor.height / 2 - 0.2
+        under = UNDER + t.beam_over - sensor.height / 2 - 0.2
         yield (
             f"sensor of {name} above the bed",
             _least(under, t.bed.thinnest),
             (f"a block {sensor.height:g} mm high leaves {under:.2f} mm under it at this beam"),
         )
+
+
+def _shaft_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
     fall = t.platform - t.gutter(0)
     yield "shaft is long enough to guide", _least(fall, 12), f"the shaft is {fall:.1f} mm high above the gutter"
     between = 2 * (t.shaft_at[0] - t.shaft / 2 - t.chute_wall)
@@ -183,7 +192,7 @@ def _lake_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
                 float(_least(held, t.lake_tokens)),
                 (f"the lake holds {held} of {token.name}, and {t.lake_tokens} are needed"),
             )
-    under = t.gutter(t.run) - 2.4 / cos(radians(t.slope)) - t.fill
+    under = t.gutter(t.run) - UNDER / cos(radians(t.slope)) - t.fill
     yield "tongue over the water", _least(under, 0.2), f"the tongue's underside is {under:.2f} mm over a full lake"
     corner = hypot(t.tiers[0].half, max(t.tiers[0].front, -t.tiers[0].back)) + t.largest + 2 * t.lake_wall
     yield (

@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-#define TICKS_PER_MS 250UL /* 4 us each: 16 MHz through a prescaler of 64 */
+#define TICK_US 4 /* 16 MHz through a prescaler of 64 */
+#define TICKS_PER_MS (1000UL / TICK_US)
 
 void clock_begin(void);
 

@@ -9,6 +9,7 @@
 #include "tally.h"
 
 #define WINDOW 8
+#define LONGEST 80 /* characters of an `H` with numbers of nine digits; no other line is longer */
 #define HEARTBEAT_MS 1000
 #define CHANGE_MS 200
 #define SILENCE_MS 1000
@@ -98,7 +99,7 @@ static void say_token(uint32_t seq) {
     say(' ');
     say(kept.god == TLALOC ? 't' : 'h');
     next_number(kept.flags);
-    next_number((uint32_t)kept.width * (WIDTH_TICKS * 4));
+    next_number((uint32_t)kept.width * (WIDTH_TICKS * TICK_US));
     say(' ');
     if (record_time(seq, &fell_ms))
         say_number(now_ms() - fell_ms);
@@ -110,7 +111,7 @@ static void say_token(uint32_t seq) {
 
 void speak(void) {
     uint32_t now = now_ms();
-    if (room() < 80) return;
+    if (room() < LONGEST) return;
     if (refused) {
         refused = false;
         begin_line('E');
@@ -164,9 +165,9 @@ static bool take_limits(const char *text) {
     text = take_number(text, &flicker);
     if (!text || *text || flicker < 2 || us[0] < 100 || us[1] < 100 || us[2] <= us[0] || us[2] > 60000000UL)
         return false;
-    limits.min_break = us[0] / 4;
-    limits.min_clear = us[1] / 4;
-    limits.max_break = us[2] / 4;
+    limits.min_break = us[0] / TICK_US;
+    limits.min_clear = us[1] / TICK_US;
+    limits.max_break = us[2] / TICK_US;
     limits.flicker = flicker < MOST_FLICKER ? (uint8_t)flicker : MOST_FLICKER;
     return true;
 }

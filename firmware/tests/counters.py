@@ -24,11 +24,10 @@ from controller.script import Script
 from controller.timeline import BrokerCut, Change, Restart, Timeline, expand
 from controller.wire import God
 from firmware.tests import pico_pio, uno
-from firmware.tests.host import BUILD
+from firmware.tests.pico_pio import NODE
 from tests.controller.program import ROOT, environment
 
 HERE = Path(__file__).parent
-NODE = BUILD / "node"
 PATIENCE_S = 60.0
 
 Findings: TypeAlias = Mapping[God, Set[str]]

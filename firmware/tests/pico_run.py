@@ -77,16 +77,7 @@ class Pico:
                         self._link.cut(world.now_us // 1000)
                         self._temple.window.disconnected()
                 elif words[0] == "P":
-                    self._link.cut(0)
-                    world.watchers.clear()
-                    back_us = world.now_us + int(words[2:])
-                    while index < len(due) and due[index][0] < back_us:
-                        world.pass_to(due[index][0])
-                        if due[index][1][0] in PINS:
-                            world.put(PINS[due[index][1][0]], int(due[index][1][2]))
-                        index += 1
-                    world.pass_to(back_us)
-                    self._power_up()
+                    index = self._without_power(due, index, world.now_us + int(words[2:]))
                 elif words[0] == "S":
                     rp2.deaf.add(1 << (PINS[words[2]] - PINS["h"]))
                 elif words[0] == "C":
@@ -108,8 +99,12 @@ class Pico:
                 done = ledger is not None and self._temple.window.delivered == ledger.last_seq
                 if done or world.now_us - ended_us > until_delivered_s * 1000000 * (speed or 1):
                     break
+        self.result = self._counted(found)
+        self._temple.close(world.now_us // 1000)
+
+    def _counted(self, found):
         slots = self._temple.slots
-        self.result = {
+        return {
             "recorded": self._temple.ledger.last_seq,
             "delivered": self._temple.window.delivered,
             "totals": self._temple.ledger.totals,
@@ -118,7 +113,20 @@ class Pico:
             "missed": [slot.missed_edges for slot in slots],
             "findings": found and {wire.GODS[god]: [code for code, _ in found[god]] for god in range(2)},
         }
-        self._temple.close(world.now_us // 1000)
+
+    def _without_power(self, due, index, back_us):
+        """Let the pins do what is due until the power comes back; return what is due next."""
+        self._link.cut(0)
+        world.watchers.clear()
+        while index < len(due) and due[index][0] < back_us:
+            at_us, words = due[index]
+            world.pass_to(at_us)
+            if words[0] in PINS:
+                world.put(PINS[words[0]], int(words[2]))
+            index += 1
+        world.pass_to(back_us)
+        self._power_up()
+        return index
 
     def _power_up(self):
         chosen = self._chosen

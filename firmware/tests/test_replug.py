@@ -58,7 +58,7 @@ def test_tokens_across_pulled_cables_and_killed_controllers_are_each_recorded_on
             recorded = sum(held.values())
         with uno.plugged(tmp_path, [(0, "E")], 1.0):
             _eventually(state, lambda totals: totals == {str(god): number for god, number in held.items()})
-            time.sleep(2)  # a second for whatever might come twice
+            time.sleep(2)  # for whatever might come twice
             _eventually(state, lambda totals: totals == {str(god): number for god, number in held.items()})
     finally:
         running.kill()

@@ -300,8 +300,7 @@ def _ceiling(temple: Temple, low: float) -> Part:
     """Return the room under the doors' ceiling: flat steps along x, as each is a bridge and a slope would hang."""
     turn, start = cos(radians(temple.turn)), temple.shaft_at[1]
     edges = [start + (temple.run - back) * turn for back in (24, 17, 10, 4)]
-    tops = [_behind(temple, back) for back in (17, 17, 10, 4)]
-    tops[3] = _lintel(temple)
+    tops = [*(_behind(temple, back) for back in (17, 17, 10)), _lintel(temple)]
     whole = block((-BIG, BIG), (edges[0], edges[1]), (low, tops[0]))
     ends = (edges[2], edges[3], temple.exit_at[1] + 12)
     return join(

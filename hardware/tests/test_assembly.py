@@ -7,7 +7,7 @@ from math import cos, radians, sin
 import manifold3d
 import pytest
 
-from hardware import checks
+from hardware import checks, rules
 from hardware.catalogue import Piece
 from hardware.making import Workshop
 from hardware.parameters import SENSORS, Temple
@@ -15,6 +15,10 @@ from hardware.parts import chute, shrines, trays
 
 CHUTES = [f"chute_{name}" for name in SENSORS]
 SIDES = {1: "huitzilopochtli", -1: "tlaloc"}
+
+
+def test_the_rules_know_the_walls_that_a_chute_is_drawn_with() -> None:
+    assert (rules.UNDER, rules.SEAT_WALL, rules.PLAY) == (chute.UNDER, chute.SEAT_WALL, chute.PLAY)
 
 
 @pytest.fixture(scope="session")
