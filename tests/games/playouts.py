@@ -15,7 +15,7 @@ from typing import Any
 from companion.games import registry
 from companion.games.kernel import CHANCE, TEMPLE, Arg, Fall, Game, Move, Refusal, Seat, Value
 
-STATES = int(os.environ.get("TEMPLO_STATES", "2400"))
+STATES = int(os.environ.get("TEMPLO_STATES", "1600"))
 """States that the conformance suite visits, over all games together; three whole games each are played anyhow."""
 
 OTHERS = [path for path in os.environ.get("TEMPLO_GAMES", "").split(os.pathsep) if path]
