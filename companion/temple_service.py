@@ -116,10 +116,17 @@ class TempleService(Tables):
     def on_way(self, name: str) -> Mapping[wire.God, int]:
         """Return how many tokens a temple's ledger holds, by its last word, that have not arrived here."""
         temple, count = self.temple(name), self._counts.get(name)
-        if count is None or count.source != temple.source or count.seq <= self.mark(count.source).seq:
-            return dict.fromkeys(wire.God, 0)
-        arrived = self._store.arrived(count.source)
-        return {god: max(0, total - arrived[god]) for god, total in count.totals.items()}
+        on_way = dict.fromkeys(wire.God, 0)
+        if count is None or count.source != temple.source:
+            return on_way
+        mark = self.mark(count.source)
+        missing = count.seq - mark.seq - sum(seq <= count.seq for seq in mark.ahead)
+        if missing > 0:
+            arrived = self._store.arrived(count.source)
+            for god, total in count.totals.items():
+                # The totals of a temple's life may hold tokens of its earlier ledgers; the numbers do not.
+                on_way[god] = min(max(0, total - arrived[god]), missing - sum(on_way.values()))
+        return on_way
 
     def mark(self, source: str) -> Mark:
         """Return how far a source's tokens are stored."""
@@ -150,8 +157,9 @@ class TempleService(Tables):
     def receive(self, arrivals: Sequence[tuple[str, wire.Token]]) -> list[Receipt]:
         """Keep tokens with everything they cause, in one change; returns what each source may be told afterwards.
 
-        A token already kept changes nothing; one whose number another token has taken is held apart. When the
-        store fails, its error is raised and nothing at all has happened.
+        A token already kept changes nothing. One that is stored under another number, of another source perhaps, is
+        known by its id: its new number is stored, and it counts nowhere a second time. One whose number another
+        token has taken is held apart. When the store fails, its error is raised and nothing at all has happened.
         """
         with self._lock:
             batch = Batch(self._clock(), dict(self._tables), dict(self._temples))
@@ -160,15 +168,23 @@ class TempleService(Tables):
                 for source in {token.source for _, token in arrivals}:
                     seqs = sorted({token.seq for _, token in arrivals if token.source == source})
                     known[source] = change.token_ids(source, seqs)
+                new = [token.token for _, token in arrivals if known[token.source].get(token.seq) != token.token]
+                stored = change.stored(new) if new else set()
                 for name, token in arrivals:
                     ids = known[token.source]
-                    if token.seq not in ids:
-                        ids[token.seq] = token.token
+                    if token.seq in ids:
+                        if ids[token.seq] != token.token:
+                            batch.clash(name, token)
+                        continue
+                    ids[token.seq] = token.token
+                    if token.token in stored:
+                        batch.take_again(name, token)
+                    else:
+                        stored.add(token.token)
                         batch.take(change, name, token)
-                    elif ids[token.seq] != token.token:
-                        batch.clash(name, token)
                 change.keep(batch.kept)
-                apart = {name: change.quarantine(clashing) for name, clashing in batch.clashing.items()}
+                change.keep_numbers(batch.resent)
+                apart = {name: change.quarantine(held) for name, held in batch.held_apart(stored).items()}
                 marks, receipts = self._receipts(arrivals, known)
                 for receipt in receipts:
                     change.set_mark(receipt.source, receipt.temple, receipt.seq)
@@ -176,6 +192,8 @@ class TempleService(Tables):
                     if name not in self._temples or temple.stored() != self._temples[name].stored():
                         change.set_temple(temple.stored())
             self._marks.update(marks)
+            if batch.resent:
+                log.info("tokens sent again under a new source, known by their ids: %d", len(batch.resent))
             for name, held_apart in apart.items():
                 if held_apart:
                     log.warning("temple %r: tokens held apart, as their numbers were taken: %d", name, held_apart)
