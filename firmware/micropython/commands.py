@@ -37,7 +37,11 @@ class Commands:
             self._seen.pop(0)
         try:
             self._expire(command, utc_ms)
-            self._handlers[command["name"]](command, lambda result, error=None: self._reply(request, result, error))
+            handler = self._handlers.get(command["name"])
+            if handler is None:
+                known = ", ".join(sorted(self._handlers))
+                raise RefusedError("unknown", "this temple cannot %s; expected %s" % (command["name"], known))
+            handler(command, lambda result, error=None: self._reply(request, result, error))
         except RefusedError as error:
             self._reply(request, None, error)
 
