@@ -12,6 +12,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TypeAlias
 
 from controller.wire import Flag, God, Token, Trouble
 
@@ -19,7 +20,17 @@ SCHEMA = 1
 FILE_NAME = "ledger.sqlite3"
 """What a ledger is called in its state directory."""
 
+LOG_BOUND = 400_000
+"""Bytes that a ledger's write-ahead log never exceeds, whoever reads meanwhile."""
+
 _APPLICATION = 0x544D504C  # "TMPL", which marks the file as ours
+_PAGE = 512
+"""A commit writes whole pages: small ones let 500 tokens share a checkpoint, which costs three syncs."""
+
+_LOG_FULL = 360_000
+"""At this size the log is moved into the file; what is left up to the bound has room for `_ROWS` in one commit."""
+
+_ROWS = 250
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _TABLES = """
@@ -60,6 +71,10 @@ ON CONFLICT (seq) DO UPDATE SET width_ns = excluded.width_ns, flags = excluded.f
 """
 
 
+_Row: TypeAlias = tuple[int, str, str, int, int, str, int, int, int]
+"""A token's row, in the order of its table's columns."""
+
+
 class LedgerError(Exception):
     """A file that is no ledger of ours, or a damaged or newer one: a person has to look at it."""
 
@@ -88,9 +103,11 @@ class Ledger:
     """One open ledger.
 
     Laws:
-    - `record` returns after the tokens are on disk as they are given, or raises and records none of it. The latest
-      tokens may be offered again, because a commit failed on its way or because their width or flags are known
-      better now: each is recorded once, and keeps its number and its time.
+    - `record` returns after the tokens are on disk as they are given, or raises. The latest tokens may be offered
+      again, because a commit failed on its way or because their width or flags are known better now: each is
+      recorded once, and keeps its number and its time.
+    - The write-ahead log stays below `LOG_BOUND`. A reader that holds one transaction open keeps the log from being
+      moved into the file; once it is full, writing is trouble until that reader is done.
     - `seq` starts at 1, has no gaps, never wraps or resets. `source` is made with the file.
     - The lifetime totals and the delivered mark ride in each row: a token costs one row in one page, and neither
       needs a scan. A mark that was lost in a crash only sends tokens again.
@@ -100,6 +117,7 @@ class Ledger:
         """Take over an open connection; `Ledger.open` makes one."""
         self._connection = connection
         self._path = path
+        self._log = Path(f"{path}-wal")
         self.source: str
         self.last_seq = 0
         self.delivered = 0
@@ -129,7 +147,7 @@ class Ledger:
             connection.execute("PRAGMA cache_size = -512")
             if not read_only:
                 _make(connection, path, new_source)
-            _check(connection, path)
+            _check(connection, path, whole=not read_only)
             return cls(connection, path)
         except sqlite3.Error as error:
             connection.close()
@@ -139,15 +157,17 @@ class Ledger:
             raise
 
     def record(self, tokens: Sequence[Fallen], boards: Mapping[str, tuple[int, int]] | None = None) -> list[Token]:
-        """Record tokens in one commit and return them with their numbers; raises `LedgerTrouble`.
+        """Record tokens and return them with their numbers; raises `LedgerTrouble`.
 
-        Those of them that are recorded already are the ledger's last, in the same order; they are amended. `boards`
-        says, with the tokens, up to where those of boards that count by themselves are now recorded: by a board's
-        name its own number and how many of its tokens were Huitzilopochtli's.
+        Up to 250 are one commit, and more are several: what is recorded before one of them fails is recognised when
+        all are offered again. Those that are recorded already are the ledger's last, in the same order; they are
+        amended. `boards` says up to where the tokens of boards that count by themselves are now recorded: by a
+        board's name its own number and how many of its tokens were Huitzilopochtli's. With it everything is one
+        commit, as a board sends again what its mark does not cover; and no board has room for many.
         """
         first = self.last_seq + 1 - self._known(tokens)
         totals = dict(self.totals)
-        rows = []
+        rows: list[_Row] = []
         for seq, token in enumerate(tokens, first):
             totals[token.god] += seq > self.last_seq
             rows.append(
@@ -163,18 +183,26 @@ class Ledger:
                     self.delivered,
                 )
             )
+        marks = [(name, seq, total) for name, (seq, total) in boards.items()] if boards else []
+        step = max(1, len(rows)) if marks else _ROWS
+        for start in range(0, max(1, len(rows)), step):
+            self._record(rows[start : start + step], marks)
+        return [self._token(row[:6]) for row in rows]
+
+    def _record(self, rows: Sequence[_Row], marks: Sequence[tuple[str, int, int]]) -> None:
+        """Write rows, and up to where the boards' tokens are recorded, in one commit."""
         try:
             with self._transaction():
                 self._connection.executemany(_RECORD, rows)
-                if boards:
+                if marks:
                     self._connection.execute(_BOARDS)
-                    marks = [(name, seq, total) for name, (seq, total) in boards.items()]
                     self._connection.executemany(_BOARD, marks)
         except sqlite3.Error as error:
             raise _problem(error, self._path) from error
-        self.last_seq = first + len(rows) - 1
-        self.totals = totals
-        return [self._token(row[:6]) for row in rows]
+        if rows:
+            seq, *_, huitzilopochtli, tlaloc, _ = rows[-1]
+            self.last_seq = max(self.last_seq, seq)
+            self.totals = {God.HUITZILOPOCHTLI: huitzilopochtli, God.TLALOC: tlaloc}
 
     def boards(self) -> dict[str, tuple[int, int]]:
         """Return up to where the tokens of each board are recorded, as `record` was told."""
@@ -223,7 +251,17 @@ class Ledger:
             self._connection.close()
 
     def _transaction(self) -> _Transaction:
+        self._bound_log()
         return _Transaction(self._connection)
+
+    def _bound_log(self) -> None:
+        """Move a full log into the file, and cut it to nothing, before anything is written to it."""
+        try:
+            size = self._log.stat().st_size
+        except OSError:  # SQLite makes it with the first commit
+            return
+        if size >= _LOG_FULL:
+            _settle(self._connection, self._path)
 
     def _load(self) -> None:
         source, delivered, delivered_at = self._connection.execute(
@@ -297,12 +335,15 @@ def _make(connection: sqlite3.Connection, path: Path, new_source: Callable[[], s
     tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
     if application != _APPLICATION and tables:
         raise _foreign(path)
+    if tables == 0:
+        connection.execute(f"PRAGMA page_size = {_PAGE}")
     mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
     if mode != "wal":
         raise LedgerTrouble(
             Trouble.LEDGER_FAILING, f"the ledger {path} is in journal mode {mode}; expected a disk that allows wal"
         )
     connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA wal_autocheckpoint = 0")  # a ledger bounds its log by itself, see `LOG_BOUND`
     with _Transaction(connection):
         pass  # a disk or a file that may only be read says so here, not at the first token
     _settle(connection, path)
@@ -316,16 +357,19 @@ def _make(connection: sqlite3.Connection, path: Path, new_source: Callable[[], s
 
 
 def _settle(connection: sqlite3.Connection, path: Path) -> None:
-    """Make durable what is found in the log before anything is said of it; raises `LedgerTrouble`.
+    """Move the log into the file and cut it to nothing; raises `LedgerTrouble`.
+
+    At the opening this makes durable what is found in the log, before anything is said of it.
 
     A commit whose sync failed, or during which the process was killed, may be found there by whoever opens the file
     next, and be on no disk: a row that is offered again, and is there already, would be written by nobody. Syncing
     the log is not enough, as a system forgets what it failed to write; so its pages are written again, into the file.
     """
-    busy = connection.execute("PRAGMA wal_checkpoint(FULL)").fetchone()[0]
+    busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
     if busy:
         raise LedgerTrouble(
-            Trouble.LEDGER_FAILING, f"the ledger {path} is being read by another program for too long"
+            Trouble.LEDGER_FAILING,
+            f"another program has been reading the ledger {path} for too long, so its log cannot be emptied: end it",
         )
 
 
@@ -338,10 +382,11 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _check(connection: sqlite3.Connection, path: Path) -> None:
+def _check(connection: sqlite3.Connection, path: Path, whole: bool) -> None:
+    """Refuse what is no sound ledger of this release; `whole` looks at every page."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
         raise _foreign(path)
-    verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0] if whole else "ok"
     if verdict != "ok":
         raise LedgerError(f"the ledger {path} is damaged ({verdict}); move it aside to begin a new one")
     row = connection.execute("SELECT schema FROM meta").fetchone()
