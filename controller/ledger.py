@@ -14,9 +14,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
 
-from controller.wire import Flag, God, Token, Trouble
+from controller.wire import Flag, God, Notice, Token, Trouble
 
 SCHEMA = 1
+"""Of a ledger as it is made."""
+
+_RENEWED = 2
+"""Of one that has begun a new source, which software before that would number wrongly."""
+
 FILE_NAME = "ledger.sqlite3"
 """What a ledger is called in its state directory."""
 
@@ -64,6 +69,23 @@ _BOARD = """
 INSERT INTO board VALUES (?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET seq = excluded.seq, huitzilopochtli = excluded.huitzilopochtli
 """
+_HISTORY = """
+CREATE TABLE IF NOT EXISTS source (
+    first INTEGER PRIMARY KEY,
+    source TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    at_ms INTEGER NOT NULL
+) STRICT
+"""
+"""Which row each source begins with; a ledger that never began a new source has none."""
+
+_NOTICES = """
+CREATE TABLE IF NOT EXISTS notice (
+    code TEXT PRIMARY KEY,
+    at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID
+"""
+_NOTICE = "INSERT INTO notice VALUES (?, ?) ON CONFLICT (code) DO UPDATE SET at_ms = excluded.at_ms"
 _COLUMNS = "seq, token, god, at_ms, width_ns, flags"
 _RECORD = """
 INSERT INTO token VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -108,7 +130,10 @@ class Ledger:
       recorded once, and keeps its number and its time.
     - The write-ahead log stays below `LOG_BOUND`. A reader that holds one transaction open keeps the log from being
       moved into the file; once it is full, writing is trouble until that reader is done.
-    - `seq` starts at 1, has no gaps, never wraps or resets. `source` is made with the file.
+    - `seq` starts at 1, has no gaps, never wraps or resets within a `source`. The first source is made with the file;
+      `renew` begins another one at the first token that is not delivered. A row keeps its place for ever: its `seq`
+      counts from the row with which its source begins.
+    - `notices` are what happened to the ledger and what no person has dealt with yet. They outlive the process.
     - The lifetime totals and the delivered mark ride in each row: a token costs one row in one page, and neither
       needs a scan. A mark that was lost in a crash only sends tokens again.
     """
@@ -122,6 +147,9 @@ class Ledger:
         self.last_seq = 0
         self.delivered = 0
         self.totals = dict.fromkeys(God, 0)
+        self.notices: tuple[Notice, ...] = ()
+        self._base = 0
+        self._sources: list[tuple[int, str]] = []
         self._load()
 
     @classmethod
@@ -172,15 +200,15 @@ class Ledger:
             totals[token.god] += seq > self.last_seq
             rows.append(
                 (
-                    seq,
+                    self._base + seq,
                     token.token,
                     token.god.value,
-                    (token.at - _EPOCH) // timedelta(milliseconds=1),
+                    _milliseconds(token.at),
                     token.width_ns,
                     ",".join(sorted(token.flags)),
                     totals[God.HUITZILOPOCHTLI],
                     totals[God.TLALOC],
-                    self.delivered,
+                    self._base + self.delivered,
                 )
             )
         marks = [(name, seq, total) for name, (seq, total) in boards.items()] if boards else []
@@ -200,14 +228,14 @@ class Ledger:
         except sqlite3.Error as error:
             raise _problem(error, self._path) from error
         if rows:
-            seq, *_, huitzilopochtli, tlaloc, _ = rows[-1]
-            self.last_seq = max(self.last_seq, seq)
+            row, *_, huitzilopochtli, tlaloc, _ = rows[-1]
+            self.last_seq = max(self.last_seq, row - self._base)
             self.totals = {God.HUITZILOPOCHTLI: huitzilopochtli, God.TLALOC: tlaloc}
 
     def boards(self) -> dict[str, tuple[int, int]]:
         """Return up to where the tokens of each board are recorded, as `record` was told."""
         try:
-            if not self._connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'board'").fetchone():
+            if not self._has_table("board"):
                 return {}
             rows = self._connection.execute("SELECT name, seq, huitzilopochtli FROM board")
             return {name: (seq, total) for name, seq, total in rows}
@@ -215,19 +243,70 @@ class Ledger:
             raise _problem(error, self._path) from error
 
     def after(self, seq: int, limit: int) -> list[Token]:
-        """Return up to `limit` tokens that follow `seq`, in order: one walk down the primary key."""
-        query = f"SELECT {_COLUMNS} FROM token WHERE seq > ? ORDER BY seq LIMIT ?"  # noqa: S608 (constant columns)
-        try:
-            return [self._token(row) for row in self._connection.execute(query, (seq, limit))]
-        except sqlite3.Error as error:
-            raise _problem(error, self._path) from error
+        """Return up to `limit` tokens of the present source that follow `seq`, in order: one walk down the key."""
+        return [self._token(row) for row in self._rows_after(self._base + seq, limit)]
 
     def tokens(self, batch: int = 500) -> Iterator[Token]:
-        """Yield every token in order, holding no more than a batch of them."""
-        seq = 0
-        while rows := self.after(seq, batch):
-            yield from rows
-            seq = rows[-1].seq
+        """Yield every token that ever fell, with the source and number it has, holding no more than a batch."""
+        row = 0
+        while rows := self._rows_after(row, batch):
+            yield from map(self._token, rows)
+            row = rows[-1][0]
+
+    def token_id(self, seq: int) -> str | None:
+        """Return the id of the token with this number of the present source, or None where there is none."""
+        try:
+            query = "SELECT token FROM token WHERE seq = ?"
+            row = self._connection.execute(query, (self._base + seq,)).fetchone() if seq > 0 else None
+        except sqlite3.Error as error:
+            raise _problem(error, self._path) from error
+        return None if row is None else str(row[0])
+
+    def renew(self, source: str, reason: str, at: datetime) -> None:
+        """Begin a new source with what is not delivered, and a notice that says why; raises `LedgerTrouble`.
+
+        One commit, whatever the number of tokens: rows stay where they are, and are counted from another one.
+        `reason` is the notice's code.
+        """
+        base = self._base + self.delivered
+        sources = [*(self._sources or [(1, self.source)]), (base + 1, source)]
+        try:
+            with self._transaction():
+                self._connection.execute(_HISTORY)
+                for first, each in sources[:-1]:
+                    self._connection.execute("INSERT OR IGNORE INTO source VALUES (?, ?, '', 0)", (first, each))
+                entry = (base + 1, source, reason, _milliseconds(at))
+                self._connection.execute("INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?)", entry)
+                meta = (_RENEWED, source, base, self._base + self.last_seq)
+                query = "UPDATE meta SET schema = ?, source = ?, delivered = ?, delivered_at = ?"
+                self._connection.execute(query, meta)
+                self._connection.execute(_NOTICES)
+                self._connection.execute(_NOTICE, (reason, _milliseconds(at)))
+        except sqlite3.Error as error:
+            raise _problem(error, self._path) from error
+        self._load()
+
+    def add_notice(self, code: str, at: datetime) -> None:
+        """Record that something happened, until a person dismisses it; raises `LedgerTrouble`."""
+        try:
+            with self._transaction():
+                self._connection.execute(_NOTICES)
+                self._connection.execute(_NOTICE, (code, _milliseconds(at)))
+        except sqlite3.Error as error:
+            raise _problem(error, self._path) from error
+        self.notices = self._read_notices()
+
+    def dismiss(self, code: str) -> bool:
+        """Take a notice away for good; False where there is none. Raises `LedgerTrouble`."""
+        if code not in {notice.code for notice in self.notices}:
+            return False
+        try:
+            with self._transaction():
+                self._connection.execute("DELETE FROM notice WHERE code = ?", (code,))
+        except sqlite3.Error as error:
+            raise _problem(error, self._path) from error
+        self.notices = self._read_notices()
+        return True
 
     def deliver(self, seq: int) -> None:
         """Note that everything up to `seq` is delivered; it reaches the disk with the next token or the closing."""
@@ -268,16 +347,43 @@ class Ledger:
             "SELECT source, delivered, delivered_at FROM meta"
         ).fetchone()
         self.source = source
-        self.delivered = delivered
+        last = 0
         row = self._connection.execute(
             "SELECT seq, huitzilopochtli, tlaloc, delivered FROM token ORDER BY seq DESC LIMIT 1"
         ).fetchone()
         if row is not None:
-            self.last_seq = row[0]
+            last = row[0]
             self.totals = {God.HUITZILOPOCHTLI: row[1], God.TLALOC: row[2]}
             # A row carries the mark as it was before it; the mark in meta counts only if no row came after it.
-            if delivered_at != self.last_seq:
-                self.delivered = row[3]
+            if delivered_at != last:
+                delivered = row[3]
+        self._sources = self._read_sources()
+        self._base = self._sources[-1][0] - 1 if self._sources else 0
+        self.last_seq = last - self._base
+        self.delivered = min(max(0, delivered - self._base), self.last_seq)
+        self.notices = self._read_notices()
+
+    def _rows_after(self, row: int, limit: int) -> list[tuple[int, str, str, int, int, str]]:
+        query = f"SELECT {_COLUMNS} FROM token WHERE seq > ? ORDER BY seq LIMIT ?"  # noqa: S608 (constant columns)
+        try:
+            return self._connection.execute(query, (row, limit)).fetchall()
+        except sqlite3.Error as error:
+            raise _problem(error, self._path) from error
+
+    def _read_sources(self) -> list[tuple[int, str]]:
+        if not self._has_table("source"):
+            return []
+        return self._connection.execute("SELECT first, source FROM source ORDER BY first").fetchall()
+
+    def _read_notices(self) -> tuple[Notice, ...]:
+        if not self._has_table("notice"):
+            return ()
+        rows = self._connection.execute("SELECT code, at_ms FROM notice ORDER BY at_ms, code")
+        return tuple(Notice(code, _EPOCH + timedelta(milliseconds=at_ms)) for code, at_ms in rows)
+
+    def _has_table(self, name: str) -> bool:
+        found = self._connection.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", (name,))
+        return found.fetchone() is not None
 
     def _known(self, tokens: Sequence[Fallen]) -> int:
         """Return how many of `tokens` are recorded, be it by an earlier try whose commit seemed to fail."""
@@ -287,27 +393,34 @@ class Ledger:
 
     def _written(self) -> int:
         row = self._connection.execute("SELECT delivered, delivered_at FROM meta").fetchone()
-        return int(row[0]) if row[1] == self.last_seq else -1
+        return int(row[0]) - self._base if row[1] == self._base + self.last_seq else -1
 
     def _mark(self, delivered: int) -> None:
         try:
             with self._transaction():
-                values = (delivered, self.last_seq)
+                values = (self._base + delivered, self._base + self.last_seq)
                 self._connection.execute("UPDATE meta SET delivered = ?, delivered_at = ?", values)
         except sqlite3.Error as error:
             raise _problem(error, self._path) from error
 
     def _token(self, row: tuple[int, str, str, int, int, str]) -> Token:
-        seq, token, god, at_ms, width_ns, flags = row
+        number, token, god, at_ms, width_ns, flags = row
+        source, first = self.source, self._base + 1
+        if number < first:
+            first, source = max(entry for entry in self._sources if entry[0] <= number)
         return Token(
-            source=self.source,
-            seq=seq,
+            source=source,
+            seq=number - first + 1,
             token=token,
             god=God(god),
             at=_EPOCH + timedelta(milliseconds=at_ms),
             width_ms=round(width_ns / 1e6, 3),
             flags=frozenset(flags.split(",")) if flags else frozenset(),
         )
+
+
+def _milliseconds(at: datetime) -> int:
+    return (at - _EPOCH) // timedelta(milliseconds=1)
 
 
 class _Transaction:
@@ -390,9 +503,9 @@ def _check(connection: sqlite3.Connection, path: Path, whole: bool) -> None:
     if verdict != "ok":
         raise LedgerError(f"the ledger {path} is damaged ({verdict}); move it aside to begin a new one")
     row = connection.execute("SELECT schema FROM meta").fetchone()
-    if row is None or row[0] != SCHEMA:
+    if row is None or row[0] not in (SCHEMA, _RENEWED):
         raise LedgerError(
-            f"the ledger {path} has schema {row and row[0]}; expected {SCHEMA}: another release wrote it"
+            f"the ledger {path} has schema {row and row[0]}; expected {_RENEWED} at most: another release wrote it"
         )
 
 
