@@ -138,15 +138,18 @@ def read(leaf, payload):
     }
 
 
-def is_status(payload):
-    """Say whether a payload could be a status: what else lies in its place is to be written over."""
+def read_status(payload):
+    """Return a status as (state, source or None, session), or None for what is none: that is to be written over."""
     try:
         value = json.loads(_utf8(payload))
     except (ValueError, RuntimeError, MemoryError):
-        return False
-    return isinstance(value, dict) and value.get("v") == 1 and value.get("state") in (
-        "ready", "alert", "stopped", "lost",
-    )  # fmt: skip
+        return None
+    if not isinstance(value, dict) or value.get("v") != 1 or not is_id(value.get("session")):
+        return None
+    state, source = value.get("state"), value.get("source")
+    if state not in ("ready", "alert", "stopped", "lost") or not (source is None or is_id(source)):
+        return None
+    return state, source, value["session"]
 
 
 def token(source, seq, name, god, at_ms, width_us, flags, replayed):

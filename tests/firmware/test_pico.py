@@ -250,7 +250,7 @@ def test_a_user_who_types_wrong_things_at_the_console_is_asked_again_and_only_on
 
 
 def test_what_a_board_is_told_or_learns_never_gets_into_the_repository() -> None:
-    for name in ("settings.json", "settings.json.new", "learned.json"):
+    for name in ("settings.json", "settings.json.new", "learned.json", "notices.json"):
         path = f"firmware/micropython/{name}"
         done = subprocess.run(["git", "check-ignore", "-q", path], cwd=ROOT, check=False, capture_output=True)
         assert done.returncode in (0, 128), path  # 128: no repository, as in an unpacked archive
