@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from companion.games.kernel import Seat
 from companion.table import Charter, Entry
@@ -87,6 +87,15 @@ class OldTokens:
         return token.source == self.source and token.replayed and token.seq <= self.through
 
 
+class MarkRecord(NamedTuple):
+    """How far one source's tokens are stored: all up to `seq`, and those in `ahead`, each with its token's id."""
+
+    seq: int
+    token: str
+    """The id of the token stored as `seq`; empty where there is none."""
+    ahead: Mapping[int, str]
+
+
 class Transaction(Protocol):
     """One change of the store: all of it is durable when it ends, or none."""
 
@@ -161,8 +170,8 @@ class Store(Protocol):
         """Return every temple that was ever heard of."""
         ...
 
-    def marks(self) -> Mapping[str, tuple[int, frozenset[int]]]:
-        """Return for each source the number kept without a gap and the numbers kept above it."""
+    def marks(self) -> Mapping[str, MarkRecord]:
+        """Return for each source how far its tokens are stored."""
         ...
 
     def recent(self, temple: str, limit: int) -> tuple[KeptToken, ...]:

@@ -16,7 +16,16 @@ from typing import Any
 import sqlalchemy as sa
 
 from companion.games.kernel import LONGEST_TEXT, Move, Seat
-from companion.keeping import COUNTED, HISTORY, Decision, KeptToken, OldTokens, TableRecord, TempleRecord
+from companion.keeping import (
+    COUNTED,
+    HISTORY,
+    Decision,
+    KeptToken,
+    MarkRecord,
+    OldTokens,
+    TableRecord,
+    TempleRecord,
+)
 from companion.schema import (
     ABOUT,
     DECISIONS,
@@ -146,18 +155,16 @@ class SqlStore:
             rows = connection.execute(sa.select(TEMPLES).order_by(TEMPLES.c.name))
             return [TempleRecord(**row._mapping) for row in rows]
 
-    def marks(self) -> dict[str, tuple[int, frozenset[int]]]:
-        """Return for each source the number kept without a gap and the numbers kept above it."""
-        above = sa.select(TOKENS.c.seq).where(TOKENS.c.source == sa.bindparam("s"), TOKENS.c.seq > sa.bindparam("m"))
+    def marks(self) -> dict[str, MarkRecord]:
+        """Return for each source how far its tokens are stored."""
         with self._reading() as connection:
             sources = connection.execute(sa.select(SOURCES)).all()
-            return {
-                row.source: (
-                    row.mark,
-                    frozenset(connection.execute(above, {"s": row.source, "m": row.mark}).scalars()),
-                )
-                for row in sources
-            }
+            return {row.source: self._mark(connection, row.source, row.mark) for row in sources}
+
+    def _mark(self, connection: sa.Connection, source: str, mark: int) -> MarkRecord:
+        from_mark_on = sa.select(TOKENS.c.seq, TOKENS.c.token).where(TOKENS.c.source == source, TOKENS.c.seq >= mark)
+        ids = {row.seq: row.token for row in connection.execute(from_mark_on)}
+        return MarkRecord(mark, ids.pop(mark, ""), ids)
 
     def recent(self, temple: str, limit: int) -> tuple[KeptToken, ...]:
         """Return a temple's last tokens, newest first, without the old ones."""

@@ -48,7 +48,7 @@ class TempleService(Tables):
             for record in store.temples()
         }
         self._counts: dict[str, wire.Count] = {}
-        self._marks = {source: Mark(seq, ahead) for source, (seq, ahead) in store.marks().items()}
+        self._marks = {source: Mark(*record) for source, record in store.marks().items()}
 
     def temples(self) -> tuple[Temple, ...]:
         """Return every temple that was ever heard of, by name."""
@@ -116,10 +116,14 @@ class TempleService(Tables):
     def on_way(self, name: str) -> Mapping[wire.God, int]:
         """Return how many tokens a temple's ledger holds, by its last word, that have not arrived here."""
         temple, count = self.temple(name), self._counts.get(name)
-        if count is None or count.source != temple.source or count.seq <= self._marks.get(count.source, Mark()).seq:
+        if count is None or count.source != temple.source or count.seq <= self.mark(count.source).seq:
             return dict.fromkeys(wire.God, 0)
         arrived = self._store.arrived(count.source)
         return {god: max(0, total - arrived[god]) for god, total in count.totals.items()}
+
+    def mark(self, source: str) -> Mark:
+        """Return how far a source's tokens are stored."""
+        return self._marks.get(source, Mark())
 
     def fallen(self, table_id: str) -> Sequence[KeptToken]:
         """Return the tokens that were kept for a table, ledger by ledger, each in the order of its numbers."""
@@ -184,7 +188,9 @@ class TempleService(Tables):
     def _receipts(
         self, arrivals: Iterable[tuple[str, wire.Token]], known: Mapping[str, Mapping[int, str]]
     ) -> tuple[dict[str, Mark], list[Receipt]]:
-        marks = {source: self._marks.get(source, Mark()).with_kept(ids) for source, ids in known.items()}
+        marks = {source: self.mark(source).with_stored(ids) for source, ids in known.items()}
         temples = {token.source: name for name, token in arrivals}
-        receipts = [Receipt(temples[source], source, mark.seq, bool(mark.ahead)) for source, mark in marks.items()]
+        receipts = [
+            Receipt(temples[source], source, mark.seq, mark.token, bool(mark.ahead)) for source, mark in marks.items()
+        ]
         return marks, receipts

@@ -151,26 +151,31 @@ def _last_minute(falls: tuple[datetime, ...], now: datetime) -> tuple[datetime, 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Which numbers of one source are kept: all up to `seq`, and those in `ahead`."""
+    """Which numbers of one source are stored: all up to `seq`, and those in `ahead`, each with its token's id."""
 
     seq: int = 0
-    ahead: frozenset[int] = frozenset()
+    token: str = ""
+    """The id of the token stored as `seq`; empty where there is none."""
+    ahead: Mapping[int, str] = field(default_factory=dict)
 
-    def with_kept(self, seqs: Iterable[int]) -> Mark:
-        """Return the mark after these numbers were kept. Law: nothing is missing at or below `seq`."""
-        ahead = set(self.ahead)
-        ahead.update(seq for seq in seqs if seq > self.seq)
-        mark = self.seq
+    def with_stored(self, ids: Mapping[int, str]) -> Mark:
+        """Return the mark after these numbers were stored. Law: nothing is missing at or below `seq`."""
+        ahead = {**self.ahead, **{seq: token for seq, token in ids.items() if seq > self.seq}}
+        mark, token = self.seq, self.token
         while mark + 1 in ahead:
             mark += 1
-            ahead.remove(mark)
-        return Mark(mark, frozenset(ahead))
+            token = ahead.pop(mark)
+        return Mark(mark, token, ahead)
 
 
 class Receipt(NamedTuple):
-    """What a source may be told once its tokens are durable: all up to `seq` is kept; `gap` says some are missing."""
+    """What a source's temple may know once its tokens are durable: all up to `seq` is stored, as which `token` is.
+
+    `gap` says that numbers above it are stored and some between are missing.
+    """
 
     temple: str
     source: str
     seq: int
+    token: str
     gap: bool

@@ -73,9 +73,10 @@ def test_law_the_mark_is_the_highest_number_with_nothing_missing_below_it(order:
     mark, kept = Mark(), set[int]()
     for start in range(0, len(order), size):
         kept.update(order[start : start + size])
-        mark = mark.with_kept(order[start : start + size])
+        mark = mark.with_stored({n: f"{n:032x}" for n in order[start : start + size]})
         assert mark.seq == max(n for n in range(12) if set(range(1, n + 1)) <= kept)
-        assert mark.ahead == {n for n in kept if n > mark.seq}
+        assert mark.token == (f"{mark.seq:032x}" if mark.seq else "")
+        assert mark.ahead == {n: f"{n:032x}" for n in kept if n > mark.seq}
 
 
 def test_a_restored_ledger_is_held_apart_and_never_merged(home: Home, caplog: pytest.LogCaptureFixture) -> None:

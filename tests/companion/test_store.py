@@ -85,7 +85,7 @@ def test_a_token_is_read_as_it_fell(home: Home) -> None:
         change.keep([kept])
         change.set_mark(SOURCE, "templo", 3)
     assert home.store.fallen(CHARTER.id) == home.store.recent("templo", 5) == (kept,)
-    assert home.store.marks() == {SOURCE: (3, frozenset({wire.MAX_SEQ}))}
+    assert home.store.marks() == {SOURCE: (3, "", {wire.MAX_SEQ: "e" * 32})}
     assert home.store.totals("templo")[wire.God.TLALOC] == home.store.arrived(SOURCE)[wire.God.TLALOC] == 1
 
 
@@ -102,7 +102,7 @@ def test_a_chair_and_a_temple_are_changed_in_place(home: Home) -> None:
     (kept,) = home.store.tables()
     assert kept.keys == {"west": "c" * 64}
     assert home.store.temples() == [TempleRecord("templo", OTHER)]
-    assert home.store.marks() == {SOURCE: (2, frozenset())}
+    assert home.store.marks() == {SOURCE: (2, "", {})}
 
 
 def test_what_fell_is_told_in_the_order_in_which_it_fell(home: Home) -> None:
