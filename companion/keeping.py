@@ -132,7 +132,7 @@ class Transaction(Protocol):
         ...
 
     def decide(self, decisions: Sequence[Decision]) -> None:
-        """Enter what was decided about tokens held apart; a token's id is the safety net against a second decision."""
+        """Enter what was decided about tokens held apart; no token's id can be entered twice."""
         ...
 
     def set_old(self, old: OldTokens) -> None:

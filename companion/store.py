@@ -44,7 +44,6 @@ from companion.schema import (
 from companion.table import Charter, Entry, HouseError
 from controller import wire
 
-
 _IS_OLD = sa.and_(OLD.c.source == TOKENS.c.source, TOKENS.c.seq <= OLD.c.through, TOKENS.c.replayed)
 _OF_DECISION = DECISIONS.c.token == QUARANTINE.c.token
 _UNDECIDED = ~sa.exists().where(_OF_DECISION)
@@ -313,7 +312,7 @@ class SqlTransaction:
         return {row.token: row.verdict or "" for row in rows}
 
     def decide(self, decisions: Sequence[Decision]) -> None:
-        """Enter what was decided about tokens held apart; a token's id is the safety net against a second decision."""
+        """Enter what was decided about tokens held apart; no token's id can be entered twice."""
         names = ("verdict", "at", "by", "name", "table_id", "seat")
         rows = [
             {"token": each.kept.token.token, **{name: getattr(each, name) for name in names}} for each in decisions
