@@ -12,7 +12,7 @@ from typing import Any, cast
 from flask import Flask, Response, current_app, make_response, redirect, request
 from markupsafe import Markup
 
-from companion.cuts import Audience, cut_table, table_topic, temple_topics, tone
+from companion.cuts import Audience, cut_table, table_topic, temple_tone, temple_topics
 from companion.games import registry
 from companion.games.kernel import Game, Seat
 from companion.house import House
@@ -21,7 +21,7 @@ from companion.table import HouseError, Table
 from companion.temple_cuts import cut_temple
 from companion.temples import Temple
 from companion.web.guard import Lockout
-from companion.web.painting import ART, Painter, placer, temple_words
+from companion.web.painting import ART, Painter, placer, temple_news, temple_words
 from companion.web.texts import LANGUAGES, Library, Words
 
 HERE = Path(__file__).parent
@@ -110,7 +110,8 @@ class Site:
                 "words_of": lambda game: self.painter.library.words(words.language, game),
                 "art": SHARED_ART,
                 "health": lambda temple: temple_words(words, temple),
-                "tone": lambda temple: tone(temple.health()),
+                "news": lambda temple: temple_news(words, temple),
+                "tone": lambda temple: temple_tone(temple),
                 **context,
             },
         )
