@@ -116,11 +116,19 @@ class Transaction(Protocol):
         ...
 
     def token_ids(self, source: str, seqs: Sequence[int]) -> dict[int, str]:
-        """Return the token ids already kept under these numbers of a source."""
+        """Return the ids of the tokens that are stored under these numbers of a source."""
+        ...
+
+    def stored(self, ids: Sequence[str]) -> set[str]:
+        """Return those of these token ids that are stored, under whatever number of whatever source."""
         ...
 
     def keep(self, tokens: Sequence[KeptToken]) -> None:
         """Keep tokens whose numbers are new."""
+        ...
+
+    def keep_numbers(self, tokens: Sequence[wire.Token]) -> None:
+        """Enter further numbers of tokens that are stored under other ones."""
         ...
 
     def quarantine(self, tokens: Sequence[KeptToken]) -> int:

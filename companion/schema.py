@@ -11,8 +11,8 @@ from typing import Any
 import sqlalchemy as sa
 
 SCHEMA = 4
-"""2 added whose hand made a log's entry, 3 the index by which a table finds its tokens, 4 what people decide about
-tokens that are held apart or old."""
+"""2 added whose hand made a log's entry, 3 the index by which a table finds its tokens, 4 the index and the
+numbers by which a token is known to be stored already, and what people decide about tokens held apart or old."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -104,6 +104,16 @@ TOKENS = sa.Table(
     sqlite_with_rowid=False,
 )
 
+RESENT = sa.Table(
+    "resent_token",
+    METADATA,
+    sa.Column("source", sa.String(32), primary_key=True),
+    sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("token", sa.String(32), nullable=False),
+    sqlite_with_rowid=False,
+)
+"""Further numbers of stored tokens: a renewed ledger sends what was not acknowledged again, under a new source."""
+
 QUARANTINE = sa.Table(
     "quarantine",
     METADATA,
@@ -141,6 +151,7 @@ OLD = sa.Table(
 BY_ARRIVAL = sa.Index("token_by_arrival", TOKENS.c.temple, TOKENS.c.received_at)
 BY_TABLE = sa.Index("token_by_table", TOKENS.c.table_id, TOKENS.c.at)
 HELD_BY_TOKEN = sa.Index("quarantine_by_token", QUARANTINE.c.token)
+BY_ID = sa.Index("token_by_id", TOKENS.c.token)
 
 
 def bring_up(connection: sa.Connection, found: int) -> None:
@@ -151,4 +162,5 @@ def bring_up(connection: sa.Connection, found: int) -> None:
         BY_TABLE.create(connection, checkfirst=True)
     if found < 4:
         HELD_BY_TOKEN.create(connection, checkfirst=True)
+        BY_ID.create(connection, checkfirst=True)
     connection.execute(sa.update(ABOUT).where(ABOUT.c.key == "schema"), {"value": str(SCHEMA)})

@@ -13,7 +13,7 @@ from typing import Any
 
 from companion.arrivals import Batch
 from companion.games.kernel import Game, Move
-from companion.keeping import ARRIVED, KeptToken, OldTokens, Store, Transaction
+from companion.keeping import KeptToken, OldTokens, Store, Transaction
 from companion.table import HOUSE, SERVED, HouseError, Table
 from companion.tables import Tables
 from companion.temples import FEW, NEW_LEDGER, RECENT, Mark, Receipt, Temple
@@ -169,10 +169,17 @@ class TempleService(Tables):
     def on_way(self, name: str) -> Mapping[wire.God, int]:
         """Return how many tokens a temple's ledger holds, by its last word, that have not arrived here."""
         temple, count = self.temple(name), self._counts.get(name)
-        if count is None or count.source != temple.source or count.seq <= self.mark(count.source).seq:
-            return dict.fromkeys(wire.God, 0)
-        arrived = self._store.arrived(count.source)
-        return {god: max(0, total - arrived[god]) for god, total in count.totals.items()}
+        on_way = dict.fromkeys(wire.God, 0)
+        if count is None or count.source != temple.source:
+            return on_way
+        mark = self.mark(count.source)
+        missing = count.seq - mark.seq - sum(seq <= count.seq for seq in mark.ahead)
+        if missing > 0:
+            arrived = self._store.arrived(count.source)
+            for god, total in count.totals.items():
+                # The totals of a temple's life may hold tokens of its earlier ledgers; the numbers do not.
+                on_way[god] = min(max(0, total - arrived[god]), missing - sum(on_way.values()))
+        return on_way
 
     def mark(self, source: str) -> Mark:
         """Return how far a source's tokens are stored."""
@@ -203,32 +210,39 @@ class TempleService(Tables):
     def receive(self, arrivals: Sequence[tuple[str, wire.Token]]) -> list[Receipt]:
         """Keep tokens with everything they cause, in one change; returns what each source may be told afterwards.
 
-        A token already kept changes nothing; one whose number another token has taken is held apart. One that was
-        held apart and comes again under a number of its own counts as any other, unless a person has decided.
-        When the store fails, its error is raised and nothing at all has happened.
+        A token already kept changes nothing. One that is stored under another number, of another source perhaps, is
+        known by its id: its new number is stored, and it counts nowhere a second time. One whose number another
+        token has taken is held apart; where it comes again under a number of its own, it counts as any other unless
+        a person has decided. When the store fails, its error is raised and nothing at all has happened.
         """
         with self._lock:
             batch = Batch(self._clock(), dict(self._tables), dict(self._temples))
             with self._store.transaction() as change:
                 known: dict[str, dict[int, str]] = {}
-                held = dict(change.held([token.token for _, token in arrivals]))
                 found = self._meet_sources(change, arrivals)
                 old = {**self._old, **found}
                 for source in {token.source for _, token in arrivals}:
                     seqs = sorted({token.seq for _, token in arrivals if token.source == source})
                     known[source] = change.token_ids(source, seqs)
+                new = [token.token for _, token in arrivals if known[token.source].get(token.seq) != token.token]
+                stored = change.stored(new) if new else set()
+                held = change.held(new) if new else {}
                 for name, token in arrivals:
                     ids = known[token.source]
-                    if token.seq not in ids:
-                        ids[token.seq] = token.token
+                    if token.seq in ids:
+                        if ids[token.seq] != token.token:
+                            batch.clash(name, token)
+                        continue
+                    ids[token.seq] = token.token
+                    if token.token in stored:
+                        batch.take_again(name, token)
+                    else:
+                        stored.add(token.token)
                         batch.take(change, name, token, old.get(token.source), held.get(token.token))
-                        if token.token in held:
-                            held[token.token] = held[token.token] or ARRIVED
-                    elif ids[token.seq] != token.token:
-                        batch.clash(name, token)
                 change.keep(batch.kept)
+                change.keep_numbers(batch.resent)
                 change.decide(batch.arrived)
-                apart = {name: change.quarantine(clashing) for name, clashing in batch.clashing.items()}
+                apart = {name: change.quarantine(clashing) for name, clashing in batch.held_apart(stored).items()}
                 temples = {token.source: name for name, token in arrivals}
                 marks, receipts = self._receipts(temples, known)
                 for receipt in receipts:
@@ -245,6 +259,8 @@ class TempleService(Tables):
             self._marks.update(marks)
             self._old.update(found)
             self._sources.update(temples)
+            if batch.resent:
+                log.info("tokens sent again under a new source, known by their ids: %d", len(batch.resent))
             for name, held_apart in apart.items():
                 if held_apart:
                     log.warning("temple %r: tokens held apart, as their numbers were taken: %d", name, held_apart)

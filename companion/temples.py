@@ -120,8 +120,8 @@ class Temple:
     def heard(self, status: wire.Status) -> Temple:
         """Return the temple after a status was heard under its name.
 
-        The first ledger heard speaks for the temple. Another takes over when the first has stopped or was lost;
-        while both are at work the second is a conflict.
+        The first ledger heard speaks for the temple. Another takes over when the first has stopped or was lost, or
+        when the first one's own session has begun it; while both are at work the second is a conflict.
         """
         if status.source is None or status.source == self.source:
             notices = status.notices if status.state in _ALIVE else self.notices
@@ -129,7 +129,7 @@ class Temple:
             if self.conflict and not after.alive:
                 return replace(after, source=self.conflict, conflict=None)
             return after
-        if self.source is None or not self.alive:
+        if self.source is None or not self.alive or self._renewed(status):
             if status.state not in _ALIVE and self.source is not None:
                 return self
             conflict = None if self.conflict == status.source else self.conflict
@@ -137,6 +137,10 @@ class Temple:
                 self, source=status.source, status=status, conflict=conflict, notices=status.notices, old=None
             )
         return replace(self, conflict=status.source if status.state in _ALIVE else None)
+
+    def _renewed(self, status: wire.Status) -> bool:
+        """Say whether the run of the program that spoke for the temple has begun a new ledger."""
+        return self.status is not None and self.status.session == status.session and status.state in _ALIVE
 
     def counted(self, tokens: Iterable[KeptToken], quarantined: int) -> Temple:
         """Return the temple after these tokens of it were kept, oldest first, and so many more held apart."""
