@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
 from companion.games.kernel import LONGEST_TEXT, Move, Seat
 from companion.keeping import KeptToken, TableRecord, TempleRecord
+from companion.private import make_database_private
 from companion.schema import (
     ABOUT,
     ENTRIES,
@@ -46,6 +48,8 @@ class SqlStore:
             # A server may be started anew while the companion runs: a connection is tried before it is used.
             self._engine = sa.create_engine(url, pool_pre_ping=True)
             if self._engine.dialect.name == "sqlite":
+                if path := sqlite_path(url):
+                    make_database_private(path)
                 sa.event.listen(self._engine, "connect", _make_sqlite_durable)
             try:
                 if self._engine.dialect.name == "sqlite":
@@ -54,9 +58,9 @@ class SqlStore:
             except BaseException:
                 self._engine.dispose()
                 raise
-        except (sa.exc.SQLAlchemyError, ImportError) as error:
+        except (sa.exc.SQLAlchemyError, ImportError, OSError) as error:
             raise StoreError(
-                f"store is {_shown(url)!r}; expected a database that can be opened ({_reason(error)})"
+                f"store is {without_password(url)!r}; expected a database that can be opened ({_reason(error)})"
             ) from error
 
     def _settle(self) -> None:
@@ -307,7 +311,14 @@ def _make_sqlite_durable(connection: Any, record: object) -> None:
     cursor.close()
 
 
-def _shown(url: str) -> str:
+def sqlite_path(url: str) -> Path | None:
+    """Return the file of a SQLite database, or nothing where a URL names none."""
+    made = sa.make_url(url)
+    named = made.get_backend_name() == "sqlite" and made.database and not made.database.startswith((":", "file:"))
+    return Path(made.database) if named and made.database else None
+
+
+def without_password(url: str) -> str:
     """Return a database's URL, or what should have been one, without its password."""
     return re.sub(r":(?!//).*@", ":***@", url)
 
