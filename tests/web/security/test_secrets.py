@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from companion.lobby import CODE_LENGTH, CODE_LETTERS
+from companion.store import SqlStore
 from companion.table import HouseError
 from companion.web.guard import Lockout, Refused, client
 from tests.brokers import free_port
@@ -45,6 +46,18 @@ def test_what_the_companion_keeps_is_its_owner_s_alone_from_the_first_start(tmp_
             program.terminate()
     assert modes.pop("state") == 0o700
     assert "companion.sqlite" in modes
+    assert set(modes.values()) == {0o600}
+
+
+def test_a_database_that_others_could_read_is_tightened(tmp_path: Path) -> None:
+    database = tmp_path / "companion.sqlite"
+    store = SqlStore(f"sqlite:///{database}")
+    for path in tmp_path.iterdir():
+        path.chmod(0o644)
+    SqlStore(f"sqlite:///{database}").close()
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    store.close()
+    assert set(modes) == {"companion.sqlite", "companion.sqlite-wal", "companion.sqlite-shm"}
     assert set(modes.values()) == {0o600}
 
 
