@@ -108,6 +108,11 @@ class SqlStore:
         except sa.exc.DBAPIError as error:
             raise HouseError("store_failing", reason=_reason(error)) from error
 
+    def secret(self, name: str) -> str:
+        """Return a secret of this companion, or nothing where none was entered under that name."""
+        with self._reading() as connection:
+            return connection.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == name)).scalar() or ""
+
     def tables(self) -> list[TableRecord]:
         """Return every table, oldest first."""
         with self._reading() as connection:
@@ -202,6 +207,10 @@ class SqlTransaction:
 
     def __init__(self, connection: sa.Connection) -> None:
         self._connection = connection
+
+    def set_secret(self, name: str, value: str) -> None:
+        """Enter a secret of this companion that was not there."""
+        self._connection.execute(sa.insert(ABOUT), {"key": name, "value": value})
 
     def add_table(self, charter: Charter) -> None:
         """Enter a new table."""
