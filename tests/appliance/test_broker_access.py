@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import stat
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -19,12 +18,11 @@ from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.reasoncodes import ReasonCode
 
 from controller import settings as controller_settings
+from tests.appliance.installation import TEMPLE, Installation
 from tests.brokers import HOST, Broker, mosquitto
-from tests.controller.program import ROOT
 
-PROGRAM = ROOT / "systemd" / "broker-access"
 ORACLE = "oracle"
-TEMPLE, STRANGER = "templo", "other"
+STRANGER = "other"
 TOPICS = (
     *(f"templo/{name}/{leaf}" for name in (TEMPLE, STRANGER)
       for leaf in ("status", "token", "count", "noise", "findings", "reply", "ack", "command", "score")),
@@ -121,40 +119,6 @@ class Guest:
     def leave(self) -> None:
         self.client.disconnect()
         self.client.loop_stop()
-
-
-@dataclass
-class Installation:
-    """What `broker-access` made in a folder of its own."""
-
-    folder: Path
-
-    @property
-    def broker(self) -> Path:
-        return self.folder / "broker"
-
-    @property
-    def access(self) -> Path:
-        return self.folder / "access"
-
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        folders = ["--broker", str(self.broker), "--access", str(self.access), "--owner", "root"]
-        return subprocess.run(
-            [sys.executable, str(PROGRAM), *folders, *words], capture_output=True, text=True, timeout=60, check=False
-        )
-
-    def password(self, user: str) -> str:
-        name = "controller" if user == f"temple-{TEMPLE}" else user
-        found = re.search(r"^TEMPLO_BROKER_PASSWORD=(.+)$", (self.access / f"{name}.env").read_text(), re.MULTILINE)
-        assert found
-        return found[1]
-
-    def config(self) -> str:
-        """Return our drop-in as a test's broker can read it: its port, folders and user are the test's."""
-        text = (ROOT / "systemd" / "mosquitto" / "templo.conf").read_text()
-        assert "listener 1883\n" in text
-        text = text.replace("listener 1883\n", "").replace("/etc/mosquitto/templo", str(self.broker))
-        return text + f"persistence_location {self.folder}/\n"
 
 
 @pytest.fixture(scope="module")
