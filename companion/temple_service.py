@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from companion.arrivals import Batch
+from companion.bounded_log import BoundedLog
 from companion.games.kernel import Game, Move
 from companion.keeping import KeptToken, Store
 from companion.table import HOUSE, SERVED, HouseError, Table
@@ -36,6 +37,7 @@ class TempleService(Tables):
         """Take over what the store holds, as `Tables` does."""
         super().__init__(store, games, clock, entropy, on_change)
         self._reachable = True
+        self._doubts = BoundedLog(log, lambda: clock().timestamp())
         self._temples = {
             record.name: Temple(
                 record.name,
@@ -100,7 +102,7 @@ class TempleService(Tables):
             before = self._temples.get(name)
             after = (before or Temple(name, reachable=self._reachable)).heard(status)
             if after.conflict and (before is None or after.conflict != before.conflict):
-                log.warning("two counters call themselves %r: %s and %s", name, after.source, after.conflict)
+                self._doubts.warning("two counters call themselves %r: %s and %s", name, after.source, after.conflict)
             if before is None or after.stored() != before.stored():
                 with self._store.transaction() as change:
                     change.set_temple(after.stored())
@@ -174,7 +176,9 @@ class TempleService(Tables):
             self._marks.update(marks)
             for name, held_apart in apart.items():
                 if held_apart:
-                    log.warning("temple %r: tokens held apart, as their numbers were taken: %d", name, held_apart)
+                    self._doubts.warning(
+                        "temple %r: tokens held apart, as their numbers were taken: %d", name, held_apart
+                    )
             self._swap(*(batch.tables[table_id] for table_id in sorted(batch.changed)))
             for name, temple in batch.temples.items():
                 kept = [each for each in batch.kept if each.temple == name]
