@@ -22,6 +22,7 @@ import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode, MQTTProtocolVersion
 from paho.mqtt.reasoncodes import ReasonCode
 
+from companion.bounded_log import BoundedLog
 from companion.house import House
 from companion.liveness import DISK_S, IDLE_S, NETWORK_S, SOON_S, Beat, unheard
 from companion.scores import score_of
@@ -98,6 +99,7 @@ class Intake:
         self._waiting: queue.Queue[_Heard] = queue.Queue(WAITING)
         self._asked: dict[str, float] = {}
         self._up = False
+        self._junk = BoundedLog(log, time.monotonic)
         self._scored: dict[str, tuple[str | None, int]] = {}
         self._scores_due = 0.0
         self._time_due = 0.0
@@ -172,6 +174,7 @@ class Intake:
         neither again. A new connection asks for everything anew.
         """
         self._network_beat(SOON_S)
+        self._junk.settle()
         if not client.is_connected():
             return
         late_s = time.monotonic() - self._broker.keepalive_s
@@ -210,7 +213,7 @@ class Intake:
                 raise wire.WireError(f"{leaf} is retained; expected a live message")
             heard = wire.decode(leaf, bytes(message.payload))
         except wire.WireError as error:
-            log.warning("ignored a message under %s: %s", ascii(message.topic)[:80], error)
+            self._junk.warning("ignored a message under %s: %s", ascii(message.topic)[:80], error)
             return
         self._enqueue((temple, heard))
 
@@ -218,7 +221,7 @@ class Intake:
         try:
             self._waiting.put_nowait(heard)
         except queue.Full:
-            log.warning("%d messages wait to be stored; one more is left to its ledger", WAITING)
+            self._junk.warning("%d messages wait to be stored; one more is left to its ledger", WAITING)
 
     def _run(self) -> None:
         heard: list[_Heard] = []

@@ -99,6 +99,10 @@ class MarkRecord(NamedTuple):
 class Transaction(Protocol):
     """One change of the store: all of it is durable when it ends, or none."""
 
+    def set_secret(self, name: str, value: str) -> None:
+        """Enter a secret of this companion that was not there."""
+        ...
+
     def add_table(self, charter: Charter) -> None:
         """Enter a new table."""
         ...
@@ -164,6 +168,10 @@ class Store(Protocol):
 
         Raises `HouseError` ``store_failing`` where the change could not be made durable.
         """
+        ...
+
+    def secret(self, name: str) -> str:
+        """Return a secret of this companion, or nothing where none was entered under that name."""
         ...
 
     def tables(self) -> Iterable[TableRecord]:

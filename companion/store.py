@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -26,6 +27,7 @@ from companion.keeping import (
     TableRecord,
     TempleRecord,
 )
+from companion.private import make_database_private
 from companion.schema import (
     ABOUT,
     DECISIONS,
@@ -63,6 +65,8 @@ class SqlStore:
             # A server may be started anew while the companion runs: a connection is tried before it is used.
             self._engine = sa.create_engine(url, pool_pre_ping=True)
             if self._engine.dialect.name == "sqlite":
+                if path := sqlite_path(url):
+                    make_database_private(path)
                 sa.event.listen(self._engine, "connect", _make_sqlite_durable)
             try:
                 if self._engine.dialect.name == "sqlite":
@@ -71,9 +75,9 @@ class SqlStore:
             except BaseException:
                 self._engine.dispose()
                 raise
-        except (sa.exc.SQLAlchemyError, ImportError) as error:
+        except (sa.exc.SQLAlchemyError, ImportError, OSError) as error:
             raise StoreError(
-                f"store is {_shown(url)!r}; expected a database that can be opened ({_reason(error)})"
+                f"store is {without_password(url)!r}; expected a database that can be opened ({_reason(error)})"
             ) from error
 
     def _settle(self) -> None:
@@ -120,6 +124,11 @@ class SqlStore:
                 yield connection
         except sa.exc.DBAPIError as error:
             raise HouseError("store_failing", reason=_reason(error)) from error
+
+    def secret(self, name: str) -> str:
+        """Return a secret of this companion, or nothing where none was entered under that name."""
+        with self._reading() as connection:
+            return connection.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == name)).scalar() or ""
 
     def tables(self) -> list[TableRecord]:
         """Return every table, oldest first."""
@@ -250,6 +259,10 @@ class SqlTransaction:
 
     def __init__(self, connection: sa.Connection) -> None:
         self._connection = connection
+
+    def set_secret(self, name: str, value: str) -> None:
+        """Enter a secret of this companion that was not there."""
+        self._connection.execute(sa.insert(ABOUT), {"key": name, "value": value})
 
     def add_table(self, charter: Charter) -> None:
         """Enter a new table."""
@@ -423,7 +436,14 @@ def _make_sqlite_durable(connection: Any, record: object) -> None:
     cursor.close()
 
 
-def _shown(url: str) -> str:
+def sqlite_path(url: str) -> Path | None:
+    """Return the file of a SQLite database, or nothing where a URL names none."""
+    made = sa.make_url(url)
+    named = made.get_backend_name() == "sqlite" and made.database and not made.database.startswith((":", "file:"))
+    return Path(made.database) if named and made.database else None
+
+
+def without_password(url: str) -> str:
     """Return a database's URL, or what should have been one, without its password."""
     return re.sub(r":(?!//).*@", ":***@", url)
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from companion.arrivals import Batch
+from companion.bounded_log import BoundedLog
 from companion.games.kernel import Game, Move
 from companion.keeping import KeptToken, OldTokens, Store, Transaction
 from companion.table import HOUSE, SERVED, HouseError, Table
@@ -40,6 +41,7 @@ class TempleService(Tables):
         self._old = {old.source: old for old in store.old()}
         self._unsure: set[str] = set()
         """Sources that were met by tokens sent again, before any count said how many they hold."""
+        self._doubts = BoundedLog(log, lambda: clock().timestamp())
         self._temples = {
             record.name: Temple(
                 record.name,
@@ -106,7 +108,7 @@ class TempleService(Tables):
             after = (before or Temple(name, reachable=self._reachable)).heard(status)
             after = replace(after, old=self._old.get(after.source or ""))
             if after.conflict and (before is None or after.conflict != before.conflict):
-                log.warning("two counters call themselves %r: %s and %s", name, after.source, after.conflict)
+                self._doubts.warning("two counters call themselves %r: %s and %s", name, after.source, after.conflict)
             if before is None or after.stored() != before.stored():
                 with self._store.transaction() as change:
                     change.set_temple(after.stored())
@@ -263,7 +265,9 @@ class TempleService(Tables):
                 log.info("tokens sent again under a new source, known by their ids: %d", len(batch.resent))
             for name, held_apart in apart.items():
                 if held_apart:
-                    log.warning("temple %r: tokens held apart, as their numbers were taken: %d", name, held_apart)
+                    self._doubts.warning(
+                        "temple %r: tokens held apart, as their numbers were taken: %d", name, held_apart
+                    )
             self._swap(*(batch.tables[table_id] for table_id in sorted(batch.changed)))
             for name, temple in batch.temples.items():
                 kept = [each for each in batch.kept if each.temple == name]

@@ -418,5 +418,3 @@ def test_a_test_among_the_old_ones_is_no_token(home: Home) -> None:
     fell(home, home.token(1, "tlaloc", "test", replayed=True), *old(home, 2))
     home.house.count_old(table.id, token)
     assert len(home.house.table(table.id).state.unclaimed) == 1
-
-
