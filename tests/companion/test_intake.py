@@ -70,7 +70,7 @@ class Temple:
 
 @contextmanager
 def listening(home: Home, host: str, port: int) -> Iterator[Intake]:
-    intake = Intake(home.house, Broker(host, port), "0" * 32, home.clock, home.entropy)
+    intake = Intake(home.house, Broker(host, port), "0" * 32, home.clock)
     intake.start()
     try:
         yield intake
@@ -165,8 +165,7 @@ def test_a_gap_is_asked_for(home: Home, tmp_path: Path) -> None:
     home.table(temple="templo")
     with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
         temple = Temple(broker.host, broker.port)
-        eventually(lambda: home.house.temple("templo").reachable)
-        time.sleep(0.2)
+        temple.says(status(), retain=True)
         temple.says(home.token(5))
         eventually(lambda: any(isinstance(each, wire.Command) for each in temple.heard))
         command = next(each for each in temple.heard if isinstance(each, wire.Command))
