@@ -123,7 +123,7 @@ def health(temple: Temple | None) -> Mapping[str, Json]:
     if temple is None:
         return {"temple": "", "code": "none", "god": "", "tone": "none"}
     now = temple.health()
-    return {"temple": temple.name, "code": now.code, "god": now.god, "tone": tone(now)}
+    return {"temple": temple.name, "code": now.code, "god": now.god, "tone": temple_tone(temple)}
 
 
 def tone(health_now: Health) -> str:

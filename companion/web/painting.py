@@ -387,10 +387,10 @@ def notice_words(words: Words, part: str, code: str) -> str:
 
 
 def moment(words: Words, at: datetime) -> Markup:
-    """Return a moment that may be of another day: its day and its time; only a dash where its clock knew no time."""
+    """Return a moment that may be of another day: its day and its time, or a dash where a clock knew no time."""
     if at.year < 2000:
         return Markup("–")
-    return Markup("{} {}").format(words.day(at), clock(words, wire.format_utc(at)))
+    return Markup("{}, {}").format(words.date(at), clock(words, wire.format_utc(at)))
 
 
 def temple_news(words: Words, temple: Temple) -> list[str]:
