@@ -44,8 +44,9 @@ class Trouble:
 class Missing:
     """What is missing of one ledger, as of the last look.
 
-    Laws: a gap is asked for at once. A ledger that is only ahead is asked after `QUIET_S` in which nothing was
-    stored. After that each wait is twice as long, until the mark moves.
+    Laws: a new gap is asked for at once, `QUIET_S` after an earlier request at the soonest. A ledger that is only
+    ahead is asked after `QUIET_S` in which nothing was stored. After that each wait is twice as long, until the mark
+    moves.
     """
 
     source: str
@@ -55,7 +56,9 @@ class Missing:
     """When to ask next; None while nothing is missing."""
     wait_s: float = FIRST_WAIT_S
     request: str = ""
-    """The id of the last request."""
+    """The id of the last request since something arrived."""
+    asked_s: float | None = None
+    """When a request was last made."""
     unanswered_s: float | None = None
     """Since when requests have had no answer."""
     answered_s: float | None = None
@@ -71,12 +74,12 @@ class Missing:
         by its temple's word; None where that is not known.
         """
         if not gap and (recorded is None or recorded <= mark):
-            return Missing(self.source, mark)
+            return Missing(self.source, mark, asked_s=self.asked_s)
         if self.due_s is None or mark != self.mark:
-            new_gap = gap and not self.gap
-            return Missing(self.source, mark, gap, now_s if new_gap else now_s + QUIET_S)
+            due_s = self._at_once(now_s) if gap and not self.gap else now_s + QUIET_S
+            return Missing(self.source, mark, gap, due_s, asked_s=self.asked_s)
         if gap and not self.gap:
-            return replace(self, gap=True, due_s=now_s, wait_s=FIRST_WAIT_S)
+            return replace(self, gap=True, due_s=self._at_once(now_s), wait_s=FIRST_WAIT_S)
         return self._judged(now_s)
 
     def asked(self, request: str, now_s: float) -> Missing:
@@ -84,6 +87,7 @@ class Missing:
         return replace(
             self,
             request=request,
+            asked_s=now_s,
             unanswered_s=now_s if self.unanswered_s is None else self.unanswered_s,
             due_s=now_s + self.wait_s,
             wait_s=min(2 * self.wait_s, LONGEST_WAIT_S),
@@ -108,6 +112,9 @@ class Missing:
     def due(self, now_s: float) -> bool:
         """Say whether to ask now."""
         return self.due_s is not None and now_s >= self.due_s
+
+    def _at_once(self, now_s: float) -> float:
+        return now_s if self.asked_s is None else max(now_s, self.asked_s + QUIET_S)
 
     def _judged(self, now_s: float) -> Missing:
         if self.trouble is not None:

@@ -96,6 +96,17 @@ def test_what_arrives_after_a_request_ends_it(home: Home, sent: list[wire.Comman
     assert len(sent) == 1
 
 
+def test_gaps_that_open_and_close_quickly_are_not_asked_for_one_by_one(home: Home, sent: list[wire.Command]) -> None:
+    for seq in range(11, 31, 2):
+        for arriving in (seq + 1, seq):
+            home.house.receive([(NAME, home.token(arriving))])
+            home.house.ask_for_missing(seq / 100)
+    assert asked(sent) == [("resend", 11)]
+    home.house.receive([(NAME, home.token(32))])
+    wait(home, 1, 2.5)
+    assert asked(sent) == [("resend", 11), ("resend", 31)]
+
+
 def test_a_request_is_made_again_with_growing_patience(home: Home, sent: list[wire.Command]) -> None:
     counts(home)
     times = []
