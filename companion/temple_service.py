@@ -68,6 +68,18 @@ class TempleService(Tables):
         except KeyError:
             raise HouseError("unknown_temple", temple=name[:32]) from None
 
+    def is_known(self, temple: str, source: str = "") -> bool:
+        """Return whether a temple is in the store, and a ledger's tokens too where one is given."""
+        return temple in self._temples and (not source or source in self._marks)
+
+    def speaks_for(self, temple: str, source: str) -> bool:
+        """Return whether a ledger is the one that speaks for a temple now."""
+        return temple in self._temples and self._temples[temple].source == source
+
+    def temple_count(self) -> int:
+        """Return how many temples are in the store."""
+        return len(self._temples)
+
     def expect(self, name: str) -> Temple:
         """Return a temple by its name, entering it where it was never heard of."""
         with self._lock:
