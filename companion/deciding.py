@@ -28,6 +28,10 @@ class Deciding(Seating):
         """Return a temple's tokens that are held apart and wait for a person, in the order of their arrival."""
         return self._store.held(self.temple(name).name, limit)
 
+    def ever_held(self, name: str) -> int:
+        """Return how many of a temple's tokens were ever held apart, decided or not."""
+        return self._store.ever_quarantined(self.temple(name).name)
+
     def decisions(self, name: str, limit: int) -> Sequence[Decision]:
         """Return what was last decided about a temple's tokens that were held apart, newest first."""
         return self._store.decided(self.temple(name).name, limit)

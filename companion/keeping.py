@@ -202,6 +202,10 @@ class Store(Protocol):
         """Return how many of a temple's tokens are held apart and wait for a person."""
         ...
 
+    def ever_quarantined(self, temple: str) -> int:
+        """Return how many of a temple's tokens were ever held apart, decided or not."""
+        ...
+
     def held(self, temple: str, limit: int) -> Sequence[KeptToken]:
         """Return a temple's tokens that are held apart and wait for a person, in the order of their arrival."""
         ...

@@ -214,6 +214,12 @@ class SqlStore:
         with self._reading() as connection:
             return connection.execute(query).scalar_one()
 
+    def ever_quarantined(self, temple: str) -> int:
+        """Return how many of a temple's tokens were ever held apart, decided or not."""
+        query = sa.select(sa.func.count()).select_from(QUARANTINE).where(QUARANTINE.c.temple == temple)
+        with self._reading() as connection:
+            return connection.execute(query).scalar_one()
+
     def held(self, temple: str, limit: int) -> tuple[KeptToken, ...]:
         """Return a temple's tokens that are held apart and wait for a person, in the order of their arrival."""
         query = sa.select(QUARANTINE).where(QUARANTINE.c.temple == temple, _UNDECIDED).limit(limit)
