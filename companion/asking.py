@@ -75,6 +75,7 @@ class Asking(TempleService):
         god: wire.God | None = None,
         count: int | None = None,
         keep: bool | None = None,
+        notice: str | None = None,
     ) -> Temple:
         """Ask a temple for something, once for each request id, and one thing at a time.
 
@@ -93,7 +94,8 @@ class Asking(TempleService):
             if count is not None and not 1 <= count <= MOST:
                 raise HouseError("bad_count", most=MOST)
             now = self._clock()
-            command = wire.Command(self._entropy(16).hex(), what, now + LIVES, god=god, count=count, keep=keep)
+            details: dict[str, Any] = {"god": god, "count": count, "keep": keep, "notice": notice}
+            command = wire.Command(self._entropy(16).hex(), what, now + LIVES, **details)
             self._put(replace(temple, errand=Errand(command, request, now)))
             self._carrier(name, command)
             return self._temples[name]

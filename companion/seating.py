@@ -29,9 +29,14 @@ from companion.table import (
     Table,
 )
 
+SCREEN_KEY = "screen_key"
+"""The secret that the proofs of table screens are made with."""
+
 
 class Seating(Asking):
     """The chairs of all tables, and the phones that hold them."""
+
+    _screen_key = ""
 
     def open_table(
         self,
@@ -130,6 +135,34 @@ class Seating(Asking):
         if not hmac.compare_digest(table.code.encode(), normal_code(proof).encode()):
             raise HouseError("not_seated")
         return HOUSE
+
+    def screen_pass(self, table_id: str) -> str:
+        """Return what proves from now on that a screen was given a table's code: of 128 bits, where a code has 30.
+
+        Whoever guesses codes gets nowhere with guessing these, so that a screen is never locked out with them.
+        """
+        with self._lock:
+            if not self._key_of_screens():
+                key = self._entropy(32).hex()
+                with self._store.transaction() as change:
+                    change.set_secret(SCREEN_KEY, key)
+                self._screen_key = key
+            return self._pass_of(self.table(table_id))
+
+    def is_screen_pass(self, table_id: str, proof: str) -> bool:
+        """Return whether `screen_pass` gave this for a table."""
+        if not proof or not self._key_of_screens():
+            return False
+        return hmac.compare_digest(self._pass_of(self.table(table_id)).encode(), proof.encode())
+
+    def _key_of_screens(self) -> str:
+        self._screen_key = self._screen_key or self._store.secret(SCREEN_KEY)
+        return self._screen_key
+
+    def _pass_of(self, table: Table) -> str:
+        return hmac.new(bytes.fromhex(self._screen_key), f"{table.id} {table.code}".encode(), "sha256").hexdigest()[
+            :32
+        ]
 
     def begin(self, table_id: str, proof: str) -> Table:
         """Begin the game; chairs still empty can be taken later.

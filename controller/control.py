@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import socket
+import stat
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -74,9 +75,24 @@ def held(state: Path) -> Iterator[None]:
         with suppress(OSError):  # on a full disk the lock holds, and only its holder's number is missing
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        _make_private(state)
         yield
     finally:
         os.close(descriptor)
+
+
+def _make_private(state: Path) -> None:
+    """Give what lies in a state directory mode 0600: an earlier release, or a copy, left it as the umask was.
+
+    SQLite gives its log and its shared memory the mode of the ledger.
+    """
+    for path in state.iterdir():
+        mode = path.lstat().st_mode
+        if stat.S_ISREG(mode) and mode & 0o077:
+            try:
+                path.chmod(0o600)
+            except OSError as error:
+                log.warning("%s can be opened by other users of this machine, and stays so: %s", path, error)
 
 
 class Door:

@@ -16,6 +16,7 @@ from companion.web import (
     errors,
     games,
     guard,
+    held,
     interface,
     metrics,
     pages,
@@ -68,7 +69,7 @@ def create_app(house: House, hub: Hub, config: WebConfig, clock: Callable[[], fl
     hub.cap = config.stream_cap
     guard.install(app, config.allowed_hosts, config.own_addresses, clock, dict.fromkeys(FILES, uploads.MAX_UPLOAD))
     rates.install(app, clock, OPENINGS)
-    for part in (pages, games, printing, rules, play, story, reconcile, temples, streams, metrics, interface):
+    for part in (pages, games, printing, rules, play, story, reconcile, temples, held, streams, metrics, interface):
         app.register_blueprint(part.blueprint)
     errors.install(app)
     app.extensions["site"] = Site(app, house, hub, config.address, config.instance, guard.Lockout(clock))

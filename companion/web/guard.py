@@ -130,13 +130,20 @@ def client(address: str | None) -> str:
 
 
 class Lockout:
-    """Counts wrong codes for each address; too many within a while, and it hears nothing more about codes.
+    """Counts wrong codes, for each address and in all; too many within a while, and no code is looked at any more.
 
+    In all there may be sixty times as many as for one address: a guesser of many addresses needs decades too, and
+    locks out whoever wants to join by a code meanwhile, but nobody who holds a seat or a screen.
     `clock` gives seconds that never run backwards.
     """
 
     def __init__(
-        self, clock: Callable[[], float], most: int = 10, within: float = 300.0, addresses: int = 4096
+        self,
+        clock: Callable[[], float],
+        most: int = 10,
+        within: float = 300.0,
+        addresses: int = 4096,
+        most_in_all: int = 600,
     ) -> None:
         self._clock = clock
         self._most = most
@@ -144,29 +151,29 @@ class Lockout:
         self._addresses = addresses
         self._lock = threading.Lock()
         self._wrong: OrderedDict[str, deque[float]] = OrderedDict()
+        self._in_all: deque[float] = deque(maxlen=most_in_all)
 
     def check(self, address: str | None) -> None:
-        """Raise `Refused` 429 while the address is locked out."""
+        """Raise `Refused` 429 while the address, or everybody, is locked out."""
         who = client(address)
         with self._lock:
-            times = self._recent(who)
-            if len(times) >= self._most:
-                wait = math.ceil(times[0] + self._within - self._clock())
-                raise Refused(429, "locked_out", retry_after=wait, n=-(-wait // 60))
+            for times in (self._recent(self._wrong.get(who, deque(maxlen=self._most))), self._recent(self._in_all)):
+                if len(times) == times.maxlen:
+                    wait = math.ceil(times[0] + self._within - self._clock())
+                    raise Refused(429, "locked_out", retry_after=wait, n=-(-wait // 60))
 
     def wrong(self, address: str | None) -> None:
         """Count one wrong code."""
         who = client(address)
         with self._lock:
-            times = self._recent(who)
+            times = self._wrong.setdefault(who, deque(maxlen=self._most))
             times.append(self._clock())
-            self._wrong[who] = times
+            self._in_all.append(self._clock())
             self._wrong.move_to_end(who)
             while len(self._wrong) > self._addresses:
                 self._wrong.popitem(last=False)
 
-    def _recent(self, who: str) -> deque[float]:
-        times = self._wrong.get(who, deque(maxlen=self._most))
+    def _recent(self, times: deque[float]) -> deque[float]:
         while times and times[0] <= self._clock() - self._within:
             times.popleft()
         return times

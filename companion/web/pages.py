@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flask import Blueprint, Response, jsonify, request, send_from_directory
+from flask import Blueprint, Response, abort, jsonify, request, send_from_directory
 
 from companion.games.kernel import Game, Option, Value
 from companion.table import HouseError, Table
@@ -61,9 +61,10 @@ def game_static(game: str, filename: str) -> Response:
 def language() -> Response:
     """Keep the language that was chosen."""
     chosen = request.form.get("language", "")
+    if chosen not in LANGUAGES:
+        abort(400)
     response = see(local_path(request.form.get("next", ""), site().url("first")))
-    if chosen in LANGUAGES:
-        response.set_cookie("language", chosen, max_age=YEAR, httponly=True, samesite="Lax")
+    response.set_cookie("language", chosen, max_age=YEAR, httponly=True, samesite="Lax")
     return response
 
 

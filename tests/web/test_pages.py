@@ -41,7 +41,9 @@ def test_the_language_is_the_browsers_until_one_is_chosen(home: WebHome) -> None
 
 
 def test_a_language_that_is_not_spoken_changes_nothing(phone: Browser) -> None:
-    assert "Set-Cookie" not in phone.post("/language", {"language": "xx", "next": "/"}).headers
+    answer = phone.post("/language", {"language": "xx", "next": "/"})
+    assert answer.status_code == 400
+    assert "Set-Cookie" not in answer.headers
 
 
 def test_a_table_is_set_with_its_house_rules_and_leads_to_its_chairs(home: WebHome, phone: Browser) -> None:
