@@ -67,7 +67,7 @@ def create_app(house: House, hub: Hub, config: WebConfig, clock: Callable[[], fl
     app = App("companion.web", static_folder="static", template_folder=None)
     hub.cap = config.stream_cap
     guard.install(app, config.allowed_hosts, config.own_addresses, clock, dict.fromkeys(FILES, uploads.MAX_UPLOAD))
-    rates.install(app, clock, OPENINGS)
+    rates.install(app, clock, OPENINGS, FILES)
     for part in (pages, games, printing, rules, play, story, reconcile, temples, streams, metrics, interface):
         app.register_blueprint(part.blueprint)
     errors.install(app)
