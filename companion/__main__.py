@@ -137,6 +137,7 @@ def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path |
             address=address,
             instance=instance,
             stream_cap=settings.web.streams,
+            streams_each=settings.web.streams_each,
         ),
     )
     pulse = Pulse(("intake", "server", "pages"), time.monotonic)
@@ -145,6 +146,8 @@ def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path |
         settings.web.host,
         settings.web.port,
         settings.web.streams,
+        connections_each=settings.web.connections_each,
+        proxy=settings.web.proxy,
         beat=pulse.of("server"),
         pages_beat=pulse.of("pages"),
         prove=lambda: hub.streams,

@@ -44,6 +44,7 @@ class WebConfig:
     address: str
     instance: str
     stream_cap: int = 64
+    streams_each: int = 32
     own_addresses: Callable[[], Collection[str]] = own_addresses
 
 
@@ -65,7 +66,7 @@ class App(Flask):
 def create_app(house: House, hub: Hub, config: WebConfig, clock: Callable[[], float] = time.monotonic) -> Flask:
     """Return the companion's web application. `clock` gives seconds that never run backwards."""
     app = App("companion.web", static_folder="static", template_folder=None)
-    hub.cap = config.stream_cap
+    hub.cap, hub.cap_each = config.stream_cap, config.streams_each
     guard.install(app, config.allowed_hosts, config.own_addresses, clock, dict.fromkeys(FILES, uploads.MAX_UPLOAD))
     rates.install(app, clock, OPENINGS, FILES)
     for part in (pages, games, printing, rules, play, story, reconcile, temples, streams, metrics, interface):
