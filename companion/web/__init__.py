@@ -37,15 +37,16 @@ class WebConfig:
     """What the web face is told by whoever starts it.
 
     `address` is where phones reach it ("http://192.168.1.7:8000"), `instance` what ``/healthz`` answers,
-    `allowed_hosts` the names it answers to beside this machine's own addresses.
+    `allowed_hosts` the names it answers to beside this machine's own addresses, `streams_each` how many of the
+    `stream_cap` event streams one address may have.
     """
 
     allowed_hosts: tuple[str, ...]
     address: str
     instance: str
     stream_cap: int = 64
-    streams_each: int = 32
     own_addresses: Callable[[], Collection[str]] = own_addresses
+    streams_each: int = 32
 
 
 FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_aid")
