@@ -105,13 +105,7 @@ def _table_health(house: House, table: Table, temple: Temple | None, audience: A
         "busy": [other.name for other in house.temples() if other.table_id not in (None, table.id)]
         if may_choose
         else [],
-        "held": may_choose and any(_held_elsewhere(house, other.name, table) for other in house.temples()),
     }
-
-
-def _held_elsewhere(house: House, temple: str, table: Table) -> bool:
-    holder = house.holder(temple)
-    return holder is not None and holder.id != table.id
 
 
 def _unsettled(house: House, table: Table, temple: Temple | None) -> int:
