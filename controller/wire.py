@@ -25,6 +25,7 @@ MAX_WIDTH_MS = 86_400_000.0
 MAX_FACT = 1e12
 MOST_FINDINGS = 16
 MOST_FACTS = 16
+MOST_NOTICES = 16
 
 _TEMPLE = re.compile(r"[a-z0-9][a-z0-9-]{0,31}", re.ASCII)
 _HEX_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
@@ -93,7 +94,9 @@ class Trouble(StrEnum):
     LEDGER_READ_ONLY = "ledger_read_only"
     LEDGER_FAILING = "ledger_failing"
     LEDGER_RESTORED = "ledger_restored"
-    """The companion holds newer tokens of this source: the ledger came from a backup."""
+    """The ledger came from a backup, by a temple of an earlier release; today's say it in a `Notice`."""
+    NAME_TAKEN = "name_taken"
+    """Another temple speaks under this name at the same broker."""
     DEAF = "deaf"
     """The sensors' thread or the record's thread has died."""
 
@@ -125,11 +128,28 @@ class CommandName(StrEnum):
     CALIBRATE = "calibrate"
     RESEND = "resend"
     DROP = "drop"
+    DISMISS = "dismiss"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that happened to a temple's ledger, at `at`; it stands until a person dismisses it by its `code`.
+
+    Codes of today: `ledger_restored` (the companion proved that the ledger came from a backup), `backup_restored` (a
+    person restored one), `ledger_cloned` (another temple speaks from a copy of it), `ledger_damaged` and
+    `ledger_missing` (a new one was begun). Readers show a code that they do not know as it is.
+    """
+
+    code: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Retained birth, will and every change of health. `source` is absent until the ledger could be opened."""
+    """Retained birth, will and every change of health. `source` is absent until the ledger could be opened.
+
+    `notices`, oldest first, are what a person has not dealt with yet, since before this session perhaps.
+    """
 
     leaf: ClassVar[str] = "status"
     state: State
@@ -140,6 +160,7 @@ class Status:
     beams: Mapping[God, Beam]
     source: str | None = None
     trouble: Trouble | None = None
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,19 +242,25 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Ack:
-    """Everything of `source` up to and including `seq` is stored."""
+    """Everything of `source` up to and including `seq` is stored.
+
+    `token` is the id of the token stored as `seq`: a ledger that has another there was restored from a backup. `at`
+    is the companion's time, by which a temple without a time server judges the age of commands.
+    """
 
     leaf: ClassVar[str] = "ack"
     source: str
     seq: int
+    token: str | None = None
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A request to a temple; after `expires` it is not carried out.
+    """A request to a temple; after `expires` it is not carried out, except `resend`, which never expires.
 
     `seq` belongs to `resend`, `god` to `drop` and `calibrate`. `count` is how many tokens `calibrate` waits for;
-    `keep` is the yes or no to what it proposed.
+    `keep` is the yes or no to what it proposed. `notice` is the code of the notice that `dismiss` takes away.
     """
 
     leaf: ClassVar[str] = "command"
@@ -244,6 +271,7 @@ class Command:
     god: God | None = None
     count: int | None = None
     keep: bool | None = None
+    notice: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,6 +468,16 @@ class _Fields:
             facts = {self._code(name, key): self._fact(f"{name}.{key}", item[key]) for key in item if key != "code"}
             yield Finding(self._code(f"{name}.code", item.get("code")), facts)
 
+    def notices(self, name: str) -> tuple[Notice, ...]:
+        value = self._values.get(name)
+        if not isinstance(value, list) or len(value) > MOST_NOTICES:
+            self._refuse(name, value, f"a list of at most {MOST_NOTICES} notices")
+        for item in value:
+            if not isinstance(item, dict):
+                self._refuse(name, item, "a JSON object with a code and a time")
+        inner = [_Fields(f"{self._leaf}.{name}", item) for item in value]
+        return tuple(Notice(each.code("code"), each.utc("at")) for each in inner)
+
     def _code(self, name: str, value: object) -> str:
         if not isinstance(value, str) or not _CODE.fullmatch(value):
             self._refuse(name, value, "lower-case letters, digits and underscores")
@@ -499,6 +537,7 @@ def _read_status(fields: _Fields) -> Status:
         beams=fields.by_god("beams", Beam),
         source=fields.hex_id("source") if fields.has("source") else None,
         trouble=fields.one_of("trouble", Trouble) if fields.has("trouble") else None,
+        notices=fields.notices("notices") if fields.has("notices") else (),
     )
 
 
@@ -538,7 +577,12 @@ def _read_score(fields: _Fields) -> Score:
 
 
 def _read_ack(fields: _Fields) -> Ack:
-    return Ack(fields.hex_id("source"), fields.integer("seq", 1))
+    return Ack(
+        source=fields.hex_id("source"),
+        seq=fields.integer("seq", 1),
+        token=fields.hex_id("token") if fields.has("token") else None,
+        at=fields.utc("at") if fields.has("at") else None,
+    )
 
 
 def _read_command(fields: _Fields) -> Command:
@@ -550,6 +594,7 @@ def _read_command(fields: _Fields) -> Command:
         god=fields.one_of("god", God) if fields.has("god") else None,
         count=fields.integer("count", 1) if fields.has("count") else None,
         keep=fields.truth("keep") if fields.has("keep") else None,
+        notice=fields.code("notice") if fields.has("notice") else None,
     )
 
 
@@ -577,7 +622,12 @@ def _write_status(message: Status) -> dict[str, object]:
         "timing": message.timing,
         "beams": dict(message.beams),
         "trouble": message.trouble,
+        **({"notices": [_write_notice(each) for each in message.notices]} if message.notices else {}),
     }
+
+
+def _write_notice(notice: Notice) -> dict[str, object]:
+    return {"code": notice.code, "at": format_utc(notice.at)}
 
 
 def _write_token(message: Token) -> dict[str, object]:
@@ -620,7 +670,12 @@ def _write_score(message: Score) -> dict[str, object]:
 
 
 def _write_ack(message: Ack) -> dict[str, object]:
-    return {"source": message.source, "seq": message.seq}
+    return {
+        "source": message.source,
+        "seq": message.seq,
+        **({} if message.token is None else {"token": message.token}),
+        **({} if message.at is None else {"at": format_utc(message.at)}),
+    }
 
 
 def _write_command(message: Command) -> dict[str, object]:
@@ -632,6 +687,7 @@ def _write_command(message: Command) -> dict[str, object]:
         "god": message.god,
         **({} if message.count is None else {"count": message.count}),
         **({} if message.keep is None else {"keep": message.keep}),
+        **({} if message.notice is None else {"notice": message.notice}),
     }
 
 

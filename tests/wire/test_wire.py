@@ -25,6 +25,7 @@ from controller.wire import (
     Findings,
     God,
     Kind,
+    Notice,
     Reply,
     State,
     Status,
@@ -189,6 +190,7 @@ messages = st.one_of(
         st.fixed_dictionaries({god: st.sampled_from(Beam) for god in God}),
         st.none() | ids,
         st.none() | st.sampled_from(Trouble),
+        st.lists(st.builds(Notice, words, times), max_size=wire.MOST_NOTICES).map(tuple),
     ),
     st.builds(
         Token,
@@ -204,8 +206,16 @@ messages = st.one_of(
     st.builds(
         Count, ids, st.integers(0, wire.MAX_SEQ), st.fixed_dictionaries({god: st.integers(0, 2**40) for god in God})
     ),
-    st.builds(Ack, ids, seqs),
-    st.builds(Command, ids, st.sampled_from(CommandName), times, st.none() | seqs, st.none() | gods),
+    st.builds(Ack, ids, seqs, st.none() | ids, st.none() | times),
+    st.builds(
+        Command,
+        ids,
+        st.sampled_from(CommandName),
+        times,
+        seq=st.none() | seqs,
+        god=st.none() | gods,
+        notice=st.none() | words,
+    ),
     st.builds(Reply, ids, st.booleans(), st.none() | results, st.none() | texts, st.none() | words),
     st.builds(
         Findings,
