@@ -9,9 +9,9 @@ from typing import Any
 
 from bench.figures import Chapter, Row
 from bench.playouts import Field
-from companion.games.kernel import CHANCE, Seat
+from companion.games.kit import CHANCE, Seat
 from companion.games.mexica import GAME
-from companion.games.mexica.options import FULL
+from companion.games.mexica.rules.options import FULL
 from companion.games.mexica.rules.play import CHORES
 
 LEAST = 65.0

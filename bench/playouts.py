@@ -20,7 +20,7 @@ from bench.programs import BenchError
 from companion import handheld, web
 from companion.cuts import Audience
 from companion.games import registry
-from companion.games.kernel import CHANCE, Game, Move, Refusal, Seat
+from companion.games.kit import CHANCE, Game, Move, Refusal, Seat
 from companion.table import BEGIN, SIT, Charter, Entry, Table
 from companion.web.painting import Painter
 from companion.web.texts import Library

@@ -13,8 +13,8 @@ from bench.figures import Chapter, Row
 from bench.players import PRESETS
 from bench.playouts import Field
 from companion.games.mexica import GAME
-from companion.games.mexica.player import Tribe
-from companion.games.mexica.prospects import Pile
+from companion.games.mexica.bot import Tribe
+from companion.games.mexica.rules.odds import Pile
 from companion.games.mexica.rules.play import CHORES
 
 SHUFFLES = 200

@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = _parser().parse_args(words)
         if arguments.command == "replay":
             settings = configuration.load(arguments.config, os.environ, {})
-            games = registry.with_aids(registry.load(settings.games))
+            games = registry.with_tools(registry.load(settings.games))
             return replay.replay(arguments.file, games, sys.stdout, states=not arguments.short)
         if arguments.command in ("backup", "restore"):
             settings = configuration.load(arguments.config, os.environ, _flags(arguments))
@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             wanted = held_commands.Wanted(
                 **{name: given[name] for name in held_commands.Wanted._fields if name in given}
             )
-            games = registry.with_aids(registry.load(settings.games))
+            games = registry.with_tools(registry.load(settings.games))
             return held_commands.held(settings, wanted, games, _now, secrets.token_bytes, sys.stdout)
         if arguments.deck and not arguments.demo_table:
             raise SettingsError("--deck is given without --demo-table; expected both")
@@ -190,7 +190,7 @@ def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path |
 def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Path | None) -> int:
     hub = Hub()
     store = SqlStore(settings.store_url)
-    house = House(store, registry.with_aids(registry.load(settings.games)), _now, secrets.token_bytes, hub.publish)
+    house = House(store, registry.with_tools(registry.load(settings.games)), _now, secrets.token_bytes, hub.publish)
     if deck:
         demo.check_takes_deck(house)
     address = settings.web.address or f"http://{phone_address()}:{settings.web.port}"

@@ -10,7 +10,7 @@ from collections.abc import Container
 from dataclasses import replace
 from datetime import datetime
 
-from companion.games.kernel import TEMPLE, Refusal
+from companion.games.kit import TEMPLE, Refusal
 from companion.keeping import ARRIVED, COUNTED, Decision, KeptToken, OldTokens, Transaction
 from companion.table import OLD, Table
 from companion.temples import Temple

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from companion.errands import LIVES, MOST, Errand
-from companion.games.kernel import Game
+from companion.games.kit import Game
 from companion.keeping import Store
 from companion.missing import EMPTY, EXPIRED, NEVER, REFUSED, SILENT, Missing
 from companion.table import HouseError, Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import lcm
 
-from companion.games.kernel import Below, Chance, Move
+from companion.games.kit import Below, Chance, Move
 
 
 def outcome(due: Chance, below: Below) -> Move:

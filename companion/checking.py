@@ -15,7 +15,7 @@ from typing import Any
 
 from companion import settings as configuration
 from companion.games import registry
-from companion.games.kernel import Fault, Game, Option
+from companion.games.kit import Fault, Game, Option
 from companion.lobby import read_text
 from companion.web import texts
 from companion.web.site import HERE

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from companion import handheld
-from companion.games.kernel import Fault, Json, Seat
+from companion.games.kit import Fault, Json, Seat
 from companion.house import House
 from companion.live import Cut
 from companion.table import Table

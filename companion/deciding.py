@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from companion.games.kernel import TEMPLE, Move, Refusal, Seat, Waiting
+from companion.games.kit import TEMPLE, Move, Refusal, Seat, UnclaimedToken
 from companion.keeping import COUNTED, HISTORY, LEFT_OUT, Decision, KeptToken, OldTokens, Transaction
 from companion.keeping import DISMISSED as NO_TOKEN
 from companion.seating import Seating
@@ -132,7 +132,7 @@ class Deciding(Seating):
             request = ""
         return table
 
-    def _asked(self, table: Table, token: str) -> Waiting:
+    def _asked(self, table: Table, token: str) -> UnclaimedToken:
         reckoning = table.game.reckoning(table.state)
         for waiting in reckoning.waiting if reckoning else ():
             if waiting.id == token:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from companion import checking
 from companion.drafts import Draft
-from companion.games.kernel import Fault, Option, Value
+from companion.games.kit import Fault, Option, Value
 from companion.house import House
 from companion.lobby import read_text
 from companion.settings import SettingsError

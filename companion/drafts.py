@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from companion.games.kernel import Fault, Option
+from companion.games.kit import Fault, Option
 from companion.house import House
 from companion.lobby import read_text
 from companion.table import HouseError

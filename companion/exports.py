@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from companion.games.kernel import LONGEST_TEXT, Arg, Game, Json, Line, Move, Seat
+from companion.games.kit import LONGEST_TEXT, Arg, Game, Json, Line, Move, Seat
 from companion.table import Charter, Entry
 from companion.telling import Stage
 from controller import wire

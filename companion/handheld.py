@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from companion.games.kernel import CHANCE, Choice, Json, Seat
+from companion.games.kit import CHANCE, Choice, Json, Seat
 from companion.table import Table
 
 

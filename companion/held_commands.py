@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, TextIO
 
 from companion import store_lock
-from companion.games.kernel import Game, Seat
+from companion.games.kit import Game, Seat
 from companion.house import House
 from companion.keeping import KeptToken
 from companion.settings import Settings

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from companion.chance import outcome
 from companion.deciding import Deciding
-from companion.games.kernel import CHANCE, Move, Refusal, Seat
+from companion.games.kit import CHANCE, Move, Refusal, Seat
 from companion.table import APP, UNDO, Entry, HouseError, Table
 
 

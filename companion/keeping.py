@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from companion.games.kernel import Seat
+from companion.games.kit import Seat
 from companion.table import Charter, Entry
 from controller import wire
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from companion.games.kernel import Json
+from companion.games.kit import Json
 
 VERSION_MARK = "\x1aversion\x1a"
 REQUEST_MARK = "\x1arequest\x1a"

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Container, Mapping
 from typing import Any
 
-from companion.games.kernel import Fault, Game, Value
+from companion.games.kit import Fault, Game, Value
 from companion.table import HouseError
 
 CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from companion.games.kernel import Reckoning, Seat, Waiting
+from companion.games.kit import Seat, TokenAudit, UnclaimedToken
 from companion.keeping import KeptToken
 from controller import wire
 
@@ -40,7 +40,7 @@ class Side:
 class Asked:
     """A token that waits for somebody's word, with what the temple knows of it."""
 
-    waiting: Waiting
+    waiting: UnclaimedToken
     kept: KeptToken | None
 
 
@@ -71,7 +71,7 @@ class Sheet:
         return "by_hand" if by_hand else "agree"
 
 
-def reconciled(tokens: Sequence[KeptToken], reckoning: Reckoning, on_way: Mapping[wire.God, int]) -> Sheet:
+def reconciled(tokens: Sequence[KeptToken], reckoning: TokenAudit, on_way: Mapping[wire.God, int]) -> Sheet:
     """Return both sides of a table: the tokens that were kept for it, and what its game made of them."""
     by_id = {kept.token.token: kept for kept in tokens}
     return Sheet(
@@ -82,7 +82,7 @@ def reconciled(tokens: Sequence[KeptToken], reckoning: Reckoning, on_way: Mappin
     )
 
 
-def _side(god: wire.God, tokens: Sequence[KeptToken], reckoning: Reckoning, on_way: int) -> Side:
+def _side(god: wire.God, tokens: Sequence[KeptToken], reckoning: TokenAudit, on_way: int) -> Side:
     fell = [kept.token.token for kept in tokens if kept.token.god is god]
     counted = sum(token in reckoning.counted for token in fell)
     dismissed = sum(token in reckoning.dismissed for token in fell)

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 from companion.exports import Export, ExportError, read
 from companion.games import registry
-from companion.games.kernel import Game
+from companion.games.kit import Game
 from companion.table import HouseError, Table
 from companion.telling import BrokenLog, Stage, folded
 from companion.web import texts

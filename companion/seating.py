@@ -12,7 +12,7 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from companion.asking import Asking
-from companion.games.kernel import Move, Seat, Value
+from companion.games.kit import Move, Seat, Value
 from companion.lobby import clean_name, complete_options, digest, new_code, normal_code
 from companion.table import (
     AGAIN,

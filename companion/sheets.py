@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from companion.games import registry
-from companion.games.kernel import Game
+from companion.games.kit import Game
 from companion.web.painting import SHELL, Painter
 from companion.web.paper import DEFAULT, PAPERS, Paper
 from companion.web.printing import stylesheets

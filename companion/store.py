@@ -16,7 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from companion.games.kernel import LONGEST_TEXT, Move, Seat
+from companion.games.kit import LONGEST_TEXT, Move, Seat
 from companion.keeping import (
     COUNTED,
     HISTORY,

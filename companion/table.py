@@ -12,18 +12,18 @@ from datetime import datetime
 from typing import Any
 
 from companion.chance import outcome
-from companion.games.kernel import (
+from companion.games.kit import (
     CHANCE,
     TEMPLE,
     Below,
     Chance,
-    Fall,
     Game,
     Json,
     Line,
     Move,
     Refusal,
     Seat,
+    TokenDrop,
     Value,
 )
 from controller import wire
@@ -296,7 +296,7 @@ class Table:
                 doubt = "elsewhere"
             elif self.turn_began and token.at < self.turn_began:
                 doubt = "earlier"
-        return self.game.fall(self.state, Fall(token.token, token.god, doubt))
+        return self.game.fall(self.state, TokenDrop(token.token, token.god, doubt))
 
     def chance(self) -> Chance | None:
         """Return what a die, a bag or a deck has to bring now, or none."""

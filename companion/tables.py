@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from companion.chance import below_from
-from companion.games.kernel import CHANCE, Fault, Game, Move, Refusal, Seat
+from companion.games.kit import CHANCE, Fault, Game, Move, Refusal, Seat
 from companion.keeping import Store, Transaction
 from companion.lobby import normal_code
 from companion.table import APP, Charter, Entry, HouseError, Table

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from companion.games.kernel import Game, Refusal, Seat
+from companion.games.kit import Game, Refusal, Seat
 from companion.table import Charter, Entry, Table, Told
 
 

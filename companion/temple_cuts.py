@@ -14,7 +14,7 @@ import msgspec
 
 from companion.cuts import tone
 from companion.errands import MOST, USUAL, Errand, Proposal, Selftest
-from companion.games.kernel import Json
+from companion.games.kit import Json
 from companion.house import House
 from companion.keeping import KeptToken
 from companion.live import Cut

@@ -13,7 +13,7 @@ from typing import Any
 
 from companion.arrivals import Batch
 from companion.bounded_log import BoundedLog
-from companion.games.kernel import Game, Move
+from companion.games.kit import Game, Move
 from companion.keeping import KeptToken, OldTokens, Store, Transaction
 from companion.table import HOUSE, SERVED, HouseError, Table
 from companion.tables import Tables

@@ -15,7 +15,7 @@ from random import Random
 
 from playwright.sync_api import Browser, BrowserContext
 
-from companion.games.kernel import CHANCE, Seat
+from companion.games.kit import CHANCE, Seat
 from companion.games.mexica.rules.play import CHORES
 from companion.table import Table
 from tests.browser.conftest import Companion

@@ -1,1 +1,1 @@
-"""The games: one folder each, pure rules on `kernel` and the faces that show them."""
+"""The games: one folder each, pure rules made with `kit`, and the pages that show them."""

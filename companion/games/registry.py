@@ -13,10 +13,13 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from companion.games.kernel import CHANCE, TEMPLE, Game, Option
+from companion.games.kit import CHANCE, TEMPLE, Game, Option
 
 PACKAGE = "companion.games"
 """Every game is imported as a package of this one, wherever its folder lies."""
+
+KIT = "kit"
+"""The folder beside the games that holds what they are made of, and the one name that no game may have."""
 
 _HERE = Path(__file__).resolve().parent
 
@@ -33,37 +36,37 @@ def load(paths: Iterable[str | Path] = ()) -> Mapping[str, Game[Any]]:
     games: dict[str, Game[Any]] = {}
     for folder in (*_ours(), *(Path(path).expanduser().resolve() for path in paths)):
         name = folder.name
-        if name in games:
+        if name in games or name == KIT:
             raise RegistryError(f"game folder {folder}: the name {name!r} is taken; expected one of its own")
         games[name] = _checked(folder, getattr(_imported(folder), "GAME", None))
     return MappingProxyType(games)
 
 
-def with_aids(games: Mapping[str, Game[Any]]) -> Mapping[str, Game[Any]]:
-    """Return the games and, after each, its aids: everything a table can be opened with, by its full name."""
-    return MappingProxyType({each.name: each for game in games.values() for each in (game, *game.aids.values())})
+def with_tools(games: Mapping[str, Game[Any]]) -> Mapping[str, Game[Any]]:
+    """Return the games and, after each, its tools: everything a table can be opened with, by its full name."""
+    return MappingProxyType({each.name: each for game in games.values() for each in (game, *game.tools.values())})
 
 
 def parts(name: str) -> tuple[str, str]:
-    """Return the game that a full name belongs to and the aid that it names, empty for the game itself."""
-    game, _, aid = name.partition(".")
-    return game, aid
+    """Return the game that a full name belongs to and the tool that it names, empty for the game itself."""
+    game, _, tool = name.partition(".")
+    return game, tool
 
 
 def folder(game: Game[Any]) -> Path:
-    """Return the folder of a game that `load` returned, or of the game that an aid belongs to."""
-    name, aid = parts(game.name)
+    """Return the folder of a game that `load` returned, or of the game that a tool belongs to."""
+    name, tool = parts(game.name)
     module = sys.modules.get(f"{PACKAGE}.{name}")
     found = getattr(module, "GAME", None)
-    if found is not None and aid:
-        found = found.aids.get(aid)
+    if found is not None and tool:
+        found = found.tools.get(tool)
     if module is None or module.__file__ is None or found is not game:
         raise RegistryError(f"game {game.name!r} was not loaded from a folder; expected one that load() returned")
     return Path(module.__file__).parent
 
 
 def _ours() -> list[Path]:
-    return sorted(path.parent for path in _HERE.glob("*/__init__.py"))
+    return sorted(path.parent for path in _HERE.glob("*/__init__.py") if path.parent.name != KIT)
 
 
 def _imported(folder: Path) -> ModuleType:
@@ -106,11 +109,11 @@ def _forget(name: str) -> None:
 def _checked(folder: Path, game: Any) -> Game[Any]:
     """Return the game, or raise with the first fault found: a table would meet it only in the middle of play."""
     if game is None:
-        raise RegistryError(f"game folder {folder}: it has no GAME; expected a kernel.Game under that name")
+        raise RegistryError(f"game folder {folder}: it has no GAME; expected a kit.Game under that name")
     try:
         fault = next(_faults(folder, game), None)
     except (AttributeError, TypeError, ValueError) as error:
-        fault = f"GAME is not as kernel.Game wants it ({error})"
+        fault = f"GAME is not as kit.Game wants it ({error})"
     if fault:
         raise RegistryError(f"game folder {folder}: {fault}")
     checked: Game[Any] = game
@@ -119,7 +122,7 @@ def _checked(folder: Path, game: Any) -> Game[Any]:
 
 def _faults(folder: Path, game: Any) -> Iterator[str]:
     if not isinstance(game, Game):
-        yield f"GAME is {game!r}; expected an instance of a class whose base is kernel.Game"
+        yield f"GAME is {game!r}; expected an instance of a class whose base is kit.Game"
     if game.name != folder.name:
         yield f"GAME.name is {game.name!r}; expected {folder.name!r}, the folder's name"
     if type(game.rules_version) is not int or game.rules_version < 1:
@@ -128,26 +131,26 @@ def _faults(folder: Path, game: Any) -> Iterator[str]:
         yield f"GAME.uses_temple is {game.uses_temple!r}; expected True or False"
     yield from _option_faults(game)
     yield from _seating_faults(game)
-    for name, aid in game.aids.items():
-        yield from (f"aid {name!r}: {fault}" for fault in _aid_faults(game, name, aid))
+    for name, tool in game.tools.items():
+        yield from (f"aid {name!r}: {fault}" for fault in _tool_faults(game, name, tool))
 
 
-def _aid_faults(game: Any, name: str, aid: Any) -> Iterator[str]:
-    if not name.isidentifier() or aid.name != f"{game.name}.{name}":
-        yield f"GAME.name is {aid.name!r}; expected '{game.name}.{name}'"
-    if len(aid.seatings) != 1 or 1 not in aid.seatings:
-        yield f"GAME.seatings is {dict(aid.seatings)!r}; expected one seat"
-    if aid.aids:
-        yield "GAME.aids is not empty; expected no aids of an aid"
-    yield from _option_faults(aid)
-    yield from _seating_faults(aid)
+def _tool_faults(game: Any, name: str, tool: Any) -> Iterator[str]:
+    if not name.isidentifier() or tool.name != f"{game.name}.{name}":
+        yield f"GAME.name is {tool.name!r}; expected '{game.name}.{name}'"
+    if len(tool.seatings) != 1 or 1 not in tool.seatings:
+        yield f"GAME.seatings is {dict(tool.seatings)!r}; expected one seat"
+    if tool.tools:
+        yield "GAME.tools is not empty; expected no tools of a tool"
+    yield from _option_faults(tool)
+    yield from _seating_faults(tool)
 
 
 def _option_faults(game: Any) -> Iterator[str]:
     options: dict[str, Option] = {}
     for option in game.options:
         if not isinstance(option, Option):
-            yield f"GAME.options holds {option!r}; expected only kernel.Option"
+            yield f"GAME.options holds {option!r}; expected only kit.Option"
         if option.key in options:
             yield f"GAME.options holds {option.key!r} twice; expected each key once"
         if option.reader and option.high:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, request
 
-from companion.games.kernel import Game
+from companion.games.kit import Game
 from companion.lobby import LONGEST_NAME
 from companion.table import HouseError
 from companion.web.site import keep_token, language, see, site
@@ -35,7 +35,7 @@ def open_aid(game: str, aid: str) -> Response:
     The form may bring a file for an option of the aid, or name a table whose text it is to begin with.
     """
     here = site()
-    found: Game[object] | None = here.game(game).aids.get(aid)
+    found: Game[object] | None = here.game(game).tools.get(aid)
     if found is None:
         raise HouseError("unknown_aid", aid=aid[:32])
     texts = brought(found, request.form, request.files, here.house.tables())

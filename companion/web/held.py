@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, request
 
-from companion.games.kernel import Seat
+from companion.games.kit import Seat
 from companion.keeping import COUNTED, HISTORY, LEFT_OUT
 from companion.table import HouseError, Table
 from companion.temples import Temple

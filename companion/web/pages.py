@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import Blueprint, Response, abort, jsonify, request, send_from_directory
 
-from companion.games.kernel import Game, Option, Value
+from companion.games.kit import Game, Option, Value
 from companion.table import HouseError, Table
 from companion.web.site import (
     free_seats,

@@ -46,7 +46,7 @@ from markupsafe import Markup
 
 from companion.cuts import Audience
 from companion.games import registry
-from companion.games.kernel import Arg, Json, Seat
+from companion.games.kit import Arg, Json, Seat
 from companion.live import REQUEST_MARK, VERSION_MARK, Paint, Picture
 from companion.table import Table
 from companion.temples import Temple

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from companion.cuts import Audience
 from companion.games import registry
-from companion.games.kernel import CHANCE, Arg, Choice, Json, Move, Refusal, Seat
+from companion.games.kit import CHANCE, Arg, Choice, Json, Move, Refusal, Seat
 from companion.house import Played
 from companion.table import HouseError, Table
 from companion.web.painting import filled, placer, spelled

@@ -9,7 +9,7 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from companion.games import registry
-from companion.games.kernel import Game, Json
+from companion.games.kit import Game, Json
 from companion.table import HouseError
 from companion.web.painting import DAY, Url
 from companion.web.paper import DEFAULT, PAPERS, Paper

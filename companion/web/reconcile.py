@@ -9,7 +9,7 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from companion.games.kernel import Move, Reckoning, Seat
+from companion.games.kit import Move, Seat, TokenAudit
 from companion.house import Played
 from companion.reconcile import Asked, Sheet, reconciled
 from companion.table import HouseError, Table
@@ -64,7 +64,7 @@ def settle(table_id: str) -> Response:
     return _answered(played)
 
 
-def _moves(reckoning: Reckoning, chosen: list[str], to: str) -> list[Move] | str:
+def _moves(reckoning: TokenAudit, chosen: list[str], to: str) -> list[Move] | str:
     """Return the moves that give the chosen tokens to a seat, or why there are none."""
     waiting = {each.id: each for each in reckoning.waiting}
     moves = []
@@ -92,7 +92,7 @@ def _told(table: Table, words: str) -> Response:
     return site().page("error.html", CONFLICT, title=site().words()("error.not_done"), words=words, back=back)
 
 
-def _reckoning(table: Table) -> Reckoning:
+def _reckoning(table: Table) -> TokenAudit:
     if table.began_at is None:
         raise HouseError("not_begun")
     reckoning = table.game.reckoning(table.state)

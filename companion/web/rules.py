@@ -9,7 +9,7 @@ from typing import Any
 from flask import Blueprint, Response
 
 from companion.games import registry
-from companion.games.kernel import Game, Option, Value
+from companion.games.kit import Game, Option, Value
 from companion.table import HouseError, Table
 from companion.web.guide import load
 from companion.web.painting import guide_file

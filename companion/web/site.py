@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from companion.cuts import Audience, cut_table, table_topic, temple_tone, temple_topics
 from companion.games import registry
-from companion.games.kernel import Game, Seat
+from companion.games.kit import Game, Seat
 from companion.house import House
 from companion.live import Gallery, Hub, Picture
 from companion.lobby import normal_code

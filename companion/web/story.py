@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from companion.cuts import Audience, cut_past
 from companion.exports import exported, written
-from companion.games.kernel import Json, Seat
+from companion.games.kit import Json, Seat
 from companion.live import Picture, Region
 from companion.table import Entry, Table, Told
 from companion.telling import Stage, ends, folded, turns

@@ -14,7 +14,7 @@ from typing import Any
 from werkzeug.datastructures import FileStorage
 
 from companion.games import registry
-from companion.games.kernel import Fault, Game, Option, Value
+from companion.games.kit import Fault, Game, Option, Value
 from companion.lobby import read_text
 from companion.table import HouseError, Table
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from companion.games.mexica import calendar_board
+from companion.games.mexica.page import calendar_board
 from hardware.parameters import TEMPLE, Bed, Board, Token
 from hardware.rules import BrokenRulesError, broken, require
 

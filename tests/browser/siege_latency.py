@@ -19,7 +19,7 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from companion.games.kernel import Move
+from companion.games.kit import Move
 from tests.browser.conftest import PHONE, Companion, Device
 from tests.browser.siege_map import WHERE
 from tests.conftest import ARGUMENTS

@@ -232,14 +232,14 @@ def test_nobody_is_left_out(companion: Companion, device: Make, scheme: str, lan
     phone.page.click(".begin-form button")
     expect(phone.page.locator("body")).to_have_class(re.compile("phase-running"))
     phone.listening()
-    for name in ("first coins", "first turn", "screen", *GAME.aids):
+    for name in ("first coins", "first turn", "screen", *GAME.tools):
         if name == "first turn":
             for _ in range(2):
                 phone.page.wait_for_timeout(500)
                 _tap(companion, table, phone, '[data-pick^="buyer:"][data-can="own"]')
         elif name == "screen":
             phone.page.goto(f"{companion.address}/t/{table.id}/screen")
-        elif name in GAME.aids:
+        elif name in GAME.tools:
             phone.page.goto(f"{companion.address}/games/market")
             phone.page.click(f'form[action$="/aids/{name}"] button')
             phone.page.wait_for_url("**/t/*")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from companion.games import registry
-from companion.games.kernel import Game, Move
+from companion.games.kit import Game, Move
 from companion.house import House, Played
 from companion.store import SqlStore
 from companion.table import Table
@@ -57,7 +57,7 @@ class Home:
     clock: Clock = field(default_factory=Clock)
     entropy: Entropy = field(default_factory=Entropy)
     changes: list[str] = field(default_factory=list)
-    games: Mapping[str, Game[Any]] = field(default_factory=lambda: registry.with_aids(registry.load(())))
+    games: Mapping[str, Game[Any]] = field(default_factory=lambda: registry.with_tools(registry.load(())))
     requests: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def __post_init__(self) -> None:

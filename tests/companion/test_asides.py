@@ -6,7 +6,7 @@ import json
 
 from companion.cuts import Audience, cut_table
 from companion.exports import exported, read, written
-from companion.games.kernel import CHANCE, Move
+from companion.games.kit import CHANCE, Move
 from companion.table import Table
 from companion.telling import folded
 from tests.companion.conftest import Home

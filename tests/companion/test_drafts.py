@@ -12,9 +12,9 @@ import pytest
 from companion.checking import option_of
 from companion.cuts import Audience, cut_table
 from companion.drafts import Draft
-from companion.games.kernel import Fault, Move
-from companion.games.mexica.cards.effects import Gain
+from companion.games.kit import Fault, Move
 from companion.games.mexica.rules import hands
+from companion.games.mexica.rules.cards.effects import Gain
 from companion.table import HouseError, Table
 from tests.companion.conftest import Home
 

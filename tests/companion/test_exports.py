@@ -13,7 +13,7 @@ import pytest
 
 from companion.exports import Export, ExportError, exported, read, written
 from companion.games import registry
-from companion.games.kernel import Game, Move, Refusal, Seat
+from companion.games.kit import Game, Move, Refusal, Seat
 from companion.games.mexica import GAME
 from companion.games.mexica.rules.hands import card, pile_of, unseen
 from companion.replay import replay

@@ -31,7 +31,7 @@ def test_the_same_post_twice_is_one_move(home: Home) -> None:
     table = home.table()
     token = home.seated(table)
     version = home.house.table(table.id).version
-    from companion.games.kernel import Move
+    from companion.games.kit import Move
 
     for _ in range(2):
         played = home.house.play(table.id, token, "east", Move("sacrifice", ("tlaloc", 1)), version, "tap-1")
@@ -43,7 +43,7 @@ def test_the_same_post_after_a_restart_is_still_one_move(home: Home) -> None:
     table = home.table()
     token = home.seated(table)
     version = home.house.table(table.id).version
-    from companion.games.kernel import Move
+    from companion.games.kit import Move
 
     home.house.play(table.id, token, "east", Move("end_turn"), version, "tap-1")
     home.restart()
@@ -199,7 +199,7 @@ def test_a_stored_table_that_cannot_be_replayed_stays_closed_and_stays(
     home: Home, caplog: pytest.LogCaptureFixture
 ) -> None:
     good, bad = home.table(), home.table()
-    from companion.games.kernel import Move
+    from companion.games.kit import Move
 
     with home.store.transaction() as change:
         change.append(bad.id, home.house.table(bad.id).entry(home.clock(), "east", Move("fly", ())))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from companion.games.kernel import Move
+from companion.games.kit import Move
 from companion.reconcile import Sheet, reconciled
 from companion.table import HouseError
 from controller import wire

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from companion.games.kernel import Move
+from companion.games.kit import Move
 from companion.keeping import KeptToken, TempleRecord
 from companion.schema import SCHEMA
 from companion.store import SqlStore, StoreError

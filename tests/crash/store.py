@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from companion.games import registry
-from companion.games.kernel import Game
+from companion.games.kit import Game
 from companion.house import House
 from companion.store import SqlStore, StoreError
 from companion.table import HouseError
@@ -130,7 +130,7 @@ def token(seq: int) -> wire.Token:
 @cache
 def games() -> dict[str, Game[Any]]:
     """Return the games, loaded once."""
-    return dict(registry.with_aids(registry.load(())))
+    return dict(registry.with_tools(registry.load(())))
 
 
 def _url(folder: Path) -> str:

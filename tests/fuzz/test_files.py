@@ -161,7 +161,7 @@ def reader(request: pytest.FixtureRequest, tmp_path: Path) -> Reader:
         case "scenario":
             return Reader(request.param, scenario, files("controller/scenarios/*.toml"), expected, costly=3)
         case "deck":
-            piles = files("companion/games/mexica/cards/data/[drw]*.toml")
+            piles = files("companion/games/mexica/data/[drw]*.toml")
             return Reader(request.param, brought("mexica", "deck"), (DECK, *piles), r"x:\d+: .", costly=3)
         case _:
             return Reader(

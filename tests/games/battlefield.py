@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from companion.games.kernel import CHANCE, Arg, Move, Refusal, changed
+from companion.games.kit import CHANCE, Arg, Move, Refusal, changed
 from companion.games.siege import GAME
-from companion.games.siege.options import OPTIONS, HouseRules
 from companion.games.siege.rules import course
 from companion.games.siege.rules.geometry import SIDES, grid
+from companion.games.siege.rules.options import OPTIONS, HouseRules
 from companion.games.siege.rules.state import DEAD, PHASES, State, moved
 
 WIDTH, HEIGHT = 14, 9

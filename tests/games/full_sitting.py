@@ -7,11 +7,11 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from companion.games.kernel import CHANCE, TEMPLE, Arg, Fall, Line, Move, Refusal, Seat, Value
+from companion.games.kit import CHANCE, TEMPLE, Arg, Line, Move, Refusal, Seat, TokenDrop, Value
 from companion.games.mexica import GAME
-from companion.games.mexica.cards.effects import Effect
 from companion.games.mexica.rules import course
 from companion.games.mexica.rules.board import Board, Tribe
+from companion.games.mexica.rules.cards.effects import Effect
 from companion.games.mexica.rules.hands import deck
 from companion.games.mexica.rules.state import Clock, State
 from companion.games.mexica.rules.tallies import HUITZILOPOCHTLI, TLALOC
@@ -121,7 +121,7 @@ class Full:
     def falls(self, god: str, doubt: str = "") -> str:
         """Let a token fall through the temple; returns its id."""
         token = f"{next(self._ids):032x}"
-        self.do(*GAME.fall(self.state, Fall(token, god, doubt)).to_json(), by=TEMPLE)  # type: ignore[arg-type]
+        self.do(*GAME.fall(self.state, TokenDrop(token, god, doubt)).to_json(), by=TEMPLE)  # type: ignore[arg-type]
         return token
 
     def land(self, place: int, n: int = 3) -> Full:

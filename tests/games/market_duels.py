@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from random import Random
 
-from companion.games.kernel import CHANCE
+from companion.games.kit import CHANCE
 from companion.games.market import GAME
 from tests.games.market_sitting import all_options
 from tests.games.playouts import accepted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from companion.games.kernel import CHANCE, Arg, Line, Move, Refusal, Seat, Value
+from companion.games.kit import CHANCE, Arg, Line, Move, Refusal, Seat, Value
 from companion.games.market import GAME
 from companion.games.market.rules.notation import parse
 from companion.games.market.rules.state import State

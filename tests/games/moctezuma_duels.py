@@ -10,9 +10,9 @@ import sys
 from random import Random
 
 from companion.chance import outcome
-from companion.games.kernel import Refusal, Value
+from companion.games.kit import Refusal, Value
 from companion.games.moctezuma import GAME
-from companion.games.moctezuma.view import totals
+from companion.games.moctezuma.page.view import totals
 from tests.games.moctezuma_sitting import all_options
 
 

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from companion.chance import outcome
-from companion.games.kernel import CHANCE, Arg, Chance, Line, Move, Refusal, Seat, Value
+from companion.games.kit import CHANCE, Arg, Chance, Line, Move, Refusal, Seat, Value
 from companion.games.moctezuma import GAME
 from companion.games.moctezuma.rules.state import State
 
@@ -68,7 +68,7 @@ class Sitting:
 
     def put(self, place: int) -> Sitting:
         """Set the researcher on turn down somewhere, for tests that are not about walking."""
-        from companion.games.kernel import changed
+        from companion.games.kit import changed
 
         places = list(self.state.places)
         places[self.state.current] = place

@@ -1,6 +1,6 @@
 """What the games' tests share: every game in every seating and preset, and random play through any of them.
 
-It knows the protocol of `kernel`; a game joins by its folder's existence.
+It knows the protocol of a `Game`; a game joins by its folder's existence.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 from companion.games import registry
-from companion.games.kernel import CHANCE, TEMPLE, Arg, Fall, Game, Move, Refusal, Seat, Value
+from companion.games.kit import CHANCE, TEMPLE, Arg, Game, Move, Refusal, Seat, TokenDrop, Value
 
 STATES = int(os.environ.get("TEMPLO_STATES", "1600"))
 """States that the conformance suite visits, over all games together; three whole games each are played anyhow."""
@@ -106,7 +106,7 @@ def playout(game: Game[Any], opening: Any, random: Random, longest: int = LONGES
         if game.uses_temple and random.random() < 0.15:
             fallen += 1
             god = random.choice(("huitzilopochtli", "tlaloc"))
-            seat, move = TEMPLE, game.fall(state, Fall(f"{fallen:032x}", god, random.choice(DOUBTS)))
+            seat, move = TEMPLE, game.fall(state, TokenDrop(f"{fallen:032x}", god, random.choice(DOUBTS)))
             after = accepted(game.play(state, seat, move), move)
         else:
             for _ in range(6):

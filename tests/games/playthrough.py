@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from companion.games.kernel import Arg, Game, Json, Move, Refusal, Seat
+from companion.games.kit import Arg, Game, Json, Move, Refusal, Seat
 from tests.games.playouts import GAMES
 
 FOLDER = Path(__file__).parents[1] / "playthroughs"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from random import Random
 
-from companion.games.kernel import CHANCE
+from companion.games.kit import CHANCE
 from companion.games.siege import GAME
 from tests.games.playouts import accepted
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
-from companion.games.kernel import TEMPLE, Arg, Fall, Line, Move, Refusal, Seat, Value
+from companion.games.kit import TEMPLE, Arg, Line, Move, Refusal, Seat, TokenDrop, Value
 from companion.games.mexica import GAME
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import GODS, HUITZILOPOCHTLI, TLALOC
@@ -48,7 +48,7 @@ class Sitting:
     def falls(self, god: str, doubt: str = "") -> str:
         """Let a token fall through the temple; returns its id."""
         token = f"{next(self._ids):032x}"
-        self.do(*GAME.fall(self.state, Fall(token, god, doubt)).to_json(), by=TEMPLE)  # type: ignore[arg-type]
+        self.do(*GAME.fall(self.state, TokenDrop(token, god, doubt)).to_json(), by=TEMPLE)  # type: ignore[arg-type]
         return token
 
     def give(self, god: str, n: int) -> Sitting:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from companion.games.kernel import CHANCE, TEMPLE, Game, Move, Refusal
+from companion.games.kit import CHANCE, TEMPLE, Game, Move, Refusal
 from tests.games.playouts import (
     COMBINATIONS,
     LONGEST,

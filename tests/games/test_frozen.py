@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from companion.games.kernel import changed
+from companion.games.kit import changed
 
 
 @dataclass(frozen=True)

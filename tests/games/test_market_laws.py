@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from companion.games.kernel import CHANCE, Move, changed
+from companion.games.kit import CHANCE, Move, changed
 from companion.games.market import GAME
 from companion.games.market.rules.board import COPIES, KIND_OF, LANES, SIDES, TILES, turned
 from companion.games.market.rules.purchase import deals

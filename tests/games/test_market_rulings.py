@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from companion.games import registry
-from companion.games.kernel import CHANCE, Move
+from companion.games.kit import CHANCE, Move
 from companion.games.market import GAME
 from companion.games.market.rules.board import LANES
 from companion.games.market.rules.scoring import EQUAL, PARTNER, Holding, score

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from companion.games.mexica import board
-from companion.games.mexica.regions import regions
+from companion.games.mexica.page import board
+from companion.games.mexica.page.regions import regions
 
 
 def mixed(war: int, rain: int) -> str:

@@ -8,9 +8,9 @@ from itertools import product
 
 import pytest
 
-from companion.games.mexica.cards import DECK
-from companion.games.mexica.cards.deck import LANGUAGES, LONGEST, NUMBERS, PILES, ids
-from companion.games.mexica.cards.effects import (
+from companion.games.mexica.rules.cards import DECK
+from companion.games.mexica.rules.cards.deck import LANGUAGES, LONGEST, NUMBERS, PILES, ids
+from companion.games.mexica.rules.cards.effects import (
     SPACES,
     AnotherTurn,
     Attack,
@@ -32,7 +32,7 @@ from companion.games.mexica.cards.effects import (
     Walk,
     Ward,
 )
-from companion.games.mexica.cards.words import story, title
+from companion.games.mexica.rules.cards.words import story, title
 from tests.games.texts import LIBRARY
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from companion.games.mexica.cards import DECK
-from companion.games.mexica.cards.deck import LANGUAGES, PILES, Card, may_do
-from companion.games.mexica.cards.effects import (
+from companion.games.mexica.rules.cards import DECK
+from companion.games.mexica.rules.cards.deck import LANGUAGES, PILES, Card, may_do
+from companion.games.mexica.rules.cards.effects import (
     KINDS,
     Effect,
     EffectError,
@@ -22,7 +22,7 @@ from companion.games.mexica.cards.effects import (
     parameters,
     to_table,
 )
-from companion.games.mexica.cards.words import counts, sentence
+from companion.games.mexica.rules.cards.words import counts, sentence
 from tests.games.texts import LIBRARY
 
 ENGLISH = LIBRARY.words("en", "mexica")

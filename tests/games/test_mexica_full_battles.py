@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from companion.games.mexica.cards.effects import Boost, Reroll, Standing, Walk, Ward
 from companion.games.mexica.rules.board import Boost as Waiting
 from companion.games.mexica.rules.calendar import place_of
+from companion.games.mexica.rules.cards.effects import Boost, Reroll, Standing, Walk, Ward
 from tests.games.full_sitting import DECK, FLOWER, PLAIN_WAR, Full, fighting, find, quiet
 
 

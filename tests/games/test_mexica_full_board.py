@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from companion.games.kernel import CHANCE
+from companion.games.kit import CHANCE
 from companion.games.mexica.rules.board import Boost
 from companion.games.mexica.rules.calendar import SIGNS, apart, walk
 from tests.games.full_sitting import RAIN_GOD, WAR_GOD, Full

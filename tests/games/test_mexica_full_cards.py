@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from companion.games.kernel import TEMPLE, Move
+from companion.games.kit import TEMPLE, Move
 from companion.games.mexica import GAME
-from companion.games.mexica.cards.effects import (
+from companion.games.mexica.rules.board import Boost as Waiting
+from companion.games.mexica.rules.calendar import place_of
+from companion.games.mexica.rules.cards.effects import (
     AnotherTurn,
     Attack,
     Boost,
@@ -20,8 +22,6 @@ from companion.games.mexica.cards.effects import (
     TakeWeek,
     Walk,
 )
-from companion.games.mexica.rules.board import Boost as Waiting
-from companion.games.mexica.rules.calendar import place_of
 from companion.games.mexica.rules.hands import deck
 from tests.games.full_sitting import (
     DECK,

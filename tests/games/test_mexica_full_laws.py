@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from companion.games.kernel import CHANCE, TEMPLE, Fall, Move, Seat
+from companion.games.kit import CHANCE, TEMPLE, Move, Seat, TokenDrop
 from companion.games.mexica import GAME
 from companion.games.mexica.rules import apocalypse, course
 from companion.games.mexica.rules.board_notation import TOKENS
@@ -35,7 +35,7 @@ def random_game(preset: str, seed: int, longest: int = 1200) -> list[Step]:
     state, steps = GAME.setup(options, here.seats), []
     while not state.over and len(steps) < longest:
         if random.random() < 0.04:
-            fall = Fall(f"{len(steps):032x}", random.choice(GODS), random.choice(("", "", "jam", "earlier")))
+            fall = TokenDrop(f"{len(steps):032x}", random.choice(GODS), random.choice(("", "", "jam", "earlier")))
             seat, move = TEMPLE, GAME.fall(state, fall)
         else:
             seat = random.choice(GAME.to_act(state))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from companion.games.mexica import GAME
-from companion.games.mexica.options import OPTIONS, PRESETS, HouseRules, options_of
+from companion.games.mexica.rules.options import OPTIONS, PRESETS, HouseRules, options_of
 from tests.games.full_sitting import Full, full_options
 
 RULINGS = {

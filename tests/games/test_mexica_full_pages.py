@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 import companion.games.mexica
-from companion.games.kernel import CHANCE, Choice, Move
-from companion.games.mexica import GAME, calendar_board
-from companion.games.mexica.cards import DECK
-from companion.games.mexica.regions import regions
+from companion.games.kit import CHANCE, Choice, Move
+from companion.games.mexica import GAME
+from companion.games.mexica.page import calendar_board
+from companion.games.mexica.page.regions import regions
 from companion.games.mexica.rules.calendar import SIGNS, STARTS
+from companion.games.mexica.rules.cards import DECK
 from tests.games.full_sitting import RAIN_GOD, WAR_GOD, Full
 
 BATTLE_CARD, RAIN_CARD, FLOWER = "war-1", "rain-1", "day-flower-3"

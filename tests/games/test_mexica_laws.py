@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from companion.games.kernel import TEMPLE, Fall, Move
+from companion.games.kit import TEMPLE, Move, TokenDrop
 from companion.games.mexica import GAME
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.state import Outcome, State
@@ -34,7 +34,7 @@ def evening(seed: int) -> tuple[dict[str, Any], tuple[str, ...], list[Step]]:
         if random.random() < 0.3 or not moves:
             if state.over and fallen % 5 == 0:
                 break
-            fall = Fall(f"{fallen:032x}", random.choice(GODS), random.choice(DOUBTS))
+            fall = TokenDrop(f"{fallen:032x}", random.choice(GODS), random.choice(DOUBTS))
             seat, move = TEMPLE, GAME.fall(state, fall)
         else:
             names = sorted({move.name for move in moves})

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from companion.games.kernel import TEMPLE, Fall, Move, Refusal
+from companion.games.kit import TEMPLE, Move, Refusal, TokenDrop
 from companion.games.mexica import GAME
 from tests.games.sitting import GODS, RAIN_GOD, WAR_GOD, Sitting, all_options, triggered
 
@@ -172,7 +172,7 @@ def test_a_doubt_is_a_code(doubt: Any) -> None:
 
 def test_what_the_table_knows_of_a_fall_becomes_its_move() -> None:
     state = Sitting().state
-    assert GAME.fall(state, Fall("a1", WAR_GOD, "jam")) == Move("token", ("a1", WAR_GOD, "jam"))
+    assert GAME.fall(state, TokenDrop("a1", WAR_GOD, "jam")) == Move("token", ("a1", WAR_GOD, "jam"))
 
 
 # Corrections

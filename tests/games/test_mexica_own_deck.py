@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from companion.games.kernel import CHANCE, LONGEST_LINE, LONGEST_TEXT, Option, Refusal
+from companion.games.kit import CHANCE, LONGEST_LINE, LONGEST_TEXT, Option, Refusal
 from companion.games.mexica import GAME
-from companion.games.mexica.cards import DECK, DEFAULT, contents, faults, played
-from companion.games.mexica.cards.effects import Gain, GoTo
-from companion.games.mexica.cards.words import story, title
-from companion.games.mexica.options import OPTIONS, SEATINGS
 from companion.games.mexica.rules import hands
+from companion.games.mexica.rules.cards import DECK, DEFAULT, contents, faults, played
+from companion.games.mexica.rules.cards.effects import Gain, GoTo
+from companion.games.mexica.rules.cards.words import story, title
+from companion.games.mexica.rules.options import OPTIONS, SEATINGS
 from tests.games.playouts import Combination, playout
 
 EVENING = Combination(GAME, "evening", SEATINGS[3])

@@ -8,10 +8,10 @@ from random import Random
 
 import pytest
 
-from companion.games.moctezuma.deduction import Knowledge, deduce
+from companion.games.moctezuma.page.view import knowledge
+from companion.games.moctezuma.rules.deduction import Knowledge, deduce
 from companion.games.moctezuma.rules.pieces import COPIES, KINGS, SPACES, TEMPLES, UNSEEN, chits
 from companion.games.moctezuma.rules.scoring import cursed_kings, factor
-from companion.games.moctezuma.view import knowledge
 from tests.games.moctezuma_sitting import Sitting, played_out
 
 NOTHING = (UNSEEN,) * SPACES

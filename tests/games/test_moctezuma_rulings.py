@@ -9,7 +9,7 @@ from statistics import mean
 
 import pytest
 
-from companion.games.kernel import Move
+from companion.games.kit import Move
 from companion.games.moctezuma import GAME
 from companion.games.moctezuma.rules.boards import LIBRARY, distances, ways
 from companion.games.moctezuma.rules.pieces import COPIES, DECK, KINGS, SPACES, chits, king_of

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from companion.games.kernel import CHANCE, Move, Refusal, Seat
+from companion.games.kit import CHANCE, Move, Refusal, Seat
 from companion.games.moctezuma import GAME
 from companion.games.moctezuma.rules.state import State
 from tests.games.moctezuma_sitting import Sitting, all_options, played_out

@@ -1,4 +1,4 @@
-"""What a game may import: the kernel, its own folder and the calculating part of the standard library."""
+"""What a game may import: the kit, its own folder and the calculating part of the standard library."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ def _files() -> list[Path]:
 
 
 @pytest.mark.parametrize("path", _files(), ids=lambda path: "/".join(path.parts[-3:]))
-def test_a_game_imports_the_kernel_and_nothing_else_of_ours(path: Path) -> None:
+def test_a_game_imports_the_kit_and_nothing_else_of_ours(path: Path) -> None:
     own = f"companion.games.{path.relative_to(Path(registry.__file__).parent).parts[0]}"
+    kit = "companion.games.kit"
     for name in _imported(path):
         top = name.partition(".")[0]
         if top == "companion":
-            allowed = name == "companion.games.kernel" or name == own or name.startswith(f"{own}.")
+            allowed = name in (kit, own) or name.startswith((f"{kit}.", f"{own}."))
             assert allowed, f"{path.name} imports {name}"
         else:
             assert top in sys.stdlib_module_names, f"{path.name} imports {name}, which a game cannot count on"

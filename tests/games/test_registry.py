@@ -14,7 +14,7 @@ from companion.games.registry import RegistryError
 TOY = '''
 """A game of one move, outside the tree."""
 
-from companion.games.kernel import Choice, Game, Move, Option, Refusal
+from companion.games.kit import Choice, Game, Move, Option, Refusal
 
 from .words import WHO
 
@@ -87,7 +87,7 @@ def toy(parent: Path, text: str = TOY, name: str = "toy") -> Path:
 def test_the_folders_in_the_tree_are_games_under_their_names() -> None:
     games = registry.load()
     here = Path(registry.__file__).parent
-    assert sorted(games) == sorted(path.parent.name for path in here.glob("*/__init__.py"))
+    assert sorted(games) == sorted({path.parent.name for path in here.glob("*/__init__.py")} - {"kit"})
     for name, game in games.items():
         assert game.name == name
         assert registry.folder(game) == here / name
@@ -130,7 +130,7 @@ def test_a_game_that_nobody_loaded_has_no_folder(tmp_path: Path) -> None:
         ("{1: (WHO,)}", "{}", "seatings is empty"),
         ("{1: (WHO,)}", "{2: (WHO,)}", r"seatings\[2\]"),
         ("{1: (WHO,)}", '{1: ("temple",)}', "other than 'temple'"),
-        ("{1: (WHO,)}", "{1: 5}", "not as kernel.Game wants it"),
+        ("{1: (WHO,)}", "{1: 5}", "not as kit.Game wants it"),
         ("from .words import WHO", "from .no_such import WHO", "cannot be imported: ModuleNotFoundError"),
         ("GAME = Toy()", "raise KeyError('x')", "cannot be imported: KeyError"),
         ("class Toy(Game):", "class Toy(:", "cannot be imported: SyntaxError"),
@@ -164,6 +164,11 @@ def test_a_path_without_a_game_is_refused(tmp_path: Path) -> None:
 def test_a_folder_has_a_name_that_python_can_import(tmp_path: Path) -> None:
     with pytest.raises(RegistryError, match="expected a Python name"):
         registry.load([toy(tmp_path, name="my-game")])
+
+
+def test_no_game_is_called_as_what_games_are_made_of(tmp_path: Path) -> None:
+    with pytest.raises(RegistryError, match="the name 'kit' is taken"):
+        registry.load([toy(tmp_path, name="kit")])
 
 
 def test_a_name_is_taken_once(tmp_path: Path) -> None:

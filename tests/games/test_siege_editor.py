@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from companion.games.kernel import Move, Refusal
-from companion.games.siege import GAME, maps
-from companion.games.siege.aids import draft as drafts
+from companion.games.kit import Move, Refusal
+from companion.games.siege import GAME
+from companion.games.siege.rules import maps
 from companion.games.siege.rules.field import TERRAINS
 from companion.games.siege.rules.geometry import SIDES
+from companion.games.siege.tools import draft as drafts
 
-EDITOR = GAME.aids["editor"]
+EDITOR = GAME.tools["editor"]
 OPTION = EDITOR.options[0]
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from companion.games.kernel import CHANCE, Move, changed
+from companion.games.kit import CHANCE, Move, changed
 from companion.games.siege import GAME
-from companion.games.siege.maps import field_of, written
 from companion.games.siege.rules import marching
 from companion.games.siege.rules.field import COSTS, Field
 from companion.games.siege.rules.geometry import bits
+from companion.games.siege.rules.maps import field_of, written
 from companion.games.siege.rules.state import MOVE, State, moved, threat
 from tests.games.playouts import accepted, drawn
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from companion.games.siege import maps
-from companion.games.siege.maps import SHIPPED, MapError, faults, field_of, written
+from companion.games.siege.rules import maps
 from companion.games.siege.rules.geometry import SIDES, bits, grid
+from companion.games.siege.rules.maps import SHIPPED, MapError, faults, field_of, written
 from companion.games.siege.rules.roster import FULL, ROSTERS
 
 SKIRMISH = SHIPPED["skirmish"]

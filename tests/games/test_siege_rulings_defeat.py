@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from companion.games.kernel import CHANCE, Move, Refusal, changed
+from companion.games.kit import CHANCE, Move, Refusal, changed
 from companion.games.siege import GAME
 from companion.games.siege.rules.state import Outcome
 from tests.games.battlefield import (

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from companion.games.kernel import Move
+from companion.games.kit import Move
 from companion.games.siege import GAME
 from tests.games.battlefield import (
     AZTEC,

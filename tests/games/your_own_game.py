@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from companion.games import registry
-from companion.games.kernel import Game
+from companion.games.kit import Game
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "your-own-game.md"
 

@@ -125,7 +125,7 @@ def home(tmp_path: Path) -> Iterator[WebHome]:
 @pytest.fixture
 def club(tmp_path: Path) -> Iterator[WebHome]:
     """A house with a stranger's game beside ours."""
-    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", games=registry.with_aids(registry.load((TOSS,))))
+    home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", games=registry.with_tools(registry.load((TOSS,))))
     yield home
     home.hub.close()
     home.store.close()

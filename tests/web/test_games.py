@@ -41,7 +41,7 @@ def test_a_games_page_leads_to_everything_the_game_brings(club: WebHome, languag
         for sheet in game.sheets:
             assert f'href="/games/{name}/print/{sheet}"' in html
             assert words(f"sheet.{sheet}.name") in said
-        for aid in game.aids:
+        for aid in game.tools:
             assert f'action="/games/{name}/aids/{aid}"' in html
         guided = guide_file(registry.folder(game), language).is_file()
         assert (f'href="/games/{name}/rules"' in html) == guided

@@ -95,7 +95,7 @@ class Place:
             "table_id": [self.table.id, self.table.id, self.table.id, self.lobby.id],
             "code": [self.table.code],
             "game": ["mexica", "market"],
-            "aid": [*self.home.house.games["market"].aids, "nothing"],
+            "aid": [*self.home.house.games["market"].tools, "nothing"],
             "sheet": [*self.home.house.games["mexica"].sheets[:2], "nothing"],
             "name": ["templo"],
             "filename": ["table.js", "1-age.css", "icon.svg", "../__init__.py", "print//1-print.css"],

@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from companion.games.kernel import Choice
+from companion.games.kit import Choice
 from companion.handheld import page
 from tests.web.conftest import Browser, WebHome, text_of
 

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from companion.games.kernel import CHANCE, TEMPLE, Move, Refusal
+from companion.games.kit import CHANCE, TEMPLE, Move, Refusal
 from companion.table import Entry, Table
 from controller import wire
 from tests.web.conftest import WebHome

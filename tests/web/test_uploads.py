@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from werkzeug.test import TestResponse
 
-from companion.games.mexica import cards
-from companion.games.mexica.cards import DECK
-from companion.games.mexica.cards.deck import read
-from companion.games.mexica.cards.effects import Gain
-from companion.games.mexica.rules import hands
+from companion.games.mexica.rules import cards, hands
+from companion.games.mexica.rules.cards import DECK
+from companion.games.mexica.rules.cards.deck import read
+from companion.games.mexica.rules.cards.effects import Gain
 from tests.web.conftest import ORIGIN, Browser, WebHome, text_of
 
 MINE = '[day]\nday-rabbit-2 = { effect = "gain", tokens = 5 }\n'

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from companion.games.kernel import Arg, Below, Chance, Choice, Game, Json, Line, Move, Option, Refusal, Seat, Value
-from companion.games.market.aids import AIDS
-from companion.games.market.options import OPTIONS, PRESETS, SEATINGS, HouseRules
-from companion.games.market.player import decide
-from companion.games.market.regions import regions
+from companion.games.kit import Arg, Below, Chance, Choice, Game, Json, Line, Move, Option, Refusal, Seat, Value
+from companion.games.market.bot import decide
+from companion.games.market.log import story
+from companion.games.market.page.regions import regions
+from companion.games.market.page.view import view
+from companion.games.market.printer import SHEETS, sheet
 from companion.games.market.rules import legal, notation, turn
 from companion.games.market.rules.choices import choices
+from companion.games.market.rules.options import OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.market.rules.state import State, setup
-from companion.games.market.sheets import SHEETS, sheet
-from companion.games.market.story import story
-from companion.games.market.view import view
+from companion.games.market.tools import TOOLS
 
 _LEAST = ("rollback", "leave", "pass")
 
@@ -28,7 +28,7 @@ class Market(Game[State]):
     options: tuple[Option, ...] = OPTIONS
     presets: Mapping[str, Mapping[str, Value]] = PRESETS
     seatings: Mapping[int, tuple[Seat, ...]] = SEATINGS
-    aids: Mapping[str, Game[Any]] = AIDS
+    tools: Mapping[str, Game[Any]] = TOOLS
     sheets: tuple[str, ...] = SHEETS
 
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:

@@ -9,37 +9,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from companion.games.kernel import (
+from companion.games.kit import (
     Arg,
     Below,
     Chance,
     Choice,
-    Fall,
     Game,
     Json,
     Line,
     Move,
     Option,
-    Reckoning,
     Refusal,
     Seat,
+    TokenAudit,
+    TokenDrop,
     Value,
 )
-from companion.games.mexica import player, plot
-from companion.games.mexica.options import (
-    FULL,
-    OPTIONS,
-    PRESETS,
-    SEATINGS,
-    HouseRules,
-)
-from companion.games.mexica.reckoning import reckoning
-from companion.games.mexica.regions import regions
+from companion.games.mexica import bot
+from companion.games.mexica.log import story
+from companion.games.mexica.page import charts
+from companion.games.mexica.page.regions import regions
+from companion.games.mexica.page.view import known, view
+from companion.games.mexica.printer import SHEETS, sheet
 from companion.games.mexica.rules import course, decisions, legal, notation, play
+from companion.games.mexica.rules.audit import reckoning
+from companion.games.mexica.rules.options import FULL, OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.mexica.rules.state import State, setup
-from companion.games.mexica.sheets import SHEETS, sheet
-from companion.games.mexica.story import story
-from companion.games.mexica.view import known, view
 
 
 class Mexica(Game[State]):
@@ -93,7 +88,7 @@ class Mexica(Game[State]):
             return Refusal("not_amendable")
         return replace(state, rules=rules)
 
-    def fall(self, state: State, fall: Fall) -> Move:
+    def fall(self, state: State, fall: TokenDrop) -> Move:
         """Return the move that enters a fallen token; only a token that is known already will be refused."""
         return play.entering(state, fall)
 
@@ -127,9 +122,9 @@ class Mexica(Game[State]):
 
     def chronicle(self, views: Iterable[Mapping[str, Json]]) -> Mapping[str, Mapping[str, Json]]:
         """Return the plot of the two tallies over the turns, and who fed whom."""
-        return plot.chronicle(views)
+        return charts.chronicle(views)
 
-    def reckoning(self, state: State) -> Reckoning:
+    def reckoning(self, state: State) -> TokenAudit:
         """Return what became of the tokens that fell: counted, dismissed, or waiting for somebody's word."""
         return reckoning(state)
 
@@ -138,7 +133,7 @@ class Mexica(Game[State]):
         if view["scope"] != FULL:
             # What this tribe holds and wants lies on the table, where the app does not see it: it only passes on.
             return self.idle(moves)
-        return player.decide(view, [move for move in moves if move.name not in play.CHORES], below)
+        return bot.decide(view, [move for move in moves if move.name not in play.CHORES], below)
 
     def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
         """Return the view cut into the regions of the page."""

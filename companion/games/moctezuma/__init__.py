@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from companion.games.kernel import Arg, Below, Chance, Choice, Game, Json, Line, Move, Option, Refusal, Seat, Value
-from companion.games.moctezuma import player
-from companion.games.moctezuma.aids import AIDS
-from companion.games.moctezuma.options import OPTIONS, PRESETS, SEATINGS, HouseRules
-from companion.games.moctezuma.regions import regions
+from companion.games.kit import Arg, Below, Chance, Choice, Game, Json, Line, Move, Option, Refusal, Seat, Value
+from companion.games.moctezuma import bot
+from companion.games.moctezuma.log import story
+from companion.games.moctezuma.page.regions import regions
+from companion.games.moctezuma.page.view import known, view
+from companion.games.moctezuma.printer import SHEETS, sheet
 from companion.games.moctezuma.rules import chance, legal, notation, play
+from companion.games.moctezuma.rules.options import OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.moctezuma.rules.state import State, setup
-from companion.games.moctezuma.sheets import SHEETS, sheet
-from companion.games.moctezuma.story import story
-from companion.games.moctezuma.view import known, view
+from companion.games.moctezuma.tools import TOOLS
 
 
 class Moctezuma(Game[State]):
@@ -25,7 +25,7 @@ class Moctezuma(Game[State]):
     options: tuple[Option, ...] = OPTIONS
     presets: Mapping[str, Mapping[str, Value]] = PRESETS
     seatings: Mapping[int, tuple[Seat, ...]] = SEATINGS
-    aids: Mapping[str, Game[Any]] = AIDS
+    tools: Mapping[str, Game[Any]] = TOOLS
     sheets: tuple[str, ...] = SHEETS
 
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
@@ -86,7 +86,7 @@ class Moctezuma(Game[State]):
 
     def decide(self, view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
         """Return what the app plays for a seat, reasoning from that seat's own notebook."""
-        return player.decide(view, moves, below)
+        return bot.decide(view, moves, below)
 
     def sheet(self, name: str, language: str) -> Mapping[str, Json]:
         """Return what one page for the printer shows; raises `KeyError` for a name that is not in `sheets`."""

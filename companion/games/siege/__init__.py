@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from companion.games.kernel import Arg, Below, Chance, Choice, Game, Json, Line, Move, Option, Refusal, Seat, Value
-from companion.games.siege import player
-from companion.games.siege.aids import AIDS
-from companion.games.siege.choices import choices
-from companion.games.siege.options import OPTIONS, PRESETS, SEATINGS, HouseRules
-from companion.games.siege.regions import regions
+from companion.games.kit import Arg, Below, Chance, Choice, Game, Json, Line, Move, Option, Refusal, Seat, Value
+from companion.games.siege import bot
+from companion.games.siege.log import story
+from companion.games.siege.page.regions import regions
+from companion.games.siege.page.view import view
+from companion.games.siege.printer import SHEETS, map_sheet, sheet
 from companion.games.siege.rules import legal, notation, play
+from companion.games.siege.rules.choices import choices
+from companion.games.siege.rules.options import OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.siege.rules.roster import SIDES
 from companion.games.siege.rules.state import State, setup
-from companion.games.siege.sheets import SHEETS, map_sheet, sheet
-from companion.games.siege.story import story
-from companion.games.siege.view import view
+from companion.games.siege.tools import TOOLS
 
 _LEAST = ("ready", "rest", "hold", "done")
 """What does least wherever it may be done; where none of it may be, any legal move is forced."""
@@ -35,7 +35,7 @@ class Siege(Game[State]):
     seatings: Mapping[int, tuple[Seat, ...]] = SEATINGS
     sheets: tuple[str, ...] = SHEETS
     own_sheets: tuple[str, ...] = ("map",)
-    aids: Mapping[str, Game[Any]] = AIDS
+    tools: Mapping[str, Game[Any]] = TOOLS
 
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
         """Return the first state; raises `ValueError` for options that are incomplete or that none accepts."""
@@ -84,7 +84,7 @@ class Siege(Game[State]):
 
     def decide(self, view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
         """Return what the app plays for a side."""
-        return player.decide(view, moves, below)
+        return bot.decide(view, moves, below)
 
     def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
         """Return the view cut into the regions of the page."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from companion.games.kernel import Arg, Choice, Game, Json, Move, Option, Refusal, Seat, Value
+from companion.games.kit import Arg, Choice, Game, Json, Move, Option, Refusal, Seat, Value
 
 MOST = 3
 
@@ -78,7 +78,7 @@ class Coin(Toss):
 class WithAid(Toss):
     """The game with its aid."""
 
-    aids: Mapping[str, Game[Any]] = MappingProxyType({"coin": Coin()})
+    tools: Mapping[str, Game[Any]] = MappingProxyType({"coin": Coin()})
 
 
 GAME: Game[int] = WithAid()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from companion.games.kernel import Seat
+from companion.games.kit import Seat
 
 COMMODITIES = ("pottery", "cloth", "jewels", "herbs")
 """Black, blue, red and green; wherever a number stands for one, it is its place here, and its vendor's tile."""

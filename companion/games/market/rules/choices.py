@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from companion.games.kernel import CHANCE, Arg, Choice, Move, Seat
+from companion.games.kit import CHANCE, Arg, Choice, Move, Seat
 from companion.games.market.rules.board import COMMODITIES, KIND_OF, LANES, MESSENGER
 from companion.games.market.rules.legal import moves
 from companion.games.market.rules.purchase import Deal, deals

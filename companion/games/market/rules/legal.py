@@ -6,8 +6,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 
-from companion.games.kernel import CHANCE, Chance, Move, Seat
-from companion.games.market.options import ON
+from companion.games.kit import CHANCE, Chance, Move, Seat
 from companion.games.market.rules.board import (
     BESIDE,
     CELLS,
@@ -21,6 +20,7 @@ from companion.games.market.rules.board import (
     SIZE,
 )
 from companion.games.market.rules.board import KING as KING_TILE
+from companion.games.market.rules.options import ON
 from companion.games.market.rules.purchase import deals
 from companion.games.market.rules.state import (
     DEAL,

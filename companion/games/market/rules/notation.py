@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import re
 
-from companion.games.kernel import Move, Refusal, Value
-from companion.games.market.options import OPTIONS, SEATINGS, HouseRules
+from companion.games.kit import Move, Refusal, Value
 from companion.games.market.rules.board import HOLE, PER_COMMODITY
 from companion.games.market.rules.legal import undealt
+from companion.games.market.rules.options import OPTIONS, SEATINGS, HouseRules
 from companion.games.market.rules.state import (
     COIN,
     DEAL,

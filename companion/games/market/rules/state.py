@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from companion.games.kernel import Move, Seat
-from companion.games.market.options import BLIND, EQUAL, HouseRules
+from companion.games.kit import Move, Seat
 from companion.games.market.rules.board import COMMODITIES, HOLE, PER_COMMODITY
+from companion.games.market.rules.options import BLIND, EQUAL, HouseRules
 
 START, DEAL, LAY, COIN = "start", "deal", "lay", "coin"
 TURN, DRAW, SHIFT, MONEY, KINGS = "turn", "draw", "shift", "money", "king"

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from companion.games.kernel import CHANCE, Move, Refusal, Seat, changed
-from companion.games.market.options import ON, RANDOM
+from companion.games.kit import CHANCE, Move, Refusal, Seat, changed
 from companion.games.market.rules.board import BESIDE, COMMODITIES, HOLE, KIND_OF, MESSENGER
 from companion.games.market.rules.legal import FREE, NO_TILE, to_act, undealt, within_reach
+from companion.games.market.rules.options import ON, RANDOM
 from companion.games.market.rules.purchase import Refused, deal
 from companion.games.market.rules.state import (
     COIN,

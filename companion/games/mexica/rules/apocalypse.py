@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from companion.games.kernel import changed
+from companion.games.kit import changed
 from companion.games.mexica.rules.state import Clock, Outcome, State
 from companion.games.mexica.rules.tallies import EVEN, GODS, HUITZILOPOCHTLI, TLALOC, God
 

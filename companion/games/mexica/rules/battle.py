@@ -5,7 +5,7 @@ Each part is a task on the agenda: armed, die, second thoughts, judgement. The d
 
 from __future__ import annotations
 
-from companion.games.kernel import Seat, changed
+from companion.games.kit import Seat, changed
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.board import Battle, Task
 from companion.games.mexica.rules.bonuses import after_battle, spend, standing, waiting, warded

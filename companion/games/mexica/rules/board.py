@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from companion.games.kernel import Arg, Seat, changed
+from companion.games.kit import Arg, Seat, changed
 from companion.games.mexica.rules.calendar import AROUND, WEEK, start
 from companion.games.mexica.rules.tallies import NOTHING, Gifts
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from companion.games.kernel import Arg, Seat
+from companion.games.kit import Arg, Seat
 from companion.games.mexica.rules.battle import CORTEZ
 from companion.games.mexica.rules.board import FORCED_LANDINGS, RESERVE, Battle, Board, Boost, Step, Task, Tribe
 from companion.games.mexica.rules.calendar import AROUND, WEEK

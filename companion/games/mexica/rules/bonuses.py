@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from companion.games.kernel import Seat, changed
+from companion.games.kit import Seat, changed
 from companion.games.mexica.rules.board import Boost
 from companion.games.mexica.rules.hands import pile_of
 from companion.games.mexica.rules.state import State

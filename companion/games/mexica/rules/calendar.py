@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from companion.games.kernel import Seat
-from companion.games.mexica.cards.effects import SPACES
+from companion.games.kit import Seat
+from companion.games.mexica.rules.cards.effects import SPACES
 
 SIGNS: tuple[str, ...] = SPACES
 AROUND = len(SIGNS)

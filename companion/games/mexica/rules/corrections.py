@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from companion.games.kernel import Refusal, Seat, changed
+from companion.games.kit import Refusal, Seat, changed
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.refusals import shown
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE

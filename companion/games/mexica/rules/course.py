@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import cast
 
-from companion.games.kernel import CHANCE, Seat, changed
-from companion.games.mexica.cards.deck import Pile
+from companion.games.kit import CHANCE, Seat, changed
 from companion.games.mexica.rules import apocalypse, battle, events, landing, offerings
 from companion.games.mexica.rules.board import Board, Task, laid
 from companion.games.mexica.rules.bonuses import after_turn, raised, standing, unspent
 from companion.games.mexica.rules.calendar import walk
+from companion.games.mexica.rules.cards.deck import Pile
 from companion.games.mexica.rules.hands import any_left, any_of, replenished, settler
 from companion.games.mexica.rules.state import Outcome, State
 from companion.games.mexica.rules.turn import SETTLED

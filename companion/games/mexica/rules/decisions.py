@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import cache
 
-from companion.games.kernel import CHANCE, Arg, Chance, Choice, Move, Refusal, Seat, changed
+from companion.games.kit import CHANCE, Arg, Chance, Choice, Move, Refusal, Seat, changed
 from companion.games.mexica.rules import battle, course, events, landing, offerings
 from companion.games.mexica.rules.board import Task
 from companion.games.mexica.rules.calendar import SIGNS, place_of

@@ -5,9 +5,13 @@ An effect that needs a tribe, a week card or a card chosen puts that question on
 
 from __future__ import annotations
 
-from companion.games.kernel import Seat, changed
-from companion.games.mexica.cards.deck import Card
-from companion.games.mexica.cards.effects import (
+from companion.games.kit import Seat, changed
+from companion.games.mexica.rules import apocalypse, battle, board, landing
+from companion.games.mexica.rules.board import Task, with_card
+from companion.games.mexica.rules.bonuses import boosted, wards_off_card
+from companion.games.mexica.rules.calendar import SIGNS, place_of, start, walk
+from companion.games.mexica.rules.cards.deck import Card
+from companion.games.mexica.rules.cards.effects import (
     AnotherTurn,
     Attack,
     Boost,
@@ -28,11 +32,7 @@ from companion.games.mexica.cards.effects import (
     Walk,
     Ward,
 )
-from companion.games.mexica.cards.moments import Moment
-from companion.games.mexica.rules import apocalypse, battle, board, landing
-from companion.games.mexica.rules.board import Task, with_card
-from companion.games.mexica.rules.bonuses import boosted, wards_off_card
-from companion.games.mexica.rules.calendar import SIGNS, place_of, start, walk
+from companion.games.mexica.rules.cards.timing import Moment
 from companion.games.mexica.rules.hands import any_of, card, pile_of
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import God

@@ -11,9 +11,9 @@ from functools import lru_cache
 from itertools import compress
 from typing import TypeVar, cast
 
-from companion.games.kernel import Seat, changed
-from companion.games.mexica.cards.deck import PILES, Bearers, Card, Deck, Pile, ids
-from companion.games.mexica.options import HouseRules
+from companion.games.kit import Seat, changed
+from companion.games.mexica.rules.cards.deck import PILES, Bearers, Card, Deck, Pile, ids
+from companion.games.mexica.rules.options import HouseRules
 from companion.games.mexica.rules.state import State
 
 _T = TypeVar("_T")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from companion.games.kernel import Seat, changed
+from companion.games.kit import Seat, changed
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.board import FORCED_LANDINGS, Board, Task, draw
 from companion.games.mexica.rules.bonuses import raised, spend, standing, unspent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from functools import cache
 
-from companion.games.kernel import CHANCE, Arg, Choice, Move, Seat
+from companion.games.kit import CHANCE, Arg, Choice, Move, Seat
 from companion.games.mexica.rules import apocalypse, course, decisions
 from companion.games.mexica.rules.apocalypse import WEEK_CARDS
 from companion.games.mexica.rules.board import Task

@@ -16,10 +16,10 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from companion.games.kernel import Seat, Value
-from companion.games.mexica.options import FULL, SEATINGS, HouseRules, options_of
+from companion.games.kit import Seat, Value
 from companion.games.mexica.rules import board_notation
 from companion.games.mexica.rules.apocalypse import CARDS, COUNTDOWN, FLOOD, STILLNESS, TOKENS, WAR, WEEK_CARDS
+from companion.games.mexica.rules.options import FULL, SEATINGS, HouseRules, options_of
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
 from companion.games.mexica.rules.state import Clock, Outcome, Proposal, State, Unclaimed
 from companion.games.mexica.rules.tallies import GODS, Gifts, Tallies, Tally

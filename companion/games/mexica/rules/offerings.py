@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from companion.games.kernel import Seat, changed
+from companion.games.kit import Seat, changed
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.board import NO_STEP, Step, Task, draw
 from companion.games.mexica.rules.bonuses import raised, standing, unspent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias
 
-from companion.games.kernel import CHANCE, TEMPLE, Arg, Fall, Move, Refusal, Seat
+from companion.games.kit import CHANCE, TEMPLE, Arg, Move, Refusal, Seat, TokenDrop
 from companion.games.mexica.rules import corrections, course, decisions, legal, sacrifice, turn
 from companion.games.mexica.rules.refusals import a_god, a_number, a_seat, shown, wrong_length
 from companion.games.mexica.rules.state import State
@@ -98,7 +98,7 @@ def _unfit(state: State, seat: Seat, name: str) -> Refusal | None:
     return Refusal("players_only", {"move": name}) if seat == CHANCE else None
 
 
-def entering(state: State, fall: Fall) -> Move:
+def entering(state: State, fall: TokenDrop) -> Move:
     """Return the move by which the temple enters a token that fell."""
     return Move("token", (fall.id, fall.god, fall.doubt or (sacrifice.OVER if state.over else "")))
 

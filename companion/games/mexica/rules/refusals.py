@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from companion.games.kernel import Arg, Refusal, Seat
+from companion.games.kit import Arg, Refusal, Seat
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import GODS, God
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from companion.games.kernel import Refusal, Seat, changed
+from companion.games.kit import Refusal, Seat, changed
 from companion.games.mexica.rules import apocalypse, offerings
 from companion.games.mexica.rules.refusals import shown
 from companion.games.mexica.rules.state import State, Unclaimed

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from companion.games.kernel import Seat
-from companion.games.mexica.options import HouseRules
+from companion.games.kit import Seat
 from companion.games.mexica.rules.board import Board
+from companion.games.mexica.rules.options import HouseRules
 from companion.games.mexica.rules.tallies import God, Tallies, Tally
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from companion.games.kernel import changed
+from companion.games.kit import changed
 
 God: TypeAlias = str
 

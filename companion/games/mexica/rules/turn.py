@@ -5,7 +5,7 @@ A table that keeps board and cards in wood tells the app only these. What the cl
 
 from __future__ import annotations
 
-from companion.games.kernel import Refusal, Seat, changed
+from companion.games.kit import Refusal, Seat, changed
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.apocalypse import WEEK_CARDS
 from companion.games.mexica.rules.state import Outcome, State

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from companion.games.kernel import Chance, Move
+from companion.games.kit import Chance, Move
 from companion.games.moctezuma.rules.pieces import (
     CARDS,
     COPIES,

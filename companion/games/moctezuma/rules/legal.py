@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from companion.games.kernel import CHANCE, Arg, Choice, Move, Seat
+from companion.games.kit import CHANCE, Arg, Choice, Move, Seat
 from companion.games.moctezuma.rules import chance
 from companion.games.moctezuma.rules.boards import LIBRARY, PAIRS, PLACES, whole
 from companion.games.moctezuma.rules.pieces import KINGS, NAME, SPACES, king_of

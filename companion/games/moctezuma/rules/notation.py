@@ -16,8 +16,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from companion.games.moctezuma.options import COLOURS, OPTIONS, HouseRules
 from companion.games.moctezuma.rules.boards import LIBRARY, PAIRS, PLACES, Ways, joined, ways, whole
+from companion.games.moctezuma.rules.options import COLOURS, OPTIONS, HouseRules
 from companion.games.moctezuma.rules.pieces import (
     CARDS,
     COPIES,

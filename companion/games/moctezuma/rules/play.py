@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias
 
-from companion.games.kernel import CHANCE, Arg, Move, Refusal, Seat, changed
+from companion.games.kit import CHANCE, Arg, Move, Refusal, Seat, changed
 from companion.games.moctezuma.rules import chance, legal
 from companion.games.moctezuma.rules.boards import LIBRARY, PLACES, toggled, whole
 from companion.games.moctezuma.rules.pieces import (

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from companion.games.kernel import Seat
-from companion.games.moctezuma.options import HouseRules
+from companion.games.kit import Seat
 from companion.games.moctezuma.rules.boards import LIBRARY, Ways, ways
+from companion.games.moctezuma.rules.options import HouseRules
 from companion.games.moctezuma.rules.pieces import FRESH, SPACES, TEMPLES, UNSEEN
 
 LAYING, FIRST, PLAYING, REVEAL, OVER = "laying", "first", "playing", "reveal", "over"

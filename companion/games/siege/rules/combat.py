@@ -5,7 +5,7 @@ Each function answers one die or one decision with the next state; what follows 
 
 from __future__ import annotations
 
-from companion.games.kernel import changed
+from companion.games.kit import changed
 from companion.games.siege.rules import fighting, marching
 from companion.games.siege.rules.geometry import bits
 from companion.games.siege.rules.roster import SIDES

@@ -5,7 +5,7 @@ Law: whoever calls `settled` gets a state in which a seat or chance has somethin
 
 from __future__ import annotations
 
-from companion.games.kernel import changed
+from companion.games.kit import changed
 from companion.games.siege.rules import combat, fighting
 from companion.games.siege.rules.geometry import bits
 from companion.games.siege.rules.roster import ALLIES, SIDES

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from companion.games.kernel import changed
-from companion.games.siege.maps import LEAST_GARRISON
+from companion.games.kit import changed
 from companion.games.siege.rules import course, marching
 from companion.games.siege.rules.geometry import bits
+from companion.games.siege.rules.maps import LEAST_GARRISON
 from companion.games.siege.rules.roster import People
 from companion.games.siege.rules.state import NOBODY, WAITING, State, is_boat, moved, on
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from types import MappingProxyType
 
-from companion.games.kernel import CHANCE, Arg, Chance, Move, Seat
+from companion.games.kit import CHANCE, Arg, Chance, Move, Seat
 from companion.games.siege.rules import combat, course, deployment, fighting, marching
 from companion.games.siege.rules.field import Field
 from companion.games.siege.rules.geometry import bits

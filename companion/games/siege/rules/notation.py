@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from companion.games.kernel import Value
-from companion.games.siege.maps import SHIPPED
-from companion.games.siege.options import OPTIONS, HouseRules
+from companion.games.kit import Value
 from companion.games.siege.rules.geometry import Grid, bits
+from companion.games.siege.rules.maps import SHIPPED
+from companion.games.siege.rules.options import OPTIONS, HouseRules
 from companion.games.siege.rules.roster import SIDES
 from companion.games.siege.rules.state import DEAD, PHASES, WAITING, Outcome, State, moved, roster_of
 

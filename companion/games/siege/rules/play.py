@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from companion.games.kernel import CHANCE, Arg, Move, Refusal, Seat, changed
+from companion.games.kit import CHANCE, Arg, Move, Refusal, Seat, changed
 from companion.games.siege.rules import combat, course, deployment, marching
 from companion.games.siege.rules.legal import DICE, decider, holds, listed, walkers
 from companion.games.siege.rules.roster import SIDES

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from companion.games.kernel import changed
-from companion.games.siege.maps import field_of
-from companion.games.siege.options import HouseRules
+from companion.games.kit import changed
 from companion.games.siege.rules.field import Field
 from companion.games.siege.rules.geometry import bits
+from companion.games.siege.rules.maps import field_of
+from companion.games.siege.rules.options import HouseRules
 from companion.games.siege.rules.roster import FULL, ROSTERS, SIDES, THIRD, Roster, Side
 
 DEAD, WAITING = -1, -2

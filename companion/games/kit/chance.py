@@ -1,0 +1,32 @@
+"""What a die, a bag or a deck may bring, with exact probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TypeAlias
+
+from companion.games.kit.moves import Facts, Move, Seat
+
+Below: TypeAlias = Callable[[int], int]
+"""A source of chance: ``below(n)`` is a whole number from 0 up to n, n left out, each as likely as the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """What a die, a bag or a deck has to bring now: each outcome as a move of `CHANCE`, with its exact probability.
+
+    The probabilities add up to 1. `key` and `facts` name what is due in the game's texts, `seat` is whose die or
+    card it is. Where `secret`, only that seat may learn the outcome, so only it may type one in. Where not `asked`,
+    the app brings it at once: nobody at a table would roll for it. Where it `follows`, it is one draw with the
+    outcome before it, and whoever let the app bring that one wants this one too.
+    """
+
+    key: str
+    outcomes: Mapping[Move, Fraction]
+    seat: Seat | None = None
+    facts: Facts = field(default_factory=dict)
+    secret: bool = False
+    asked: bool = True
+    follows: bool = False

@@ -1,0 +1,66 @@
+"""What passes between a table and a game's rules: seats, moves, choices, and why a move is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+Seat: TypeAlias = str
+"""A seat's name within its game: ``"east"``. Two names belong to no player: `TEMPLE` and `CHANCE`."""
+
+TEMPLE: Seat = "temple"
+"""The seat of the physical temple: its moves are the tokens that fell."""
+
+CHANCE: Seat = "chance"
+"""The seat of dice, bags and decks: its moves are outcomes, typed in, rolled or fed by a test."""
+
+Arg: TypeAlias = int | str
+Value: TypeAlias = int | str
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+Facts: TypeAlias = Mapping[str, Arg]
+
+
+class Move(NamedTuple):
+    """One move: its name and its arguments, in the game's own words. Written as ``["sacrifice", "tlaloc", 2]``."""
+
+    name: str
+    args: tuple[Arg, ...] = ()
+
+    def to_json(self) -> list[Arg]:
+        """Return the move as a JSON list, its name first."""
+        return [self.name, *self.args]
+
+    @classmethod
+    def from_json(cls, value: object, longest: int = 200) -> Move:
+        """Read what `to_json` wrote, no word in it longer than that; raises `ValueError` for anything else."""
+        if isinstance(value, list) and value and isinstance(value[0], str) and len(value) <= 16:
+            name, *args = value
+            if all(type(arg) is int or (isinstance(arg, str) and len(arg) <= longest) for arg in args):
+                return cls(name, tuple(args))
+        raise ValueError(f"move is {ascii(value)[:80]}; expected a list of its name and its arguments")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a move cannot be made: a code with words in the game's texts, and the facts those words need."""
+
+    code: str
+    facts: Facts = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One thing a seat may pick now.
+
+    `key` and `facts` name its words in the game's texts, `element` the thing on the page that it belongs to.
+    A choice with a `move` makes that move; one without leads a level deeper. Like things share a `group`;
+    `confirm` asks for a second tap where a slip would hurt.
+    """
+
+    key: str
+    facts: Facts = field(default_factory=dict)
+    element: str = ""
+    move: Move | None = None
+    group: str = ""
+    confirm: bool = False

@@ -1,0 +1,117 @@
+"""What a table may choose before it plays: rules with a few values, numbers, and texts such as decks and maps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from companion.games.kit.moves import Facts, Value
+
+LONGEST_TEXT = 200_000
+LONGEST_LINE = 1_000
+MOST_LINES = 10_000
+"""The most letters of a text that a table brings for an option and of one of its lines, and the most lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong in a text: its line, from 1, and a code with words in the game's texts under ``fault``."""
+
+    line: int
+    code: str
+    facts: Facts = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How a game reads a text that a table brings for an option. Both functions are pure.
+
+    `faults` returns everything that is wrong in a text, in order; `contents` what a text without faults holds, as
+    codes with words in the game's texts under ``contents``. A text has at most `LONGEST_TEXT` letters, in at most
+    `MOST_LINES` lines of at most `LONGEST_LINE`, and no control characters but tabs and line ends.
+    """
+
+    faults: Callable[[str], Sequence[Fault]]
+    contents: Callable[[str], Sequence[tuple[str, Facts]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A rule that a table may choose: one of `values`, any whole number from `low` to `high`, or a text of its own.
+
+    `ruling` is the id of the ruling that it settles ("M25"); its words are in the game's texts under its key. Where
+    there is a `reader`, a table may bring a file; the value is then its whole text, so that the table plays on with
+    it whatever becomes of the file. `only` names another option of the game and the value that it must have for this
+    one to matter at all. Options of one `group` are offered together, under the words of ``option_group.<group>``.
+    """
+
+    key: str
+    default: Value
+    ruling: str
+    values: tuple[Value, ...] = ()
+    low: int = 0
+    high: int = 0
+    reader: Reader | None = None
+    only: tuple[str, Value] | None = None
+    group: str = ""
+
+    def matters(self, chosen: Mapping[str, Value]) -> bool:
+        """Return whether this option has any effect beside the others that were chosen."""
+        return self.only is None or chosen.get(self.only[0]) == self.only[1]
+
+    def accepts(self, value: object) -> bool:
+        """Return whether a table may choose this value; where there is a range, `values` are only proposals."""
+        if self.high:
+            return type(value) is int and self.low <= value <= self.high
+        if type(value) in (int, str) and value in self.values:
+            return True
+        return self.reader is not None and isinstance(value, str) and not self.faults(value)
+
+    @property
+    def accepted(self) -> str:
+        """What it accepts, for the message of an error."""
+        if self.high:
+            return f"a whole number from {self.low} to {self.high}"
+        return " or ".join((*map(str, self.values), *("a text without faults",) * (self.reader is not None)))
+
+    def faults(self, text: str) -> tuple[Fault, ...]:
+        """Return what is wrong in a text that a table brings; raises `ValueError` where it may bring none."""
+        if self.reader is None:
+            raise ValueError(f"option {self.key} was given a text; expected one of its values")
+        return _unreadable(text) or tuple(self.reader.faults(text))
+
+
+def complete(
+    options: Sequence[Option], chosen: Mapping[str, Value], needed: Sequence[Option] | None = None
+) -> dict[str, Value]:
+    """Return what was chosen for each of the `needed` options, all of them where none are named.
+
+    Raises `ValueError` for a choice in which one of those is missing, or that holds a value which no option accepts.
+    """
+    known = {option.key: option for option in options}
+    for key, value in chosen.items():
+        if key not in known:
+            raise ValueError(f"option {ascii(key)[:60]} is unknown; expected only the game's options")
+        if not known[key].accepts(value):
+            raise ValueError(f"option {key} is {ascii(value)[:60]}; expected {known[key].accepted}")
+    wanted = [option.key for option in (options if needed is None else needed)]
+    if missing := [key for key in wanted if key not in chosen]:
+        raise ValueError(f"option {missing[0]} is missing; expected a value for each that matters")
+    return {key: chosen[key] for key in wanted}
+
+
+def _unreadable(text: str) -> tuple[Fault, ...]:
+    """Return what keeps a game from reading a text at all: nothing that a reader is given can exhaust it."""
+    if not text.strip():
+        return (Fault(1, "empty_text"),)
+    if len(text) > LONGEST_TEXT:
+        return (Fault(1, "long_text", {"length": len(text), "longest": LONGEST_TEXT}),)
+    if (lines := text.count("\n") + 1) > MOST_LINES:
+        return (Fault(MOST_LINES, "many_lines", {"n": lines, "most": MOST_LINES}),)
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > LONGEST_LINE:
+            found.append(Fault(number, "long_line", {"length": len(line), "longest": LONGEST_LINE}))
+        if any((sign < " " and sign != "\t") or "\ud800" <= sign <= "\udfff" for sign in line):
+            found.append(Fault(number, "control"))
+    return tuple(found)

@@ -1,0 +1,53 @@
+"""What a game and a table tell each other of the tokens that fell in a temple."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from companion.games.kit.moves import Move, Seat
+
+
+@dataclass(frozen=True, slots=True)
+class TokenDrop:
+    """What a table knows of a token that fell, as a game may judge it.
+
+    `id` is the token's own; `god` its slot. `doubt` says why it should wait for a person, or is empty:
+    ``"earlier"`` fell before the turn now running, ``"elsewhere"`` before this temple served this table,
+    ``"jam"`` may be no token at all, ``"stranger"`` comes from a second counter under the temple's name.
+    """
+
+    id: str
+    god: str
+    doubt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnclaimedToken:
+    """A token that a game credited to nobody yet, and the moves that settle it, which any seat may make.
+
+    `doubt` has words in the texts; `claims` holds for each seat that may have dropped it the move that says so,
+    the likeliest first, and `suggested` names that one where there is one. `dismiss` says that it was no token.
+    """
+
+    id: str
+    god: str
+    doubt: str
+    claims: Mapping[Seat, Move]
+    dismiss: Move
+    suggested: Seat | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenAudit:
+    """What a game made of the tokens that fell for it, and what it counts beside them.
+
+    Law: each token that fell is, by its id, exactly one of `counted`, `dismissed` and `waiting`. `credited` is for
+    each god all that counts, by token or by tap, before corrections; `corrected` their sums: seat, god, change.
+    """
+
+    counted: frozenset[str]
+    dismissed: frozenset[str]
+    waiting: tuple[UnclaimedToken, ...]
+    credited: Mapping[str, int]
+    corrected: tuple[tuple[Seat, str, int], ...] = ()

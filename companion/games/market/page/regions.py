@@ -1,0 +1,225 @@
+"""Cuts a view into the regions of its page, each with all that its template draws and nothing more.
+
+Pure. It knows what stands where; the words are in ``texts/``, the places in `drawing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from companion.games.kit import Json
+from companion.games.market.page.drawing import Box, sheet
+from companion.games.market.rules.board import COMMODITIES, LANES, SIDES
+
+View: TypeAlias = Mapping[str, Any]
+Slice: TypeAlias = dict[str, Json]
+
+_PLAYING = ("buy", "move", "close", "pass")
+
+
+def regions(view: View) -> Mapping[str, Mapping[str, Json]]:
+    """Return the view cut into its regions. What the platform adds to a view may be missing: then none may act."""
+    return {
+        "turn": _turn(view),
+        "market": _market(view),
+        "king": _king(view),
+        "action": _action(view),
+        "holdings": _holdings(view),
+        "bag": _bag(view),
+        "drawer": _drawer(view),
+        "outcome": _outcome(view),
+    }
+
+
+def kind(tile: str) -> str:
+    """Return the kind of a tile by its name: ``crowd-2`` is a ``crowd``."""
+    return tile.partition("-")[0]
+
+
+def _turn(view: View) -> Slice:
+    shared = bool(view.get("also"))
+    return {
+        "seat": view["on_turn"] or "",
+        "turn": view["turn"],
+        "mine": bool(view["on_turn"]) and view.get("acting") == view["on_turn"] and not shared,
+        "over": view["outcome"] is not None,
+        "setup": _setting_up(view),
+        "last": _last_round(view),
+    }
+
+
+def _setting_up(view: View) -> bool:
+    return view["step"] in ("start", "deal", "lay", "coin")
+
+
+def _last_round(view: View) -> bool:
+    return not view["bag"] and view["outcome"] is None and not _setting_up(view)
+
+
+def _market(view: View) -> Slice:
+    """Return the market as its viewer sees it: own buyers nearest, lanes lit by what a purchase would bring."""
+    nearest = view["me"] or SIDES[0]
+    drawn = sheet(nearest, view["seats"])
+    lit = {cell for deal in view["deals"] for cell in deal["cells"]}
+    tiles: list[Json] = []
+    for cell, tile in enumerate(view["market"]):
+        box = drawn.cells[cell]
+        n = view["vendors"].get(tile)
+        tiles.append(
+            {
+                "cell": cell,
+                "x": box.x,
+                "y": box.y,
+                "lit": cell in lit,
+                "tile": tile or "",
+                "kind": kind(tile) if tile else "hole",
+                "n": n,
+                "moved": bool(tile) and tile == view["moved"],
+            }
+        )
+    return {
+        "nearest": nearest,
+        "width": drawn.width,
+        "height": drawn.height,
+        "square": [drawn.cells[LANES[nearest][0][3]].x, drawn.cells[LANES[nearest][0][3]].y],
+        # Fixed order: a tile that moves keeps its element, and the story of the picture stays the same to a reader.
+        "tiles": sorted(tiles, key=lambda each: str(each["tile"])),  # type: ignore[index,call-overload]
+        "rows": [
+            [kind(view["market"][cell]) if view["market"][cell] else "hole" for cell in row]
+            for row in zip(*LANES[nearest], strict=True)
+        ],
+        "king": sum(view["king"].values()),
+        "sides": [_side(view, seat, drawn.buyers[seat]) for seat in view["seats"]],
+    }
+
+
+def _side(view: View, seat: str, boxes: tuple[Box, ...]) -> Json:
+    on_turn = seat == view["on_turn"]
+    return {
+        "seat": seat,
+        "on_turn": on_turn,
+        "mine": seat == view["me"],
+        "buyers": [
+            {
+                "lane": lane,
+                "x": box.x,
+                "y": box.y,
+                "width": box.width,
+                "height": box.height,
+                **buyer,
+                "deals": sorted(
+                    (_brings(deal) for deal in view["deals"] if on_turn and deal["lane"] == lane),
+                    key=lambda deal: -deal["brings"],
+                ),
+            }
+            for lane, (box, buyer) in enumerate(zip(boxes, view["buyers"][seat], strict=True))
+        ],
+    }
+
+
+def _brings(deal: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: deal[key] for key in ("commodity", "brings", "returned", "king", "keeps_coin")}
+
+
+def _king(view: View) -> Slice:
+    """Return the king's multipliers, and beside them what the viewer's partnership has of each."""
+    group: list[str] = next((group for group in view["partners"] if view["me"] in group), [])
+    lines = view["score"]["lines"]
+    return {
+        "laid": not _setting_up(view),
+        "goods": [
+            {
+                "commodity": name,
+                "n": view["king"][name],
+                "own": max((lines[seat][which]["n"] for seat in group), default=None),
+            }
+            for which, name in enumerate(COMMODITIES)
+        ],
+    }
+
+
+def _action(view: View) -> Slice:
+    acting = view.get("acting", "")
+    mine = bool(acting) and acting == view["on_turn"]
+    step = view["step"]
+    if step == "turn" and view["played"]:
+        step = "bought" if view["bought"] else "playing"
+    choices = [dict(each) for each in view.get("choices", [])]
+    chance = view.get("chance")
+    return {
+        "acting": acting,
+        "seat": view["on_turn"] or "",
+        "mine": mine or (view["step"] == "start" and bool(acting)),
+        "step": step,
+        "n": view["left"],
+        "drawn": view["drawn"],
+        "buys": [each for each in choices if each["group"] == "buy"],
+        "moves": [each for each in choices if each["group"] == "move"],
+        "ends": [each for each in choices if each["group"] in ("close", "pass")],
+        "stock": [{"kind": kind, "n": n} for kind, n in view["undealt"].items()] if view["step"] == "lay" else [],
+        "others": [each for each in choices if each["group"] not in _PLAYING],
+        "chance": None if chance is None else {key: chance[key] for key in ("may", "key", "choices")},
+    }
+
+
+def _holdings(view: View) -> Slice:
+    """Return what everybody holds, partners side by side, and what it would score if it ended now."""
+    score = view["score"]
+    lines = score["lines"]
+    return {
+        "shown": not _setting_up(view),
+        "king": [view["king"][name] for name in COMMODITIES],
+        "groups": [
+            {
+                "points": score["points"][n],
+                "leads": n in score["leading"] and any(score["points"]),
+                "mine": view["me"] in group,
+                "players": [
+                    {
+                        "seat": seat,
+                        "cells": lines[seat],
+                        "points": score["totals"][seat],
+                        "coins": sum(buyer["coin"] for buyer in view["buyers"][seat]),
+                    }
+                    for seat in group
+                ],
+            }
+            for n, group in enumerate(view["partners"])
+        ],
+    }
+
+
+def _bag(view: View) -> Slice:
+    total = sum(view["unseen"].values())
+    return {
+        "n": view["bag"],
+        "passes": (view["bag"] + 3) // 4,
+        "aside": view["aside"],
+        "last": _last_round(view),
+        "over": view["outcome"] is not None,
+        "goods": [
+            {
+                "commodity": name,
+                "n": view["unseen"][name],
+                "percent": round(100 * view["unseen"][name] / total) if total and view["bag"] else 0,
+            }
+            for name in COMMODITIES
+        ],
+    }
+
+
+def _drawer(view: View) -> Slice:
+    return {"over": view["outcome"] is not None}
+
+
+def _outcome(view: View) -> Slice:
+    outcome = view["outcome"]
+    if outcome is None:
+        return {"winners": [], "shared": False, "points": [], "decided": ""}
+    return {
+        "shared": len(view["score"]["leading"]) > 1,
+        "winners": outcome["winners"],
+        "points": sorted(outcome["points"], reverse=True),
+        "decided": outcome["decided"],
+    }

@@ -1,0 +1,64 @@
+"""What a table may choose about The Aztec Market: options with their rulings, presets, seats. It plays nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from companion.games.kit import Option, Seat, Value, complete
+
+BLIND, EQUAL = "blind", "equal"
+DRAFT, RANDOM = "draft", "random"
+ON, OFF = "on", "off"
+
+OPTIONS: tuple[Option, ...] = (
+    Option("slide", "any", "A3", ("any", "adjacent")),
+    Option("pass_moves_distinct", ON, "A4", (ON, OFF)),
+    Option("setup", DRAFT, "A5", (DRAFT, RANDOM)),
+    Option("removed", 4, "A8", tuple(range(0, 41, 4))),
+    Option("removed_mode", BLIND, "A8", (BLIND, EQUAL)),
+    Option("toll_order", "path", "A12", ("path", "choice")),
+    Option("toll_stack", "each", "A12", ("each", "once_per_kind")),
+    Option("partner_tie", "once", "A18", ("once", "none", "both")),
+    Option("tie_sum", OFF, "A19", (OFF, ON)),
+    Option("start", "random", "A24", ("random", "host")),
+)
+
+PRESETS: Mapping[str, Mapping[str, Value]] = {
+    "classic": {},
+    "short": {"removed": 40},
+    "no_luck": {"removed_mode": EQUAL},
+}
+
+SEATINGS: Mapping[int, tuple[Seat, ...]] = {
+    2: ("south", "east"),
+    3: ("south", "west", "north"),
+    4: ("south", "west", "north", "east"),
+}
+"""Clockwise, seen from above. Two sit beside each other (ruling A2). Which of the four sides three players leave
+empty is theirs to say, by how they turn the market: turned with its seats it is the same game (A23)."""
+
+
+@dataclass(frozen=True)
+class HouseRules:
+    """One table's choice: a field for each option, under its key."""
+
+    slide: str
+    pass_moves_distinct: str
+    setup: str
+    removed: int
+    removed_mode: str
+    toll_order: str
+    toll_stack: str
+    partner_tie: str
+    tie_sum: str
+    start: str
+
+    @classmethod
+    def of(cls, chosen: Mapping[str, Value]) -> HouseRules:
+        """Read a complete choice; raises `ValueError` for one that is incomplete or that no option accepts."""
+        return cls(**complete(OPTIONS, chosen))  # type: ignore[arg-type]  # each value was accepted by the option of its field
+
+    def chosen(self) -> dict[str, Value]:
+        """Return the choice as it was given to `of`."""
+        return {option.key: getattr(self, option.key) for option in OPTIONS}

@@ -1,0 +1,148 @@
+"""The bag: four tokens at a time, drawn by the app or typed in from a real bag, with what is left and the odds.
+
+One line of notation holds everything: set aside and how, unseen by commodity, still to draw, what came last::
+
+    4 blind 18,20,19,19 left=2 pj
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
+
+from companion.games.kit import Chance, Json, Move, Seat, Value, changed
+from companion.games.market.rules.board import COMMODITIES, PER_COMMODITY
+from companion.games.market.rules.options import BLIND, EQUAL
+from companion.games.market.rules.turn import DRAWN_AT_ONCE
+from companion.games.market.tools.tool import Tool
+
+_LETTERS = "pcjh"
+_LINE = re.compile(r"(\d{1,2}) (blind|equal) (\d+),(\d+),(\d+),(\d+) left=([0-4]) ([pcjh]{0,4})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Sack:
+    """A bag on its way: `unseen` counts what is in it together with what was set aside unseen."""
+
+    removed: int
+    mode: str
+    unseen: tuple[int, ...]
+    left: int = 0
+    drawn: tuple[int, ...] = ()
+
+    @classmethod
+    def full(cls, removed: int, mode: str) -> Sack:
+        """Return a bag out of which some tokens were set aside and none drawn."""
+        each = PER_COMMODITY - (removed // len(COMMODITIES) if mode == EQUAL else 0)
+        return cls(removed, mode, (each,) * len(COMMODITIES))
+
+    @property
+    def aside(self) -> int:
+        """How many tokens among the unseen are not in the bag."""
+        return self.removed if self.mode == BLIND else 0
+
+    @property
+    def bag(self) -> int:
+        """How many tokens are in the bag."""
+        return sum(self.unseen) - self.aside
+
+    def at_least_one(self, which: int) -> Fraction:
+        """Return the chance that the next four tokens hold one of a commodity."""
+        total, drawn = sum(self.unseen), min(DRAWN_AT_ONCE, self.bag)
+        return 1 - Fraction(comb(total - self.unseen[which], drawn), comb(total, drawn))
+
+
+class Bag(Tool[Sack]):
+    """The bag as a game of one seat."""
+
+    name = "market.bag"
+
+    def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> Sack:
+        """Return the bag of a usual game."""
+        return Sack.full(4, BLIND)
+
+    def listed(self, state: Sack) -> list[Move]:
+        """Return the next draw, or how to fill the bag while nothing was drawn out of it."""
+        listed = [Move("draw")] if state.bag else []
+        if state != Sack.full(state.removed, state.mode):
+            return [*listed, Move("refill")]
+        now = (state.removed, state.mode)
+        listed += [Move("aside", (n, mode)) for mode in (BLIND, EQUAL) for n in range(0, 41, 4) if (n, mode) != now]
+        return listed
+
+    def made(self, state: Sack, move: Move) -> Sack:
+        """Return the bag after a token, a new draw, or filled anew."""
+        match move.name, move.args:
+            case "draw", ():
+                return changed(state, left=DRAWN_AT_ONCE, drawn=())
+            case "aside", (int(n), str(mode)):
+                return Sack.full(n, mode)
+            case "came", (str(name),):
+                which = COMMODITIES.index(name)
+                unseen = (*state.unseen[:which], state.unseen[which] - 1, *state.unseen[which + 1 :])
+                return changed(state, unseen=unseen, left=state.left - 1, drawn=(*state.drawn, which))
+        return Sack.full(state.removed, state.mode)
+
+    def chance(self, state: Sack) -> Chance | None:
+        """Return the next token of a draw that is on its way."""
+        if not state.left:
+            return None
+        total = sum(state.unseen)
+        outcomes = {
+            Move("came", (name,)): Fraction(n, total) for name, n in zip(COMMODITIES, state.unseen, strict=True) if n
+        }
+        return Chance("came", outcomes, facts={"n": state.left}, follows=bool(state.drawn))
+
+    def view(self, state: Sack, seat: Seat | None) -> Mapping[str, Json]:
+        """Return what is left and how likely each commodity is."""
+        total = sum(state.unseen)
+        return {
+            "bag": state.bag,
+            "aside": state.aside,
+            "removed": state.removed,
+            "mode": state.mode,
+            "left": state.left,
+            "fresh": state == Sack.full(state.removed, state.mode),
+            "drawn": [COMMODITIES[which] for which in state.drawn],
+            "goods": [
+                {
+                    "commodity": name,
+                    "n": n,
+                    "next": round(100 * n / total) if state.bag else 0,
+                    "one_of_four": round(100 * state.at_least_one(which)) if state.bag else 0,
+                }
+                for which, (name, n) in enumerate(zip(COMMODITIES, state.unseen, strict=True))
+            ],
+        }
+
+    def notation(self, state: Sack) -> str:
+        """Return the bag in one line."""
+        unseen = ",".join(map(str, state.unseen))
+        drawn = "".join(_LETTERS[which] for which in state.drawn)
+        return f"{state.removed} {state.mode} {unseen} left={state.left} {drawn}"
+
+    def parse(self, text: str) -> Sack:
+        """Read a bag that `notation` wrote; raises `ValueError`."""
+        found = _LINE.fullmatch(text)
+        if not found:
+            raise ValueError(f"bag is {text[:80]!a}; expected such as 4 blind 18,20,19,19 left=2 pj")
+        removed, mode, *unseen, left, drawn = found.groups()
+        sack = Sack(
+            int(removed), mode, tuple(map(int, unseen)), int(left), tuple(_LETTERS.index(each) for each in drawn)
+        )
+        full = Sack.full(sack.removed, mode)
+        laws = (
+            sack.removed in range(0, 41, 4),
+            all(now <= then for now, then in zip(sack.unseen, full.unseen, strict=True)),
+            sack.bag >= sack.left,
+            (sack.bag - sack.left) % DRAWN_AT_ONCE == 0,
+            len(sack.drawn) == DRAWN_AT_ONCE - sack.left or (sack == full and not sack.drawn),
+            all(full.unseen[which] - sack.unseen[which] >= sack.drawn.count(which) for which in range(4)),
+            self.notation(sack) == text,
+        )
+        if not all(laws):
+            raise ValueError(f"bag is {text[:80]!a}; expected one that four tokens at a time were drawn from")
+        return sack

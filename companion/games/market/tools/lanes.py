@@ -1,0 +1,227 @@
+"""The purchase checker: a market set up by tapping, and what each buyer can buy in it and why not. It moves no coin.
+
+The market lies as its keeper sees it, so the keeper's side is called south. The notation is that of a market's row::
+
+    pcjh/1234/xyuv/amk. vendors=3,0,1,2 buyers=o3p,-,o,2j path each
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from companion.games.kit import Arg, Json, Move, Seat, Value, changed
+from companion.games.market.rules.board import (
+    CELLS,
+    COMMODITIES,
+    COPIES,
+    HOLE,
+    KIND_OF,
+    KINDS,
+    LANES,
+    PER_COMMODITY,
+    SIZE,
+)
+from companion.games.market.rules.options import OPTIONS, HouseRules
+from companion.games.market.rules.purchase import Deal, Refused, deal, deals
+from companion.games.market.rules.state import TURN, State
+from companion.games.market.tools.tool import Tool
+
+SIDE: Seat = "south"
+ORDERS, STACKS = ("path", "choice"), ("each", "once_per_kind")
+
+_TILES = "pcjh1234xyuvamk."
+_LETTERS = "pcjh"
+_LINE = re.compile(
+    r"([\w.]{4})/([\w.]{4})/([\w.]{4})/([\w.]{4}) vendors=(\d+),(\d+),(\d+),(\d+) buyers=([^ ]+) (\w+) (\w+)",
+    re.ASCII,
+)
+_BUYER = re.compile(r"(o?)(?:([1-9]\d?)([pcjh]))?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A market as it was tapped together; cells may be empty."""
+
+    market: tuple[int, ...] = (HOLE,) * 16
+    vendors: tuple[int, ...] = (0, 0, 0, 0)
+    coins: tuple[int, ...] = (1, 1, 1, 1)
+    goods: tuple[int, ...] = (0, 0, 0, 0)
+    counts: tuple[int, ...] = (0, 0, 0, 0)
+    order: str = "path"
+    stack: str = "each"
+
+    @property
+    def state(self) -> State:
+        """The same as a game's state, for the rules to judge: one side of the table, its turn."""
+        chosen = {option.key: option.default for option in OPTIONS}
+        rules = HouseRules.of(chosen | {"toll_order": self.order, "toll_stack": self.stack})
+        return State(
+            rules,
+            (SIDE,),
+            coins=self.coins,
+            goods=self.goods,
+            counts=self.counts,
+            unseen=(PER_COMMODITY,) * 4,
+            step=TURN,
+            market=self.market,
+            vendors=self.vendors,
+        )
+
+    def left(self) -> dict[str, int]:
+        """Return how many tiles of each kind do not lie in the market yet."""
+        lying = [KIND_OF[tile] for tile in self.market if tile != HOLE]
+        return {kind: COPIES[kind] - lying.count(kind) for kind in KINDS}
+
+
+class Lanes(Tool[Setting]):
+    """The purchase checker as a game of one seat."""
+
+    name = "market.lanes"
+
+    def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> Setting:
+        """Return an empty market, a coin on every buyer."""
+        return Setting()
+
+    def listed(self, state: Setting) -> list[Move]:
+        """Return every tile that may be laid or taken away, every number of tokens, every buyer's coin and goods."""
+        left = [kind for kind, n in state.left().items() if n]
+        listed = [Move("lay", (cell, kind)) for cell in CELLS if state.market[cell] == HOLE for kind in left]
+        listed += [Move("lift", (cell,)) for cell in CELLS if state.market[cell] != HOLE]
+        for which, name in enumerate(COMMODITIES):
+            listed += [Move("vendor", (name, n)) for n in range(PER_COMMODITY + 1) if n != state.vendors[which]]
+        listed += [Move("coin", (lane,)) for lane in SIZE]
+        for lane in SIZE:
+            for which, name in enumerate(COMMODITIES):
+                if not state.counts[lane] or state.goods[lane] != which:
+                    listed.append(Move("holds", (lane, name)))
+            if state.counts[lane]:
+                listed.append(Move("holds", (lane, "nothing")))
+        listed += [Move("order", (each,)) for each in ORDERS if each != state.order]
+        listed += [Move("stack", (each,)) for each in STACKS if each != state.stack]
+        if state != Setting():
+            listed.append(Move("clear"))
+        return listed
+
+    def made(self, state: Setting, move: Move) -> Setting:
+        """Return the market after a tap."""
+        match move.name, move.args:
+            case "lay", (int(cell), str(kind)):
+                tile = next(t for t, each in enumerate(KIND_OF) if each == kind and t not in state.market)
+                return changed(state, market=_put(state.market, cell, tile))
+            case "lift", (int(cell),):
+                return changed(state, market=_put(state.market, cell, HOLE))
+            case "vendor", (str(name), int(n)):
+                return changed(state, vendors=_put(state.vendors, COMMODITIES.index(name), n))
+            case "coin", (int(lane),):
+                return changed(state, coins=_put(state.coins, lane, 1 - state.coins[lane]))
+            case "holds", (int(lane), str(name)):
+                has = name in COMMODITIES
+                goods = _put(state.goods, lane, COMMODITIES.index(name) if has else 0)
+                return changed(state, goods=goods, counts=_put(state.counts, lane, int(has)))
+            case "order", (str(each),):
+                return changed(state, order=each)
+            case "stack", (str(each),):
+                return changed(state, stack=each)
+        return Setting()
+
+    def element(self, name: str, picked: Sequence[Arg]) -> str:
+        """Return the cell or the buyer that a tap belongs to."""
+        if name in ("lay", "lift"):
+            kind = "free" if name == "lay" else "tile"
+            return f"{kind}:{picked[0]}" if picked else f"{kind}:*"
+        if name == "coin":
+            return f"buyer:{picked[0]}" if picked else "buyer:*"
+        return f"vendor:{picked[0]}" if name == "vendor" and picked else ""
+
+    def view(self, state: Setting, seat: Seat | None) -> Mapping[str, Json]:
+        """Return the market, and for each buyer what each vendor in its lane would bring it, or why nothing."""
+        asked = state.state
+        possible = deals(asked, 0)
+        return {
+            "market": [None if tile == HOLE else KIND_OF[tile] for tile in state.market],
+            "vendors": dict(zip(COMMODITIES, state.vendors, strict=True)),
+            "order": state.order,
+            "stack": state.stack,
+            "buyers": [
+                {
+                    "lane": lane,
+                    "coin": bool(state.coins[lane]),
+                    "goods": COMMODITIES[state.goods[lane]] if state.counts[lane] else "",
+                    "answers": _answers(asked, lane, possible),
+                }
+                for lane in SIZE
+            ],
+            "lit": sorted({cell for each in possible for cell in LANES[SIDE][each.lane][: each.depth + 1]}),
+        }
+
+    def notation(self, state: Setting) -> str:
+        """Return the market in one line."""
+        rows = "/".join("".join(_TILES[tile] for tile in state.market[row : row + 4]) for row in (0, 4, 8, 12))
+        buyers = ",".join(
+            f"{'o' if coin else ''}{f'{n}{_LETTERS[goods]}' if n else ''}" or "-"
+            for coin, goods, n in zip(state.coins, state.goods, state.counts, strict=True)
+        )
+        vendors = ",".join(map(str, state.vendors))
+        return f"{rows} vendors={vendors} buyers={buyers} {state.order} {state.stack}"
+
+    def parse(self, text: str) -> Setting:
+        """Read a market that `notation` wrote; raises `ValueError`."""
+        found = _LINE.fullmatch(text)
+        buyers = [_BUYER.fullmatch("" if each == "-" else each) for each in found[9].split(",")] if found else []
+        rows = "".join(found.groups()[:4]) if found else ""
+        if found is None or len(buyers) != 4 or not set(rows) <= set(_TILES):
+            raise ValueError(f"market is {text[:80]!a}; expected such as pcjh/1234/xyuv/amk. vendors=3,0,1,2 ...")
+        held = [each.groups() if each else ("", None, None) for each in buyers]
+        state = Setting(
+            tuple(_TILES.index(each) for each in rows),
+            tuple(int(each) for each in found.groups()[4:8]),
+            tuple(int(coin == "o") for coin, _, _ in held),
+            tuple(_LETTERS.index(goods) if goods else 0 for _, _, goods in held),
+            tuple(int(n or 0) for _, n, _ in held),
+            found[10],
+            found[11],
+        )
+        tiles = [tile for tile in state.market if tile != HOLE]
+        kept = (
+            len(set(tiles)) == len(tiles)
+            and max(state.vendors) <= PER_COMMODITY
+            and max(state.counts) <= 1
+            and state.order in ORDERS
+            and state.stack in STACKS
+            and self.notation(state) == text
+        )
+        if not kept:
+            raise ValueError(f"market is {text[:80]!a}; expected each tile once and what writes the same market")
+        return state
+
+
+def _answers(state: State, lane: int, possible: list[Deal]) -> list[Json]:
+    """Return for each vendor in a lane what a purchase brings, way by way, or the code of why there is none."""
+    answers: list[Json] = []
+    for depth, cell in enumerate(LANES[SIDE][lane]):
+        if state.market[cell] >= len(COMMODITIES):
+            continue
+        name = COMMODITIES[state.market[cell]]
+        ways = [each for each in possible if (each.lane, each.depth) == (lane, depth)]
+        answers += [
+            {
+                "commodity": name,
+                "why_not": "",
+                "brings": way.brings,
+                "returned": way.returned,
+                "king": way.to_king,
+                "keeps_coin": way.keeps_coin,
+            }
+            for way in ways
+        ]
+        if not ways:
+            refused = deal(state, 0, (lane, depth))
+            assert isinstance(refused, Refused)  # or it would be among the ways
+            answers.append({"commodity": name, "why_not": refused.code})
+    return answers
+
+
+def _put(numbers: tuple[int, ...], which: int, n: int) -> tuple[int, ...]:
+    return (*numbers[:which], n, *numbers[which + 1 :])

@@ -1,0 +1,168 @@
+"""The score pad: what each player and the king hold at the end of a real game, added up line by line. No IO.
+
+With four players the first two are partners, and the last two. One line of notation holds everything::
+
+    4 once king=2,4,3,1 9,0,0,6/2 5,5,3,0/1 3,6,4,4/0 0,0,8,6/3
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from companion.games.kit import Arg, Json, Move, Seat, Value, changed
+from companion.games.market.rules.board import COMMODITIES, PER_COMMODITY
+from companion.games.market.rules.scoring import Holding, score
+from companion.games.market.tools.tool import Tool
+
+ROWS = ("one", "two", "three", "four")
+TIES = ("once", "none", "both")
+MOST_COINS = 4
+
+_LINE = re.compile(
+    r"([234]) (once|none|both) king=([\d,]+) ([\d,]+/\d) ([\d,]+/\d) ([\d,]+/\d) ([\d,]+/\d)", re.ASCII
+)
+
+
+@dataclass(frozen=True)
+class Pad:
+    """What is written on the pad; rows beyond the number of players are blank."""
+
+    players: int = 4
+    ties: str = "once"
+    king: tuple[int, ...] = (0, 0, 0, 0)
+    rows: tuple[Holding, ...] = (Holding((0, 0, 0, 0)),) * 4
+
+    @property
+    def partners(self) -> tuple[tuple[int, ...], ...]:
+        """Who scores together, by row."""
+        return ((0, 1), (2, 3)) if self.players == 4 else tuple((row,) for row in range(self.players))
+
+    def room(self, which: int) -> int:
+        """Return how many tokens of a commodity stand nowhere on the pad yet: there are twenty of each."""
+        return PER_COMMODITY - self.king[which] - sum(row.tokens[which] for row in self.rows)
+
+
+class ScorePad(Tool[Pad]):
+    """The score pad as a game of one seat."""
+
+    name = "market.score"
+
+    def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> Pad:
+        """Return a blank pad for four players."""
+        return Pad()
+
+    def listed(self, state: Pad) -> list[Move]:
+        """Return every number that may be written into a box, how many play, and how partners' ties count."""
+        listed = [Move("players", (n,)) for n in (2, 3, 4) if n != state.players]
+        listed += [Move("ties", (each,)) for each in TIES if each != state.ties and state.players == 4]
+        for which, name in enumerate(COMMODITIES):
+            room = state.room(which)
+            listed += [Move("king", (name, n)) for n in _others(state.king[which], room)]
+            for row, held in zip(ROWS[: state.players], state.rows, strict=False):
+                listed += [Move("tokens", (row, name, n)) for n in _others(held.tokens[which], room)]
+        for row, held in zip(ROWS[: state.players], state.rows, strict=False):
+            listed += [Move("coins", (row, n)) for n in range(MOST_COINS + 1) if n != held.coins]
+        if state != Pad(state.players, state.ties):
+            listed.append(Move("clear"))
+        return listed
+
+    def made(self, state: Pad, move: Move) -> Pad:
+        """Return the pad with a box filled in."""
+        match move.name, move.args:
+            case "players", (int(n),):
+                blank = tuple(row if place < n else Holding((0, 0, 0, 0)) for place, row in enumerate(state.rows))
+                return changed(state, players=n, rows=blank)
+            case "ties", (str(each),):
+                return changed(state, ties=each)
+            case "king", (str(name), int(n)):
+                return changed(state, king=_put(state.king, COMMODITIES.index(name), n))
+            case "tokens", (str(row), str(name), int(n)):
+                held = state.rows[ROWS.index(row)]
+                return _with_row(state, row, Holding(_put(held.tokens, COMMODITIES.index(name), n), held.coins))
+            case "coins", (str(row), int(n)):
+                return _with_row(state, row, Holding(state.rows[ROWS.index(row)].tokens, n))
+        return Pad(state.players, state.ties)
+
+    def view(self, state: Pad, seat: Seat | None) -> Mapping[str, Json]:
+        """Return the pad with all that follows from it."""
+        held = state.rows[: state.players]
+        result = score(held, state.king, state.partners, state.ties)
+        return {
+            "players": state.players,
+            "ties": state.ties,
+            "king": list(state.king),
+            "blank": state == Pad(state.players, state.ties),
+            "groups": [
+                {
+                    "points": result.points[n],
+                    "leads": n in result.winners,
+                    "rows": [
+                        {
+                            "row": ROWS[one],
+                            "coins": held[one].coins,
+                            "points": result.totals[one],
+                            "cells": [
+                                {"commodity": name, "n": cell.tokens, "counts": cell.counts, "points": cell.points}
+                                for name, cell in zip(COMMODITIES, result.lines[one], strict=True)
+                            ],
+                        }
+                        for one in group
+                    ],
+                }
+                for n, group in enumerate(state.partners)
+            ],
+            "decided": result.decided,
+        }
+
+    def element(self, name: str, picked: Sequence[Arg]) -> str:
+        """Return the row that a box is in."""
+        return f"row:{picked[0]}" if name in ("tokens", "coins") and picked else ""
+
+    def notation(self, state: Pad) -> str:
+        """Return the pad in one line."""
+        rows = " ".join(f"{_listed(row.tokens)}/{row.coins}" for row in state.rows)
+        return f"{state.players} {state.ties} king={_listed(state.king)} {rows}"
+
+    def parse(self, text: str) -> Pad:
+        """Read a pad that `notation` wrote; raises `ValueError`."""
+        found = _LINE.fullmatch(text)
+        if not found:
+            raise ValueError(f"pad is {text[:80]!a}; expected such as 4 once king=2,4,3,1 9,0,0,6/2 ...")
+        players, ties, king, *rows = found.groups()
+        pad = Pad(int(players), ties, _four(king), tuple(_row(each) for each in rows))
+        kept = all(pad.room(which) >= 0 for which in range(4)) and all(row.coins <= MOST_COINS for row in pad.rows)
+        blank = all(row == Holding((0, 0, 0, 0)) for row in pad.rows[pad.players :])
+        if not (kept and blank and self.notation(pad) == text):
+            raise ValueError(f"pad is {text[:80]!a}; expected at most {PER_COMMODITY} of each commodity")
+        return pad
+
+
+def _others(now: int, room: int) -> list[int]:
+    return [n for n in range(now + room + 1) if n != now]
+
+
+def _put(numbers: tuple[int, ...], which: int, n: int) -> tuple[int, ...]:
+    return (*numbers[:which], n, *numbers[which + 1 :])
+
+
+def _with_row(state: Pad, row: str, held: Holding) -> Pad:
+    place = ROWS.index(row)
+    return changed(state, rows=(*state.rows[:place], held, *state.rows[place + 1 :]))
+
+
+def _listed(numbers: tuple[int, ...]) -> str:
+    return ",".join(map(str, numbers))
+
+
+def _four(text: str) -> tuple[int, ...]:
+    numbers = tuple(int(each) for each in text.split(",") if each and len(each) < 4)
+    if len(numbers) != len(COMMODITIES):
+        raise ValueError(f"pad has {text[:40]!a}; expected four numbers")
+    return numbers
+
+
+def _row(text: str) -> Holding:
+    tokens, coins = text.split("/")
+    return Holding(_four(tokens), int(coins))

@@ -1,0 +1,141 @@
+"""The turn card: whose turn it is at a real table, which step comes next, when the game ends. It judges nothing.
+
+One line of notation holds everything: the seats, who began, whose turn, its number, what is being done, the bag::
+
+    4 start=west seat=north turn=7 pass:2 full
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from companion.games.kit import Arg, Json, Move, Seat, Value, changed
+from companion.games.market.rules.board import KINDS
+from companion.games.market.rules.options import SEATINGS
+from companion.games.market.tools.tool import Tool
+
+CHOOSE, PASS, PLAY, OVER = "choose", "pass", "play", "over"
+PASS_STEPS = ("draw", "shift", "money", "king")
+_LINE = re.compile(
+    r"([234]) start=(\w+) seat=(\w+) turn=(\d{1,4}) (choose|pass|play|over):([0-3]) (full|empty)", re.ASCII
+)
+
+
+@dataclass(frozen=True)
+class Card:
+    """Where a game has come to; `step` counts the four of a Pass from 0."""
+
+    seats: tuple[Seat, ...]
+    start: int = 0
+    seat: int = 0
+    turn: int = 1
+    doing: str = CHOOSE
+    step: int = 0
+    empty: bool = False
+
+
+class TurnCard(Tool[Card]):
+    """The turn card as a game of one seat."""
+
+    name = "market.turn"
+
+    def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> Card:
+        """Return the card for four players, South to begin."""
+        return Card(SEATINGS[4])
+
+    def listed(self, state: Card) -> list[Move]:
+        """Return what the table may say: what the turn is, that a step is done, that the bag is empty."""
+        listed = {
+            CHOOSE: [Move("pass"), Move("play")],
+            PASS: [Move("next")],
+            PLAY: [Move("close"), Move("back")],
+            OVER: [],
+        }[state.doing]
+        if state.doing != OVER:
+            listed.append(Move("filled" if state.empty else "empty"))
+        if state.turn == 1 and state.doing == CHOOSE:
+            listed += [Move("players", (n,)) for n in SEATINGS if n != len(state.seats)]
+            listed += [Move("start", (seat,)) for n, seat in enumerate(state.seats) if n != state.start]
+        if state != Card(state.seats, state.start, state.start):
+            listed.append(Move("again"))
+        return listed
+
+    def made(self, state: Card, move: Move) -> Card:
+        """Return the card after what the table said."""
+        match move.name, move.args:
+            case "players", (int(n),):
+                return Card(SEATINGS[n])
+            case "start", (str(seat),):
+                n = state.seats.index(seat)
+                return changed(state, start=n, seat=n)
+            case "pass", ():
+                return changed(state, doing=PASS, step=1 if state.empty else 0)
+            case "play", ():
+                return changed(state, doing=PLAY)
+            case "back", ():
+                return changed(state, doing=CHOOSE)
+            case "next", () if state.step < len(PASS_STEPS) - 1:
+                return changed(state, step=state.step + 1)
+            case (("next" | "close"), ()):
+                return _next_turn(state)
+            case (("empty" | "filled"), ()):
+                return changed(state, empty=move.name == "empty")
+        return Card(state.seats, state.start, state.start)
+
+    def element(self, name: str, picked: Sequence[Arg]) -> str:
+        """Return the seat that would begin."""
+        return f"seat:{picked[0]}" if name == "start" and picked else ""
+
+    def view(self, state: Card, seat: Seat | None) -> Mapping[str, Json]:
+        """Return the card, with what each tile does."""
+        return {
+            "seats": list(state.seats),
+            "start": state.seats[state.start],
+            "seat": state.seats[state.seat],
+            "turn": state.turn,
+            "doing": state.doing,
+            "empty": state.empty,
+            "steps": [
+                {
+                    "step": step,
+                    "done": state.doing == PASS and n < state.step,
+                    "now": state.doing == PASS and n == state.step,
+                }
+                for n, step in enumerate(PASS_STEPS)
+            ],
+            "last_seat": state.seats[state.start - 1],
+            "kinds": list(KINDS[4:]),
+        }
+
+    def notation(self, state: Card) -> str:
+        """Return the card in one line."""
+        doing = f"{state.doing}:{state.step}"
+        bag = "empty" if state.empty else "full"
+        players, start, seat = len(state.seats), state.seats[state.start], state.seats[state.seat]
+        return f"{players} start={start} seat={seat} turn={state.turn} {doing} {bag}"
+
+    def parse(self, text: str) -> Card:
+        """Read a card that `notation` wrote; raises `ValueError`."""
+        found = _LINE.fullmatch(text)
+        if not found:
+            raise ValueError(f"card is {text[:80]!a}; expected such as 4 start=west seat=north turn=7 pass:2 full")
+        players, start, seat, turn, doing, step, bag = found.groups()
+        seats = SEATINGS[int(players)]
+        if not {start, seat} <= {*seats}:
+            raise ValueError(f"card is {text[:80]!a}; expected seats among {', '.join(seats)}")
+        card = Card(seats, seats.index(start), seats.index(seat), int(turn), doing, int(step), bag == "empty")
+        whose = (card.start + card.turn - 1) % len(seats) == card.seat
+        if not (card.turn and whose and (doing == PASS or not card.step) and (doing != OVER or card.empty)):
+            raise ValueError(f"card is {text[:80]!a}; expected a turn that comes to this seat")
+        if self.notation(card) != text:
+            raise ValueError(f"card is {text[:80]!a}; expected what writes the same card")
+        return card
+
+
+def _next_turn(state: Card) -> Card:
+    seat = (state.seat + 1) % len(state.seats)
+    if seat == state.start and state.empty:
+        return changed(state, doing=OVER, step=0)
+    return changed(state, seat=seat, turn=state.turn + 1, doing=CHOOSE, step=0)

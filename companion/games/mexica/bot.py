@@ -1,0 +1,340 @@
+"""The app as a tribe: hoards until it knows which signs it must buy. It knows what its seat sees alone.
+
+The way to win is eagle, serpent and flower (ruling M22), and week cards bring them for nothing to whoever empties a
+space. Nobody chooses where to land, so what a tribe gives, when, and to whom, is most of what it can decide:
+
+- It hoards while signs may still come by themselves. A gift for a sign that comes anyhow is wasted, and each one
+  brings the end nearer (ruling M23): what is given early costs the turns in which the signs would have come.
+- A sign is lost where its space is bare and its week card is not the tribe's own: then only a card can bring it. Once
+  every sign is either safe or lost there is nothing to wait for, and a hoard is only prey to ransom and tribute.
+- It does not wait either when a rival shows two signs and may settle at any landing.
+- In both cases it leaves the gods enough time for the signs that are still open, and never calls them itself.
+- Once the clock runs, it spends all it has on what it lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from companion.games.kit import Below, Json, Move
+from companion.games.mexica.rules.calendar import AROUND
+from companion.games.mexica.rules.cards import played
+from companion.games.mexica.rules.cards.deck import Card
+from companion.games.mexica.rules.cards.effects import Boost, Draw, Effect, Gain, Standing, Ward
+from companion.games.mexica.rules.odds import Pile, Sign, found
+from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
+from companion.games.mexica.rules.tallies import HUITZILOPOCHTLI, TLALOC, God
+
+GOD_OF: Mapping[str, God] = {"eagle": HUITZILOPOCHTLI, "serpent": TLALOC}
+"""Whose cards hold a sign; the flower is Tonantzin's."""
+
+PILE_OF = {"eagle": "war", "serpent": "rain", "flower": "day"}
+
+ENOUGH = 4
+"""What a die needs on top before further cards are kept for another battle."""
+
+AFFORD = 3
+"""The most tokens that it gives only to keep the gods even, so that the clock stands still."""
+
+STILL_WORTH = 8
+"""Tokens on the spaces for each one that it gives to keep the gods even, where more than a few are needed."""
+
+TOLLS = 5
+"""Week cards of its own from which on the tribute of others makes it worth while to hold the clock."""
+
+FORLORN = 0.2
+"""How likely its tokens must find all that it lacks, or else it plays for time."""
+
+KEPT = 0.3
+"""How likely what it keeps must still find another sign when it buys the flower before it."""
+
+GIVEN = 0.9
+"""Tokens that a tribe without a plan gives to the gods in a turn of its own."""
+
+SHOWN = 2
+"""Signs that a rival shows when it may settle at any landing."""
+
+_TONANTZIN = Move("tonantzin")
+
+_VALUED = {"income": 3, "price": 2, "range": 1}
+"""Week cards worth taking for what they do, beside those that are signs."""
+
+
+def decide(view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
+    """Return the move of a tribe in a full game; one of several alike is drawn, none waits where there is no move."""
+    if not moves:
+        return None
+    tribe = Tribe(view)
+    choose = _DECISIONS.get(tribe.task)
+    chosen = choose(tribe, moves) if choose else None
+    if chosen not in moves:
+        chosen = _let_be(tribe, moves)
+    return chosen or moves[below(len(moves))]
+
+
+class Tribe:
+    """What a tribe knows of the game: its own hand, and what lies open."""
+
+    def __init__(self, view: Mapping[str, Any]) -> None:
+        self.view = view
+        self.me: str = view["me"]
+        self.task: str = view["due"]["task"] if view["due"] else ""
+        self.own: Mapping[str, Any] = view["tribes"][self.me]
+        self.tokens: int = self.own["tokens"]
+        self.deck = played(*view["deck"])
+        self.hand: list[Card] = [self.deck.card(each) for each in view["hands"][self.me]]
+        self.spaces: Mapping[str, Mapping[str, Any]] = {each["sign"]: each for each in view["spaces"]}
+        self.others: list[str] = [each for each in view["seats"] if each != self.me]
+
+    @cached_property
+    def signs(self) -> Mapping[str, Sign]:
+        """How each sign stands, the rarest first."""
+        kept = {card.sign for card in self.hand}
+        return {
+            sign: Sign(self._pile(sign), self._lying(sign), kept=sign in kept, mine=self._week_card(sign, self.me))
+            for sign in PILE_OF
+        }
+
+    @property
+    def lacking(self) -> list[str]:
+        """The signs that it lacks, the rarest first."""
+        return [name for name, sign in self.signs.items() if sign.lacking]
+
+    @property
+    def left(self) -> int | None:
+        """The turns left on the clock, or none before it runs."""
+        countdown = self.view["countdown"]
+        return countdown["left"] * self._turns_a_tick if countdown else None
+
+    @property
+    def lead(self) -> int:
+        """How many tokens more Huitzilopochtli has."""
+        gods: Mapping[God, int] = self.view["gods"]
+        return gods[HUITZILOPOCHTLI] - gods[TLALOC]
+
+    @property
+    def behind(self) -> God:
+        """The god that has less."""
+        return TLALOC if self.lead > 0 else HUITZILOPOCHTLI
+
+    @property
+    def on_board(self) -> int:
+        """The tokens that lie on the spaces."""
+        return sum(each["tokens"] for each in self.view["spaces"])
+
+    @property
+    def decided(self) -> bool:
+        """Whether no sign may come or go by itself any more."""
+        return all(sign.safe or sign.lost for sign in self.signs.values())
+
+    @property
+    def threatened(self) -> bool:
+        """Whether a rival shows so many signs that it may settle at any landing."""
+        return any(self._shows(each) >= SHOWN for each in self.others)
+
+    @property
+    def to_spare(self) -> float:
+        """How many tokens it may give before the clock runs, so that the open signs still have their time.
+
+        The space of an open sign is landed on once around; so long the others feed the gods without its help.
+        """
+        if self.view["left"] is None:
+            return self.tokens
+        open_ = max((sign.tokens for sign in self.signs.values() if sign.lacking), default=0)
+        fed = GIVEN * len(self.others) / len(self.view["seats"])
+        return float(self.view["left"] - 1 - open_ * AROUND * fed)
+
+    @property
+    def last(self) -> bool:
+        """Whether this turn is its last one if the clock ticks on."""
+        return self.left is not None and self.left <= len(self.view["seats"])
+
+    @property
+    def hope(self) -> float:
+        """How likely all its tokens find all that it lacks."""
+        return found(tuple(sign.pile for sign in self.signs.values() if sign.lacking), self.tokens)
+
+    def chance(self, sign: str) -> float:
+        """Return how likely all its tokens find a sign."""
+        return found((self.signs[sign].pile,), self.tokens)
+
+    @property
+    def _turns_a_tick(self) -> int:
+        countdown = self.view["countdown"]
+        return len(self.view["seats"]) if countdown and countdown["unit"] == "rounds" else 1
+
+    def _pile(self, sign: str) -> Pile:
+        """Return the pile to look for a sign in; what lies face down in other hands is as good as in the pile."""
+        pile = PILE_OF[sign]
+        cards = self.view["piles"][pile] + sum(self.view["tribes"][each]["cards"][pile] for each in self.others)
+        copies = sum(card.sign == sign and card.pile == pile for card in self.deck)
+        price: int = self.own["prices"]["god" if sign in GOD_OF else "day"]
+        return Pile(max(cards, copies), copies, price)
+
+    def _lying(self, sign: str) -> int:
+        """Return the tokens on the space whose week card counts as a sign, or none where no such card counts."""
+        if not self.view["week_signs"]:
+            return 0
+        lying = [self.spaces[card.space]["tokens"] for card in self.deck.week if card.sign == sign and card.space]
+        return min(lying, default=0)
+
+    def _shows(self, seat: str) -> int:
+        """Return how many signs a rival shows; a Day card that is kept is a flower, by its back (ruling M38)."""
+        flower = bool(self.view["tribes"][seat]["cards"]["day"]) or self._week_card("flower", seat)
+        return flower + sum(self._week_card(sign, seat) for sign in GOD_OF)
+
+    def _week_card(self, sign: str, seat: str) -> bool:
+        """Return whether a tribe holds a week card that counts as a sign (ruling M19)."""
+        if not self.view["week_signs"]:
+            return False
+        return any(self.deck.card(f"week-{space}").sign == sign for space in self.view["tribes"][seat]["week_cards"])
+
+
+def _sacrifice(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
+    """Return what to give: the price of a card for a sign that it lacks, or what keeps the gods even."""
+    return _hoard(tribe, moves) if tribe.left is None else _spend(tribe, moves)
+
+
+def _hoard(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
+    """Return what to give before the clock runs: nothing, but for what is lost, and only where waiting is over."""
+    if tribe.decided or tribe.threatened:
+        wanted = [name for name in tribe.lacking if tribe.signs[name].lost]
+        if not wanted and len(tribe.lacking) == 1:
+            wanted = tribe.lacking
+        asked = _ask(tribe, [sign for sign in wanted if sign in GOD_OF])
+        if asked and int(asked.args[1]) <= tribe.to_spare:
+            return asked
+        if wanted == ["flower"] and _TONANTZIN in moves:
+            return _TONANTZIN
+    return _let_be(tribe, moves)
+
+
+def _spend(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
+    """Return what to give while the clock runs: all for what it lacks, then what keeps the gods even."""
+    wanted = [sign for sign in tribe.lacking if sign in GOD_OF]
+    if "flower" in tribe.lacking and _TONANTZIN in moves and _flower_first(tribe, wanted):
+        return _TONANTZIN
+    if asked := _ask(tribe, wanted):
+        return asked
+    if tribe.lead and abs(tribe.lead) <= _affords(tribe, wanted):
+        return Move("sacrifice", (tribe.behind, min(abs(tribe.lead), MOST_AT_ONCE)))
+    return _let_be(tribe, moves)
+
+
+def _ask(tribe: Tribe, wanted: Sequence[str]) -> Move | None:
+    """Return the price of a card of the god whose sign is the likeliest found, or none that it can pay."""
+    if not wanted:
+        return None
+    sign = max(wanted, key=lambda each: (tribe.chance(each), GOD_OF[each] == tribe.behind))
+    due = tribe.own["prices"]["god"] - tribe.own["toward"][GOD_OF[sign]]
+    return Move("sacrifice", (GOD_OF[sign], min(due, MOST_AT_ONCE))) if 0 < due <= tribe.tokens else None
+
+
+def _affords(tribe: Tribe, wanted: Sequence[str]) -> int:
+    """Return how many tokens it gives only to make the gods even, so that the clock stands still for a while.
+
+    Time costs about what it brings in, as long as others upset the gods again each turn. It is worth more where they
+    pay tribute and so have little left to give, and where the hoard finds too little anyhow. What goes to a god whose
+    cards it wants buys some besides.
+    """
+    if tribe.last:
+        return tribe.tokens
+    if len(tribe.own["week_cards"]) >= TOLLS:
+        if any(GOD_OF[sign] == tribe.behind for sign in wanted):
+            return tribe.tokens
+        return min(tribe.tokens, max(AFFORD, tribe.on_board // STILL_WORTH))
+    return min(tribe.tokens, AFFORD) if tribe.hope < FORLORN else 0
+
+
+def _flower_first(tribe: Tribe, wanted: Sequence[str]) -> bool:
+    """Return whether the next tokens go to Tonantzin: for the flower alone, or while enough stays for the others."""
+    rest = tribe.tokens - tribe.own["prices"]["day"]
+    return not wanted or found((tribe.signs[wanted[0]].pile,), rest) >= KEPT
+
+
+def _challenge(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
+    """Return an attack where it has next to nothing to lose, though something: who has nothing gives a Day card."""
+    if tribe.tokens <= 1 <= tribe.tokens + len(tribe.hand):
+        return next((move for move in moves if move.name == "attack"), None)
+    return _let_be(tribe, moves)
+
+
+def _bless(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
+    """Return a Rain card that serves here: tokens and cards at once, a bonus where there is something to gather."""
+    space = next(each for each in tribe.view["spaces"] if each["sign"] == tribe.own["place"])
+    for move in moves:
+        if move.name == "play":
+            effect = tribe.deck.card(str(move.args[0])).effect
+            if isinstance(effect, Gain | Draw):
+                return move
+            if isinstance(effect, Boost) and effect.what == "gather" and space["tokens"] and tribe.view["reserve"]:
+                return move
+            if isinstance(effect, Boost) and effect.what == "tribute" and space["holder"] not in (None, tribe.me):
+                return move
+    return Move("pass")
+
+
+def _arm(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
+    """Return a card that keeps it out of a battle, or the best on its die while that is not enough."""
+    by: dict[Move, int] = {}
+    for move in moves:
+        if move.name == "play":
+            effect = tribe.deck.card(str(move.args[0])).effect
+            if isinstance(effect, Ward):
+                return move
+            if isinstance(effect, Boost) and effect.what in ("attack", "defence", "battle"):
+                by[move] = effect.by
+    ready = sum(each["by"] for each in tribe.own["boosts"] if each["what"] in ("attack", "defence", "battle"))
+    best = max(by, key=lambda move: by[move], default=None)
+    return best if best and ready < ENOUGH else Move("pass")
+
+
+def _reroll(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
+    """Return a second throw where its own die is lower than the best of the others."""
+    battle = tribe.view["battle"]
+    dice = dict(zip(battle["sides"], battle["dice"], strict=True))
+    behind = dice.pop(tribe.me) < max(dice.values())
+    return next((move for move in moves if move.name == "play"), None) if behind else Move("pass")
+
+
+def _part(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
+    """Return nothing where it may keep its cards, else the card that it misses least."""
+    if Move("pass") in moves:
+        return Move("pass")
+    return min(moves, key=lambda move: (_worth(tribe, tribe.deck.card(str(move.args[0]))), move))
+
+
+def _take(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
+    return max(moves, key=lambda move: (_worth(tribe, tribe.deck.card(f"week-{move.args[0]}")), move))
+
+
+def _worth(tribe: Tribe, card: Card) -> int:
+    if card.sign:
+        return 10
+    effect: Effect = card.effect
+    return _VALUED.get(effect.what, 0) if isinstance(effect, Standing) else 0
+
+
+def _choose(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
+    """Return the tribe that has the most tokens; what is turned on a tribe nearly always takes from it."""
+    return max(moves, key=lambda move: (tribe.view["tribes"][move.args[0]]["tokens"], move))
+
+
+def _let_be(_tribe: Tribe, moves: Sequence[Move]) -> Move | None:
+    return next((move for move in moves if move.name in ("pass", "end_turn")), None)
+
+
+_DECISIONS: Mapping[str, Callable[[Tribe, Sequence[Move]], Move | None]] = {
+    "sacrifice": _sacrifice,
+    "bless": _bless,
+    "arm": _arm,
+    "reroll": _reroll,
+    "forfeit": _part,
+    "return": _part,
+    "take": _take,
+    "choose": _choose,
+    "challenge": _challenge,
+    "cards": _let_be,
+}

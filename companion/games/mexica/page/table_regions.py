@@ -1,0 +1,118 @@
+"""Cuts what lies on the table for all to see: the calendar board, the two gods, the spaces one by one, the stores."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from companion.games.kit import Json
+from companion.games.mexica.page import board as figures
+from companion.games.mexica.page import calendar_board as drawing
+from companion.games.mexica.page.parts import Slice, View, face, only
+from companion.games.mexica.rules.calendar import WEEK
+from companion.games.mexica.rules.tallies import GODS
+
+
+def board(view: View) -> Slice:
+    """Return the calendar: each space with its tokens, its week card's holder and who stands there."""
+    over, clock = view["outcome"] is not None, view["countdown"]
+    biting = clock["biting"] if clock and not over else ""
+    return {
+        "shown": not over,
+        "biting": biting or "",
+        "bite": {"flood": drawing.flood, "war": drawing.war}[biting]() if biting else "",
+        "edges": [quadrant.edge for quadrant in drawing.quadrants()],
+        "stripes": [{"seat": each.seat, "path": each.stripe} for each in drawing.quadrants()],
+        "spaces": [_space(view, shape, lies) for shape, lies in zip(drawing.spaces(), view["spaces"], strict=True)],
+        "pieces": _pieces(view),
+        "turn": view["on_turn"] or "",
+        "issued": view["week_cards"],
+        "tokens": sum(space["tokens"] for space in view["spaces"]),
+    }
+
+
+def gods(view: View) -> Slice:
+    """Return the two gods' numbers, written twice, and what Tonantzin was given."""
+    given = view["gods"]
+    return {
+        "gods": [
+            {
+                "god": god,
+                "count": given[god],
+                "numeral": asdict(figures.numeral(given[god])),
+                "ahead": max(0, given[god] - min(given.values())),
+            }
+            for god in GODS
+        ],
+        "tonantzin": view["tonantzin"],
+    }
+
+
+def spaces(view: View) -> Slice:
+    """Return the spaces one by one, in words: what a reader hears, and what a finger cannot ask of the board."""
+    return {
+        "spaces": [
+            {
+                "sign": space["sign"],
+                "place": place,
+                "day": WEEK - space["tokens"],
+                "left": space["tokens"],
+                "holder": space["holder"] or "",
+                "here": _standing(view, space["sign"]),
+                "week": only(face(view, f"week-{space['sign']}"), "says", "facts", "counts"),
+            }
+            for place, space in enumerate(view["spaces"], start=1)
+        ],
+    }
+
+
+def stores(view: View) -> Slice:
+    """Return what lies beside the board: reserve, Tonantzin's pile, what is lost, the piles of cards, the debts."""
+    used = {pile: sum(1 for each in view["discards"] if each.startswith(f"{pile}-")) for pile in view["piles"]}
+    return {
+        "reserve": view["reserve"],
+        "tonantzin": view["tonantzin"],
+        "lost": view["lost"],
+        "piles": [{"pile": pile, "left": left, "used": used[pile]} for pile, left in view["piles"].items()],
+        "debts": [{"debtor": debtor, "creditor": creditor} for debtor, creditor in view["debts"]],
+        "over": view["outcome"] is not None,
+    }
+
+
+def _space(view: View, shape: drawing.Space, lies: dict[str, object]) -> Json:
+    left = int(str(lies["tokens"]))
+    lying, taken = drawing.pips(shape.place, left)
+    here = _standing(view, shape.sign)
+    return {
+        "sign": shape.sign,
+        "outline": shape.outline,
+        "glyph": _corner(shape.glyph, drawing.SIGN_SIZE),
+        "name": {"x": shape.name.x, "y": shape.name.y},
+        "count": {"x": shape.count.x, "y": shape.count.y},
+        "holder_at": _corner(shape.holder, drawing.HOLDER_SIZE),
+        "day": WEEK - left,
+        "left": left,
+        "pips": lying,
+        "gone": taken,
+        "holder": str(lies["holder"] or ""),
+        "held": bool(here),
+        "now": bool(view["on_turn"]) and view["on_turn"] in here,
+    }
+
+
+def _pieces(view: View) -> list[Json]:
+    """Return where each tribe stands: the space, and which of how many it is there."""
+    pieces: list[Json] = []
+    for seat in view["seats"]:
+        sign = view["tribes"][seat]["place"]
+        here = _standing(view, sign)
+        day = WEEK - next(space["tokens"] for space in view["spaces"] if space["sign"] == sign)
+        pieces.append({"seat": seat, "sign": sign, "day": day, "nth": here.index(seat) + 1, "of": len(here)})
+    return pieces
+
+
+def _standing(view: View, sign: str) -> list[Json]:
+    return [seat for seat in view["seats"] if view["tribes"][seat]["place"] == sign]
+
+
+def _corner(spot: drawing.Spot, size: float) -> dict[str, Json]:
+    return {"x": round(spot.x - size / 2, 1), "y": round(spot.y - size / 2, 1), "size": size}

@@ -1,0 +1,237 @@
+"""Cuts what both scopes show: the turn, the age, the lake, what waits for an answer, who gave what.
+
+Pure. It knows what stands where; the words are in ``texts/``, the places of beads in `board`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from companion.games.kit import Json
+from companion.games.mexica.page import board
+from companion.games.mexica.page.parts import Choices, Slice, View, chosen, held, only
+from companion.games.mexica.rules.tallies import GODS
+
+HANDY = (1, 7)
+"""What a table without a temple taps most: one token, and the price of a card (rulings M1, M3)."""
+
+_ROOM = 130
+"""Tokens of one god for which the lake has room where no number of them ends the age."""
+
+
+def cut(view: View) -> dict[str, Mapping[str, Json]]:
+    """Return the regions of a table that keeps its board in wood."""
+    return {
+        "turn": turn(view),
+        "clock": clock(view),
+        "lake": lake(view),
+        "ring": ring(view),
+        "tally": _tally(view),
+        "taps": _taps(view),
+        "omen": omen(view),
+        "unclaimed": unclaimed(view),
+        "correction": correction(view),
+        "action": _action(view),
+        "given": given(view),
+        "drawer": _drawer(view),
+        "outcome": outcome(view),
+    }
+
+
+def turn(view: View) -> Slice:
+    """Return whose turn it is, and whether this phone is only that tribe's."""
+    shared = bool(view.get("also"))
+    return {
+        "seat": view["on_turn"] or "",
+        "turn": view["turn"],
+        "mine": bool(view["on_turn"]) and view.get("acting") == view["on_turn"] and not shared,
+        "over": view["outcome"] is not None,
+    }
+
+
+def clock(view: View) -> Slice:
+    """Return how much of the age has passed, or what is left of the countdown."""
+    countdown = view["countdown"] if view["outcome"] is None else None
+    return {
+        "total": view["total"],
+        "threshold": view["threshold"],
+        "week_cards": view["week_cards"],
+        "week_threshold": view["week_threshold"],
+        "countdown": only(countdown, "left", "unit", "forestalled", "doom"),
+    }
+
+
+def lake(view: View) -> Slice:
+    """Return the lake with a bead for each token."""
+    threshold = view["threshold"]
+    # A lake whose age ends early has fewer, larger beads; one god may have been given up to two thirds of them.
+    expected = _ROOM if threshold is None else threshold * 13 // 20
+    beads = board.lake(view["lake"], expected)
+    newest = beads.newest
+    return {
+        "shown": view["outcome"] is None,
+        "gods": dict(view["gods"]),
+        "size": beads.size,
+        "beads": {"huitzilopochtli": beads.war, "tlaloc": beads.rain},
+        "newest": None
+        if newest is None
+        else {
+            "x": round(newest.x, 1),
+            "y": round(newest.y, 1),
+            "turned": round(newest.angle),
+            "god": beads.newest_god,
+        },
+    }
+
+
+def ring(view: View) -> Slice:
+    """Return the ring of the age, or the stones of the countdown."""
+    threshold, countdown = view["threshold"], view["countdown"]
+    slice_: Slice = {
+        "shown": view["outcome"] is None,
+        "total": view["total"],
+        "threshold": threshold,
+        "thirteenths": board.thirteenths(),
+        "beads": None,
+        "stones": [],
+        "countdown": None,
+    }
+    if countdown is not None:
+        slice_["stones"] = list(board.stones())
+        slice_["countdown"] = only(countdown, "left", "of", "unit", "forestalled", "doom")
+    elif threshold is not None:
+        slice_["beads"] = asdict(board.ring(view["lake"], threshold))
+    else:
+        slice_["stones"] = list(board.stones())
+    return slice_
+
+
+def _tally(view: View) -> Slice:
+    gods = view["gods"]
+    return {
+        "gods": [
+            {
+                "god": god,
+                "count": gods[god],
+                "numeral": asdict(board.numeral(gods[god])),
+                "ahead": max(0, gods[god] - min(gods.values())),
+            }
+            for god in GODS
+        ],
+    }
+
+
+def _taps(view: View) -> Slice:
+    """Return what a table taps under the numbers; beside a temple it lies in the drawer."""
+    handy = [] if view.get("temple") else [tap for tap in chosen(view, "tap") if tap["facts"]["n"] in HANDY]
+    return {"acting": view.get("acting", ""), "gods": _by_god(handy)}
+
+
+def omen(view: View) -> Slice:
+    """Return what is about to happen."""
+    cards = view["week_threshold"]
+    return {
+        "over": view["outcome"] is not None,
+        "left": view["left"],
+        "cards_left": None if cards is None else max(0, cards - view["week_cards"]),
+        "doom_god": view["doom_god"],
+        "empty": view["total"] == 0,
+        "countdown": only(view["countdown"], "left", "unit", "forestalled", "doom", "biting"),
+    }
+
+
+def unclaimed(view: View) -> Slice:
+    """Return the token that waits longest, with who may have given it; the others are only counted."""
+    waiting = view["unclaimed"]
+    if not waiting:
+        return {"waiting": 0, "acting": "", "token": None, "claims": [], "dismiss": []}
+    first = waiting[0]
+    choices = [each for each in chosen(view, "unclaimed") if each["facts"]["token"] == first["id"]]
+    return {
+        "waiting": len(waiting),
+        "acting": view.get("acting", ""),
+        "token": only(first, "god", "doubt", "suggested"),
+        "claims": [each for each in choices if each["key"] == "claim"],
+        "dismiss": [each for each in choices if each["key"] == "dismiss"],
+    }
+
+
+def correction(view: View) -> Slice:
+    """Return the correction that waits for a second tribe; a phone with several seats may answer as each of them."""
+    proposal = view["correction"]
+    if proposal is None:
+        return {"proposal": None, "answers": []}
+    offered = [
+        (seat, choice) for seat, choices in held(view) for choice in choices if choice["group"] == "correction"
+    ]
+    confirming = [(seat, choice) for seat, choice in offered if choice["key"] == "confirm"]
+    withdrawing = [(seat, choice) for seat, choice in offered if choice["key"] == "withdraw"]
+    return {
+        "proposal": only(proposal, "by", "seat", "god", "delta"),
+        "answers": [{"seat": seat, "choice": dict(choice)} for seat, choice in confirming + withdrawing[:1]],
+    }
+
+
+def _action(view: View) -> Slice:
+    choice = next(iter(chosen(view, "turn")), None)
+    return {
+        "acting": view.get("acting", ""),
+        "seat": view["on_turn"] or "",
+        "mine": view.get("acting") == view["on_turn"],
+        "choice": dict(choice) if choice else None,
+        "shared": bool(view.get("also")),
+    }
+
+
+def given(view: View) -> Slice:
+    """Return who gave what, and beside each number the corrections by one that a seat may propose."""
+    steps = {}
+    for choice in chosen(view, "correction"):
+        if choice["key"] == "propose":
+            facts = choice["facts"]
+            steps[facts["seat"], facts["god"], facts["delta"]] = dict(choice)
+    return {
+        "acting": view.get("acting", ""),
+        "tribes": [
+            {
+                "seat": seat,
+                "gods": [
+                    {
+                        "god": god,
+                        "given": view["given"][seat][god],
+                        "less": steps.get((seat, god, -1)),
+                        "more": steps.get((seat, god, 1)),
+                    }
+                    for god in GODS
+                ],
+            }
+            for seat in view["seats"]
+        ],
+        "other": [dict(choice) for choice in chosen(view, "correction") if choice["key"] == "propose_other"],
+    }
+
+
+def _drawer(view: View) -> Slice:
+    return {
+        "acting": view.get("acting", ""),
+        "over": view["outcome"] is not None,
+        "week_cards": view["week_cards"],
+        "week": [dict(choice) for choice in chosen(view, "week")],
+        "settle": [dict(choice) for choice in chosen(view, "end")],
+        "taps": _by_god([tap for tap in chosen(view, "tap") if view.get("temple") or tap["facts"]["n"] not in HANDY]),
+    }
+
+
+def outcome(view: View) -> Slice:
+    """Return how the game ended."""
+    outcome = view["outcome"]
+    if outcome is None:
+        return {"kind": "", "seat": "", "turn": 0, "total": 0}
+    return {"kind": outcome["kind"], "seat": outcome["seat"] or "", "turn": view["turn"], "total": view["total"]}
+
+
+def _by_god(taps: Choices) -> list[Json]:
+    if not taps:
+        return []
+    return [{"god": god, "taps": [dict(tap) for tap in taps if tap["facts"]["god"] == god]} for god in GODS]

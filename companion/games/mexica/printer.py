@@ -1,0 +1,109 @@
+"""What Mexica's pages for the printer show: the calendar, the 360 cards, the tallies. Pure; it knows no paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import cos, radians, sin
+
+from companion.games.kit import Json
+from companion.games.mexica.page import calendar_board as geometry
+from companion.games.mexica.rules.calendar import AROUND, SIGNS, STARTS, WEEK
+from companion.games.mexica.rules.cards import DECK
+from companion.games.mexica.rules.cards import words as say
+from companion.games.mexica.rules.cards.deck import PILES, Card
+
+CARDS: Mapping[str, str] = {f"{pile}_cards": pile for pile in PILES}
+SHEETS: tuple[str, ...] = ("board", *CARDS, "tallies")
+
+GODS = ("huitzilopochtli", "tlaloc")
+COUNTDOWN = 13
+
+
+def sheet(name: str, language: str) -> Mapping[str, Json]:
+    """Return the slice of one page for the printer; raises `KeyError` for a name that is not in `SHEETS`."""
+    if name in CARDS:
+        return _cards(CARDS[name], language)
+    return {"board": _board, "tallies": _tallies}[name]()
+
+
+def _cards(pile: str, language: str) -> Mapping[str, Json]:
+    return {"pile": pile, "cards": [_card(card, language) for card in DECK if card.pile == pile]}
+
+
+def _card(card: Card, language: str) -> Mapping[str, Json]:
+    effect, facts = say.sentence(card)
+    words = DECK.words[language]
+    return {
+        "id": card.id,
+        "pile": card.pile,
+        "space": card.space or "",
+        "number": card.number,
+        "sign": card.sign or "",
+        "title": words[say.title(card)],
+        "story": words[say.story(card)],
+        "effect": effect,
+        "facts": facts,
+        "counts": say.counts(card) or "",
+    }
+
+
+def _tallies() -> Mapping[str, Json]:
+    return {
+        "gods": list(GODS),
+        "flag": AROUND,
+        "flags": WEEK,
+        "countdown": COUNTDOWN,
+        "signs": list(SIGNS),
+        "week": WEEK,
+    }
+
+
+_QUARTERS = ((1, 0), (0, 0), (0, 1), (1, 1))
+"""Where each quarter of the board lies, in halves of the drawing from its left and upper edges."""
+
+_TRACK = (481.0, 460.0)
+"""Radii of the two rows of places on which a marker shows the day count."""
+
+
+def _board() -> Mapping[str, Json]:
+    """Return the board quarter by quarter, in the units of `calendar_board`; a space as it is seen from outside."""
+    spaces = geometry.spaces()
+    quarters: list[Json] = []
+    for n, (quadrant, (right, lower)) in enumerate(zip(geometry.quadrants(), _QUARTERS, strict=True)):
+        quarters.append(
+            {
+                "seat": quadrant.seat,
+                "left": right * geometry.CENTRE,
+                "top": lower * geometry.CENTRE,
+                "stripe": quadrant.stripe,
+                "spaces": [
+                    {
+                        "sign": space.sign,
+                        "place": space.place,
+                        "outline": space.outline,
+                        "turned": space.turned,
+                        "start": next((seat for seat, place in STARTS.items() if place == space.place), ""),
+                    }
+                    for space in spaces[5 * n : 5 * n + 5]
+                ],
+            }
+        )
+    return {
+        "size": geometry.SIZE,
+        "centre": geometry.CENTRE,
+        "outer": geometry.OUTER,
+        "inner": geometry.INNER,
+        "quarters": quarters,
+        "track": _track(),
+    }
+
+
+def _track() -> list[Json]:
+    """Return the places of the day counts 0 to 13 for a space at the top: outer row first, from left to right."""
+    places: list[Json] = []
+    for count in range(WEEK + 1):
+        row, column = divmod(count, (WEEK + 1) // 2)
+        angle = radians((column - 3) * geometry.STEP * 0.135)
+        x, y = _TRACK[row] * sin(angle), -_TRACK[row] * cos(angle)
+        places.append({"count": count, "x": round(x, 1), "y": round(y, 1)})
+    return places

@@ -1,0 +1,79 @@
+"""The cards of Mexica: what they may do, the four decks and the words on them. They are data; the rules play them.
+
+The game's own deck is part of its code: it is read once, when the package is imported, and never again. A deck of
+a table's own is a text among its options, read when it is first needed (ruling M20).
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from functools import lru_cache
+
+from companion.games.kit import Facts, Fault, Reader
+from companion.games.mexica.rules.cards.deck import LANGUAGES, PILES, Deck, DeckError, read
+
+
+def _text(name: str) -> str:
+    data = pkgutil.get_data("companion.games.mexica", name)
+    assert data is not None  # the package is a folder of files
+    return data.decode("utf-8")
+
+
+_FILES = (*(f"data/{pile}.toml" for pile in PILES), *(f"data/cards.{language}.toml" for language in LANGUAGES))
+
+DECK: Deck = read({name: _text(name) for name in _FILES})
+"""The deck that a table plays with unless it brings its own."""
+
+DEFAULT = "default"
+"""What a table's option ``deck`` says instead of a text where the table plays with `DECK`."""
+
+
+@lru_cache(maxsize=16)
+def written(deck: str) -> Deck:
+    """Return the deck that a table's option holds, before it has a table's signs; raises `DeckError`."""
+    return DECK if deck == DEFAULT else read({"deck": deck}, DECK)
+
+
+@lru_cache(maxsize=128)
+def played(deck: str, flowers: int, copies: int, day_signs: str) -> Deck:
+    """Return the deck that a table plays: its option's, with as many signs as it wants (rulings M18 to M20)."""
+    return written(deck).with_signs(flowers, copies, day_signs)
+
+
+@lru_cache(maxsize=16)
+def faults(text: str) -> tuple[Fault, ...]:
+    """Return what is wrong in a deck of one's own, in order."""
+    try:
+        written(text)
+    except DeckError as error:
+        return tuple(fault for _, fault in error.faults)
+    return ()
+
+
+def contents(text: str) -> list[tuple[str, Facts]]:
+    """Return what a deck of one's own holds and where it differs from `DECK`, as codes under ``contents``."""
+    deck = written(text)
+    found: list[tuple[str, Facts]] = [(f"pile.{pile}", {"n": len(deck.pile(pile))}) for pile in PILES]
+    changed = [card.id for card in deck if card != DECK.card(card.id)]
+    told = sorted(
+        {
+            key.split(".")[1]
+            for language in LANGUAGES
+            for key, said in deck.words[language].items()
+            if said != DECK.words[language][key]
+        },
+        key=[card.id for card in deck].index,
+    )
+    found.append(("changed", {"n": len(changed), "cards": _some(changed)}) if changed else ("changed_none", {}))
+    found.append(("told", {"n": len(told), "cards": _some(told)}) if told else ("told_none", {}))
+    signs = [card.sign for card in deck.with_signs() if card.sign]
+    found += [(f"sign.{sign}", {"n": signs.count(sign)}) for sign in ("eagle", "serpent", "flower")]
+    return found
+
+
+def _some(ids: list[str]) -> str:
+    return ", ".join([*ids[:12], *["…"] * (len(ids) > 12)])
+
+
+READER = Reader(faults, contents)
+"""How a table's own deck is checked and told of, for the option ``deck``."""

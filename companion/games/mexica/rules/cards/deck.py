@@ -1,0 +1,407 @@
+"""Decks of cards: reads them from TOML, checks every card and says which line is wrong and why. It deals nothing.
+
+A deck file holds a table for each pile, ``[day]``, ``[week]``, ``[war]``, ``[rain]``, with a line for each card
+under its id, and may hold the words on them::
+
+    [day]
+    day-crocodile-7 = { effect = "walk", spaces = 4 }
+
+    [words.en]
+    day-crocodile-7 = { title = "The shallows", story = "Reeds, then water to the knee, then reeds again." }
+
+A deck of one's own names only the cards that it changes. The ids are given: 20 signs by 13 numbers make the 260 Day
+cards, ``day-crocodile-1`` to ``day-flower-13``; then ``week-crocodile`` to ``week-flower``, ``war-1`` to ``war-40``,
+``rain-1`` to ``rain-40``. So a printed deck and the app always agree on which card was drawn.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias, get_args
+
+from companion.games.kit import Arg, Fault, toml
+from companion.games.mexica.rules.cards.effects import (
+    SPACES,
+    AnotherTurn,
+    Attack,
+    Boost,
+    Demand,
+    Draw,
+    Effect,
+    EffectError,
+    Gain,
+    Give,
+    GoTo,
+    GoToStart,
+    Lose,
+    Pay,
+    Reroll,
+    ReturnCard,
+    Sign,
+    SignName,
+    Space,
+    Standing,
+    TakeWeek,
+    Walk,
+    Ward,
+    from_table,
+    name_of,
+    shown,
+)
+from companion.games.mexica.rules.cards.timing import MOMENTS, Moment, may_play
+
+Pile: TypeAlias = Literal["day", "week", "war", "rain"]
+
+PILES: tuple[Pile, ...] = get_args(Pile)
+MOST_FAULTS = 1_000
+"""How many faults of a deck are kept: a card can hardly have more than two."""
+
+NUMBERS = 13
+GOD_CARDS = 40
+"""How many cards each god's deck holds."""
+
+LANGUAGES = ("en", "es")
+LONGEST = {"title": 40, "story": 120}
+"""The most letters of the words on a card, as they fit on a printed one."""
+
+_SIGNS: tuple[SignName, ...] = get_args(SignName)
+
+# The Day cards that count as the nopal where a table wants more of them (ruling M18): the days of the South, whose
+# last is the Flower, in the order in which they are taken.
+_SOUTH: tuple[Space, ...] = ("flower", "grass", "lizard", "rabbit", "vulture")
+
+
+Bearers: TypeAlias = tuple[frozenset[str], tuple[int, ...]]
+"""What counts as a sign: cards by their ids, and week cards by their places in the calendar, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One card: its id, its pile, what it does, and the sign that it counts as, or none.
+
+    `space` and `number` are a Day card's day; a Week card has a space and the number 0, a god's card its number in
+    the deck. `plain` is what a sign's card does at a table that plays with fewer of them.
+    """
+
+    id: str
+    pile: Pile
+    space: Space | None
+    number: int
+    effect: Effect
+    sign: SignName | None = None
+    plain: Effect | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Deck:
+    """The four piles, each in the order of its ids, and the words on the cards that a deck of one's own brings.
+
+    Laws: each id of `ids` is exactly one card of its pile, whatever the table's options; no card is in two piles.
+    """
+
+    day: tuple[Card, ...]
+    week: tuple[Card, ...]
+    war: tuple[Card, ...]
+    rain: tuple[Card, ...]
+    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
+    signs: Mapping[SignName, frozenset[str]] = field(init=False, repr=False, compare=False)
+    """The cards that count as each sign, by their ids; those of the week, which no hand holds, left out."""
+    week_signs: Mapping[SignName, tuple[int, ...]] = field(init=False, repr=False, compare=False)
+    """The week cards that count as each sign, by their places in the calendar, from 0."""
+    bearers: tuple[Bearers, ...] = field(init=False, repr=False, compare=False)
+    """Of each sign `signs` and `week_signs` together."""
+    hand_bearers: tuple[Bearers, ...] = field(init=False, repr=False, compare=False)
+    """The same for a table at which week cards count as no sign."""
+    standing: Mapping[str, tuple[tuple[int, int], ...]] = field(init=False, repr=False, compare=False)
+    """For each number that week cards raise or lower: their places in the calendar, from 0, and by how much."""
+    playable: Mapping[Moment, frozenset[str]] = field(init=False, repr=False, compare=False)
+    """The cards that may be played from a hand at each moment, by their ids; signs are only shown."""
+    _by_id: Mapping[str, Card] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Lay the indexes."""
+        signs = {
+            sign: frozenset(card.id for card in (*self.day, *self.war, *self.rain) if card.sign == sign)
+            for sign in _SIGNS
+        }
+        weeks = {sign: tuple(place for place, card in enumerate(self.week) if card.sign == sign) for sign in _SIGNS}
+        index: dict[str, object] = {
+            "signs": signs,
+            "week_signs": weeks,
+            "bearers": tuple((signs[sign], weeks[sign]) for sign in _SIGNS),
+            "hand_bearers": tuple((signs[sign], ()) for sign in _SIGNS),
+            "standing": _standing(self.week),
+            "playable": {
+                moment: frozenset(
+                    card.id for card in self if card.sign is None and may_play(card.pile, card.effect, moment)
+                )
+                for moment in MOMENTS
+            },
+            "_by_id": {card.id: card for card in self},
+        }
+        for name, value in index.items():
+            object.__setattr__(self, name, value)
+
+    def __iter__(self) -> Iterator[Card]:
+        """Run through all cards, pile by pile."""
+        for pile in PILES:
+            yield from self.pile(pile)
+
+    def pile(self, name: Pile) -> tuple[Card, ...]:
+        """Return the cards of a pile."""
+        cards: tuple[Card, ...] = getattr(self, name)
+        return cards
+
+    def card(self, card_id: str) -> Card:
+        """Return the card of an id; raises `KeyError`."""
+        return self._by_id[card_id]
+
+    def with_signs(self, flowers: int = 13, copies: int = 1, day_signs: str = "flower_only") -> Deck:
+        """Return the deck with as many signs as a table wants (rulings M18, M19).
+
+        `flowers` Day cards are the nopal: one, or the 13 of the Flower, or those of three or of all five days of the
+        South. `copies` cards of each god's deck are its sign, spread evenly, the fortieth always. With `day_signs`
+        ``all``, the Day cards of the Eagle and of the Serpent are those signs too. Raises `ValueError`.
+        """
+        if flowers not in (1, 13, 39, 65) or copies not in (1, 5, 10) or day_signs not in ("flower_only", "all"):
+            raise ValueError(
+                f"signs are {flowers!r}, {copies!r}, {day_signs!r}; expected 1, 13, 39 or 65 flowers, "
+                "1, 5 or 10 copies, flower_only or all"
+            )
+        nopales = _SOUTH[: max(1, flowers // NUMBERS)]
+        step = GOD_CARDS // copies
+
+        def of_day(card: Card) -> SignName | None:
+            if card.space in nopales and (flowers > 1 or card.number == 1):
+                return "flower"
+            return card.space if day_signs == "all" and card.space in ("eagle", "serpent") else None
+
+        return replace(
+            self,
+            day=tuple(_as_sign(card, of_day(card)) for card in self.day),
+            war=tuple(_as_sign(card, None if card.number % step else "eagle") for card in self.war),
+            rain=tuple(_as_sign(card, None if card.number % step else "serpent") for card in self.rain),
+        )
+
+
+class DeckError(ValueError):
+    """A deck that cannot be played: `faults` holds everything that is wrong, in order, each with its file's name."""
+
+    def __init__(self, faults: Iterable[tuple[str, Fault]]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(f"{file}:{each.line}: {each.code} {each.facts}" for file, each in self.faults))
+
+
+def _standing(week: tuple[Card, ...]) -> dict[str, tuple[tuple[int, int], ...]]:
+    found: dict[str, tuple[tuple[int, int], ...]] = {}
+    for place, card in enumerate(week):
+        if isinstance(card.effect, Standing):
+            found[card.effect.what] = (*found.get(card.effect.what, ()), (place, card.effect.by))
+    return found
+
+
+def ids(pile: Pile) -> list[str]:
+    """Return the ids of a pile's cards in order."""
+    if pile == "day":
+        return [f"day-{space}-{number}" for space in SPACES for number in range(1, NUMBERS + 1)]
+    if pile == "week":
+        return [f"week-{space}" for space in SPACES]
+    return [f"{pile}-{number}" for number in range(1, GOD_CARDS + 1)]
+
+
+def read(files: Mapping[str, str], base: Deck | None = None) -> Deck:
+    """Return the deck that some TOML files describe, given as their texts by name; raises `DeckError`.
+
+    With a `base`, cards that no file names are as they are there; without one, every card must be named.
+    """
+    faults: list[tuple[str, Fault]] = []
+    found: dict[str, Card] = {}
+    said: Mapping[str, Mapping[str, str]] = base.words if base else {}
+    words = {language: dict(said.get(language, {})) for language in LANGUAGES}
+    for name, text in files.items():
+        _File(name, text, faults).read(found, words)
+    if not faults and base is None:
+        last = next(reversed([*files]), "deck")
+        missing = [each for pile in PILES for each in ids(pile) if each not in found]
+        faults += [(last, Fault(1, "missing", {"card": each})) for each in missing]
+    if faults:
+        raise DeckError(faults)
+    known = {card.id: card for card in base or ()} | found
+    day, week, war, rain = (tuple(known[each] for each in ids(pile)) for pile in PILES)
+    return Deck(day, week, war, rain, words)
+
+
+class _File:
+    """One file while it is read: each fault goes to `faults` with its line."""
+
+    def __init__(self, name: str, text: str, faults: list[tuple[str, Fault]]) -> None:
+        self._name = name
+        self._text = text
+        self._faults = faults
+        self._lines: Mapping[tuple[str, ...], int] | None = None
+
+    def read(self, found: dict[str, Card], words: dict[str, dict[str, str]]) -> None:
+        try:
+            tree = toml.loads(self._text)
+        except tomllib.TOMLDecodeError as error:
+            at = re.search(r"line (\d+)", str(error))
+            line = int(at[1]) if at else self._text.count("\n") + 1
+            said = re.sub(r" \(at .*\)$", "", str(error))
+            self._faults.append((self._name, Fault(line, "toml", {"said": said})))
+            return
+        except toml.TomlLimitError as error:
+            self._faults.append((self._name, error.fault))
+            return
+        for key, value in tree.items():
+            if key in PILES and isinstance(value, dict):
+                self._pile(key, value, found)
+            elif key == "words" and isinstance(value, dict):
+                self._words(value, words)
+            else:
+                self._fault((key,), "table", found=shown(key))
+
+    def _pile(self, pile: Pile, table: Mapping[str, Any], found: dict[str, Card]) -> None:
+        known = {each: n for n, each in enumerate(ids(pile))}
+        first, last = (ids(pile)[n] for n in (0, -1))
+        for each, value in table.items():
+            if each not in known:
+                self._fault((pile, each), "unknown_card", found=shown(each), pile=pile, first=first, last=last)
+            elif each in found:
+                self._fault((pile, each), "twice", card=each)
+            elif not isinstance(value, dict):
+                self._fault((pile, each), "card", card=each, found=shown(value))
+            else:
+                try:
+                    found[each] = _card(pile, each, known[each], value)
+                except EffectError as error:
+                    self._fault((pile, each), error.code, card=each, **error.facts)
+
+    def _words(self, table: Mapping[str, Any], words: dict[str, dict[str, str]]) -> None:
+        known = {each for pile in PILES for each in ids(pile)}
+        for language, cards in table.items():
+            if language not in LANGUAGES or not isinstance(cards, dict):
+                self._fault(("words", language), "language", found=shown(language))
+                continue
+            for each, said in cards.items():
+                if each not in known:
+                    self._fault(("words", language, each), "no_card", found=shown(each))
+                elif wrong := _no_words(said):
+                    self._fault(("words", language, each), wrong.code, card=each, **wrong.facts)
+                else:
+                    words[language] |= {f"card.{each}.{part}": text for part, text in said.items()}
+
+    def _fault(self, path: tuple[str, ...], code: str, **facts: Arg) -> None:
+        if len(self._faults) >= MOST_FAULTS:
+            return
+        if self._lines is None:
+            self._lines = _lines(self._text)
+        line = next((self._lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self._lines), 1)
+        self._faults.append((self._name, Fault(line, code, facts)))
+
+
+def _card(pile: Pile, card_id: str, place: int, table: Mapping[str, Any]) -> Card:
+    given = dict(table)
+    sign, plain = given.pop("sign", None), given.pop("plain", None)
+    effect = _effect(pile, given)
+    if sign is not None and (pile != "week" or sign not in _SIGNS):
+        raise EffectError("counts", found=shown(sign), allowed=" | ".join(_SIGNS))
+    if plain is not None and not isinstance(plain, dict):
+        raise EffectError("plain", found=shown(plain))
+    without = None if plain is None else _effect(pile, plain)
+    if isinstance(effect, Sign) and (without is None or isinstance(without, Sign)):
+        raise EffectError("lacks_plain")
+    space = SPACES[place // NUMBERS] if pile == "day" else SPACES[place] if pile == "week" else None
+    number = place % NUMBERS + 1 if pile == "day" else 0 if pile == "week" else place + 1
+    return Card(card_id, pile, space, number, effect, effect.of if isinstance(effect, Sign) else sign, without)
+
+
+_KINDS: Mapping[Pile, tuple[type[Effect], ...]] = {
+    "day": (
+        GoTo, GoToStart, Walk, AnotherTurn, Gain, Lose, Pay, Demand, Give, Draw, TakeWeek, Attack, ReturnCard, Ward,
+        Boost, Sign,
+    ),
+    "week": (Standing,),
+    "war": (Boost, Attack, Reroll, Ward, Sign),
+    "rain": (Boost, Gain, Draw, Ward, Sign),
+}  # fmt: skip
+"""What the cards of a pile may do: War in battle, Rain at a landing, Week for as long as it is held."""
+
+_BOOSTS: Mapping[Pile, tuple[str, ...]] = {
+    "war": ("attack", "defence", "battle", "loot", "ransom"),
+    "rain": ("defence", "gather", "tribute"),
+}
+
+
+def may_do(pile: Pile, effect: Effect) -> EffectError | None:
+    """Return why an effect has no place in a pile (a bonus to attack on a Rain card), or none where it has one."""
+    if not isinstance(effect, _KINDS[pile]):
+        return EffectError("pile", effect=name_of(effect), pile=pile)
+    if pile == "day":
+        return None
+    if isinstance(effect, Boost) and effect.what not in _BOOSTS[pile]:
+        return _misplaced(pile, effect, "what", " | ".join(_BOOSTS[pile]))
+    if isinstance(effect, Boost) and effect.whose != "mine":
+        return _misplaced(pile, effect, "whose", "mine")
+    if isinstance(effect, Ward) and effect.against != "attack":
+        return _misplaced(pile, effect, "against", "attack")
+    if isinstance(effect, Sign) and effect.of != (of := "eagle" if pile == "war" else "serpent"):
+        return _misplaced(pile, effect, "of", of)
+    return None
+
+
+def _misplaced(pile: Pile, effect: Effect, name: str, allowed: str) -> EffectError:
+    found = shown(getattr(effect, name))
+    return EffectError("misplaced", pile=pile, effect=name_of(effect), name=name, found=found, allowed=allowed)
+
+
+def _effect(pile: Pile, table: Mapping[str, Any]) -> Effect:
+    effect = from_table(table)
+    if wrong := may_do(pile, effect):
+        raise wrong
+    return effect
+
+
+def _as_sign(card: Card, sign: SignName | None) -> Card:
+    """Return a card as the sign that it shall be, or as a plain one."""
+    if card.sign == sign:
+        return card
+    plain = card.plain if isinstance(card.effect, Sign) else card.effect
+    assert plain is not None  # a card that is a sign was read with what it is otherwise
+    if sign:
+        return replace(card, effect=Sign(sign), sign=sign, plain=plain)
+    return replace(card, effect=plain, sign=None, plain=None)
+
+
+def _no_words(said: object) -> EffectError | None:
+    """Return what is wrong with the words on a card, or none."""
+    if not isinstance(said, dict) or not said or not said.keys() <= LONGEST.keys():
+        return EffectError("words", found=shown(said))
+    for part, text in said.items():
+        if not isinstance(text, str) or not text.strip() or not text.isprintable() or {"{", "}"} & set(text):
+            return EffectError("one_line", part=part, found=shown(text))
+        if len(text) > LONGEST[part]:
+            return EffectError("letters", part=part, length=len(text), longest=LONGEST[part])
+    return None
+
+
+def _lines(text: str) -> dict[tuple[str, ...], int]:
+    """Return the first line on which each key stands, or its table begins, however the file writes them."""
+    at: tuple[str, ...] = ()
+    lines: dict[tuple[str, ...], int] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if header := re.match(r"\s*\[([^\[\]]+)\]", line):
+            here = at = _keys(header[1])
+        elif "=" in line and re.fullmatch(r"[\w\-\".' \t]+", key := line.partition("=")[0]):
+            here = (*at, *_keys(key))
+        else:
+            continue
+        for n in range(1, min(len(here), 4) + 1):
+            lines.setdefault(here[:n], number)
+    return lines
+
+
+def _keys(dotted: str) -> tuple[str, ...]:
+    return tuple(part.strip().strip("\"'") for part in dotted.split("."))

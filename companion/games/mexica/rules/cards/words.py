@@ -1,0 +1,102 @@
+"""Which text says what a card does: an effect's key and facts, so that the words on a card follow its rule.
+
+It holds no words itself. The sentences are in the game's texts under ``effect``; a card's own title and story are
+in the words of its deck under ``card.<id>``.
+"""
+
+from __future__ import annotations
+
+from companion.games.kit import Facts
+from companion.games.mexica.rules.cards.deck import Card, Pile
+from companion.games.mexica.rules.cards.effects import (
+    AnotherTurn,
+    Attack,
+    Boost,
+    Demand,
+    Draw,
+    Effect,
+    Gain,
+    Give,
+    GoTo,
+    GoToStart,
+    Lose,
+    Pay,
+    Reroll,
+    ReturnCard,
+    Sign,
+    Standing,
+    TakeWeek,
+    Walk,
+    Ward,
+)
+
+
+def title(card: Card) -> str:
+    """Return the key of a card's title."""
+    return f"card.{card.id}.title"
+
+
+def story(card: Card) -> str:
+    """Return the key of the line of the wandering that a card tells."""
+    return f"card.{card.id}.story"
+
+
+def sentence(card: Card) -> tuple[str, Facts]:
+    """Return the key and the facts of the sentence that says what a card does."""
+    key, facts = _said(card.effect, card.pile)
+    return f"effect.{key}", facts
+
+
+def counts(card: Card) -> str | None:
+    """Return the key of what a week card says beside its bonus where it counts as a sign (ruling M19), or none."""
+    return f"effect.counts.{card.sign}" if card.sign and not isinstance(card.effect, Sign) else None
+
+
+def _said(effect: Effect, pile: Pile) -> tuple[str, Facts]:
+    match effect:
+        case GoTo(space, bonus):
+            return ("go_to.bonus", {"space": space, "n": bonus}) if bonus else ("go_to.bare", {"space": space})
+        case GoToStart(of):
+            return "go_to_start", {"of": of}
+        case Walk(spaces):
+            return ("walk.forward" if spaces > 0 else "walk.back"), {"n": abs(spaces)}
+        case AnotherTurn():
+            return "another_turn", {}
+        case Gain(tokens):
+            return "gain", {"n": tokens}
+        case Lose(tokens):
+            return "lose", {"n": tokens}
+        case Pay(tokens, to):
+            return f"pay.{to}", {"n": tokens}
+        case Demand(tokens, "me"):
+            return "demand.me", {"n": tokens}
+        case Demand(tokens, god):
+            return "demand.god", {"n": tokens, "god": god}
+        case Give(god, tokens):
+            return "give", {"n": tokens, "god": god}
+        case Draw(of_pile):
+            return f"draw.{of_pile}", {}
+        case TakeWeek(which):
+            return f"take_week.{which}", {}
+        case Attack("nearest", bonus):
+            return ("attack.nearest.bonus", {"n": bonus}) if bonus else ("attack.nearest.bare", {})
+        case Attack(whom, bonus):
+            return ("attack.of.bonus", {"of": whom, "n": bonus}) if bonus else ("attack.of.bare", {"of": whom})
+        case ReturnCard(of_pile):
+            return f"return_card.{of_pile}", {}
+        case Ward(against):
+            # A Day card is a promise for later, a god's card is played in the battle that it ends.
+            return (f"ward.{against}" if pile == "day" else "ward.now"), {}
+        case Boost(what, by, whose):
+            when = "next" if pile == "day" else "now"
+            return f"boost.{when}.{whose}.{_sense(by)}", {"what": what, "n": abs(by)}
+        case Reroll(whose):
+            return f"reroll.{whose}", {}
+        case Standing(what, by):
+            return f"standing.{_sense(by)}", {"what": what, "n": abs(by)}
+        case Sign(of_sign):
+            return f"sign.{of_sign}", {}
+
+
+def _sense(by: int) -> str:
+    return "more" if by > 0 else "fewer"

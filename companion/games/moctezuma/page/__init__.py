@@ -1,0 +1,1 @@
+"""The page of Moctezuma's Revenge: what a seat may know, and the regions it is drawn from."""

@@ -1,0 +1,58 @@
+"""What a table may choose about Moctezuma's Revenge: options with their rulings, presets, seats. It plays nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from companion.games.kit import Option, Seat, Value, complete
+
+_OFF_ON = ("off", "on")
+_ON_OFF = ("on", "off")
+
+OPTIONS: tuple[Option, ...] = (
+    Option("curse_rule", "any", "Z1", ("any", "majority", "all", "two_plus")),
+    Option("third_chit", "second", "Z3", ("second", "first")),
+    Option("flip", "round", "Z5", ("round", "turn")),
+    Option("board", "hex434", "Z10", ("hex434", "hub_ring", "star", "custom")),
+    Option("keep", "must", "Z11", ("must", "may")),
+    Option("bottom", "drawn", "Z13", ("drawn", "choose", "shuffle")),
+    Option("open_treasure", "off", "Z14", _OFF_ON),
+    Option("peek_target_public", "on", "Z22", _ON_OFF),
+    Option("deduction", "on", "Z25", _ON_OFF),
+)
+
+PRESETS: Mapping[str, Mapping[str, Value]] = {
+    "classic": {},
+    "swift": {"flip": "turn", "board": "hub_ring"},
+    "later_chits": {"curse_rule": "two_plus", "flip": "turn"},
+}
+
+COLOURS: tuple[Seat, ...] = ("red", "blue", "yellow", "green", "white", "black")
+"""The six researchers; turns go round in this order, beginning with the one that was drawn (ruling Z23)."""
+
+SEATINGS: Mapping[int, tuple[Seat, ...]] = {players: COLOURS[:players] for players in range(2, 7)}
+
+
+@dataclass(frozen=True)
+class HouseRules:
+    """One table's choice: a field for each option, under its key."""
+
+    curse_rule: str
+    third_chit: str
+    flip: str
+    board: str
+    keep: str
+    bottom: str
+    open_treasure: str
+    peek_target_public: str
+    deduction: str
+
+    @classmethod
+    def of(cls, chosen: Mapping[str, Value]) -> HouseRules:
+        """Read a complete choice; raises `ValueError` for one that is incomplete or that no option accepts."""
+        return cls(**complete(OPTIONS, chosen))  # type: ignore[arg-type]  # each value was accepted by the option of its field
+
+    def chosen(self) -> dict[str, Value]:
+        """Return the choice as it was given to `of`."""
+        return {option.key: getattr(self, option.key) for option in OPTIONS}

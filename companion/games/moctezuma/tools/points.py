@@ -1,0 +1,66 @@
+"""The action-point counter: five beans, spent by a tap for what is done, given anew to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from companion.games.kit import Arg, Json, Move, Value, changed
+from companion.games.moctezuma.rules.state import COSTS, POINTS
+from companion.games.moctezuma.tools.tool import Sheet, Tool, number
+
+SPENT = {"walk": 1, **{f"{what}_{n}": cost for what in ("study", "explore") for n, cost in COSTS.items()}}
+"""What may be done for how many points (rulings Z8, Z20: what is possible where, the table sees for itself)."""
+
+
+@dataclass(frozen=True)
+class Points(Sheet):
+    """What is left of the turn now running, and what was done in it."""
+
+    left: int = POINTS
+    done: tuple[str, ...] = ()
+    turn: int = 1
+
+
+class PointCounter(Tool[Points]):
+    """Counts five points a turn."""
+
+    name: str = "moctezuma.points"
+
+    def empty(self, chosen: tuple[Value, ...]) -> Points:
+        """Return the first turn with all its points."""
+        return Points(chosen)
+
+    def taps(self, state: Points) -> Iterable[Move]:
+        """Return what can be paid, and the next turn."""
+        return [Move("next"), *(Move("spend", (what,)) for what, cost in SPENT.items() if cost <= state.left)]
+
+    def tapped(self, state: Points, name: str, *args: Arg) -> Points:
+        """Return the counter after a tap; points that are left are lost (ruling Z19)."""
+        if name == "next":
+            return Points(state.chosen, turn=state.turn + 1)
+        what = str(args[0])
+        return changed(state, left=state.left - SPENT[what], done=(*state.done, what))
+
+    def sheet_of(self, state: Points) -> dict[str, Json]:
+        """Return the points and what they were spent on."""
+        return {
+            "left": state.left,
+            "of": POINTS,
+            "turn": state.turn,
+            "done": list(state.done),
+            "costs": dict(SPENT),
+        }
+
+    def words(self, state: Points) -> Sequence[str]:
+        """Return turn and spendings; what is left follows."""
+        return (str(state.turn), ",".join(state.done) or "-")
+
+    def read(self, chosen: tuple[Value, ...], words: Sequence[str]) -> Points:
+        """Read a counter; raises `ValueError`."""
+        turn, spent = words
+        done = () if spent == "-" else tuple(spent.split(","))
+        left = POINTS - sum(SPENT[what] for what in done)
+        if left < 0 or not number(turn, 10**9):
+            raise ValueError(f"a turn spends {POINTS - left}; expected at most {POINTS}, in a turn from 1")
+        return Points(chosen, left, done, number(turn, 10**9))

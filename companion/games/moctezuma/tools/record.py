@@ -1,0 +1,161 @@
+"""The record sheet: what one player at a real table has seen and kept, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from companion.games.kit import Arg, Json, Move, Option, Value, changed
+from companion.games.moctezuma.rules.deduction import Knowledge, deduce
+from companion.games.moctezuma.rules.pieces import (
+    CLUE,
+    COPIES,
+    CURSED,
+    DECK,
+    DOUBLED,
+    FACES,
+    KINGS,
+    NAMES,
+    SAFE,
+    SPACES,
+    TEMPLES,
+    UNSEEN,
+    WORTH_COPIES,
+    WORTHS,
+    chits,
+    chits_of,
+)
+from companion.games.moctezuma.tools.tool import Sheet, Tool, cards, number, written
+
+_SIGNS = "sc?"
+
+
+@dataclass(frozen=True)
+class Record(Sheet):
+    """Chits that were seen, names that were read, and treasure that was kept, each a temple and a worth."""
+
+    chits: tuple[int, ...] = (UNSEEN,) * SPACES
+    names: tuple[int, ...] = (UNSEEN,) * TEMPLES
+    kept: tuple[tuple[int, int], ...] = ()
+
+
+class RecordSheet(Tool[Record]):
+    """One player's own sheet (ruling Z25): each thing seen is one tap, and a second tap takes it out again."""
+
+    name: str = "moctezuma.record"
+    options: tuple[Option, ...] = (
+        Option("curse_rule", "any", "Z1", ("any", "majority", "all", "two_plus")),
+        Option("third_chit", "second", "Z3", ("second", "first")),
+        Option("deduction", "on", "Z25", ("on", "off")),
+    )
+
+    def empty(self, chosen: tuple[Value, ...]) -> Record:
+        """Return the sheet on which nothing stands."""
+        return Record(chosen)
+
+    def free(self, state: Record, key: str, value: Value) -> bool:
+        """Return whether the chits that stand there are in the bag of another rule."""
+        bag = chits(str(value) if key == "curse_rule" else str(self.chose(state, "curse_rule")))
+        return state.chits.count(CURSED) <= bag.cursed and state.chits.count(SAFE) <= bag.safe
+
+    def taps(self, state: Record) -> Iterable[Move]:
+        """Return what may be noted: no more of anything than there is in the box."""
+        bag = chits(str(self.chose(state, "curse_rule")))
+        for face, copies in ((SAFE, bag.safe), (CURSED, bag.cursed)):
+            free = state.chits.count(face) < copies
+            yield from (Move("chit", (n, FACES[face])) for n, now in enumerate(state.chits) if now == face or free)
+        for name, copies in enumerate(COPIES):
+            free = state.names.count(name) < copies
+            yield from (
+                Move("name", (n + 1, NAMES[name])) for n, now in enumerate(state.names) if now == name or free
+            )
+        for temple in range(1, TEMPLES + 1):
+            for worth, copies in zip(WORTHS, WORTH_COPIES, strict=True):
+                if state.kept.count((temple, worth)) < copies:
+                    yield Move("keep", (temple, worth))
+        yield from (Move("unkeep", card) for card in sorted(set(state.kept)))
+
+    def tapped(self, state: Record, name: str, *args: Arg) -> Record:
+        """Return the sheet after a tap; what stands there already is taken out."""
+        at = int(args[0])
+        if name == "chit":
+            face = FACES.index(str(args[1]))
+            return changed(state, chits=_set(state.chits, at, face))
+        if name == "name":
+            return changed(state, names=_set(state.names, at - 1, NAMES.index(str(args[1]))))
+        card = (at, int(args[1]))
+        if name == "keep":
+            return changed(state, kept=(*state.kept, card))
+        last = len(state.kept) - 1 - state.kept[::-1].index(card)
+        return changed(state, kept=state.kept[:last] + state.kept[last + 1 :])
+
+    def sheet_of(self, state: Record) -> dict[str, Json]:
+        """Return kings and temples with what is known of each, and what follows."""
+        rule, third = str(self.chose(state, "curse_rule")), str(self.chose(state, "third_chit"))
+        helps = self.chose(state, "deduction") == "on"
+        found = deduce(Knowledge(state.chits, state.names, rule, third))
+        left = [copies - state.names.count(name) for name, copies in enumerate(COPIES)]
+        return {
+            "kings": [
+                {
+                    "king": name,
+                    "doubled": king in DOUBLED,
+                    "chits": [
+                        {"space": n, "face": "" if state.chits[n] == UNSEEN else FACES[state.chits[n]]}
+                        for n in chits_of(king, third)
+                    ],
+                    "chance": _percent(float(found.kings[king])) if helps else -1,
+                }
+                for king, name in enumerate(KINGS)
+            ],
+            "temples": [
+                {
+                    "temple": n + 1,
+                    "name": "" if state.names[n] == UNSEEN else NAMES[state.names[n]],
+                    "kept": [worth for temple, worth in state.kept if temple == n + 1],
+                    "chance": _percent(float(found.temples[n].cursed)) if helps else -1,
+                    "worth": round(float(found.temples[n].worth), 2),
+                    "may": [NAMES[name] for name, copies in enumerate(left) if copies],
+                }
+                for n in range(TEMPLES)
+            ],
+            "helps": helps,
+            "worths": list(WORTHS),
+        }
+
+    def words(self, state: Record) -> Sequence[str]:
+        """Return chits, names and treasure."""
+        names = ",".join("?" if name == UNSEEN else str(name) for name in state.names)
+        return ("".join(_SIGNS[face] for face in state.chits), names, written(state.kept))
+
+    def read(self, chosen: tuple[Value, ...], words: Sequence[str]) -> Record:
+        """Read a sheet; raises `ValueError`."""
+        faces, names, kept = words
+        bag = chits(str(chosen[0]))
+        found = Record(
+            chosen,
+            tuple((SAFE, CURSED, UNSEEN)[_SIGNS.index(sign)] for sign in faces),
+            tuple(UNSEEN if name == "?" else number(name, CLUE) for name in names.split(",")),
+            cards(kept),
+        )
+        if (
+            (len(found.chits), len(found.names)) != (SPACES, TEMPLES)
+            or found.chits.count(CURSED) > bag.cursed
+            or found.chits.count(SAFE) > bag.safe
+            or any(found.names.count(name) > copies for name, copies in enumerate(COPIES))
+            or any(
+                found.kept.count((temple, worth)) > copies
+                for temple in range(1, TEMPLES + 1)
+                for worth, copies in zip(WORTHS, WORTH_COPIES, strict=True)
+            )
+        ):
+            raise ValueError(f"a sheet holds {ascii(words)[:100]}; expected no more than {DECK} cards a deck have")
+        return found
+
+
+def _set(values: tuple[int, ...], at: int, value: int) -> tuple[int, ...]:
+    return (*values[:at], UNSEEN if values[at] == value else value, *values[at + 1 :])
+
+
+def _percent(chance: float) -> int:
+    return round(100 * chance)

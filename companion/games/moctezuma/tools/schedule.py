@@ -1,0 +1,96 @@
+"""The chit schedule: whose turn it is, when a chit is turned, and which one comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from companion.games.kit import Arg, Json, Move, Option, Value, changed
+from companion.games.moctezuma.rules.pieces import CURSED, FACES, KINGS, SPACES, king_of
+from companion.games.moctezuma.tools.tool import Sheet, Tool, number
+
+_SIGNS = "sc"
+
+
+@dataclass(frozen=True)
+class Schedule(Sheet):
+    """The turns that were taken, and the faces of the chits that were turned, in order."""
+
+    turns: int = 0
+    faces: tuple[int, ...] = ()
+
+
+class ChitSchedule(Tool[Schedule]):
+    """Keeps the order of rulings Z5 to Z7."""
+
+    name: str = "moctezuma.schedule"
+    options: tuple[Option, ...] = (
+        Option("players", 4, "", (2, 3, 4, 5, 6)),
+        Option("flip", "round", "Z5", ("round", "turn")),
+        Option("third_chit", "second", "Z3", ("second", "first")),
+    )
+
+    def empty(self, chosen: tuple[Value, ...]) -> Schedule:
+        """Return the schedule before the first turn."""
+        return Schedule(chosen)
+
+    def free(self, state: Schedule, key: str, value: Value) -> bool:
+        """Return whether no turn was taken yet."""
+        return not state.turns
+
+    def _every(self, state: Schedule) -> int:
+        return 1 if self.chose(state, "flip") == "turn" else int(self.chose(state, "players"))
+
+    def _due(self, state: Schedule) -> bool:
+        return state.turns // self._every(state) > len(state.faces)
+
+    def taps(self, state: Schedule) -> Iterable[Move]:
+        """Return that a turn has ended, or, where a chit is due, what it shows; nothing when all lie open."""
+        if self._due(state):
+            return [Move("turned", (face,)) for face in FACES]
+        return [] if len(state.faces) == SPACES else [Move("done")]
+
+    def tapped(self, state: Schedule, name: str, *args: Arg) -> Schedule:
+        """Return the schedule after a tap."""
+        if name == "done":
+            return changed(state, turns=state.turns + 1)
+        return changed(state, faces=(*state.faces, FACES.index(str(args[0]))))
+
+    def sheet_of(self, state: Schedule) -> dict[str, Json]:
+        """Return whose turn it is, what is due, and every chit in the order in which they are turned."""
+        third, players, n = str(self.chose(state, "third_chit")), int(self.chose(state, "players")), len(state.faces)
+        kings = [KINGS[king_of(space, third)] for space in range(SPACES)]
+        return {
+            "players": players,
+            "player": state.turns % players + 1,
+            "round": state.turns // players + 1,
+            "due": self._due(state),
+            "over": n == SPACES,
+            "next": {"king": kings[n], "column": n // len(KINGS) + 1} if n < SPACES else None,
+            "until": self._every(state) - state.turns % self._every(state),
+            "chits": [
+                {
+                    "king": king,
+                    "column": space // len(KINGS) + 1,
+                    "face": FACES[state.faces[space]] if space < n else "",
+                    "next": space == n,
+                }
+                for space, king in enumerate(kings)
+            ],
+            "cursed": state.faces.count(CURSED),
+        }
+
+    def words(self, state: Schedule) -> Sequence[str]:
+        """Return the turns and the faces."""
+        return (str(state.turns), "".join(_SIGNS[face] for face in state.faces) or "-")
+
+    def read(self, chosen: tuple[Value, ...], words: Sequence[str]) -> Schedule:
+        """Read a schedule; raises `ValueError`."""
+        turns, faces = words
+        found = Schedule(
+            chosen, number(turns, 200), () if faces == "-" else tuple(_SIGNS.index(sign) for sign in faces)
+        )
+        due = found.turns // self._every(found) - len(found.faces)
+        if due not in (0, 1) or len(found.faces) > SPACES or (due and len(found.faces) == SPACES):
+            raise ValueError(f"{found.turns} turns and {len(found.faces)} chits; expected a chit when one is due")
+        return found

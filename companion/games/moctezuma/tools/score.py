@@ -1,0 +1,186 @@
+"""The final scorer: chits, names and everybody's treasure are tapped in; it counts, says why, and breaks ties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from companion.games.kit import Arg, Json, Move, Option, Value, changed
+from companion.games.moctezuma.rules.options import COLOURS
+from companion.games.moctezuma.rules.pieces import (
+    CLUE,
+    COPIES,
+    CURSED,
+    FACES,
+    GOLD,
+    KINGS,
+    NAMES,
+    SAFE,
+    SPACES,
+    TEMPLES,
+    UNSEEN,
+    WORTH_COPIES,
+    WORTHS,
+    chits,
+    chits_of,
+)
+from companion.games.moctezuma.rules.scoring import cursed_kings, score, winners
+from companion.games.moctezuma.tools.tool import Sheet, Tool, cards, number, written
+
+_SIGNS = "sc"
+
+
+@dataclass(frozen=True)
+class Final(Sheet):
+    """The chart, the names, and each player's treasure; chits are safe until they are tapped."""
+
+    chits: tuple[int, ...] = (SAFE,) * SPACES
+    names: tuple[int, ...] = (UNSEEN,) * TEMPLES
+    treasure: tuple[tuple[tuple[int, int], ...], ...] = ()
+
+
+class FinalScore(Tool[Final]):
+    """Counts a game that was played with real cards (rulings Z1 and Z15 to Z18)."""
+
+    name: str = "moctezuma.score"
+    options: tuple[Option, ...] = (
+        Option("players", 4, "", (2, 3, 4, 5, 6)),
+        Option("curse_rule", "any", "Z1", ("any", "majority", "all", "two_plus")),
+        Option("third_chit", "second", "Z3", ("second", "first")),
+    )
+
+    def empty(self, chosen: tuple[Value, ...]) -> Final:
+        """Return the sheet with safe chits, no names and no treasure."""
+        return Final(chosen, treasure=((),) * int(chosen[0]))
+
+    def free(self, state: Final, key: str, value: Value) -> bool:
+        """Return whether what stands there goes with another rule: nobody's treasure is thrown away."""
+        if key == "players":
+            return not any(state.treasure)
+        bag = chits(str(value) if key == "curse_rule" else str(self.chose(state, "curse_rule")))
+        return state.chits.count(CURSED) <= bag.cursed
+
+    def rechosen(self, state: Final) -> Final:
+        """Return the sheet with a place for each player."""
+        players = int(self.chose(state, "players"))
+        return state if len(state.treasure) == players else changed(state, treasure=((),) * players)
+
+    def taps(self, state: Final) -> Iterable[Move]:
+        """Return what may be tapped: no more of anything than there is in the box."""
+        more = state.chits.count(CURSED) < chits(str(self.chose(state, "curse_rule"))).cursed
+        yield from (Move("chit", (n,)) for n, face in enumerate(state.chits) if face == CURSED or more)
+        for name, copies in enumerate(COPIES):
+            free = state.names.count(name) < copies
+            yield from (
+                Move("name", (n + 1, NAMES[name])) for n, now in enumerate(state.names) if now == name or free
+            )
+        for temple in range(1, TEMPLES + 1):
+            for worth, copies in zip(WORTHS, WORTH_COPIES, strict=True):
+                if sum(own.count((temple, worth)) for own in state.treasure) < copies:
+                    yield from (Move("card", (n + 1, temple, worth)) for n in range(len(state.treasure)))
+        for n, own in enumerate(state.treasure):
+            yield from (Move("uncard", (n + 1, *card)) for card in set(own))
+
+    def tapped(self, state: Final, name: str, *args: Arg) -> Final:
+        """Return the sheet after a tap; what stands there already is taken out."""
+        at = int(args[0])
+        if name == "chit":
+            face = SAFE if state.chits[at] == CURSED else CURSED
+            return changed(state, chits=(*state.chits[:at], face, *state.chits[at + 1 :]))
+        if name == "name":
+            given = NAMES.index(str(args[1]))
+            found = UNSEEN if state.names[at - 1] == given else given
+            return changed(state, names=(*state.names[: at - 1], found, *state.names[at:]))
+        own, card = state.treasure[at - 1], (int(args[1]), int(args[2]))
+        if name == "card":
+            own = (*own, card)
+        else:
+            last = len(own) - 1 - own[::-1].index(card)
+            own = own[:last] + own[last + 1 :]
+        return changed(state, treasure=(*state.treasure[: at - 1], own, *state.treasure[at:]))
+
+    def sheet_of(self, state: Final) -> dict[str, Json]:
+        """Return the chart, the names and the count; nobody has won while a temple with treasure has no name."""
+        rule, third = str(self.chose(state, "curse_rule")), str(self.chose(state, "third_chit"))
+        cursed = cursed_kings(state.chits, rule, third)
+        names = tuple(CLUE if name == UNSEEN else name for name in state.names)
+        counts = [score(own, names, cursed) for own in state.treasure]
+        # A temple without a name counts nothing yet, and is no clue either.
+        nameless = sorted(
+            {temple for own in state.treasure for temple, _ in own if state.names[temple - 1] == UNSEEN}
+        )
+        left = [copies - state.names.count(name) for name, copies in enumerate(COPIES)]
+        done = not nameless and any(state.treasure)
+        best = winners(counts) if done else ()
+        gold = [count.gold and not nameless for count in counts]
+        return {
+            "kings": [
+                {
+                    "king": name,
+                    "cursed": cursed[king],
+                    "chits": [{"space": n, "face": FACES[state.chits[n]]} for n in chits_of(king, third)],
+                }
+                for king, name in enumerate(KINGS)
+            ],
+            "temples": [
+                {
+                    "temple": n + 1,
+                    "name": "" if name == UNSEEN else NAMES[name],
+                    "may": [NAMES[each] for each, copies in enumerate(left) if copies],
+                }
+                for n, name in enumerate(state.names)
+            ],
+            "nameless": nameless,
+            "worths": list(WORTHS),
+            "players": [
+                {
+                    "n": n + 1,
+                    "seat": COLOURS[n],
+                    "lines": [
+                        {
+                            "temple": line.temple,
+                            "cards": list(line.cards),
+                            "name": "" if state.names[line.temple - 1] == UNSEEN else NAMES[names[line.temple - 1]],
+                            "factor": line.factor,
+                            "score": line.score,
+                        }
+                        for line in count.lines
+                    ],
+                    "gold": gold[n],
+                    "total": sum(line.score for line in count.lines) + (GOLD if gold[n] else 0),
+                    "cards": count.cards,
+                    "won": n in best,
+                }
+                for n, count in enumerate(counts)
+            ],
+            "winners": [COLOURS[n] for n in best],
+            "by_cards": len([count for count in counts if done and count.total == counts[best[0]].total]) > len(best),
+        }
+
+    def words(self, state: Final) -> Sequence[str]:
+        """Return chits, names and everybody's treasure."""
+        names = ",".join("?" if name == UNSEEN else str(name) for name in state.names)
+        return ("".join(_SIGNS[face] for face in state.chits), names, "/".join(map(written, state.treasure)))
+
+    def read(self, chosen: tuple[Value, ...], words: Sequence[str]) -> Final:
+        """Read a sheet; raises `ValueError`."""
+        faces, names, treasure = words
+        found = Final(
+            chosen,
+            tuple(_SIGNS.index(sign) for sign in faces),
+            tuple(UNSEEN if name == "?" else number(name, CLUE) for name in names.split(",")),
+            tuple(map(cards, treasure.split("/"))),
+        )
+        everything = [card for own in found.treasure for card in own]
+        if (
+            (len(found.chits), len(found.names), len(found.treasure)) != (SPACES, TEMPLES, chosen[0])
+            or found.chits.count(CURSED) > chits(str(chosen[1])).cursed
+            or any(found.names.count(name) > copies for name, copies in enumerate(COPIES))
+            or any(
+                everything.count((temple, worth)) > copies
+                for temple in range(1, TEMPLES + 1)
+                for worth, copies in zip(WORTHS, WORTH_COPIES, strict=True)
+            )
+        ):
+            raise ValueError(f"a sheet holds {ascii(words)[:100]}; expected no more than the box does")
+        return found

@@ -1,0 +1,146 @@
+"""The app as a player of the siege: it hunts the enemy's leader and attacks where the odds are with it.
+
+It knows what its seat sees, its legal moves and a source of chance, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from companion.games.kit import Below, Move
+from companion.games.siege.rules.geometry import Grid, grid
+
+View: TypeAlias = Mapping[str, Any]
+Unit: TypeAlias = Mapping[str, Any]
+
+LEADERS = {"aztecs": "cuauhtemoc", "spaniards": "cortez"}
+PATIENCE = 7
+"""Hexes from its prey beyond which a unit marches by force."""
+
+GUARDS = 4
+"""One in so many units stays where it is, so that the leader is never alone."""
+
+
+def decide(view: View, moves: Sequence[Move], below: Below) -> Move:
+    """Return what the app plays; the moves are not empty."""
+    names = {move.name for move in moves}
+    for name, chosen in _POLICIES:
+        if name in names:
+            move = chosen(_Scene(view), moves)
+            if move is not None:
+                return move
+    return moves[below(len(moves))]
+
+
+class _Scene:
+    """A view as the player looks at it: who is whose, where the prey is."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.side = str(view["decider"])
+        self.board: Grid = grid(view["map"]["width"], view["map"]["height"])
+        units = list(enumerate(view["units"]))
+        self.own = [(n, unit) for n, unit in units if unit["hex"] and _of(unit) == self.side]
+        self.foes = [unit for _, unit in units if unit["hex"] and _of(unit) != self.side and unit["people"] != "boat"]
+        prey = LEADERS["spaniards" if self.side == "aztecs" else "aztecs"]
+        self.prey = next((unit["hex"] for unit in self.foes if unit["people"] == prey), "")
+
+    def distance(self, one: str, other: str) -> int:
+        return self.board.distance(self.board.numbers[one], self.board.numbers[other])
+
+    def to_prey(self, name: str) -> int:
+        return self.distance(name, self.prey) if self.prey else 0
+
+    def danger(self, name: str) -> int:
+        return min((self.distance(name, foe["hex"]) for foe in self.foes), default=99)
+
+    def hunts(self, number: int, unit: Unit) -> bool:
+        """Return whether a unit goes after the enemy's leader: no leader, no boat, nobody in rout, no guard."""
+        fit = unit["people"] not in (*LEADERS.values(), "boat") and not unit["routed"]
+        return bool(fit and number % GUARDS)
+
+
+def _of(unit: Unit) -> str:
+    return "aztecs" if unit["people"] in ("cuauhtemoc", "warrior") else "spaniards"
+
+
+def _named(moves: Sequence[Move], name: str) -> list[Move]:
+    return [move for move in moves if move.name == name]
+
+
+def _first(name: str) -> Callable[[_Scene, Sequence[Move]], Move | None]:
+    return lambda _scene, moves: next(iter(_named(moves, name)), None)
+
+
+def _march(scene: _Scene, moves: Sequence[Move]) -> Move | None:
+    """Go on with the unit on its way while that brings it nearer; else send out the next, the foremost first."""
+    active = scene.view["active"]
+    if active is not None and (steps := _named(moves, "go")):
+        unit = scene.view["units"][active]
+        best = min(
+            steps, key=lambda move: (scene.to_prey(str(move.args[0])), scene.view["reach"][move.args[0]], move)
+        )
+        if scene.hunts(active, unit) and scene.to_prey(str(best.args[0])) < scene.to_prey(unit["hex"]):
+            return best
+    fresh = {move.args[0] for move in _named(moves, "march")}
+    waiting = [
+        (n, unit) for n, unit in scene.own if n in fresh and scene.hunts(n, unit) and scene.to_prey(unit["hex"]) > 1
+    ]
+    if not waiting:
+        return Move("done")
+    number, unit = min(waiting, key=lambda each: (scene.to_prey(each[1]["hex"]), each[0]))
+    return Move("force" if scene.to_prey(unit["hex"]) > PATIENCE else "march", (number,))
+
+
+def _attack(scene: _Scene, _moves: Sequence[Move]) -> Move | None:
+    """Attack the leader whenever there is any hope, others with even odds or better; a leader does not attack."""
+    units = scene.view["units"]
+    found = []
+    for each in scene.view["attacks"]:
+        hunting = each["hex"] == scene.prey
+        if units[each["unit"]]["people"] in LEADERS.values() or each["modifier"] < (-1 if hunting else 0):
+            continue
+        found.append((hunting, each["modifier"], -each["unit"], each["hex"]))
+    if not found:
+        return Move("done")
+    _, _, unit, where = max(found)
+    return Move("attack", (-unit, where))
+
+
+def _advance(scene: _Scene, moves: Sequence[Move]) -> Move | None:
+    here = scene.view["units"][scene.view["due"]["unit"]]
+    if here["people"] in LEADERS.values():
+        return Move("hold")
+    best = min(_named(moves, "advance"), key=lambda move: (scene.to_prey(str(move.args[0])), move))
+    return best if scene.to_prey(str(best.args[0])) < scene.to_prey(here["hex"]) else Move("hold")
+
+
+def _retreat(scene: _Scene, moves: Sequence[Move]) -> Move | None:
+    return max(_named(moves, "retreat"), key=lambda move: (scene.danger(str(move.args[0])), move))
+
+
+def _succumb(scene: _Scene, moves: Sequence[Move]) -> Move | None:
+    """Lose a unit in rout first, then the one farthest from the prey; the leader last."""
+    units = scene.view["units"]
+
+    def worth(move: Move) -> tuple[bool, bool, int, Move]:
+        unit = units[int(move.args[0])]
+        return unit["people"] not in LEADERS.values(), unit["routed"], scene.to_prey(unit["hex"]), move
+
+    return max(_named(moves, "succumb"), key=worth)
+
+
+_POLICIES: Sequence[tuple[str, Callable[[_Scene, Sequence[Move]], Move | None]]] = (
+    ("rest", _first("rest")),
+    ("ready", _first("ready")),
+    ("succumb", _succumb),
+    ("retreat", _retreat),
+    ("advance", _advance),
+    ("hold", _first("hold")),
+    ("attack", _attack),
+    ("march", _march),
+    ("go", _march),
+    ("done", _first("done")),
+)
+"""What to do by the moves that there are, the first that is open."""

@@ -1,0 +1,57 @@
+"""The tool that rolls the two events of a turn and says who dies. It knows no unit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from companion.games.kit import Chance, Json, Line, Move, Seat, changed
+from companion.games.siege.rules.course import AZTECS_SUFFER, EVENTS
+from companion.games.siege.tools.tool import Tool, die
+
+_DIE = die("event")
+
+
+@dataclass(frozen=True)
+class Rolls:
+    """Which turn it is, the dice that lie, and how many are still due."""
+
+    turn: int = 0
+    shown: tuple[int, ...] = ()
+    due: int = 0
+
+
+class Events(Tool[Rolls]):
+    """Two dice a turn: 1 to 3 an Aztec, 4 to 6 an ally of the besiegers (ruling S5)."""
+
+    name: str = "siege.events"
+    start: ClassVar[Any] = Rolls()
+
+    def listed(self, state: Rolls) -> list[Move]:
+        """Return the one tap that there is: the next turn's dice."""
+        return [Move("events")]
+
+    def chance(self, state: Rolls) -> Chance | None:
+        """Return the die that is due."""
+        return Chance("event", _DIE, None, {"n": EVENTS + 1 - state.due}) if state.due else None
+
+    def done(self, state: Rolls, move: Move) -> Rolls:
+        """Return the dice after a tap or a die."""
+        if move.name == "events":
+            return Rolls(state.turn + 1, (), EVENTS)
+        return changed(state, shown=(*state.shown, int(move.args[0])), due=state.due - 1)
+
+    def sound(self, state: Rolls) -> bool:
+        """Return whether there are as many dice as a turn has."""
+        begun = len(state.shown) + state.due == (EVENTS if state.turn else 0)
+        return begun and all(1 <= n <= 6 for n in state.shown)
+
+    def view(self, state: Rolls, seat: Seat | None) -> Mapping[str, Json]:
+        """Return the dice and whom each of them takes."""
+        rolls: list[Json] = [{"n": n, "whom": "aztecs" if n <= AZTECS_SUFFER else "allies"} for n in state.shown]
+        return {"turn": state.turn, "rolls": rolls}
+
+    def story(self, before: Rolls, seat: Seat, move: Move, after: Rolls) -> list[Line]:
+        """Return what a die showed."""
+        return [Line("event", {"n": move.args[0]})] if move.name == "event" else []

@@ -1,0 +1,74 @@
+"""The tool for fires: it counts the counters and rolls for each of them in the fire phase. It knows no map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from companion.games.kit import Chance, Json, Line, Move, Seat, changed
+from companion.games.siege.rules.combat import GOES_OUT
+from companion.games.siege.tools.tool import Tool, die
+
+MOST = 60
+_DIE = die("fire")
+
+
+@dataclass(frozen=True)
+class Counters:
+    """The fires that burn, by the numbers they were given; those still to be rolled for; those that just went out."""
+
+    burning: tuple[int, ...] = ()
+    due: tuple[int, ...] = ()
+    out: tuple[int, ...] = ()
+    last: int = 0
+
+
+class Fires(Tool[Counters]):
+    """Each fire goes out on 1 or 2."""
+
+    name: str = "siege.fires"
+    start: ClassVar[Any] = Counters()
+
+    def listed(self, state: Counters) -> list[Move]:
+        """Return a fire more, each fire out, and the dice for all of them."""
+        light = [Move("light")] if len(state.burning) < MOST and state.last < 10**5 else []
+        rolls = [Move("fires")] if state.burning else []
+        return [*light, *rolls, *(Move("douse", (n,)) for n in state.burning)]
+
+    def chance(self, state: Counters) -> Chance | None:
+        """Return the die of the next fire."""
+        return Chance("fire", _DIE, None, {"hex": str(state.due[0])}) if state.due else None
+
+    def done(self, state: Counters, move: Move) -> Counters:
+        """Return the fires after a tap or a die."""
+        match move.name:
+            case "light":
+                return changed(state, burning=(*state.burning, state.last + 1), last=state.last + 1, out=())
+            case "douse":
+                return changed(state, burning=tuple(n for n in state.burning if n != move.args[0]), out=())
+            case "fires":
+                return changed(state, due=state.burning, out=())
+        first, *rest = state.due
+        if int(move.args[0]) > GOES_OUT:
+            return changed(state, due=tuple(rest))
+        left = tuple(n for n in state.burning if n != first)
+        return changed(state, due=tuple(rest), burning=left, out=(*state.out, first))
+
+    def sound(self, state: Counters) -> bool:
+        """Return whether all numbers were given out, and only burning fires are to be rolled for."""
+        numbers = (*state.burning, *state.out)
+        in_order = all(list(each) == sorted(set(each)) for each in (state.burning, state.due, state.out))
+        within = all(1 <= n <= state.last for n in numbers) and len(set(numbers)) == len(numbers)
+        return in_order and within and set(state.due) <= set(state.burning) and len(state.burning) <= MOST
+
+    def view(self, state: Counters, seat: Seat | None) -> Mapping[str, Json]:
+        """Return the fires that burn, and those that the dice just put out."""
+        return {"burning": list(state.burning), "due": list(state.due), "out": list(state.out)}
+
+    def story(self, before: Counters, seat: Seat, move: Move, after: Counters) -> list[Line]:
+        """Return what a die did to a fire."""
+        if move.name != "fire":
+            return []
+        code = "fire_out" if len(after.burning) < len(before.burning) else "fire_on"
+        return [Line(code, {"hex": str(before.due[0]), "n": move.args[0]})]

@@ -1,0 +1,98 @@
+"""The tool that counts every people's units: fit, routed and dead, by tapping. It knows no map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from companion.games.kit import Arg, Json, Line, Move, Seat, changed
+from companion.games.siege.rules.roster import FULL, ROSTERS, THIRD, People
+from companion.games.siege.tools.tool import Tool
+
+PEOPLES: tuple[People, ...] = tuple(dict.fromkeys(ROSTERS[FULL].people))
+_FORCES = (FULL, THIRD)
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many units of each people, in the order of `PEOPLES`, are fit, routed and dead; which forces began."""
+
+    forces: int
+    fit: tuple[int, ...]
+    routed: tuple[int, ...]
+    dead: tuple[int, ...]
+
+
+def _begun(forces: int) -> Count:
+    nobody = (0,) * len(PEOPLES)
+    return Count(forces, tuple(ROSTERS[_FORCES[forces]].count(people) for people in PEOPLES), nobody, nobody)
+
+
+_TAPS: Mapping[str, tuple[str, str]] = {
+    "rout": ("fit", "routed"),
+    "rally": ("routed", "fit"),
+    "kill": ("fit", "dead"),
+    "lose": ("routed", "dead"),
+    "return": ("dead", "fit"),
+}
+"""Where a tap takes a unit from, and where it puts it."""
+
+
+class Strengths(Tool[Count]):
+    """The roster of both sides."""
+
+    name: str = "siege.roster"
+    start: ClassVar[Any] = _begun(0)
+    sure: ClassVar[tuple[str, ...]] = ("begin",)
+
+    def listed(self, state: Count) -> list[Move]:
+        """Return every tap for which there is a unit."""
+        taps = [
+            Move(name, (people,))
+            for name, (source, _) in _TAPS.items()
+            for people, n in zip(PEOPLES, getattr(state, source), strict=True)
+            if n
+        ]
+        return [*taps, *(Move("begin", (forces,)) for forces in _FORCES)]
+
+    def facts(self, move: Move) -> Mapping[str, Arg]:
+        """Return what the words of a move need."""
+        return {"forces" if move.name == "begin" else "people": move.args[0]}
+
+    def done(self, state: Count, move: Move) -> Count:
+        """Return the count after a tap."""
+        what = str(move.args[0])
+        if move.name == "begin":
+            return _begun(_FORCES.index(what))
+        source, to = _TAPS[move.name]
+        place = next(n for n, people in enumerate(PEOPLES) if people == what)
+        return changed(
+            state, **{source: _add(getattr(state, source), place, -1), to: _add(getattr(state, to), place, 1)}
+        )
+
+    def sound(self, state: Count) -> bool:
+        """Return whether every people has as many units as it began with."""
+        if state.forces >= len(_FORCES):
+            return False
+        begun = _begun(state.forces).fit
+        same = len(state.fit) == len(state.routed) == len(state.dead) == len(begun)
+        return same and tuple(map(sum, zip(state.fit, state.routed, state.dead, strict=True))) == begun
+
+    def view(self, state: Count, seat: Seat | None) -> Mapping[str, Json]:
+        """Return what each people has left."""
+        peoples: dict[str, Json] = {
+            people: {"fit": state.fit[n], "routed": state.routed[n], "dead": state.dead[n]}
+            for n, people in enumerate(PEOPLES)
+        }
+        return {"forces": _FORCES[state.forces], "peoples": peoples}
+
+    def story(self, before: Count, seat: Seat, move: Move, after: Count) -> list[Line]:
+        """Return what was counted."""
+        if move.name == "begin":
+            return [Line("forces_begun", {"forces": move.args[0]})]
+        return [Line(f"counted_{move.name}", {"people": move.args[0]})]
+
+
+def _add(counts: tuple[int, ...], place: int, n: int) -> tuple[int, ...]:
+    return tuple(count + n if at == place else count for at, count in enumerate(counts))

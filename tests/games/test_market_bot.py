@@ -1,0 +1,60 @@
+"""The app as a player of The Aztec Market: from what its seat sees, well enough, and never in circles."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from companion.games.kit import CHANCE, changed
+from companion.games.market import GAME
+from companion.games.market.bot import position
+from tests.games.market_duels import won
+from tests.games.market_sitting import all_options
+from tests.games.playouts import accepted
+
+
+def test_the_app_beats_random_play_in_four_of_five_games() -> None:
+    """A short share of ``python -m tests.games.market_duels``, which plays 500."""
+    assert sum(won(seed) for seed in range(10)) >= 8
+
+
+@pytest.mark.parametrize("players", GAME.seatings)
+def test_the_app_brings_a_game_to_its_end_against_itself(players: int) -> None:
+    random = Random(players)
+    rules = {option.key: random.choice(option.values) for option in GAME.options} | {"removed": 36}
+    state, plies = GAME.setup(all_options(**rules), GAME.seatings[players]), 0
+    while not state.over:
+        seat = GAME.to_act(state)[0]
+        moves = GAME.moves(state, seat)
+        if seat == CHANCE:
+            move = random.choice(moves)
+        else:
+            seen = GAME.view(state, seat)
+            assert position(seen) == changed(state, played=(), origin=None)
+            decided = GAME.decide(seen, moves, random.randrange)
+            assert decided in moves
+            move = decided
+        state = accepted(GAME.play(state, seat, move), move)
+        plies += 1
+    assert plies < 600
+    outcome = GAME.view(state, None)["outcome"]
+    assert isinstance(outcome, dict)
+    assert outcome["winners"]
+
+
+def test_a_seat_that_is_passed_takes_an_unfinished_play_back_and_passes() -> None:
+    random = Random(5)
+    state = GAME.setup(all_options(setup="random"), GAME.seatings[2])
+    names: set[str] = set()
+    for _ in range(900):
+        if state.over:
+            break
+        seat = GAME.to_act(state)[0]
+        moves = GAME.moves(state, seat)
+        move = random.choice(moves) if seat != "south" else GAME.idle(moves)
+        assert move is not None
+        names |= {move.name} if seat == "south" else set()
+        state = accepted(GAME.play(state, seat, move), move)
+    assert {"pass", "shift", "coin"} <= names
+    assert not {"buy", "take", "commit"} & names

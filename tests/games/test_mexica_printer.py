@@ -1,0 +1,112 @@
+"""Mexica's pages for the printer: every card once, the calendar as it runs, and true sizes in the PDFs."""
+
+from __future__ import annotations
+
+import re
+from math import hypot
+from typing import Any
+
+import pytest
+
+from companion import sheets
+from companion.games import registry
+from companion.games.mexica.printer import CARDS
+from companion.games.mexica.rules.calendar import SIGNS, STARTS
+from companion.games.mexica.rules.cards import DECK
+from companion.games.mexica.rules.cards.deck import PILES
+from companion.web.paper import PAPERS, Paper
+from companion.web.texts import LANGUAGES
+from tests.web import sheets as reading
+
+GAMES = registry.load()
+MEXICA = GAMES["mexica"]
+PRESS = sheets.Press(GAMES)
+A4, LETTER = PAPERS["a4"], PAPERS["letter"]
+
+
+def printed(name: str, paper: Paper = A4) -> list[Any]:
+    return reading.pages(PRESS.pdf(next(PRESS.sheets([f"mexica/{name}"])), paper))
+
+
+def board() -> Any:
+    return MEXICA.sheet("board", "en")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_card_of_the_deck_is_printed_once_with_what_it_does(language: str) -> None:
+    cards: list[Any] = [card for name in CARDS for card in MEXICA.sheet(name, language)["cards"]]  # type: ignore[misc,union-attr]
+    assert [card["id"] for card in cards] == [card.id for card in DECK]
+    assert len(cards) == 360
+    for card in cards:
+        assert card["title"]
+        assert card["story"]
+        assert PRESS._painter.library.words(language, "mexica")(card["effect"], **card["facts"])
+
+
+def test_fronts_and_backs_take_turns_nine_to_a_page() -> None:
+    sheet = next(PRESS.sheets(["mexica/day_cards"]))
+    for paper in PAPERS.values():
+        html = PRESS.html(sheet, paper)
+        leaves = html.split('<section class="leaf')[1:]
+        assert len(leaves) == 2 * 29
+        assert [leaf.startswith(" backs") for leaf in leaves] == [False, True] * 29
+        assert [leaf.count('<article class="piece card') for leaf in leaves[::2]] == [9] * 28 + [8]
+        assert [leaf.count('<div class="piece back"') for leaf in leaves[1::2]] == [9] * 28 + [8]
+        last = re.findall(r'<div class="piece( back)?"', leaves[-1])
+        assert [place for place, back in enumerate(last) if not back] == [6], "the empty place is mirrored in its row"
+
+
+def test_the_week_cards_are_poker_cards() -> None:
+    pages = printed("week_cards", LETTER)
+    assert [reading.size(page) for page in pages] == [(LETTER.width, LETTER.height)] * 6
+    marks = reading.strokes(pages[0])
+    across = {round(x, 1) for (x, _), (x2, _) in marks if abs(x - x2) < 0.01}
+    down = {round(y, 1) for (_, y), (_, y2) in marks if abs(y - y2) < 0.01}
+    for n in range(4):
+        assert any(abs(x - (LETTER.width - 189) / 2 - 63 * n) < 0.15 for x in across)
+        assert any(abs(y - (LETTER.height - 264) / 2 - 88 * n) < 0.15 for y in down)
+
+
+def test_the_board_joins_to_400_mm_from_a4_and_to_sixteen_inches_from_letter() -> None:
+    pages = printed("board")
+    assert [reading.size(page) for page in pages] == [(210.0, 297.0)] * 5
+    for page in pages[:4]:
+        measured = reading.lengths(page)
+        assert measured.count(200.0) == 2, "both edges that are cut"
+        assert 100.0 in measured
+    html = PRESS.html(next(PRESS.sheets(["mexica/board"])), LETTER)
+    assert html.count("h203.2M") == html.count('v203.2"') == 4
+
+
+def test_the_tallies_are_two_pages_with_a_true_ruler() -> None:
+    pages = printed("tallies")
+    assert [reading.size(page) for page in pages] == [(210.0, 297.0)] * 2
+    assert all(100.0 in reading.lengths(page) for page in pages)
+
+
+def test_the_board_holds_the_calendar_counter_clockwise_with_its_four_starts() -> None:
+    """M31: five days to a quarter, and in the last space of each its tribe starts."""
+    quarters = board()["quarters"]
+    spaces = [space for quarter in quarters for space in quarter["spaces"]]
+    assert [space["sign"] for space in spaces] == list(SIGNS)
+    assert {space["start"]: space["place"] for space in spaces if space["start"]} == STARTS
+    assert [quarter["seat"] for quarter in quarters] == ["north", "west", "south", "east"]
+    turned = [space["turned"] for space in spaces]
+    assert turned == [(81 - 18 * n) % 360 for n in range(20)]
+
+
+def test_the_places_of_the_day_counts_lie_inside_their_space_and_apart() -> None:
+    track = board()["track"]
+    assert [place["count"] for place in track] == list(range(14))
+    for place in track:
+        radius = hypot(place["x"], place["y"])
+        assert board()["inner"] < radius + 8.6 < board()["outer"]
+        assert abs(place["x"]) + 8.6 < radius * 0.1584, "half of eighteen degrees"
+        others = [hypot(place["x"] - each["x"], place["y"] - each["y"]) for each in track if each is not place]
+        assert min(others) > 2 * 8.6
+
+
+def test_a_page_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        MEXICA.sheet("map", "en")
+    assert {f"{pile}_cards" for pile in PILES} == set(CARDS)

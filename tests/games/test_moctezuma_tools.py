@@ -1,0 +1,149 @@
+"""The tools of Moctezuma's Revenge: sheets beside real decks and chits, by the laws of every game."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+
+from companion.games.kit import Game, Move, Refusal
+from companion.games.moctezuma import GAME
+from companion.games.moctezuma.tools.tool import USER
+from tests.games.playouts import accepted, drawn, fuzzed, is_arg, leaves
+
+every = pytest.mark.parametrize("tool", GAME.tools.values(), ids=lambda tool: tool.name)
+
+
+class Tapped:
+    """One tool, as somebody taps on it."""
+
+    def __init__(self, name: str, **chosen: str | int) -> None:
+        self.tool: Game[Any] = GAME.tools[name]
+        self.state = self.tool.setup({option.key: option.default for option in self.tool.options} | chosen, (USER,))
+
+    def tap(self, name: str, *args: str | int) -> Tapped:
+        self.state = accepted(self.tool.play(self.state, USER, Move(name, args)), Move(name, args))
+        return self
+
+    @property
+    def page(self) -> Any:
+        return self.tool.view(self.state, USER)
+
+    def may(self, name: str, *args: str | int) -> bool:
+        return Move(name, args) in self.tool.moves(self.state, USER)
+
+
+@every
+def test_an_aid_keeps_the_laws_of_every_game(tool: Game[Any]) -> None:
+    random = Random(tool.name)
+    for _ in range(3):
+        options = {option.key: random.choice(option.values) for option in tool.options}
+        state = tool.setup(options, (USER,))
+        for _ in range(60):
+            moves = tool.moves(state, USER)
+            assert moves == sorted(set(moves))
+            assert bool(moves) == (tool.to_act(state) == (USER,)) == (tool.on_turn(state) == USER)
+            assert sorted(leaves(tool, state, USER)) == moves
+            assert tool.parse(tool.notation(state)) == state
+            view = tool.view(state, None)
+            assert json.loads(json.dumps(view)) == view
+            assert tool.regions(view)["sheet"]["taps"] == {}
+            if not moves:
+                break
+            for _ in range(4):
+                move = fuzzed(moves, random)
+                if not (all(is_arg(arg) for arg in move.args) and move in moves):
+                    assert isinstance(tool.play(state, USER, move), Refusal)
+            assert isinstance(tool.play(state, "nobody", moves[0]), Refusal)
+            move = drawn(moves, random)
+            assert tool.undoable(state, USER, move)
+            state = accepted(tool.play(state, USER, move), move)
+
+
+@every
+@pytest.mark.parametrize("text", ["", "x", "moctezuma.points 1", "moctezuma.score 4 any second s ? -", "\0"])
+def test_text_that_is_no_sheet_is_a_value_error(tool: Game[Any], text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        tool.parse(text)
+
+
+def test_points_are_spent_and_given_anew() -> None:
+    tool = Tapped("points").tap("spend", "study_5").tap("spend", "walk")
+    assert (tool.page["left"], tool.page["done"]) == (1, ["study_5", "walk"])
+    assert not tool.may("spend", "explore_2")
+    assert tool.tap("next").page["left"] == 5
+
+
+def test_the_schedule_asks_for_a_chit_after_everybody_had_a_turn() -> None:
+    tool = Tapped("schedule", players=3)
+    for player in (1, 2, 3):
+        assert (tool.page["player"], tool.page["due"]) == (player, False)
+        tool.tap("done")
+    assert tool.page["due"]
+    assert tool.page["next"] == {"king": "chimalpopoca", "column": 1}
+    tool.tap("turned", "cursed")
+    assert (tool.page["round"], tool.page["player"], tool.page["cursed"]) == (2, 1, 1)
+
+
+def test_the_schedule_ends_with_moctezumas_third_chit() -> None:
+    tool = Tapped("schedule", players=2, flip="turn", third_chit="first")
+    kings = []
+    while not tool.page["over"]:
+        tool.tap("done")
+        kings.append((tool.page["next"]["king"], tool.page["next"]["column"]))
+        tool.tap("turned", "safe")
+    assert len(kings) == 15
+    assert kings[-1] == ("moctezuma_i", 3)
+    assert tool.tool.moves(tool.state, USER) == []
+
+
+def test_the_record_sheet_counts_from_what_was_tapped() -> None:
+    tool = Tapped("record").tap("chit", 4, "safe").tap("chit", 11, "safe").tap("name", 3, "tizoc")
+    tizoc = next(king for king in tool.page["kings"] if king["king"] == "tizoc")
+    assert tizoc["chance"] == 0
+    assert tool.page["temples"][2]["worth"] == 1.0
+    tool.tap("chit", 11, "safe").tap("chit", 11, "cursed")
+    assert tool.page["temples"][2]["chance"] == 100
+    tool.tap("keep", 3, 5)
+    assert not tool.may("keep", 3, 5), "there is one five in a deck"
+    assert tool.tap("unkeep", 3, 5).page["temples"][2]["kept"] == []
+
+
+def test_the_scorer_counts_line_by_line_and_says_who_won() -> None:
+    tool = Tapped("score", players=2).tap("chit", 0)
+    for temple, name in enumerate(("chimalpopoca", "moctezuma_ii", "clue", "clue", "clue"), start=1):
+        tool.tap("name", temple, name)
+    for temple, worth in ((1, 5), (2, 3), (2, 2)):
+        tool.tap("card", 1, temple, worth)
+    for temple in (3, 4, 5):
+        tool.tap("card", 2, temple, 1)
+    red, blue = tool.page["players"]
+    assert [(line["factor"], line["score"]) for line in red["lines"]] == [(-1, -5), (2, 10)]
+    assert (red["total"], blue["gold"], blue["total"]) == (5, True, 12)
+    assert tool.page["winners"] == ["blue"]
+
+
+def test_the_scorer_breaks_a_tie_by_treasure_cards_and_shares_the_rest() -> None:
+    tool = Tapped("score", players=3).tap("name", 1, "tizoc").tap("name", 2, "clue")
+    tool.tap("card", 1, 1, 2).tap("card", 2, 1, 1).tap("card", 2, 1, 1)
+    assert tool.page["winners"] == ["blue"]
+    assert tool.page["by_cards"]
+    tool.tap("card", 1, 2, 5)
+    assert tool.page["winners"] == ["red", "blue"]
+
+
+def test_the_scorer_waits_for_names_of_temples_that_were_entered() -> None:
+    tool = Tapped("score", players=2).tap("card", 1, 7, 3)
+    assert tool.page["nameless"] == [7]
+    assert tool.page["winners"] == []
+    assert tool.tap("name", 7, "axayacatl").page["winners"] == ["red"]
+
+
+def test_an_aids_rules_are_changed_by_a_tap_while_that_is_possible() -> None:
+    tool = Tapped("score").tap("choose", "players", 2)
+    assert len(tool.page["players"]) == 2
+    tool.tap("card", 1, 1, 1)
+    assert not tool.may("choose", "players", 3)
+    assert tool.may("choose", "curse_rule", "all")
