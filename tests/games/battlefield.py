@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from companion.games.kit import CHANCE, Arg, Move, Refusal, changed
+from companion.games.kit import CHANCE, Arg, Move, Refusal, replace
 from companion.games.siege import GAME
 from companion.games.siege.rules import course
 from companion.games.siege.rules.geometry import SIDES, grid
@@ -81,14 +81,14 @@ def scene(
 ) -> State:
     """Return a state in a phase, with these units on these hexes and all others dead."""
     chosen = {option.key: option.default for option in OPTIONS} | {"forces": "third"} | options
-    rules = changed(HouseRules.of(chosen), map=board or plain())
+    rules = replace(HouseRules.of(chosen), map=board or plain())
     n = 37
     state = State(rules, (DEAD,) * n, (0,) * n, (0, 0), phase=phase, turn=turn, last_attack=turn - 1)
     numbers = state.field.grid.numbers
     assert state.roster.boats == BOATS, "the roster has changed under this test"
     for unit, name in units.items():
         state = moved(state, (unit,), numbers[name])
-    state = changed(state, routed=sum(1 << u for u in routed), fires=sum(1 << numbers[name] for name in fires))
+    state = replace(state, routed=sum(1 << u for u in routed), fires=sum(1 << numbers[name] for name in fires))
     stage, side = PHASES[phase]
     if stage in ("rally", "fire"):
         return course.settled(course._entered(state, phase))

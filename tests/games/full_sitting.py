@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import count
 from random import Random
 from typing import Any
 
-from companion.games.kit import CHANCE, TEMPLE, Arg, Line, Move, Refusal, Seat, TokenDrop, Value
+from companion.games.kit import CHANCE, TEMPLE, Arg, Line, Move, Refusal, Seat, TokenDrop, Value, replace
 from companion.games.mexica import GAME
 from companion.games.mexica.rules import course
 from companion.games.mexica.rules.board import Board, Tribe

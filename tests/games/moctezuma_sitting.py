@@ -68,11 +68,11 @@ class Sitting:
 
     def put(self, place: int) -> Sitting:
         """Set the researcher on turn down somewhere, for tests that are not about walking."""
-        from companion.games.kit import changed
+        from companion.games.kit import replace
 
         places = list(self.state.places)
         places[self.state.current] = place
-        self.state = changed(self.state, places=tuple(places))
+        self.state = replace(self.state, places=tuple(places))
         return self
 
     def end(self, face: str = "safe") -> Sitting:

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from companion.games.kit import CHANCE, changed
+from companion.games.kit import CHANCE, replace
 from companion.games.market import GAME
 from companion.games.market.bot import position
 from tests.games.market_duels import won
@@ -31,7 +31,7 @@ def test_the_app_brings_a_game_to_its_end_against_itself(players: int) -> None:
             move = random.choice(moves)
         else:
             seen = GAME.view(state, seat)
-            assert position(seen) == changed(state, played=(), origin=None)
+            assert position(seen) == replace(state, played=(), origin=None)
             decided = GAME.decide(seen, moves, random.randrange)
             assert decided in moves
             move = decided

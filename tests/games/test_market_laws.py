@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from companion.games.kit import CHANCE, Move, changed
+from companion.games.kit import CHANCE, Move, replace
 from companion.games.market import GAME
 from companion.games.market.rules.board import COPIES, KIND_OF, LANES, SIDES, TILES, turned
 from companion.games.market.rules.purchase import deals
@@ -65,7 +65,7 @@ def _turned(state: State) -> State:
     market = [0] * 16
     for cell, tile in enumerate(state.market):
         market[turned(cell)] = tile
-    return changed(
+    return replace(
         state,
         seats=tuple(_clockwise(seat) for seat in state.seats),
         market=tuple(market),
@@ -173,7 +173,7 @@ def _markets(seed: int, players: int, rules: dict[str, Any]) -> Iterator[State]:
         market = random.sample(range(16), 16)
         counts = [random.choice((0, 0, 1, 5)) for _ in range(4 * players)]
         opening: State = GAME.setup(all_options(**rules), GAME.seatings[players])
-        yield changed(
+        yield replace(
             opening,
             step="turn",
             market=tuple(market),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from companion.games.kit import CHANCE, Move, changed
+from companion.games.kit import CHANCE, Move, replace
 from companion.games.mexica import GAME
 from companion.games.mexica.rules.cards.deck import ids
 from companion.games.mexica.rules.hands import pile_of
@@ -198,7 +198,7 @@ def test_hidden_cards_of_others_change_no_decision() -> None:
                 taken.add(other)
                 looked_at += other != card
             board = board.tribe(n, hand=tuple(sorted(hand)))
-        permuted = GAME.view(changed(state, board=board), app)
+        permuted = GAME.view(replace(state, board=board), app)
         assert permuted == GAME.view(state, app)
         assert GAME.decide(permuted, moves, Random(1).randrange) == GAME.decide(
             GAME.view(state, app), moves, Random(1).randrange

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from random import Random
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from companion.games.kit import CHANCE, TEMPLE, Move, Seat, TokenDrop
+from companion.games.kit import CHANCE, TEMPLE, Move, Seat, TokenDrop, replace
 from companion.games.mexica import GAME
 from companion.games.mexica.rules import apocalypse, course
 from companion.games.mexica.rules.board_notation import TOKENS

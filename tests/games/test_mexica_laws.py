@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
 
-from companion.games.kit import TEMPLE, Move, TokenDrop
+from companion.games.kit import TEMPLE, Move, TokenDrop, replace
 from companion.games.mexica import GAME
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.state import Outcome, State

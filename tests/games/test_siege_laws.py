@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from companion.games.kit import CHANCE, Move, changed
+from companion.games.kit import CHANCE, Move, replace
 from companion.games.siege import GAME
 from companion.games.siege.rules import marching
 from companion.games.siege.rules.field import COSTS, Field
@@ -136,7 +136,7 @@ def test_on_a_mirrored_map_everything_is_the_same_upside_down() -> None:
 
     for _ in range(4):
         state = opened()
-        other = changed(state, rules=changed(state.rules, map=text), at=(-1,) * len(state.at), held=(0, 0), hulls=0)
+        other = replace(state, rules=replace(state.rules, map=text), at=(-1,) * len(state.at), held=(0, 0), hulls=0)
         for unit, here in enumerate(state.at):
             other = moved(other, (unit,), grid.numbers[over(grid.names[here])])
         for before, seat, move, after in played(state, random, 300):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from companion.games.kit import CHANCE, Move, Refusal, changed
+from companion.games.kit import CHANCE, Move, Refusal, replace
 from companion.games.siege import GAME
 from companion.games.siege.rules.state import Outcome
 from tests.games.battlefield import (
@@ -352,7 +352,7 @@ def test_after_ten_quiet_turns_a_draw_may_be_claimed_and_after_twenty_it_is_one(
     units = {CUAUHTEMOC: "k9", CORTEZ: "a1"}
 
     def quiet(turn: int, **options):
-        return changed(scene(AZTEC["move"], units, turn=turn, **options), last_attack=0)
+        return replace(scene(AZTEC["move"], units, turn=turn, **options), last_attack=0)
 
     names = {move.name for move in moves(quiet(10))}
     assert "claim" not in names

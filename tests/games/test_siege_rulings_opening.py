@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from companion.games.kit import changed
+from companion.games.kit import replace
 from companion.games.siege import GAME
 from companion.games.siege.rules.state import Outcome
 from tests.games.battlefield import (
@@ -111,7 +111,7 @@ def test_the_app_places_the_rest_so_that_a_side_can_begin() -> None:
 
 
 def event(n: int, units, **options):
-    return dice(changed(scene(SPANISH["event"], units, **options), agenda=(("event",), ("event",))), n)
+    return dice(replace(scene(SPANISH["event"], units, **options), agenda=(("event",), ("event",))), n)
 
 
 def test_two_rolls_a_turn_each_take_one_unit_that_its_owner_picks() -> None:

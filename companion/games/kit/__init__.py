@@ -1,8 +1,11 @@
 """What every game is made of: values and pure functions. A game imports this package of ours and nothing else."""
 
+from msgspec import Struct as Struct
+from msgspec.structs import fields as fields
+from msgspec.structs import replace as replace
+
 from companion.games.kit.chance import Below as Below
 from companion.games.kit.chance import Chance as Chance
-from companion.games.kit.frozen import changed as changed
 from companion.games.kit.game import Game as Game
 from companion.games.kit.log import Line as Line
 from companion.games.kit.moves import CHANCE as CHANCE

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from companion.games.kit import Below, Json, Move, changed
+from companion.games.kit import Below, Json, Move, replace
 from companion.games.market.rules.board import COMMODITIES, HOLE, TILE_NAMES
 from companion.games.market.rules.legal import COMMIT, PASS, ROLLBACK
 from companion.games.market.rules.legal import moves as listed
@@ -133,7 +133,7 @@ def _worth(state: State, seat: int) -> float:
     """Return what a position is worth to a seat: its partnership's prospects less those of the best other."""
     weights = _weights(state)
     own, others = 0.0, []
-    rich = changed(state, coins=(1,) * len(state.coins))
+    rich = replace(state, coins=(1,) * len(state.coins))
     for group in state.partners:
         worth = sum(n * weight for n, weight in zip(_tokens(state, group), weights, strict=True))
         worth += sum(_prospects(state, rich, one, weights) for one in group)

@@ -7,7 +7,6 @@ ledger.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from companion.games.kit import (
     Arg,
@@ -24,6 +23,7 @@ from companion.games.kit import (
     TokenAudit,
     TokenDrop,
     Value,
+    replace,
 )
 from companion.games.mexica import bot
 from companion.games.mexica.log import story

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from companion.games.kit import Option, Seat, Value, complete
+from companion.games.kit import Option, Seat, Struct, Value, complete
 
 BLIND, EQUAL = "blind", "equal"
 DRAFT, RANDOM = "draft", "random"
@@ -39,8 +38,7 @@ SEATINGS: Mapping[int, tuple[Seat, ...]] = {
 empty is theirs to say, by how they turn the market: turned with its seats it is the same game (A23)."""
 
 
-@dataclass(frozen=True)
-class HouseRules:
+class HouseRules(Struct, frozen=True):
     """One table's choice: a field for each option, under its key."""
 
     slide: str

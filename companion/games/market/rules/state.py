@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from companion.games.kit import Move, Seat
+from companion.games.kit import Move, Seat, Struct
 from companion.games.market.rules.board import COMMODITIES, HOLE, PER_COMMODITY
 from companion.games.market.rules.options import BLIND, EQUAL, HouseRules
 
@@ -17,8 +15,7 @@ STEPS = (START, DEAL, LAY, COIN, TURN, DRAW, SHIFT, MONEY, KINGS, OVER)
 NOTHING = (0, 0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """A game between two moves.
 
     What belongs to a buyer stands at ``4 * seat + lane``, the seat by its place in turn order. `unseen` counts, by

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from companion.games.kit import CHANCE, Move, Refusal, Seat, changed
+from companion.games.kit import CHANCE, Move, Refusal, Seat, replace
 from companion.games.market.rules.board import BESIDE, COMMODITIES, HOLE, KIND_OF, MESSENGER
 from companion.games.market.rules.legal import FREE, NO_TILE, to_act, undealt, within_reach
 from companion.games.market.rules.options import ON, RANDOM
@@ -83,7 +83,7 @@ def _started(state: State, seat: Seat) -> State | Refusal:
         return Refusal("unknown_seat", {"seat": shown(seat)})
     start = state.seats.index(seat)
     dealt = state.rules.setup == RANDOM
-    return changed(state, start=start, seat=start, step=DEAL if dealt else LAY, left=16 if dealt else 0)
+    return replace(state, start=start, seat=start, step=DEAL if dealt else LAY, left=16 if dealt else 0)
 
 
 def _dealt(state: State, kind: str) -> State | Refusal:
@@ -92,7 +92,7 @@ def _dealt(state: State, kind: str) -> State | Refusal:
     market, left = state.market, state.left - 1
     if kind != NO_TILE:
         market = _with_tile(state, kind, 15 - left)
-    return changed(state, market=market, left=left, step=DEAL if left else COIN)
+    return replace(state, market=market, left=left, step=DEAL if left else COIN)
 
 
 def _laid(state: State, kind: str, cell: int) -> State | Refusal:
@@ -103,8 +103,8 @@ def _laid(state: State, kind: str, cell: int) -> State | Refusal:
         return Refusal("taken", {"cell": cell})
     market = _with_tile(state, kind, cell)
     if market.count(HOLE) > 1:
-        return changed(state, market=market, seat=_next(state))
-    return changed(state, market=market, seat=state.start, step=COIN)
+        return replace(state, market=market, seat=_next(state))
+    return replace(state, market=market, seat=state.start, step=COIN)
 
 
 def _with_tile(state: State, kind: str, cell: int) -> tuple[int, ...]:
@@ -117,7 +117,7 @@ def _first_coin(state: State, lane: int) -> State | Refusal:
     if isinstance(after, Refusal):
         return after
     seat = _next(state)
-    return changed(after, seat=seat, step=TURN if seat == state.start else COIN)
+    return replace(after, seat=seat, step=TURN if seat == state.start else COIN)
 
 
 # Pass: replenish, move the market, obtain money, utilize the king
@@ -127,8 +127,8 @@ def _passed(state: State) -> State | Refusal:
     if state.origin is not None:
         return Refusal("playing")
     if state.bag:
-        return changed(state, step=DRAW, left=DRAWN_AT_ONCE)
-    return changed(state, step=SHIFT, left=MOVED_IN_A_PASS)
+        return replace(state, step=DRAW, left=DRAWN_AT_ONCE)
+    return replace(state, step=SHIFT, left=MOVED_IN_A_PASS)
 
 
 def _drawn(state: State, commodity: str) -> State | Refusal:
@@ -136,8 +136,8 @@ def _drawn(state: State, commodity: str) -> State | Refusal:
         return Refusal("not_in_bag", {"commodity": shown(commodity)})
     which, left = COMMODITIES.index(commodity), state.left - 1
     unseen, vendors = _added(state.unseen, which, -1), _added(state.vendors, which, 1)
-    after = changed(state, unseen=unseen, vendors=vendors, left=left, drawn=(*state.drawn, which))
-    return after if left else changed(after, step=SHIFT, left=MOVED_IN_A_PASS)
+    after = replace(state, unseen=unseen, vendors=vendors, left=left, drawn=(*state.drawn, which))
+    return after if left else replace(after, step=SHIFT, left=MOVED_IN_A_PASS)
 
 
 def _shifted(state: State, cell: int) -> State | Refusal:
@@ -149,10 +149,10 @@ def _shifted(state: State, cell: int) -> State | Refusal:
         return Refusal("same_tile")
     market, left = _slid(state.market, cell), state.left - 1
     if left:
-        return changed(state, market=market, left=left, moved=tile)
-    after = changed(state, market=market, left=0, moved=HOLE)
+        return replace(state, market=market, left=left, moved=tile)
+    after = replace(state, market=market, left=0, moved=HOLE)
     base = 4 * state.seat
-    return _to_king(after) if all(state.coins[base : base + 4]) else changed(after, step=MONEY)
+    return _to_king(after) if all(state.coins[base : base + 4]) else replace(after, step=MONEY)
 
 
 def _obtained(state: State, lane: int) -> State | Refusal:
@@ -162,22 +162,22 @@ def _obtained(state: State, lane: int) -> State | Refusal:
 
 def _to_king(state: State) -> State:
     """Let the king be given a token where any is within his reach, as the last step of a Pass (ruling A26)."""
-    return changed(state, step=KINGS) if within_reach(state) else _ended(state)
+    return replace(state, step=KINGS) if within_reach(state) else _ended(state)
 
 
 def _taken(state: State, commodity: str) -> State | Refusal:
     if commodity not in COMMODITIES or COMMODITIES.index(commodity) not in within_reach(state):
         return Refusal("out_of_reach", {"commodity": shown(commodity)})
     which = COMMODITIES.index(commodity)
-    return _ended(changed(state, vendors=_added(state.vendors, which, -1), king=_added(state.king, which, 1)))
+    return _ended(replace(state, vendors=_added(state.vendors, which, -1), king=_added(state.king, which, 1)))
 
 
 def _ended(state: State) -> State:
     """End a turn; the game ends with the round in which the bag is empty (ruling A17)."""
     seat = _next(state)
     if seat == state.start and not state.bag:
-        return changed(state, step=OVER, drawn=())
-    return changed(state, step=TURN, seat=seat, turn=state.turn + 1, drawn=())
+        return replace(state, step=OVER, drawn=())
+    return replace(state, step=TURN, seat=seat, turn=state.turn + 1, drawn=())
 
 
 # Play: one transaction, from the state in which the turn began
@@ -193,7 +193,7 @@ def _paid_shift(state: State, cell: int, lane: int) -> State | Refusal:
     buyer = 4 * state.seat + lane
     if not state.coins[buyer]:
         return Refusal("no_coin", {"n": lane + 1})
-    return changed(
+    return replace(
         state,
         origin=state.origin or state,
         played=(*state.played, Move("shift", (cell, lane))),
@@ -205,7 +205,7 @@ def _paid_shift(state: State, cell: int, lane: int) -> State | Refusal:
 def _messenger(state: State) -> State | Refusal:
     cell = state.market.index(MESSENGER)
     refused = _immovable(state, cell)
-    return refused or changed(
+    return refused or replace(
         state,
         origin=state.origin or state,
         played=(*state.played, FREE),
@@ -224,7 +224,7 @@ def _bought(state: State, *args: int) -> State | Refusal:
     if made.brings:
         goods = (*goods[:buyer], vendor, *goods[buyer + 1 :])
         counts = _added(counts, buyer, made.brings)
-    return changed(
+    return replace(
         state,
         origin=state.origin or state,
         played=(*state.played, Move("buy", args)),
@@ -240,7 +240,7 @@ def _bought(state: State, *args: int) -> State | Refusal:
 def _committed(state: State) -> State | Refusal:
     if not state.bought:
         return Refusal("nothing_bought")
-    return _ended(changed(state, bought=0, played=(), origin=None))
+    return _ended(replace(state, bought=0, played=(), origin=None))
 
 
 def _rolled_back(state: State) -> State | Refusal:
@@ -262,7 +262,7 @@ def _with_coin(state: State, lane: int) -> State | Refusal:
     buyer = 4 * state.seat + lane
     if state.coins[buyer]:
         return Refusal("has_coin", {"n": lane + 1})
-    return changed(state, coins=(*state.coins[:buyer], 1, *state.coins[buyer + 1 :]))
+    return replace(state, coins=(*state.coins[:buyer], 1, *state.coins[buyer + 1 :]))
 
 
 def _immovable(state: State, cell: int) -> Refusal | None:

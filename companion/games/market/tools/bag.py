@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
 
-from companion.games.kit import Chance, Json, Move, Seat, Value, changed
+from companion.games.kit import Chance, Json, Move, Seat, Struct, Value, replace
 from companion.games.market.rules.board import COMMODITIES, PER_COMMODITY
 from companion.games.market.rules.options import BLIND, EQUAL
 from companion.games.market.rules.turn import DRAWN_AT_ONCE
@@ -23,8 +22,7 @@ _LETTERS = "pcjh"
 _LINE = re.compile(r"(\d{1,2}) (blind|equal) (\d+),(\d+),(\d+),(\d+) left=([0-4]) ([pcjh]{0,4})", re.ASCII)
 
 
-@dataclass(frozen=True)
-class Sack:
+class Sack(Struct, frozen=True):
     """A bag on its way: `unseen` counts what is in it together with what was set aside unseen."""
 
     removed: int
@@ -77,13 +75,13 @@ class Bag(Tool[Sack]):
         """Return the bag after a token, a new draw, or filled anew."""
         match move.name, move.args:
             case "draw", ():
-                return changed(state, left=DRAWN_AT_ONCE, drawn=())
+                return replace(state, left=DRAWN_AT_ONCE, drawn=())
             case "aside", (int(n), str(mode)):
                 return Sack.full(n, mode)
             case "came", (str(name),):
                 which = COMMODITIES.index(name)
                 unseen = (*state.unseen[:which], state.unseen[which] - 1, *state.unseen[which + 1 :])
-                return changed(state, unseen=unseen, left=state.left - 1, drawn=(*state.drawn, which))
+                return replace(state, unseen=unseen, left=state.left - 1, drawn=(*state.drawn, which))
         return Sack.full(state.removed, state.mode)
 
     def chance(self, state: Sack) -> Chance | None:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-from companion.games.kit import Arg, Json, Move, Seat, Value, changed
+from companion.games.kit import Arg, Json, Move, Seat, Struct, Value, replace
 from companion.games.market.rules.board import (
     CELLS,
     COMMODITIES,
@@ -40,8 +39,7 @@ _LINE = re.compile(
 _BUYER = re.compile(r"(o?)(?:([1-9]\d?)([pcjh]))?", re.ASCII)
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """A market as it was tapped together; cells may be empty."""
 
     market: tuple[int, ...] = (HOLE,) * 16
@@ -109,21 +107,21 @@ class Lanes(Tool[Setting]):
         match move.name, move.args:
             case "lay", (int(cell), str(kind)):
                 tile = next(t for t, each in enumerate(KIND_OF) if each == kind and t not in state.market)
-                return changed(state, market=_put(state.market, cell, tile))
+                return replace(state, market=_put(state.market, cell, tile))
             case "lift", (int(cell),):
-                return changed(state, market=_put(state.market, cell, HOLE))
+                return replace(state, market=_put(state.market, cell, HOLE))
             case "vendor", (str(name), int(n)):
-                return changed(state, vendors=_put(state.vendors, COMMODITIES.index(name), n))
+                return replace(state, vendors=_put(state.vendors, COMMODITIES.index(name), n))
             case "coin", (int(lane),):
-                return changed(state, coins=_put(state.coins, lane, 1 - state.coins[lane]))
+                return replace(state, coins=_put(state.coins, lane, 1 - state.coins[lane]))
             case "holds", (int(lane), str(name)):
                 has = name in COMMODITIES
                 goods = _put(state.goods, lane, COMMODITIES.index(name) if has else 0)
-                return changed(state, goods=goods, counts=_put(state.counts, lane, int(has)))
+                return replace(state, goods=goods, counts=_put(state.counts, lane, int(has)))
             case "order", (str(each),):
-                return changed(state, order=each)
+                return replace(state, order=each)
             case "stack", (str(each),):
-                return changed(state, stack=each)
+                return replace(state, stack=each)
         return Setting()
 
     def element(self, name: str, picked: Sequence[Arg]) -> str:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-from companion.games.kit import Arg, Json, Move, Seat, Value, changed
+from companion.games.kit import Arg, Json, Move, Seat, Struct, Value, replace
 from companion.games.market.rules.board import COMMODITIES, PER_COMMODITY
 from companion.games.market.rules.scoring import Holding, score
 from companion.games.market.tools.tool import Tool
@@ -25,8 +24,7 @@ _LINE = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Pad:
+class Pad(Struct, frozen=True):
     """What is written on the pad; rows beyond the number of players are blank."""
 
     players: int = 4
@@ -73,11 +71,11 @@ class ScorePad(Tool[Pad]):
         match move.name, move.args:
             case "players", (int(n),):
                 blank = tuple(row if place < n else Holding((0, 0, 0, 0)) for place, row in enumerate(state.rows))
-                return changed(state, players=n, rows=blank)
+                return replace(state, players=n, rows=blank)
             case "ties", (str(each),):
-                return changed(state, ties=each)
+                return replace(state, ties=each)
             case "king", (str(name), int(n)):
-                return changed(state, king=_put(state.king, COMMODITIES.index(name), n))
+                return replace(state, king=_put(state.king, COMMODITIES.index(name), n))
             case "tokens", (str(row), str(name), int(n)):
                 held = state.rows[ROWS.index(row)]
                 return _with_row(state, row, Holding(_put(held.tokens, COMMODITIES.index(name), n), held.coins))
@@ -149,7 +147,7 @@ def _put(numbers: tuple[int, ...], which: int, n: int) -> tuple[int, ...]:
 
 def _with_row(state: Pad, row: str, held: Holding) -> Pad:
     place = ROWS.index(row)
-    return changed(state, rows=(*state.rows[:place], held, *state.rows[place + 1 :]))
+    return replace(state, rows=(*state.rows[:place], held, *state.rows[place + 1 :]))
 
 
 def _listed(numbers: tuple[int, ...]) -> str:

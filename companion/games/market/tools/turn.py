@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-from companion.games.kit import Arg, Json, Move, Seat, Value, changed
+from companion.games.kit import Arg, Json, Move, Seat, Struct, Value, replace
 from companion.games.market.rules.board import KINDS
 from companion.games.market.rules.options import SEATINGS
 from companion.games.market.tools.tool import Tool
@@ -23,8 +22,7 @@ _LINE = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Card:
+class Card(Struct, frozen=True):
     """Where a game has come to; `step` counts the four of a Pass from 0."""
 
     seats: tuple[Seat, ...]
@@ -69,19 +67,19 @@ class TurnCard(Tool[Card]):
                 return Card(SEATINGS[n])
             case "start", (str(seat),):
                 n = state.seats.index(seat)
-                return changed(state, start=n, seat=n)
+                return replace(state, start=n, seat=n)
             case "pass", ():
-                return changed(state, doing=PASS, step=1 if state.empty else 0)
+                return replace(state, doing=PASS, step=1 if state.empty else 0)
             case "play", ():
-                return changed(state, doing=PLAY)
+                return replace(state, doing=PLAY)
             case "back", ():
-                return changed(state, doing=CHOOSE)
+                return replace(state, doing=CHOOSE)
             case "next", () if state.step < len(PASS_STEPS) - 1:
-                return changed(state, step=state.step + 1)
+                return replace(state, step=state.step + 1)
             case (("next" | "close"), ()):
                 return _next_turn(state)
             case (("empty" | "filled"), ()):
-                return changed(state, empty=move.name == "empty")
+                return replace(state, empty=move.name == "empty")
         return Card(state.seats, state.start, state.start)
 
     def element(self, name: str, picked: Sequence[Arg]) -> str:
@@ -137,5 +135,5 @@ class TurnCard(Tool[Card]):
 def _next_turn(state: Card) -> Card:
     seat = (state.seat + 1) % len(state.seats)
     if seat == state.start and state.empty:
-        return changed(state, doing=OVER, step=0)
-    return changed(state, seat=seat, turn=state.turn + 1, doing=CHOOSE, step=0)
+        return replace(state, doing=OVER, step=0)
+    return replace(state, seat=seat, turn=state.turn + 1, doing=CHOOSE, step=0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from companion.games.kit import changed
+from companion.games.kit import replace
 from companion.games.mexica.rules.state import Clock, Outcome, State
 from companion.games.mexica.rules.tallies import EVEN, GODS, HUITZILOPOCHTLI, TLALOC, God
 
@@ -57,10 +57,10 @@ def reckon(state: State) -> State:
     if state.clock is None:
         if not (cause := _cause(state)):
             return state
-        state = changed(state, clock=Clock(COUNTDOWN, state.turn, cause))
+        state = replace(state, clock=Clock(COUNTDOWN, state.turn, cause))
     clock = state.clock
     if clock and not clock.locked and state.rules.apocalypse_locks_type == "on" and (god := doom_god(state)) != EVEN:
-        return changed(state, clock=changed(clock, locked=DOOM_OF[god]))
+        return replace(state, clock=replace(clock, locked=DOOM_OF[god]))
     return state
 
 
@@ -106,7 +106,7 @@ def tick(state: State) -> State:
     if not ticking(state) or forestalled(state):
         return state
     assert state.clock is not None  # or nothing would tick
-    state = changed(state, clock=changed(state.clock, left=state.clock.left - 1))
+    state = replace(state, clock=replace(state.clock, left=state.clock.left - 1))
     if state.clock and state.clock.left > 0:
         return state
     end = doom(state)
@@ -115,7 +115,7 @@ def tick(state: State) -> State:
 
 def finish(state: State, outcome: Outcome) -> State:
     """Return the state with its game over. A correction that nobody confirmed lapses."""
-    return changed(state, outcome=outcome, proposal=None)
+    return replace(state, outcome=outcome, proposal=None)
 
 
 def biting(state: State) -> str:

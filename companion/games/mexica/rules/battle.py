@@ -5,7 +5,7 @@ Each part is a task on the agenda: armed, die, second thoughts, judgement. The d
 
 from __future__ import annotations
 
-from companion.games.kit import Seat, changed
+from companion.games.kit import Seat, replace
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.board import Battle, Task
 from companion.games.mexica.rules.bonuses import after_battle, spend, standing, waiting, warded
@@ -33,7 +33,7 @@ def battles(state: State, task: Task, at: int) -> State:
         fights = [Task("fight", seat, (*met, 0, 0))]
     if state.rules.war == "cortez5" and apocalypse.biting(state) == apocalypse.WAR:
         fights.append(Task("fight", seat, (CORTEZ, 0, 0)))
-    return changed(state, board=changed(board, agenda=(*fights, *board.agenda[at + 1 :])))
+    return replace(state, board=replace(board, agenda=(*fights, *board.agenda[at + 1 :])))
 
 
 def within_reach(state: State, seat: Seat) -> list[Seat]:
@@ -66,9 +66,9 @@ def begin(state: State, seat: Seat, defenders: tuple[Seat, ...], bonus: int, sta
         return state
     dice = tuple(CORTEZ_ROLLS if each == CORTEZ else 0 for each in sides)
     tribes = [each for each in sides if each != CORTEZ]
-    board = changed(state.laid, battle=Battle(tuple(sides), dice, bonus, stake))
+    board = replace(state.laid, battle=Battle(tuple(sides), dice, bonus, stake))
     tasks = [Task(name, each) for name in ("arm", "die", "reroll") for each in tribes]
-    return changed(state, board=board.due(*tasks, Task("judge", seat)))
+    return replace(state, board=board.due(*tasks, Task("judge", seat)))
 
 
 def leave(state: State, seat: Seat) -> State:
@@ -79,7 +79,7 @@ def leave(state: State, seat: Seat) -> State:
         return _ended(state)
     at = battle.sides.index(seat)
     sides, dice = battle.sides[:at] + battle.sides[at + 1 :], battle.dice[:at] + battle.dice[at + 1 :]
-    return changed(state, board=changed(state.laid, battle=changed(battle, sides=sides, dice=dice)))
+    return replace(state, board=replace(state.laid, battle=replace(battle, sides=sides, dice=dice)))
 
 
 def fighting(state: State, seat: Seat) -> bool:
@@ -94,7 +94,7 @@ def rolled(state: State, seat: Seat, die: int) -> State:
     assert battle is not None  # or no die is due
     at = battle.sides.index(seat)
     dice = (*battle.dice[:at], die, *battle.dice[at + 1 :])
-    return changed(state, board=changed(state.laid, battle=changed(battle, dice=dice)))
+    return replace(state, board=replace(state.laid, battle=replace(battle, dice=dice)))
 
 
 def again(state: State, seat: Seat, whose: str) -> State:
@@ -107,7 +107,7 @@ def again(state: State, seat: Seat, whose: str) -> State:
         again_ = max(others, key=lambda each: each[0])[1]
     if again_ == CORTEZ:
         return state
-    return changed(state, board=rolled(state, again_, 0).laid.due(Task("die", again_)))
+    return replace(state, board=rolled(state, again_, 0).laid.due(Task("die", again_)))
 
 
 def totals(state: State, battle: Battle) -> list[int]:
@@ -133,8 +133,8 @@ def judge(state: State, seat: Seat) -> State:
         if state.rules.battle_tie == "reroll":
             tied = tuple(0 if n in best and battle.sides[n] != CORTEZ else die for n, die in enumerate(battle.dice))
             dice = [Task("die", battle.sides[n]) for n in best if battle.sides[n] != CORTEZ]
-            board = changed(state.laid, battle=changed(battle, dice=tied))
-            return changed(state, board=board.due(*dice, Task("judge", seat)))
+            board = replace(state.laid, battle=replace(battle, dice=tied))
+            return replace(state, board=board.due(*dice, Task("judge", seat)))
         defenders = [n for n in best if n]
         if state.rules.battle_tie == "none" or len(defenders) > 1:
             return _ended(state)
@@ -149,15 +149,15 @@ def _won(state: State, battle: Battle, sums: list[int], winner: int) -> State:
     state = _ended(state)
     if victor != CORTEZ:
         n = state.index(victor)
-        state = changed(state, board=state.laid.tribe(n, wins=state.laid.tribes[n].wins + 1))
+        state = replace(state, board=state.laid.tribe(n, wins=state.laid.tribes[n].wins + 1))
         state = spend(state, victor, "loot") if not battle.stake else state
     if battle.stake:
-        return changed(state, board=state.laid.with_holder(battle.stake, victor))
+        return replace(state, board=state.laid.with_holder(battle.stake, victor))
     for seat, _ in costs:
         if seat != CORTEZ:
             state = spend(state, seat, "ransom")
     owing = [Task("ransom", seat, (victor, cost)) for seat, cost in costs if seat != CORTEZ and cost > 0]
-    return changed(state, board=state.laid.due(*owing))
+    return replace(state, board=state.laid.due(*owing))
 
 
 def _loot(state: State, battle: Battle, sums: list[int], winner: int, loser: int) -> int:
@@ -179,12 +179,12 @@ def ransom(state: State, seat: Seat, victor: Seat, cost: int) -> State:
     """Return the state after a loser paid: tokens, else a card of its choice, else one it must draw (M16, M17)."""
     board, n = state.laid, state.index(seat)
     if victor == CORTEZ:
-        return changed(state, board=board.lose(n, cost))
+        return replace(state, board=board.lose(n, cost))
     if board.tribes[n].tokens:
-        return changed(state, board=board.pay(n, state.index(victor), cost))
+        return replace(state, board=board.pay(n, state.index(victor), cost))
     if board.tribes[n].hand:
-        return changed(state, board=board.due(Task("forfeit", seat, (victor,))))
-    return changed(state, board=board.due(Task("draw", victor, ("day",))))
+        return replace(state, board=board.due(Task("forfeit", seat, (victor,))))
+    return replace(state, board=board.due(Task("draw", victor, ("day",))))
 
 
 def _ended(state: State) -> State:
@@ -194,4 +194,4 @@ def _ended(state: State) -> State:
     for n, seat in enumerate(battle.sides):
         if seat != CORTEZ and 0 not in battle.dice:
             state = spend(state, seat, "defence" if n else "attack", "battle")
-    return after_battle(changed(state, board=changed(state.laid, battle=None)))
+    return after_battle(replace(state, board=replace(state.laid, battle=None)))

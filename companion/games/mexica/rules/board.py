@@ -7,11 +7,10 @@ tribes, lake, Tonantzin, reserve and those that are lost are 360 together, unles
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from companion.games.kit import Arg, Seat, changed
+from companion.games.kit import Arg, Seat, Struct, replace
 from companion.games.mexica.rules.calendar import AROUND, WEEK, start
 from companion.games.mexica.rules.tallies import NOTHING, Gifts
 
@@ -47,8 +46,7 @@ def draw(seat: Seat, pile: str) -> Task:
     return Task("draw", seat, (pile,))
 
 
-@dataclass(frozen=True, slots=True)
-class Tribe:
+class Tribe(Struct, frozen=True):
     """What one tribe has.
 
     `hand` holds ids of cards, sorted; `boosts` and `wards` wait for their moment in the order they came. `toward`
@@ -65,8 +63,7 @@ class Tribe:
     wins: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Battle:
+class Battle(Struct, frozen=True):
     """A battle while it is fought: `sides` with the attacker first, and their dice, 0 before they are rolled.
 
     `bonus` is the attacker's by the card that caused it; `stake` the space whose week card is fought for, or 0.
@@ -90,8 +87,7 @@ class Step(NamedTuple):
 NO_STEP = Step()
 
 
-@dataclass(frozen=True, slots=True)
-class Board:
+class Board(Struct, frozen=True):
     """The board between two moves.
 
     `agenda` is what is still due, the next thing first. `spaces`, `holders` and `visited`, who has
@@ -128,13 +124,13 @@ class Board:
     def tribe(self, n: int, **changes: object) -> Board:
         """Return the board with one tribe changed."""
         tribes = list(self.tribes)
-        tribes[n] = changed(tribes[n], **changes)
-        return changed(self, tribes=tuple(tribes))
+        tribes[n] = replace(tribes[n], **changes)
+        return replace(self, tribes=tuple(tribes))
 
     def tribes_with(self, n: int, **changes: object) -> tuple[Tribe, ...]:
         """Return the tribes with one of them changed."""
         tribes = list(self.tribes)
-        tribes[n] = changed(tribes[n], **changes)
+        tribes[n] = replace(tribes[n], **changes)
         return tuple(tribes)
 
     def holds_as(self, before: Board) -> bool:
@@ -149,17 +145,17 @@ class Board:
 
     def receive(self, n: int, tokens: int) -> Board:
         """Return the board after a tribe received tokens, or gave them up where the number is below 0."""
-        return changed(self, tribes=self.tribes_with(n, tokens=self.tribes[n].tokens + tokens))
+        return replace(self, tribes=self.tribes_with(n, tokens=self.tribes[n].tokens + tokens))
 
     def from_reserve(self, n: int, tokens: int) -> Board:
         """Return the board after a tribe received tokens from the reserve, as far as it reaches."""
         tokens = min(tokens, self.reserve)
-        return changed(self, tribes=self._tribes_given(n, tokens), reserve=self.reserve - tokens)
+        return replace(self, tribes=self._tribes_given(n, tokens), reserve=self.reserve - tokens)
 
     def to_reserve(self, n: int, tokens: int) -> Board:
         """Return the board after a tribe put tokens into the reserve, as many as it has."""
         tokens = min(tokens, self.tribes[n].tokens)
-        return changed(self, tribes=self._tribes_given(n, -tokens), reserve=self.reserve + tokens)
+        return replace(self, tribes=self._tribes_given(n, -tokens), reserve=self.reserve + tokens)
 
     def pay(self, payer: int, to: int, tokens: int) -> Board:
         """Return the board after one tribe paid another, as many tokens as it has."""
@@ -169,15 +165,15 @@ class Board:
     def lose(self, n: int, tokens: int) -> Board:
         """Return the board after tokens of a tribe were lost to the box, as many as it has."""
         tokens = min(tokens, self.tribes[n].tokens)
-        return changed(self, tribes=self._tribes_given(n, -tokens), lost=self.lost + tokens)
+        return replace(self, tribes=self._tribes_given(n, -tokens), lost=self.lost + tokens)
 
     def with_space(self, place: int, tokens: int) -> Board:
         """Return the board with so many tokens on a space."""
-        return changed(self, spaces=(*self.spaces[: place - 1], tokens, *self.spaces[place:]))
+        return replace(self, spaces=(*self.spaces[: place - 1], tokens, *self.spaces[place:]))
 
     def with_holder(self, place: int, holder: Seat) -> Board:
         """Return the board with a week card in a tribe's hands, or with none at its space."""
-        return changed(self, holders=(*self.holders[: place - 1], holder, *self.holders[place:]))
+        return replace(self, holders=(*self.holders[: place - 1], holder, *self.holders[place:]))
 
     def with_card(self, n: int, card: str) -> Board:
         """Return the board with a card in a tribe's hand."""
@@ -189,15 +185,15 @@ class Board:
 
     def discard(self, card: str) -> Board:
         """Return the board with a card on its discard pile."""
-        return changed(self, discards=with_card(self.discards, card))
+        return replace(self, discards=with_card(self.discards, card))
 
     def due(self, *tasks: Task) -> Board:
         """Return the board with tasks that come before all that was due."""
-        return changed(self, agenda=(*tasks, *self.agenda))
+        return replace(self, agenda=(*tasks, *self.agenda))
 
     def done(self) -> Board:
         """Return the board without the task that was due next."""
-        return changed(self, agenda=self.agenda[1:])
+        return replace(self, agenda=self.agenda[1:])
 
     def _tribes_given(self, n: int, tokens: int) -> tuple[Tribe, ...]:
         return self.tribes_with(n, tokens=self.tribes[n].tokens + tokens)

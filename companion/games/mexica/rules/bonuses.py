@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from companion.games.kit import Seat, changed
+from companion.games.kit import Seat, replace
 from companion.games.mexica.rules.board import Boost
 from companion.games.mexica.rules.hands import pile_of
 from companion.games.mexica.rules.state import State
@@ -41,7 +41,7 @@ def spend(state: State, seat: Seat, *whats: str) -> State:
     n = state.index(seat)
     boosts = state.laid.tribes[n].boosts
     kept = unspent(boosts, *whats)
-    return state if kept is boosts else changed(state, board=state.laid.tribe(n, boosts=kept))
+    return state if kept is boosts else replace(state, board=state.laid.tribe(n, boosts=kept))
 
 
 def unspent(boosts: tuple[Boost, ...], *whats: str) -> tuple[Boost, ...]:
@@ -56,7 +56,7 @@ def boosted(state: State, seat: Seat, boost: Boost) -> State:
     """Return the state with one more boost waiting for its moment."""
     n = state.index(seat)
     boosts = (*state.laid.tribes[n].boosts, boost)
-    return changed(state, board=state.laid.tribe(n, boosts=boosts))
+    return replace(state, board=state.laid.tribe(n, boosts=boosts))
 
 
 def after_battle(state: State) -> State:
@@ -69,7 +69,7 @@ def after_turn(state: State) -> State:
     for n, tribe in enumerate(state.laid.tribes):
         if tribe.boosts and True in [each.now for each in tribe.boosts]:
             kept = tuple([each for each in tribe.boosts if not each.now])
-            state = changed(state, board=state.laid.tribe(n, boosts=kept))
+            state = replace(state, board=state.laid.tribe(n, boosts=kept))
     return state
 
 
@@ -81,7 +81,7 @@ def warded(state: State, seat: Seat, *against: str) -> State | None:
     if ward is None:
         return None
     at = wards.index(ward)
-    return changed(state, board=state.laid.tribe(n, wards=wards[:at] + wards[at + 1 :]))
+    return replace(state, board=state.laid.tribe(n, wards=wards[:at] + wards[at + 1 :]))
 
 
 def wards_off_card(state: State, seat: Seat, card_id: str) -> State | None:
@@ -93,5 +93,5 @@ def _kept(state: State, keep: Callable[[Boost], bool]) -> State:
     """Return the state in which every tribe keeps only such boosts."""
     for n, tribe in enumerate(state.laid.tribes):
         if tribe.boosts and (kept := tuple(filter(keep, tribe.boosts))) != tribe.boosts:
-            state = changed(state, board=state.laid.tribe(n, boosts=kept))
+            state = replace(state, board=state.laid.tribe(n, boosts=kept))
     return state

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from companion.games.kit import Refusal, Seat, changed
+from companion.games.kit import Refusal, Seat, replace
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.refusals import shown
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
@@ -22,7 +22,7 @@ def propose(state: State, by: Seat, seat: Seat, god: God, delta: object) -> Stat
         return Refusal("below_nothing", {"seat": seat, "god": god, "given": given})
     if delta > 0 and delta > held_by(state, seat):
         return Refusal("no_tokens", {"seat": seat})
-    return changed(state, proposal=_proposal(by, seat, god, delta))
+    return replace(state, proposal=_proposal(by, seat, god, delta))
 
 
 @lru_cache(maxsize=1024)
@@ -45,14 +45,14 @@ def confirm(state: State, by: Seat) -> State | Refusal:
             return Refusal("no_tokens", {"seat": proposal.seat})
         board = board.tribe(n, tokens=held - delta)
     tallies = state.tallies.correct(n, proposal.god, delta)
-    return apocalypse.reckon(changed(state, board=board, tallies=tallies, proposal=None))
+    return apocalypse.reckon(replace(state, board=board, tallies=tallies, proposal=None))
 
 
 def withdraw(state: State) -> State | Refusal:
     """Return the state without the open correction; whoever sees that it is wrong may take it away."""
     if state.proposal is None:
         return Refusal("no_correction")
-    return changed(state, proposal=None)
+    return replace(state, proposal=None)
 
 
 def given_by(state: State, seat: Seat, god: God) -> int:

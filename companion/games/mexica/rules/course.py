@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import cast
 
-from companion.games.kit import CHANCE, Seat, changed
+from companion.games.kit import CHANCE, Seat, replace
 from companion.games.mexica.rules import apocalypse, battle, events, landing, offerings
 from companion.games.mexica.rules.board import Board, Task, laid
 from companion.games.mexica.rules.bonuses import after_turn, raised, standing, unspent
@@ -30,7 +30,7 @@ DECISIONS = frozenset(
 def opened(state: State) -> State:
     """Return the first state of a full game: the board laid, East to roll."""
     board = laid(state.seats, state.rules.starts)
-    return advance(_turn(changed(state, board=board), state.turn))
+    return advance(_turn(replace(state, board=board), state.turn))
 
 
 def due(state: State) -> Task | None:
@@ -64,12 +64,12 @@ def advance(state: State) -> State:
         if state.outcome is None and not (before and board.holds_as(before)) and (seat := settler(state)):
             state = apocalypse.finish(state, Outcome(SETTLED, seat))
         if state.outcome is not None:
-            return changed(state, board=changed(board, agenda=(), battle=None))
+            return replace(state, board=replace(board, agenda=(), battle=None))
         before, agenda = board, board.agenda
         for at, task in enumerate(agenda):
             after = _TASKS[task[0]](state, task, at)
             if after is None:
-                return changed(state, board=changed(board, agenda=agenda[at:])) if at else state
+                return replace(state, board=replace(board, agenda=agenda[at:])) if at else state
             if after is not state:
                 state = after
                 break
@@ -80,7 +80,7 @@ def _rebared(state: State, board: Board) -> State:
     clock, bare = state.clock, board.bare and state.rules.forestall == "bare"
     if clock is None or clock.bare == bare or state.outcome:
         return state
-    return changed(state, clock=changed(clock, bare=bare))
+    return replace(state, clock=replace(clock, bare=bare))
 
 
 def moved(state: State, seat: Seat, roll: int) -> State:
@@ -93,7 +93,7 @@ def moved(state: State, seat: Seat, roll: int) -> State:
     tribes = board.tribes_with(n, place=walk(tribe.place, spaces), boosts=boosts)
     # The roll is done; what a landing brings takes its place.
     due_ = (*(landing.tasks(state, seat) if spaces else ()), *board.agenda[1:])
-    return changed(state, board=changed(board, tribes=tribes, agenda=due_))
+    return replace(state, board=replace(board, tribes=tribes, agenda=due_))
 
 
 def end_turn(state: State) -> State:
@@ -104,7 +104,7 @@ def end_turn(state: State) -> State:
     board = state.laid
     if board.again:
         extras = (*board.extras, (state.turn + 1, board.again[0]))
-        state = changed(state, board=changed(board, again=board.again[1:], extras=extras))
+        state = replace(state, board=replace(board, again=board.again[1:], extras=extras))
     return _turn(state, state.turn + 1)
 
 
@@ -114,7 +114,7 @@ def _turn(state: State, turn: int) -> State:
     agenda = _steps(seat, order, order == "tester" and landing.collects_first(state, turn))
     if landing.earns(state, seat):
         agenda = (Task("income", seat), *agenda)
-    return changed(state, turn=turn, board=changed(state.laid, forced=0, agenda=agenda))
+    return replace(state, turn=turn, board=replace(state.laid, forced=0, agenda=agenda))
 
 
 @cache
@@ -133,7 +133,7 @@ def _popped(carry_out: Callable[[State, Task], State]) -> Callable[[State, Task,
 
     def popped(state: State, task: Task, at: int) -> State:
         board = state.laid
-        return carry_out(changed(state, board=changed(board, agenda=board.agenda[at + 1 :])), task)
+        return carry_out(replace(state, board=replace(board, agenda=board.agenda[at + 1 :])), task)
 
     return popped
 
@@ -157,7 +157,7 @@ def _drawing(state: State, task: Task, at: int) -> State | None:
     pile, board = cast("Pile", task.args[0]), state.laid
     if any_left(state, pile):
         return None
-    return replenished(changed(state, board=changed(board, agenda=board.agenda[at:])), pile) or state
+    return replenished(replace(state, board=replace(board, agenda=board.agenda[at:])), pile) or state
 
 
 def _blessing(state: State, task: Task, _at: int) -> State | None:

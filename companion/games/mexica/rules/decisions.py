@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import cache
 
-from companion.games.kit import CHANCE, Arg, Chance, Choice, Move, Refusal, Seat, changed
+from companion.games.kit import CHANCE, Arg, Chance, Choice, Move, Refusal, Seat, replace
 from companion.games.mexica.rules import battle, course, events, landing, offerings
 from companion.games.mexica.rules.board import Task
 from companion.games.mexica.rules.calendar import SIGNS, place_of
@@ -280,7 +280,7 @@ _LISTS: Mapping[str, Callable[[State, Task], list[Move]]] = {
 
 
 def _popped(state: State) -> State:
-    return changed(state, board=state.laid.done())
+    return replace(state, board=state.laid.done())
 
 
 def _roll(state: State, task: Task, args: tuple[Arg, ...]) -> State:
@@ -305,13 +305,13 @@ def _pass(state: State, task: Task, _args: tuple[Arg, ...]) -> State:
 
 
 def _attack(state: State, task: Task, args: tuple[Arg, ...]) -> State:
-    return changed(state, board=_popped(state).laid.due(Task("fight", task.seat, (args[0], 0, 0))))
+    return replace(state, board=_popped(state).laid.due(Task("fight", task.seat, (args[0], 0, 0))))
 
 
 def _give(state: State, task: Task, args: tuple[Arg, ...]) -> State:
     given, victor = str(args[0]), state.index(str(task.args[0]))
     board = _popped(state).laid.without_card(state.index(task.seat), given)
-    return changed(state, board=board.with_card(victor, given))
+    return replace(state, board=board.with_card(victor, given))
 
 
 def _sacrifice(state: State, task: Task, args: tuple[Arg, ...]) -> State:

@@ -5,7 +5,7 @@ An effect that needs a tribe, a week card or a card chosen puts that question on
 
 from __future__ import annotations
 
-from companion.games.kit import Seat, changed
+from companion.games.kit import Seat, replace
 from companion.games.mexica.rules import apocalypse, battle, board, landing
 from companion.games.mexica.rules.board import Task, with_card
 from companion.games.mexica.rules.bonuses import boosted, wards_off_card
@@ -43,16 +43,16 @@ def drawn(state: State, seat: Seat, card_id: str) -> State:
     known, board_, n = card(state, card_id), state.laid, state.index(seat)
     rest = board_.agenda[1:]
     if known.pile == "day" and known.sign is None and state.rules.card_timing == "text":
-        board_ = changed(board_, agenda=rest, discards=with_card(board_.discards, card_id))
-        return happen(changed(state, board=board_), seat, known)
+        board_ = replace(board_, agenda=rest, discards=with_card(board_.discards, card_id))
+        return happen(replace(state, board=board_), seat, known)
     tribes = board_.tribes_with(n, hand=with_card(board_.tribes[n].hand, card_id))
-    return changed(state, board=changed(board_, agenda=rest, tribes=tribes))
+    return replace(state, board=replace(board_, agenda=rest, tribes=tribes))
 
 
 def played(state: State, seat: Seat, card_id: str) -> State:
     """Return the state after a tribe played a card from its hand; in a battle an enemy's ward may hold it off."""
     board_ = state.laid.without_card(state.index(seat), card_id).discard(card_id)
-    state = changed(state, board=board_)
+    state = replace(state, board=board_)
     if board_.battle and seat in board_.battle.sides:
         for enemy in board_.battle.sides:
             held_off = wards_off_card(state, enemy, card_id) if enemy not in (seat, battle.CORTEZ) else None
@@ -79,7 +79,7 @@ def happen(state: State, seat: Seat, known: Card) -> State:
         case Draw(pile):
             return _due(state, board.draw(seat, pile))
         case AnotherTurn():
-            return changed(state, board=changed(state.laid, again=(*state.laid.again, seat)))
+            return replace(state, board=replace(state.laid, again=(*state.laid.again, seat)))
         case TakeWeek(which):
             return _take_week(state, seat, which)
         case Ward(against):
@@ -99,7 +99,7 @@ def bonus(state: State, seat: Seat, tokens: int, wins: int) -> State:
     """Return the state after a tribe received what awaited it on a space, doubled by a battle won there (row 1)."""
     n = state.index(seat)
     doubled = 2 if state.laid.tribes[n].wins > wins else 1
-    return changed(state, board=state.laid.from_reserve(n, tokens * doubled))
+    return replace(state, board=state.laid.from_reserve(n, tokens * doubled))
 
 
 def targets(state: State, seat: Seat, card_id: str) -> list[Seat]:
@@ -117,12 +117,12 @@ def chosen(state: State, seat: Seat, card_id: str, whom: Seat) -> State:
     known, n, other = card(state, card_id), state.index(seat), state.index(whom)
     effect = known.effect
     if isinstance(effect, Pay):
-        return changed(state, board=state.laid.pay(n, other, effect.tokens))
+        return replace(state, board=state.laid.pay(n, other, effect.tokens))
     if held_off := wards_off_card(state, whom, card_id):
         return held_off
     match effect:
         case Demand(tokens, "me"):
-            return changed(state, board=state.laid.pay(other, n, tokens))
+            return replace(state, board=state.laid.pay(other, n, tokens))
         case Demand(tokens, god):
             return offer(state, whom, god, tokens)
         case Boost(what, by, _):
@@ -138,7 +138,7 @@ def offer(state: State, seat: Seat, god: God, tokens: int) -> State:
     tokens = min(tokens, state.laid.tribes[n].tokens)
     if not tokens:
         return state
-    state = changed(state, board=state.laid.receive(n, -tokens), tallies=state.tallies.credit(n, god, tokens))
+    state = replace(state, board=state.laid.receive(n, -tokens), tallies=state.tallies.credit(n, god, tokens))
     return apocalypse.reckon(state)
 
 
@@ -153,8 +153,8 @@ def returned(state: State, seat: Seat, card_id: str) -> State:
     """Return the state after a card went back to its pile, a week card to its space (row 26)."""
     if pile_of(card_id) == "week":
         board_ = state.laid.with_holder(place_of(card_id.removeprefix("week-")), "")
-        return landing.recount(changed(state, board=board_))
-    return changed(state, board=state.laid.without_card(state.index(seat), card_id))
+        return landing.recount(replace(state, board=board_))
+    return replace(state, board=state.laid.without_card(state.index(seat), card_id))
 
 
 def unissued(state: State) -> list[str]:
@@ -199,13 +199,13 @@ def _tokens(state: State, seat: Seat, effect: Effect) -> State:
     n, board_ = state.index(seat), state.laid
     match effect:
         case Gain(tokens):
-            return changed(state, board=board_.from_reserve(n, tokens))
+            return replace(state, board=board_.from_reserve(n, tokens))
         case Lose(tokens):
-            return changed(state, board=board_.to_reserve(n, tokens))
+            return replace(state, board=board_.to_reserve(n, tokens))
         case Pay(tokens, _):
             for each in state.others(seat):
                 board_ = board_.pay(n, state.index(each), tokens)
-            return changed(state, board=board_)
+            return replace(state, board=board_)
         case Give(god, tokens):
             return offer(state, seat, god, tokens)
     raise AssertionError(f"{effect} moves no tokens")
@@ -231,7 +231,7 @@ def _ward(state: State, seat: Seat, against: str) -> State:
     if battle.fighting(state, seat):
         return battle.leave(state, seat)
     n = state.index(seat)
-    return changed(state, board=state.laid.tribe(n, wards=(*state.laid.tribes[n].wards, against)))
+    return replace(state, board=state.laid.tribe(n, wards=(*state.laid.tribes[n].wards, against)))
 
 
 def _ask(state: State, seat: Seat, known: Card) -> State:
@@ -243,4 +243,4 @@ def _ask(state: State, seat: Seat, known: Card) -> State:
 
 
 def _due(state: State, task: Task) -> State:
-    return changed(state, board=state.laid.due(task))
+    return replace(state, board=state.laid.due(task))

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import compress
 from typing import TypeVar, cast
 
-from companion.games.kit import Seat, changed
+from companion.games.kit import Seat, replace
 from companion.games.mexica.rules.cards.deck import PILES, Bearers, Card, Deck, Pile, ids
 from companion.games.mexica.rules.options import HouseRules
 from companion.games.mexica.rules.state import State
@@ -119,7 +119,7 @@ def replenished(state: State, pile: Pile) -> State | None:
     if state.rules.reshuffle == "off" or not any_of(board.discards, pile):
         return None
     kept = tuple([each for each in board.discards if pile_of(each) != pile])
-    return changed(state, board=changed(board, discards=kept))
+    return replace(state, board=replace(board, discards=kept))
 
 
 def signs(state: State, seat: Seat) -> frozenset[str]:

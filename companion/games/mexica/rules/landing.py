@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from companion.games.kit import Seat, changed
+from companion.games.kit import Seat, replace
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.board import FORCED_LANDINGS, Board, Task, draw
 from companion.games.mexica.rules.bonuses import raised, spend, standing, unspent
@@ -46,7 +46,7 @@ def forced(state: State, seat: Seat, place: int) -> State:
         return state
     due = tasks(state, seat) if state.rules.forced_landing == "all" else _tasks(seat, ("battles", "challenge"))
     tribes, agenda = board.tribes_with(state.index(seat), place=place), (*due, *board.agenda)
-    return changed(state, board=changed(board, tribes=tribes, agenda=agenda, forced=board.forced + 1))
+    return replace(state, board=replace(board, tribes=tribes, agenda=agenda, forced=board.forced + 1))
 
 
 def earns(state: State, seat: Seat) -> bool:
@@ -69,19 +69,19 @@ def collect(state: State, task: Task, at: int) -> State:
         visited = (*visited[: place - 1], (*visited[place - 1], seat), *visited[place:])
     if biting == apocalypse.FLOOD:
         agenda = _marked(rest, seat) if fresh and rules.flood_day_card == "on" else rest
-        return changed(state, board=changed(board, visited=visited, agenda=agenda))
+        return replace(state, board=replace(board, visited=visited, agenda=agenda))
     if not there:
-        return changed(state, board=changed(board, visited=visited, agenda=rest))
+        return replace(state, board=replace(board, visited=visited, agenda=rest))
     gathered = 1
     if boosts:
         gathered, boosts = max(0, 1 + raised(boosts, "gather")), unspent(boosts, "gather")
     if not gathered:
         tribes = board.tribes_with(n, boosts=boosts)
-        return changed(state, board=changed(board, visited=visited, tribes=tribes, agenda=rest))
+        return replace(state, board=replace(board, visited=visited, tribes=tribes, agenda=rest))
     drained = 1 if biting == apocalypse.WAR and rules.war == "drain" and there > 1 else 0
     spaces = list(board.spaces)
     spaces[place - 1] = there - 1 - drained
-    board = changed(
+    board = replace(
         board,
         spaces=tuple(spaces),
         tribes=board.tribes_with(n, tokens=tribe.tokens + 1, boosts=boosts),
@@ -93,7 +93,7 @@ def collect(state: State, task: Task, at: int) -> State:
         board = board.lose(n, 1)
     if gathered > 1:
         board = board.from_reserve(n, gathered - 1)
-    state = changed(state, board=board)
+    state = replace(state, board=board)
     return week_over(state, seat, place) if there == 1 + drained else state
 
 
@@ -102,22 +102,22 @@ def week_over(state: State, seat: Seat, place: int) -> State:
     board = _refilled(state, state.laid, place)
     holder = board.holders[place - 1]
     if not holder:
-        return issued(changed(state, board=board), seat, place)
+        return issued(replace(state, board=board), seat, place)
     if holder == seat:
-        return changed(state, board=board)
+        return replace(state, board=board)
     if state.rules.disc_transfer == "battle":
-        return changed(state, board=board.due(Task("fight", seat, (holder, 0, place))))
-    return changed(state, board=board.with_holder(place, seat))
+        return replace(state, board=board.due(Task("fight", seat, (holder, 0, place))))
+    return replace(state, board=board.with_holder(place, seat))
 
 
 def issued(state: State, seat: Seat, place: int) -> State:
     """Return the state with a week card issued to a tribe; the 20th may wake the gods (ruling M23)."""
-    return recount(changed(state, board=state.laid.with_holder(place, seat)))
+    return recount(replace(state, board=state.laid.with_holder(place, seat)))
 
 
 def recount(state: State) -> State:
     """Return the state with its week cards counted anew."""
-    return apocalypse.reckon(changed(state, week_cards=state.laid.issued))
+    return apocalypse.reckon(replace(state, week_cards=state.laid.issued))
 
 
 def tribute(state: State, task: Task, at: int) -> State:
@@ -127,18 +127,18 @@ def tribute(state: State, task: Task, at: int) -> State:
     holder = board.holders[board.tribes[n].place - 1]
     if not board.debts and (not holder or holder == seat):
         return state
-    board = changed(board, agenda=board.agenda[at + 1 :])
+    board = replace(board, agenda=board.agenda[at + 1 :])
     for debt in board.debts:
         if debt[0] == seat and board.tribes[n].tokens:
             board = _settled(board.pay(n, state.index(debt[1]), 1), debt)
     if not holder or holder == seat:
-        return changed(state, board=board)
+        return replace(state, board=board)
     owed = max(0, 1 + raised(board.tribes[n].boosts, "tribute"))
     paid = min(owed, board.tribes[n].tokens)
     board = board.pay(n, state.index(holder), paid)
     if state.rules.tribute_debt == "on":
-        board = changed(board, debts=board.debts + ((seat, holder),) * (owed - paid))
-    return spend(changed(state, board=board), seat, "tribute")
+        board = replace(board, debts=board.debts + ((seat, holder),) * (owed - paid))
+    return spend(replace(state, board=board), seat, "tribute")
 
 
 def fresh_day(state: State, task: Task, at: int) -> State:
@@ -146,13 +146,13 @@ def fresh_day(state: State, task: Task, at: int) -> State:
     if not task.args[0]:
         return state
     board = state.laid
-    return changed(state, board=changed(board, agenda=(draw(task.seat, "day"), *board.agenda[at + 1 :])))
+    return replace(state, board=replace(board, agenda=(draw(task.seat, "day"), *board.agenda[at + 1 :])))
 
 
 def income(state: State, seat: Seat) -> State:
     """Return the state after a tribe received what its week cards bring each turn."""
     tokens = max(0, standing(state, seat, "income"))
-    return changed(state, board=state.laid.from_reserve(state.index(seat), tokens))
+    return replace(state, board=state.laid.from_reserve(state.index(seat), tokens))
 
 
 @cache
@@ -189,11 +189,11 @@ def _refilled(state: State, board: Board, place: int) -> Board:
     if state.rules.refill == "unlimited":
         return board.with_space(place, WEEK)
     if state.rules.refill == "recycle_mary" and board.reserve < WEEK:
-        board = changed(board, reserve=board.reserve + board.pile, pile=0)
+        board = replace(board, reserve=board.reserve + board.pile, pile=0)
     tokens = min(WEEK, board.reserve)
-    return changed(board.with_space(place, tokens), reserve=board.reserve - tokens)
+    return replace(board.with_space(place, tokens), reserve=board.reserve - tokens)
 
 
 def _settled(board: Board, debt: tuple[Seat, Seat]) -> Board:
     at = board.debts.index(debt)
-    return changed(board, debts=board.debts[:at] + board.debts[at + 1 :])
+    return replace(board, debts=board.debts[:at] + board.debts[at + 1 :])

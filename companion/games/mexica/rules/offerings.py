@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from companion.games.kit import Seat, changed
+from companion.games.kit import Seat, replace
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.board import NO_STEP, Step, Task, draw
 from companion.games.mexica.rules.bonuses import raised, standing, unspent
@@ -37,7 +37,7 @@ def begun(state: State, _task: Task, at: int) -> State:
     board = state.laid
     if board.step == NO_STEP:
         return state
-    return changed(state, board=changed(board, step=NO_STEP, agenda=board.agenda[at + 1 :]))
+    return replace(state, board=replace(board, step=NO_STEP, agenda=board.agenda[at + 1 :]))
 
 
 def ended(state: State, task: Task, at: int) -> State:
@@ -46,7 +46,7 @@ def ended(state: State, task: Task, at: int) -> State:
     tribes = board.tribes
     if tribes[n].toward != NOTHING and state.rules.sacrifice_credit == "off":
         tribes = board.tribes_with(n, toward=NOTHING)
-    return changed(state, board=changed(board, tribes=tribes, agenda=board.agenda[at + 1 :]))
+    return replace(state, board=replace(board, tribes=tribes, agenda=board.agenda[at + 1 :]))
 
 
 def price(state: State, seat: Seat, base: int) -> int:
@@ -84,8 +84,8 @@ def to_temple(state: State, seat: Seat, god: God, tokens: int) -> State:
         toward, cards = toward.plus(god, -cost), cards.plus(god, 1)
         boosts, agenda = unspent(boosts, "price"), (draw(seat, PILE_OF[god]), *agenda)
     tribes = board.tribes_with(n, tokens=tribe.tokens - tokens, toward=toward, boosts=boosts)
-    board = changed(board, tribes=tribes, step=_step(temple + tokens, tonantzin, cards, days), agenda=agenda)
-    return apocalypse.reckon(changed(state, board=board, tallies=state.tallies.credit(n, god, tokens)))
+    board = replace(board, tribes=tribes, step=_step(temple + tokens, tonantzin, cards, days), agenda=agenda)
+    return apocalypse.reckon(replace(state, board=board, tallies=state.tallies.credit(n, god, tokens)))
 
 
 def to_tonantzin(state: State, seat: Seat) -> State:
@@ -97,5 +97,5 @@ def to_tonantzin(state: State, seat: Seat) -> State:
     tribes = board.tribes_with(n, tokens=tribe.tokens - cost, fed=tribe.fed + cost, boosts=boosts)
     step = Step(step.temple, step.tonantzin + cost, step.cards, step.days + 1)
     agenda = (draw(seat, "day"), *board.agenda)
-    board = changed(board, tribes=tribes, pile=board.pile + cost, step=step, agenda=agenda)
-    return apocalypse.reckon(changed(state, board=board))
+    board = replace(board, tribes=tribes, pile=board.pile + cost, step=step, agenda=agenda)
+    return apocalypse.reckon(replace(state, board=board))

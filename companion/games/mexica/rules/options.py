@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from functools import cached_property
 
-from companion.games.kit import Option, Seat, Value, complete
+from companion.games.kit import Option, Seat, Struct, Value, complete
 from companion.games.mexica.rules.cards import DEFAULT, READER, played
 from companion.games.mexica.rules.cards.deck import Deck
 
@@ -96,8 +96,7 @@ SEATINGS: Mapping[int, tuple[Seat, ...]] = {
 """East begins, and turns go round as the calendar runs, counter-clockwise (ruling M31)."""
 
 
-@dataclass(frozen=True, slots=True)
-class HouseRules:
+class HouseRules(Struct, frozen=True, dict=True):
     """One table's choice: a field for each option under its key; what its scope leaves out stands at its default."""
 
     scope: str
@@ -138,12 +137,14 @@ class HouseRules:
     loot_die: str = "natural"
     forced_landing: str = "all"
     flood_day_card: str = "off"
-    cards: Deck = field(init=False, repr=False, compare=False)
-    """The deck that is played, with as many signs in it as the options want (rulings M18 to M20)."""
 
-    def __post_init__(self) -> None:
-        """Find the deck once: the rules ask for its cards at every step."""
-        object.__setattr__(self, "cards", played(self.deck, self.flower_copies, self.sign_copies, self.day_signs))
+    @cached_property
+    def cards(self) -> Deck:
+        """The deck that is played, with as many signs in it as the options want (rulings M18 to M20).
+
+        It is found once, as the rules want its cards at every step.
+        """
+        return played(self.deck, self.flower_copies, self.sign_copies, self.day_signs)
 
     @classmethod
     def of(cls, chosen: Mapping[str, Value]) -> HouseRules:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from companion.games.kit import Refusal, Seat, changed
+from companion.games.kit import Refusal, Seat, replace
 from companion.games.mexica.rules import apocalypse, offerings
 from companion.games.mexica.rules.refusals import shown
 from companion.games.mexica.rules.state import State, Unclaimed
@@ -48,8 +48,8 @@ def fallen(state: State, token: object, god: God, doubt: object) -> State | Refu
         doubt = OUTSIDE
     if doubt:
         waiting = Unclaimed(token, god, doubt, _suggested(state, doubt))
-        return changed(state, unclaimed=(*state.unclaimed, waiting))
-    return _credit(changed(state, counted=(*state.counted, token)), state.seat, god, 1)
+        return replace(state, unclaimed=(*state.unclaimed, waiting))
+    return _credit(replace(state, counted=(*state.counted, token)), state.seat, god, 1)
 
 
 def claim(state: State, token: object, seat: Seat) -> State | Refusal:
@@ -60,7 +60,7 @@ def claim(state: State, token: object, seat: Seat) -> State | Refusal:
     if not may_have_given(state, seat):
         return Refusal("no_tokens", {"seat": seat})
     return _credit(
-        changed(state, unclaimed=_without(state, waiting), counted=(*state.counted, waiting.id)), seat, waiting.god, 1
+        replace(state, unclaimed=_without(state, waiting), counted=(*state.counted, waiting.id)), seat, waiting.god, 1
     )
 
 
@@ -69,7 +69,7 @@ def dismiss(state: State, token: object) -> State | Refusal:
     waiting = _waiting(state, token)
     if isinstance(waiting, Refusal):
         return waiting
-    return changed(state, unclaimed=_without(state, waiting), dismissed=(*state.dismissed, waiting.id))
+    return replace(state, unclaimed=_without(state, waiting), dismissed=(*state.dismissed, waiting.id))
 
 
 def may_have_given(state: State, seat: Seat) -> bool:
@@ -90,9 +90,9 @@ def _credit(state: State, seat: Seat, god: God, n: int) -> State:
     if state.board:
         if offerings.stepping(state) == seat and offerings.temple_open(state):
             return offerings.to_temple(state, seat, god, n)
-        state = changed(state, board=state.board.receive(state.index(seat), -n))
+        state = replace(state, board=state.board.receive(state.index(seat), -n))
     tallies = state.tallies.credit(state.seats.index(seat), god, n)
-    return apocalypse.reckon(changed(state, tallies=tallies))
+    return apocalypse.reckon(replace(state, tallies=tallies))
 
 
 def _waiting(state: State, token: object) -> Unclaimed | Refusal:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from companion.games.kit import Seat
+from companion.games.kit import Seat, Struct
 from companion.games.mexica.rules.board import Board
 from companion.games.mexica.rules.options import HouseRules
 from companion.games.mexica.rules.tallies import God, Tallies, Tally
 
 
-@dataclass(frozen=True, slots=True)
-class Unclaimed:
+class Unclaimed(Struct, frozen=True):
     """A token that fell and was credited to nobody: why it waits, and whose it may be, judged when it came."""
 
     id: str
@@ -21,8 +19,7 @@ class Unclaimed:
     suggested: Seat | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """A correction that one seat proposed and no other has confirmed."""
 
     by: Seat
@@ -31,8 +28,7 @@ class Proposal:
     delta: int
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
+class Clock(Struct, frozen=True):
     """The apocalypse clock, from the moment it was triggered.
 
     `left` counts turns or rounds; `turn` is the turn that triggered it, by `cause`. `locked` is the doom that was
@@ -46,16 +42,14 @@ class Clock:
     bare: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """How the game ended: by ``flood``, ``war`` or ``stillness`` with no winner, or ``settled`` by one tribe."""
 
     kind: str
     seat: Seat | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """A game of Mexica between two moves.
 
     Law: each token that fell is, by its id, exactly one of counted, dismissed and unclaimed. `board` is there in

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from companion.games.kit import changed
+from companion.games.kit import Struct, replace
 
 God: TypeAlias = str
 
@@ -61,8 +60,7 @@ _tally = lru_cache(maxsize=4096)(Tally)
 """Makes tallies, which come again and again as corrections are made and taken back."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tallies:
+class Tallies(Struct, frozen=True):
     """The tallies of all tribes, in turn order, and the lake.
 
     Laws: the lake holds, of each god, as many letters as all tribes gave to it; no tribe gave less than nothing.
@@ -104,7 +102,7 @@ class Tallies:
     def _with(self, tribe: int, tally: Tally, lake: str) -> Tallies:
         tribes = list(self.tribes)
         tribes[tribe] = tally
-        return changed(self, tribes=tuple(tribes), lake=lake)
+        return replace(self, tribes=tuple(tribes), lake=lake)
 
 
 @lru_cache(maxsize=1024)

@@ -5,7 +5,7 @@ A table that keeps board and cards in wood tells the app only these. What the cl
 
 from __future__ import annotations
 
-from companion.games.kit import Refusal, Seat, changed
+from companion.games.kit import Refusal, Seat, replace
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.apocalypse import WEEK_CARDS
 from companion.games.mexica.rules.state import Outcome, State
@@ -16,14 +16,14 @@ SETTLED = "settled"
 def end_turn(state: State) -> State:
     """Return the state after the running turn: the clock ticks where it is due, then the next tribe is on turn."""
     state = apocalypse.tick(state)
-    return state if state.over else changed(state, turn=state.turn + 1)
+    return state if state.over else replace(state, turn=state.turn + 1)
 
 
 def issue(state: State) -> State | Refusal:
     """Return the state after one more week card was issued; there are 20."""
     if state.week_cards == WEEK_CARDS:
         return Refusal("all_issued", {"n": WEEK_CARDS})
-    return apocalypse.reckon(changed(state, week_cards=state.week_cards + 1))
+    return apocalypse.reckon(replace(state, week_cards=state.week_cards + 1))
 
 
 def bare(state: State) -> State | Refusal:
@@ -32,7 +32,7 @@ def bare(state: State) -> State | Refusal:
         return Refusal("forestalled_forever")
     if state.clock is None or not apocalypse.forestalled(state):
         return Refusal("not_forestalled")
-    return changed(state, clock=changed(state.clock, bare=True))
+    return replace(state, clock=replace(state.clock, bare=True))
 
 
 def settle(state: State, seat: Seat) -> State:

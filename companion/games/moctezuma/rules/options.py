@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from companion.games.kit import Option, Seat, Value, complete
+from companion.games.kit import Option, Seat, Struct, Value, complete
 
 _OFF_ON = ("off", "on")
 _ON_OFF = ("on", "off")
@@ -34,8 +33,7 @@ COLOURS: tuple[Seat, ...] = ("red", "blue", "yellow", "green", "white", "black")
 SEATINGS: Mapping[int, tuple[Seat, ...]] = {players: COLOURS[:players] for players in range(2, 7)}
 
 
-@dataclass(frozen=True)
-class HouseRules:
+class HouseRules(Struct, frozen=True):
     """One table's choice: a field for each option, under its key."""
 
     curse_rule: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias
 
-from companion.games.kit import CHANCE, Arg, Move, Refusal, Seat, changed
+from companion.games.kit import CHANCE, Arg, Move, Refusal, Seat, replace
 from companion.games.moctezuma.rules import chance, legal
 from companion.games.moctezuma.rules.boards import LIBRARY, PLACES, toggled, whole
 from companion.games.moctezuma.rules.pieces import (
@@ -82,7 +82,7 @@ def _out_of_turn(state: State, seat: Seat, rule: _Rule) -> Refusal | None:
 def _first(state: State, arg: Arg) -> Result:
     if state.stage != FIRST or not isinstance(arg, str) or arg not in state.seats:
         return Refusal("nothing_due")
-    return changed(state, stage=PLAYING, first=state.seats.index(arg))
+    return replace(state, stage=PLAYING, first=state.seats.index(arg))
 
 
 def _chit(state: State, arg: Arg) -> Result:
@@ -97,9 +97,9 @@ def _chit(state: State, arg: Arg) -> Result:
     if state.queue:
         at = state.current
         seen = _with(state.seen, at, state.seen[at] | 1 << space)
-        return changed(state, chits=chits, seen=seen, queue=state.queue[1:])
-    turned = changed(state, chits=chits, shown=space + 1, flipping=False)
-    return changed(turned, stage=REVEAL) if space == LAST else _next_turn(turned)
+        return replace(state, chits=chits, seen=seen, queue=state.queue[1:])
+    turned = replace(state, chits=chits, shown=space + 1, flipping=False)
+    return replace(turned, stage=REVEAL) if space == LAST else _next_turn(turned)
 
 
 def _name(state: State, arg: Arg) -> Result:
@@ -112,11 +112,11 @@ def _name(state: State, arg: Arg) -> Result:
     if state.stage == REVEAL:
         revealed = state.revealed + 1
         names = _with(state.names, state.revealed, name)
-        return changed(state, names=names, revealed=revealed, stage=OVER if revealed == TEMPLES else REVEAL)
+        return replace(state, names=names, revealed=revealed, stage=OVER if revealed == TEMPLES else REVEAL)
     at = state.current
     temple = state.places[at] - 1
     read = _with(state.read, at, state.read[at] | 1 << temple)
-    return _drawn(changed(state, names=_with(state.names, temple, name), read=read), NAME)
+    return _drawn(replace(state, names=_with(state.names, temple, name), read=read), NAME)
 
 
 def _treasure(state: State, arg: Arg) -> Result:
@@ -130,7 +130,7 @@ def _treasure(state: State, arg: Arg) -> Result:
 def _drawn(state: State, card: int) -> State:
     temple = state.places[state.current] - 1
     decks = _with(state.decks, temple, chance.without(state.decks[temple], card, state.current))
-    return changed(state, decks=decks, hand=(*state.hand, card), drawing=state.drawing - 1)
+    return replace(state, decks=decks, hand=(*state.hand, card), drawing=state.drawing - 1)
 
 
 def _walk(state: State, place: Arg) -> Result:
@@ -143,7 +143,7 @@ def _walk(state: State, place: Arg) -> Result:
         return Refusal("not_adjacent", {"place": place})
     if not state.points:
         return Refusal("too_few_points", {"n": 0, "cost": 1})
-    return changed(state, places=_with(state.places, at, place), points=state.points - 1)
+    return replace(state, places=_with(state.places, at, place), points=state.points - 1)
 
 
 def _study(state: State, n: Arg) -> Result:
@@ -157,8 +157,8 @@ def _study(state: State, n: Arg) -> Result:
     if not left:
         return Refusal("nothing_left")
     if n >= left:
-        return changed(state, points=points, queue=tuple(range(state.shown, SPACES)))
-    return changed(state, points=points, looking=n, looked=0)
+        return replace(state, points=points, queue=tuple(range(state.shown, SPACES)))
+    return replace(state, points=points, looking=n, looked=0)
 
 
 def _peek(state: State, space: Arg) -> Result:
@@ -168,7 +168,7 @@ def _peek(state: State, space: Arg) -> Result:
         return Refusal("no_such_chit", {"chit": shown(space)})
     looking = state.looking - 1
     looked = state.looked | 1 << space if looking else 0
-    return changed(state, looking=looking, looked=looked, queue=(space,))
+    return replace(state, looking=looking, looked=looked, queue=(space,))
 
 
 def _explore(state: State, n: Arg) -> Result:
@@ -182,7 +182,7 @@ def _explore(state: State, n: Arg) -> Result:
     size = state.decks[place - 1].size
     if size < 2:
         return Refusal("nothing_left")
-    return changed(state, points=state.points - COSTS[n], drawing=min(n, size))
+    return replace(state, points=state.points - COSTS[n], drawing=min(n, size))
 
 
 def _keep(state: State, worth: Arg) -> Result:
@@ -207,9 +207,9 @@ def _back(state: State, kept: int) -> State:
     rest = list(state.hand)
     if kept:
         rest.remove(kept)
-    after = changed(state, hand=(), trips=_with(state.trips, at, (*state.trips[at], trip)))
+    after = replace(state, hand=(), trips=_with(state.trips, at, (*state.trips[at], trip)))
     if state.rules.bottom == "choose" and len(rest) > 1:
-        return changed(after, spare=tuple(rest))
+        return replace(after, spare=tuple(rest))
     if state.rules.bottom == "shuffle":
         mixed = tuple(sorted(rest))
         return _under(after, (Lower(at, mixed, mixed),) if rest else ())
@@ -219,7 +219,7 @@ def _back(state: State, kept: int) -> State:
 def _under(state: State, lower: tuple[Lower, ...]) -> State:
     temple = state.places[state.current] - 1
     deck = state.decks[temple]
-    return changed(state, decks=_with(state.decks, temple, deck._replace(below=deck.below + lower)))
+    return replace(state, decks=_with(state.decks, temple, deck._replace(below=deck.below + lower)))
 
 
 def _put(state: State, card: Arg) -> Result:
@@ -230,31 +230,31 @@ def _put(state: State, card: Arg) -> Result:
     rest, put = list(state.spare), (*state.put, card)
     rest.remove(card)
     if len(rest) > 1:
-        return changed(state, spare=tuple(rest), put=put)
+        return replace(state, spare=tuple(rest), put=put)
     lower = tuple(Lower(state.current, (each,), (each,)) for each in (*put, *rest))
-    return _under(changed(state, spare=(), put=()), lower)
+    return _under(replace(state, spare=(), put=()), lower)
 
 
 def _end_turn(state: State) -> Result:
     if _busy(state):
         return Refusal("finish_first")
     if state.rules.flip == "turn" or state.turn % len(state.seats) == 0:
-        return changed(state, flipping=True, points=0)
+        return replace(state, flipping=True, points=0)
     return _next_turn(state)
 
 
 def _next_turn(state: State) -> State:
-    return changed(state, turn=state.turn + 1, points=POINTS)
+    return replace(state, turn=state.turn + 1, points=POINTS)
 
 
 def _path(state: State, a: Arg, b: Arg) -> Result:
     if type(a) is not int or type(b) is not int or not 0 <= a < b < PLACES:
         return Refusal("unknown_place", {"place": shown(b)})
-    return changed(state, ways=toggled(state.ways, a, b))
+    return replace(state, ways=toggled(state.ways, a, b))
 
 
 def _ready(state: State) -> Result:
-    return changed(state, stage=FIRST) if whole(state.ways) else Refusal("not_joined")
+    return replace(state, stage=FIRST) if whole(state.ways) else Refusal("not_joined")
 
 
 def _note(state: State, seat: Seat, line: Arg, text: Arg) -> Result:
@@ -267,7 +267,7 @@ def _note(state: State, seat: Seat, line: Arg, text: Arg) -> Result:
         return Refusal("unwritable", {"n": NOTE_LENGTH})
     written = text.strip()
     lines = (*notes[:line], *([written] if written else []), *notes[line + 1 :])
-    return changed(state, notes=_with(state.notes, at, lines))
+    return replace(state, notes=_with(state.notes, at, lines))
 
 
 def _writable(sign: str) -> bool:

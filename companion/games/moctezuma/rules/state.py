@@ -6,10 +6,9 @@ what is so, and no rule of what may follow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from companion.games.kit import Seat
+from companion.games.kit import Seat, Struct
 from companion.games.moctezuma.rules.boards import LIBRARY, Ways, ways
 from companion.games.moctezuma.rules.options import HouseRules
 from companion.games.moctezuma.rules.pieces import FRESH, SPACES, TEMPLES, UNSEEN
@@ -60,8 +59,7 @@ class Trip(NamedTuple):
     kept: int
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """A game between two moves. What belongs to a seat stands at the seat's place in turn order.
 
     `seen` and `read` are sets of bits: the chits, and the temples' name cards, that a seat has looked at.

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from companion.games.kit import Arg, Json, Move, Value, changed
+from companion.games.kit import Arg, Json, Move, Value, replace
 from companion.games.moctezuma.rules.state import COSTS, POINTS
 from companion.games.moctezuma.tools.tool import Sheet, Tool, number
 
@@ -13,8 +12,7 @@ SPENT = {"walk": 1, **{f"{what}_{n}": cost for what in ("study", "explore") for 
 """What may be done for how many points (rulings Z8, Z20: what is possible where, the table sees for itself)."""
 
 
-@dataclass(frozen=True)
-class Points(Sheet):
+class Points(Sheet, frozen=True):
     """What is left of the turn now running, and what was done in it."""
 
     left: int = POINTS
@@ -40,7 +38,7 @@ class PointCounter(Tool[Points]):
         if name == "next":
             return Points(state.chosen, turn=state.turn + 1)
         what = str(args[0])
-        return changed(state, left=state.left - SPENT[what], done=(*state.done, what))
+        return replace(state, left=state.left - SPENT[what], done=(*state.done, what))
 
     def sheet_of(self, state: Points) -> dict[str, Json]:
         """Return the points and what they were spent on."""

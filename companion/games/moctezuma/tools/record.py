@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from companion.games.kit import Arg, Json, Move, Option, Value, changed
+from companion.games.kit import Arg, Json, Move, Option, Value, replace
 from companion.games.moctezuma.rules.deduction import Knowledge, deduce
 from companion.games.moctezuma.rules.pieces import (
     CLUE,
@@ -30,8 +29,7 @@ from companion.games.moctezuma.tools.tool import Sheet, Tool, cards, number, wri
 _SIGNS = "sc?"
 
 
-@dataclass(frozen=True)
-class Record(Sheet):
+class Record(Sheet, frozen=True):
     """Chits that were seen, names that were read, and treasure that was kept, each a temple and a worth."""
 
     chits: tuple[int, ...] = (UNSEEN,) * SPACES
@@ -80,14 +78,14 @@ class RecordSheet(Tool[Record]):
         at = int(args[0])
         if name == "chit":
             face = FACES.index(str(args[1]))
-            return changed(state, chits=_set(state.chits, at, face))
+            return replace(state, chits=_set(state.chits, at, face))
         if name == "name":
-            return changed(state, names=_set(state.names, at - 1, NAMES.index(str(args[1]))))
+            return replace(state, names=_set(state.names, at - 1, NAMES.index(str(args[1]))))
         card = (at, int(args[1]))
         if name == "keep":
-            return changed(state, kept=(*state.kept, card))
+            return replace(state, kept=(*state.kept, card))
         last = len(state.kept) - 1 - state.kept[::-1].index(card)
-        return changed(state, kept=state.kept[:last] + state.kept[last + 1 :])
+        return replace(state, kept=state.kept[:last] + state.kept[last + 1 :])
 
     def sheet_of(self, state: Record) -> dict[str, Json]:
         """Return kings and temples with what is known of each, and what follows."""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from companion.games.kit import Arg, Json, Move, Option, Value, changed
+from companion.games.kit import Arg, Json, Move, Option, Value, replace
 from companion.games.moctezuma.rules.pieces import CURSED, FACES, KINGS, SPACES, king_of
 from companion.games.moctezuma.tools.tool import Sheet, Tool, number
 
 _SIGNS = "sc"
 
 
-@dataclass(frozen=True)
-class Schedule(Sheet):
+class Schedule(Sheet, frozen=True):
     """The turns that were taken, and the faces of the chits that were turned, in order."""
 
     turns: int = 0
@@ -53,8 +51,8 @@ class ChitSchedule(Tool[Schedule]):
     def tapped(self, state: Schedule, name: str, *args: Arg) -> Schedule:
         """Return the schedule after a tap."""
         if name == "done":
-            return changed(state, turns=state.turns + 1)
-        return changed(state, faces=(*state.faces, FACES.index(str(args[0]))))
+            return replace(state, turns=state.turns + 1)
+        return replace(state, faces=(*state.faces, FACES.index(str(args[0]))))
 
     def sheet_of(self, state: Schedule) -> dict[str, Json]:
         """Return whose turn it is, what is due, and every chit in the order in which they are turned."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from companion.games.kit import Arg, Json, Move, Option, Value, changed
+from companion.games.kit import Arg, Json, Move, Option, Value, replace
 from companion.games.moctezuma.rules.options import COLOURS
 from companion.games.moctezuma.rules.pieces import (
     CLUE,
@@ -30,8 +29,7 @@ from companion.games.moctezuma.tools.tool import Sheet, Tool, cards, number, wri
 _SIGNS = "sc"
 
 
-@dataclass(frozen=True)
-class Final(Sheet):
+class Final(Sheet, frozen=True):
     """The chart, the names, and each player's treasure; chits are safe until they are tapped."""
 
     chits: tuple[int, ...] = (SAFE,) * SPACES
@@ -63,7 +61,7 @@ class FinalScore(Tool[Final]):
     def rechosen(self, state: Final) -> Final:
         """Return the sheet with a place for each player."""
         players = int(self.chose(state, "players"))
-        return state if len(state.treasure) == players else changed(state, treasure=((),) * players)
+        return state if len(state.treasure) == players else replace(state, treasure=((),) * players)
 
     def taps(self, state: Final) -> Iterable[Move]:
         """Return what may be tapped: no more of anything than there is in the box."""
@@ -86,18 +84,18 @@ class FinalScore(Tool[Final]):
         at = int(args[0])
         if name == "chit":
             face = SAFE if state.chits[at] == CURSED else CURSED
-            return changed(state, chits=(*state.chits[:at], face, *state.chits[at + 1 :]))
+            return replace(state, chits=(*state.chits[:at], face, *state.chits[at + 1 :]))
         if name == "name":
             given = NAMES.index(str(args[1]))
             found = UNSEEN if state.names[at - 1] == given else given
-            return changed(state, names=(*state.names[: at - 1], found, *state.names[at:]))
+            return replace(state, names=(*state.names[: at - 1], found, *state.names[at:]))
         own, card = state.treasure[at - 1], (int(args[1]), int(args[2]))
         if name == "card":
             own = (*own, card)
         else:
             last = len(own) - 1 - own[::-1].index(card)
             own = own[:last] + own[last + 1 :]
-        return changed(state, treasure=(*state.treasure[: at - 1], own, *state.treasure[at:]))
+        return replace(state, treasure=(*state.treasure[: at - 1], own, *state.treasure[at:]))
 
     def sheet_of(self, state: Final) -> dict[str, Json]:
         """Return the chart, the names and the count; nobody has won while a temple with treasure has no name."""

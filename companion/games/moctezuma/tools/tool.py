@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from companion.games.kit import Arg, Choice, Game, Json, Move, Option, Refusal, Seat, Value, changed
+from companion.games.kit import Arg, Choice, Game, Json, Move, Option, Refusal, Seat, Struct, Value, replace
 
 CHOOSE = "choose"
 """The tap that changes a rule: a tool is opened with one tap, and its rules are chosen on the sheet itself."""
@@ -17,8 +16,7 @@ USER: Seat = "keeper"
 """The one seat of a tool: whoever holds the phone."""
 
 
-@dataclass(frozen=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     """The state of a tool: what was chosen for it. Each tool adds what is written down."""
 
     chosen: tuple[Value, ...]
@@ -129,7 +127,7 @@ class Tool(Game[S], Generic[S]):
             key, value = move.args
             chosen = zip(self.options, state.chosen, strict=True)
             return self.rechosen(
-                changed(state, chosen=tuple(value if option.key == key else now for option, now in chosen))
+                replace(state, chosen=tuple(value if option.key == key else now for option, now in chosen))
             )
         return self.tapped(state, move.name, *move.args)
 

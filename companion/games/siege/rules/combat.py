@@ -5,7 +5,7 @@ Each function answers one die or one decision with the next state; what follows 
 
 from __future__ import annotations
 
-from companion.games.kit import changed
+from companion.games.kit import replace
 from companion.games.siege.rules import fighting, marching
 from companion.games.siege.rules.geometry import bits
 from companion.games.siege.rules.roster import SIDES
@@ -35,7 +35,7 @@ GOES_OUT = 2
 def attack(state: State, unit: int, target: int) -> State:
     """Return the state in which the die of an attack is due."""
     spent = state.spent | 1 << unit
-    return changed(state, spent=spent, last_attack=state.turn, agenda=(("strike", unit, target), *state.agenda))
+    return replace(state, spent=spent, last_attack=state.turn, agenda=(("strike", unit, target), *state.agenda))
 
 
 def struck(state: State, unit: int, target: int, n: int) -> State:
@@ -43,7 +43,7 @@ def struck(state: State, unit: int, target: int, n: int) -> State:
     modifier = sum(fighting.modifiers(state, unit, target).values())
     match fighting.verdict(n, modifier, state.rules.natural_hit == "on"):
         case "defender":
-            won = changed(state, agenda=(("victory", unit), *state.agenda))
+            won = replace(state, agenda=(("victory", unit), *state.agenda))
             return defeated(won, fighting.defender_of(state, target), state.at[unit])
         case "attacker":
             return defeated(state, unit, target)
@@ -57,7 +57,7 @@ def defeated(state: State, unit: int, victor: int) -> State:
     crew = on(state, state.at[unit])
     if state.rules.capture == "defeated" and (taken := captured(state, crew)):
         return taken
-    return changed(state, agenda=(("fate", unit, victor), *state.agenda))
+    return replace(state, agenda=(("fate", unit, victor), *state.agenda))
 
 
 def fated(state: State, unit: int, victor: int, n: int) -> State:
@@ -70,7 +70,7 @@ def fated(state: State, unit: int, victor: int, n: int) -> State:
     witnesses = _witnesses(state, here, crew, victor)
     tasks = (("flight", unit, victor, 1, burn), *(("panic", each, victor) for each in witnesses))
     checked = crew | as_set(tuple(witnesses))
-    return changed(state, routed=state.routed | crew, checked=checked, agenda=(*tasks, *state.agenda))
+    return replace(state, routed=state.routed | crew, checked=checked, agenda=(*tasks, *state.agenda))
 
 
 def _witnesses(state: State, here: int, known: int, victor: int) -> list[int]:
@@ -90,13 +90,13 @@ def panicked(state: State, unit: int, victor: int, n: int) -> State:
     crew = as_set(on(state, here))
     tasks: list[Task] = [("flight", unit, victor, 1, NOTHING)] if state.rules.panic_move == "on" else []
     checked = state.checked | crew
-    routed = changed(state, routed=state.routed | crew)
+    routed = replace(state, routed=state.routed | crew)
     more: list[Task] = []
     if state.rules.panic == "chain":
         witnesses = _witnesses(routed, here, checked, victor)
         more = [("panic", each, victor) for each in witnesses]
         checked |= as_set(tuple(witnesses))
-    return changed(routed, checked=checked, agenda=(*tasks, *_with_panics(state.agenda, more)))
+    return replace(routed, checked=checked, agenda=(*tasks, *_with_panics(state.agenda, more)))
 
 
 def _with_panics(agenda: tuple[Task, ...], more: list[Task]) -> tuple[Task, ...]:
@@ -114,7 +114,7 @@ def flown(state: State, unit: int, enemy: int, tries: int, burn: int, n: int) ->
         return burnt(destroyed(state, unit), burn)
     if len(ends) == 1:
         return retreated(state, unit, tries, burn, ends[0])
-    return changed(state, agenda=(("retreat", unit, enemy, n, tries, burn), *state.agenda))
+    return replace(state, agenda=(("retreat", unit, enemy, n, tries, burn), *state.agenda))
 
 
 def retreated(state: State, unit: int, tries: int, burn: int, to: int) -> State:
@@ -125,7 +125,7 @@ def retreated(state: State, unit: int, tries: int, burn: int, to: int) -> State:
         return gone
     if not tries:
         return destroyed(gone, unit)
-    return changed(gone, agenda=(("flight", unit, enemy, tries - 1, NOTHING), *gone.agenda))
+    return replace(gone, agenda=(("flight", unit, enemy, tries - 1, NOTHING), *gone.agenda))
 
 
 def contact(state: State, unit: int) -> int | None:
@@ -138,20 +138,20 @@ def destroyed(state: State, unit: int) -> State:
     """Return the state without a unit; on the water its boat and whoever rides it go down together (ruling S13)."""
     crew = on(state, state.at[unit]) if afloat(state, unit) else (unit,)
     gone = moved(state, crew, DEAD)
-    return captured(gone, crew) or changed(gone, routed=gone.routed & ~as_set(crew))
+    return captured(gone, crew) or replace(gone, routed=gone.routed & ~as_set(crew))
 
 
 def captured(state: State, units: tuple[int, ...]) -> State | None:
     """Return the end of the siege where a leader is among the units that were lost (ruling S4), or none."""
     for side in (0, 1):
         if state.roster.leader[side] in units:
-            return changed(state, agenda=(), outcome=Outcome("captured", SIDES[1 - side]))
+            return replace(state, agenda=(), outcome=Outcome("captured", SIDES[1 - side]))
     return None
 
 
 def burnt(state: State, hexagon: int) -> State:
     """Return the state with a hex on fire (rulings S28, S29)."""
-    return state if hexagon == NOTHING else changed(state, fires=state.fires | 1 << hexagon)
+    return state if hexagon == NOTHING else replace(state, fires=state.fires | 1 << hexagon)
 
 
 def advances(state: State, unit: int) -> list[int]:
@@ -171,7 +171,7 @@ def advances(state: State, unit: int) -> list[int]:
 def advanced(state: State, unit: int, to: int) -> State:
     """Return the state after a victor's step; it may attack again."""
     gone = moved(state, on(state, state.at[unit]), to)
-    return changed(gone, spent=gone.spent & ~(1 << unit), advanced=gone.advanced | 1 << unit)
+    return replace(gone, spent=gone.spent & ~(1 << unit), advanced=gone.advanced | 1 << unit)
 
 
 def rally_bonus(state: State, unit: int) -> int:
@@ -183,4 +183,4 @@ def rallied(state: State, unit: int, n: int) -> State:
     """Return the state after the die of a rally."""
     if n + rally_bonus(state, unit) < RALLIES:
         return state
-    return changed(state, routed=state.routed & ~(1 << unit))
+    return replace(state, routed=state.routed & ~(1 << unit))

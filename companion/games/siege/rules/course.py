@@ -5,7 +5,7 @@ Law: whoever calls `settled` gets a state in which a seat or chance has somethin
 
 from __future__ import annotations
 
-from companion.games.kit import changed
+from companion.games.kit import replace
 from companion.games.siege.rules import combat, fighting
 from companion.games.siege.rules.geometry import bits
 from companion.games.siege.rules.roster import ALLIES, SIDES
@@ -32,7 +32,7 @@ AZTECS_SUFFER = 3
 
 def begun(state: State) -> State:
     """Return the state at the beginning of the first turn, when all are deployed."""
-    return settled(_entered(changed(state, active=NOBODY, seen=(state.at, state.at)), 0))
+    return settled(_entered(replace(state, active=NOBODY, seen=(state.at, state.at)), 0))
 
 
 def ended_phase(state: State) -> State:
@@ -55,7 +55,7 @@ def settled(state: State) -> State:
         if state.agenda:
             if not _idle(state, state.agenda[0]):
                 return state
-            state = changed(state, agenda=state.agenda[1:])
+            state = replace(state, agenda=state.agenda[1:])
         elif state.stage == MOVE or (state.stage == ATTACK and next(fighting.attacks(state), None)):
             return state
         else:
@@ -76,7 +76,7 @@ def _with_contacts(state: State) -> State:
         enemy = combat.contact(state, unit)
         if enemy is not None:
             fleeing.add(here)
-            state = changed(state, agenda=(("flight", unit, enemy, 1, combat.NOTHING), *state.agenda))
+            state = replace(state, agenda=(("flight", unit, enemy, 1, combat.NOTHING), *state.agenda))
     return state
 
 
@@ -108,19 +108,19 @@ def mortal(state: State, side: int) -> list[int]:
 def _next(state: State) -> State:
     if state.stage == RALLY:
         first, second = state.seen
-        state = changed(state, seen=(first, state.at) if state.side else (state.at, second))
+        state = replace(state, seen=(first, state.at) if state.side else (state.at, second))
     if state.phase + 1 < len(PHASES):
         return _entered(state, state.phase + 1)
-    return _of_limits(state) or _entered(changed(state, turn=state.turn + 1), 0)
+    return _of_limits(state) or _entered(replace(state, turn=state.turn + 1), 0)
 
 
 def _of_limits(state: State) -> State | None:
     """Return the end of the siege where a turn was the last by the house's rules (rulings S32, S41), or none."""
     if state.turn == state.rules.turn_limit:
-        return changed(state, outcome=Outcome("limit", SIDES[0]))
+        return replace(state, outcome=Outcome("limit", SIDES[0]))
     quiet = state.rules.quiet_limit
     if isinstance(quiet, int) and quiet_turns(state) + 1 >= 2 * quiet:
-        return changed(state, outcome=Outcome("draw"))
+        return replace(state, outcome=Outcome("draw"))
     return None
 
 
@@ -145,13 +145,13 @@ def _entered(state: State, phase: int) -> State:
         agenda = tuple(("rally", u) for u in _shaken(state, side))
     elif stage == FIRE:
         agenda = tuple(("fire", h) for h in bits(state.fires))
-    fresh = changed(state, phase=phase, agenda=agenda, active=NOBODY, checked=0)
+    fresh = replace(state, phase=phase, agenda=agenda, active=NOBODY, checked=0)
     if stage == EVENT:
-        return changed(fresh, forced=0)
+        return replace(fresh, forced=0)
     if stage == MOVE:
-        return changed(fresh, rolled=0, stirred=0, purse=(0,) * len(state.at))
+        return replace(fresh, rolled=0, stirred=0, purse=(0,) * len(state.at))
     if stage == ATTACK:
-        return changed(fresh, spent=0, advanced=0, rolled=0, stirred=0, purse=(0,) * len(state.at))
+        return replace(fresh, spent=0, advanced=0, rolled=0, stirred=0, purse=(0,) * len(state.at))
     return fresh
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from companion.games.kit import changed
+from companion.games.kit import replace
 from companion.games.siege.rules import course, marching
 from companion.games.siege.rules.geometry import bits
 from companion.games.siege.rules.maps import LEAST_GARRISON
@@ -43,13 +43,13 @@ def taken(state: State, people: str) -> State:
     """Return the state with another people in hand, or the next that has units to place."""
     rest = waiting(state)
     same = [u for u in rest if state.roster.people[u] == people]
-    return changed(state, active=(same or rest or [NOBODY])[0])
+    return replace(state, active=(same or rest or [NOBODY])[0])
 
 
 def lifted(state: State, hexagon: int) -> State:
     """Return the state after a unit was taken up again: a rider before its boat."""
     unit = _upper(state, hexagon)
-    return changed(moved(state, (unit,), WAITING), active=unit)
+    return replace(moved(state, (unit,), WAITING), active=unit)
 
 
 def _upper(state: State, hexagon: int) -> int:
@@ -78,8 +78,8 @@ def complete(state: State) -> bool:
 def finished(state: State) -> State:
     """Return the state after a side has placed all: the other places its own, or the first turn begins."""
     if any(here == WAITING for here in state.at):
-        other = changed(state, phase=-2 if state.phase == -1 else -1)
-        return changed(other, active=waiting(other)[0])
+        other = replace(state, phase=-2 if state.phase == -1 else -1)
+        return replace(other, active=waiting(other)[0])
     return course.begun(state)
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from companion.games.kit import Option, Seat, Value, complete
+from companion.games.kit import Option, Seat, Struct, Value, complete
 from companion.games.siege.rules.maps import READER
 from companion.games.siege.rules.roster import FULL, THIRD
 
@@ -50,8 +49,7 @@ SPANIARDS: Seat = "spaniards"
 SEATINGS: Mapping[int, tuple[Seat, ...]] = {2: (AZTECS, SPANIARDS)}
 
 
-@dataclass(frozen=True)
-class HouseRules:
+class HouseRules(Struct, frozen=True):
     """One table's choice: a field for each option, under its key."""
 
     map: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from companion.games.kit import CHANCE, Arg, Move, Refusal, Seat, changed
+from companion.games.kit import CHANCE, Arg, Move, Refusal, Seat, replace
 from companion.games.siege.rules import combat, course, deployment, marching
 from companion.games.siege.rules.legal import DICE, decider, holds, listed, walkers
 from companion.games.siege.rules.roster import SIDES
@@ -47,7 +47,7 @@ def _shown(value: object) -> str:
 def _done_with(state: State) -> tuple[State, tuple[int, ...]]:
     """Return the state without the first task of its agenda, and what that task says."""
     _, *args = state.agenda[0]
-    return changed(state, agenda=state.agenda[1:]), tuple(int(arg) for arg in args)
+    return replace(state, agenda=state.agenda[1:]), tuple(int(arg) for arg in args)
 
 
 def _hexagon(state: State, arg: Arg) -> int:
@@ -79,7 +79,7 @@ def _do_march(state: State, args: tuple[Arg, ...]) -> State:
 
 
 def _do_force(state: State, args: tuple[Arg, ...]) -> State:
-    return _setting_out(changed(state, forced=state.forced | 1 << int(args[0])), (int(args[0]),), 1)
+    return _setting_out(replace(state, forced=state.forced | 1 << int(args[0])), (int(args[0]),), 1)
 
 
 def _do_all(state: State, _args: tuple[Arg, ...]) -> State:
@@ -91,17 +91,17 @@ def _setting_out(state: State, units: tuple[int, ...], forced: int) -> State:
     rolled = state.rolled
     for u in units:
         rolled |= 1 << u
-    return changed(state, rolled=rolled, active=NOBODY, agenda=tuple(("pace", u, forced) for u in units))
+    return replace(state, rolled=rolled, active=NOBODY, agenda=tuple(("pace", u, forced) for u in units))
 
 
 def _do_pace(state: State, args: tuple[Arg, ...]) -> State:
     rest, (unit, _) = _done_with(state)
     active = unit if not rest.agenda else NOBODY
-    return course.settled(changed(rest, purse=put(rest.purse, unit, int(args[0])), active=active))
+    return course.settled(replace(rest, purse=put(rest.purse, unit, int(args[0])), active=active))
 
 
 def _do_walk(state: State, args: tuple[Arg, ...]) -> State:
-    return changed(state, active=int(args[0]))
+    return replace(state, active=int(args[0]))
 
 
 def _do_go(state: State, args: tuple[Arg, ...]) -> State:
@@ -113,8 +113,8 @@ def _do_go(state: State, args: tuple[Arg, ...]) -> State:
     for each in gone:
         stirred |= 1 << each
     left = state.purse[unit] - cost
-    after = changed(moved(state, gone, to), purse=put(state.purse, unit, left), stirred=stirred)
-    return course.settled(after if marching.reach(after, unit) else changed(after, active=NOBODY))
+    after = replace(moved(state, gone, to), purse=put(state.purse, unit, left), stirred=stirred)
+    return course.settled(after if marching.reach(after, unit) else replace(after, active=NOBODY))
 
 
 def _do_done(state: State, _args: tuple[Arg, ...]) -> State:
@@ -122,7 +122,7 @@ def _do_done(state: State, _args: tuple[Arg, ...]) -> State:
 
 
 def _do_claim(state: State, _args: tuple[Arg, ...]) -> State:
-    return changed(state, agenda=(), outcome=Outcome("draw"))
+    return replace(state, agenda=(), outcome=Outcome("draw"))
 
 
 def _do_attack(state: State, args: tuple[Arg, ...]) -> State:
@@ -147,14 +147,14 @@ def _do_succumb(state: State, args: tuple[Arg, ...]) -> State:
     rest, _ = _done_with(state)
     unit = int(args[0])
     gone = moved(rest, (unit,), DEAD)
-    gone = changed(gone, routed=gone.routed & ~(1 << unit))
+    gone = replace(gone, routed=gone.routed & ~(1 << unit))
     return course.settled(combat.captured(gone, (unit,)) or gone)
 
 
 def _do_event(state: State, args: tuple[Arg, ...]) -> State:
     rest, _ = _done_with(state)
     side = 0 if int(args[0]) <= course.AZTECS_SUFFER else 1
-    return course.settled(changed(rest, agenda=(("succumb", side), *rest.agenda)))
+    return course.settled(replace(rest, agenda=(("succumb", side), *rest.agenda)))
 
 
 def _do_strike(state: State, args: tuple[Arg, ...]) -> State:
@@ -185,7 +185,7 @@ def _do_rally(state: State, args: tuple[Arg, ...]) -> State:
 def _do_fire(state: State, args: tuple[Arg, ...]) -> State:
     rest, (hexagon,) = _done_with(state)
     out = int(args[0]) <= combat.GOES_OUT
-    return course.settled(changed(rest, fires=rest.fires & ~(1 << hexagon)) if out else rest)
+    return course.settled(replace(rest, fires=rest.fires & ~(1 << hexagon)) if out else rest)
 
 
 _CARRIED_OUT: Mapping[str, Callable[[State, tuple[Arg, ...]], State]] = {

@@ -6,11 +6,10 @@ Units and hexes are whole numbers, sets of either are bits (see `roster` and `ge
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from companion.games.kit import changed
+from companion.games.kit import Struct, replace
 from companion.games.siege.rules.field import Field
 from companion.games.siege.rules.geometry import bits
 from companion.games.siege.rules.maps import field_of
@@ -54,16 +53,14 @@ Task: TypeAlias = tuple[str | int, ...]
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """How the siege ended: ``captured`` a leader, the turn ``limit``, or a ``draw``, with no winner."""
 
     kind: str
     winner: Side | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """A siege between two moves.
 
     Laws: `held` are for each side the hexes on which its walking units stand, `hulls` those with a boat; both follow
@@ -204,7 +201,7 @@ def moved(state: State, units: tuple[int, ...], to: int) -> State:
                 hulls |= 1 << to
             else:
                 held[side[u]] |= 1 << to
-    return changed(state, at=tuple(at), held=(held[0], held[1]), hulls=hulls)
+    return replace(state, at=tuple(at), held=(held[0], held[1]), hulls=hulls)
 
 
 def members(units: int) -> Iterator[int]:

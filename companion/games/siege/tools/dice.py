@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from companion.games.kit import Arg, Chance, Json, Line, Move, Seat, changed
+from companion.games.kit import Arg, Chance, Json, Line, Move, Seat, Struct, replace
 from companion.games.siege.rules import fighting
 from companion.games.siege.tools.tool import Tool, die
 
@@ -28,8 +27,7 @@ _NAMES = tuple(REASONS)
 _TWO = {Move("die", (n,)): Fraction(6 - abs(n - 7), 36) for n in range(2, 13)}
 
 
-@dataclass(frozen=True)
-class Hand:
+class Hand(Struct, frozen=True):
     """Which modifiers are ticked, which throw is due or was the last (0 for none), and what it showed."""
 
     ticked: tuple[int, ...] = ()
@@ -66,12 +64,12 @@ class Dice(Tool[Hand]):
         match move.name, move.args:
             case "tick", (str(reason),):
                 ticked = set(state.ticked) ^ {_NAMES.index(reason)}
-                return changed(state, ticked=tuple(sorted(ticked)), shown=0, throw=0)
+                return replace(state, ticked=tuple(sorted(ticked)), shown=0, throw=0)
             case "throw", (str(throw),):
-                return changed(state, throw=THROWS.index(throw) + 1, due=1, shown=0)
+                return replace(state, throw=THROWS.index(throw) + 1, due=1, shown=0)
             case "clear", _:
                 return Hand()
-        return changed(state, due=0, shown=int(move.args[0]))
+        return replace(state, due=0, shown=int(move.args[0]))
 
     def sound(self, state: Hand) -> bool:
         """Return whether ticks are known and no more was shown than the dice have."""
@@ -80,7 +78,7 @@ class Dice(Tool[Hand]):
             return False
         if not state.throw:
             return not state.due and not state.shown
-        outcomes = self.chance(changed(state, due=1))
+        outcomes = self.chance(replace(state, due=1))
         assert outcomes is not None
         return state.shown == 0 if state.due else Move("die", (state.shown,)) in outcomes.outcomes
 

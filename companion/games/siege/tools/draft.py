@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 
-from companion.games.kit import changed
+from companion.games.kit import Struct, replace
 from companion.games.siege.rules import maps
 from companion.games.siege.rules.field import BESIEGERS, NO_QUARTER, OUTSIDE, TERRAINS, WATER, Field
 from companion.games.siege.rules.geometry import LARGEST, Grid, grid
@@ -38,8 +37,7 @@ _CITY = {ZONES.index(letter) for letter in (NO_QUARTER, *QUARTERS)}
 _DEFAULTS = {WHOLE: "Altepetl", **{f"quarter.{letter}": name for letter, name in QUARTERS.items()}}
 
 
-@dataclass(frozen=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """A map that is being drawn: for each hex the numbers of its ground and its zone, for each edge its two hexes.
 
     `names` pairs, sorted, what bears a name with it: ``map``, ``quarter.l``, and for places their hexes.
@@ -119,7 +117,7 @@ def resized(draft: Draft, width: int, height: int) -> Draft:
         return tuple(sorted(found))
 
     off = set(draft.cells.names) - set(cells.names)
-    return changed(
+    return replace(
         draft,
         width=width,
         height=height,
@@ -136,7 +134,7 @@ def painted(draft: Draft, key: str, hexagon: int, number: int) -> Draft:
     """Return a draft with another ground or zone in a hex."""
     numbers = list(getattr(draft, key))
     numbers[hexagon] = number
-    return changed(draft, **{key: tuple(numbers)})
+    return replace(draft, **{key: tuple(numbers)})
 
 
 def sided(draft: Draft, key: str, hexagon: int, side: int) -> Draft:
@@ -146,7 +144,7 @@ def sided(draft: Draft, key: str, hexagon: int, side: int) -> Draft:
     other = "gates" if key == "walls" else "walls"
     mine = set(getattr(draft, key)) ^ {edge}
     rest = tuple(each for each in getattr(draft, other) if each != edge)
-    return changed(draft, **{key: tuple(sorted(mine)), other: rest})
+    return replace(draft, **{key: tuple(sorted(mine)), other: rest})
 
 
 def enclosed(draft: Draft) -> Draft:
@@ -161,7 +159,7 @@ def enclosed(draft: Draft) -> Draft:
             outside = to if draft.zones[here] in _CITY else here
             if draft.ground[outside] != water and edge not in draft.gates:
                 found.add(edge)
-    return changed(draft, walls=tuple(sorted(found)))
+    return replace(draft, walls=tuple(sorted(found)))
 
 
 def bears_name(what: str) -> bool:
@@ -187,7 +185,7 @@ def renamed(draft: Draft, what: str, words: str) -> Draft:
         names[what] = words
     else:
         names.pop(what, None)
-    return changed(draft, names=_sorted(names))
+    return replace(draft, names=_sorted(names))
 
 
 def sound(draft: Draft) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from companion.games.kit import CHANCE, Arg, Choice, Json, Move, Option, Refusal, Seat, Value, changed
+from companion.games.kit import CHANCE, Arg, Choice, Json, Move, Option, Refusal, Seat, Value, replace
 from companion.games.siege.page import board
 from companion.games.siege.page.view import map_of
 from companion.games.siege.printer import map_sheet
@@ -127,15 +127,15 @@ class Editor(Tool[Draft]):
         """Return the draft after a stroke; a wall or a gate that is painted again goes away."""
         match move.name, move.args:
             case "brush", (str(what),):
-                return changed(state, brush=BRUSHES.index(what))
+                return replace(state, brush=BRUSHES.index(what))
             case "begin", (str(what),):
                 begun = drafts.blank(state.width, state.height) if what == "blank" else drafts.begun(what)
-                return changed(begun, brush=state.brush)
+                return replace(begun, brush=state.brush)
             case "paint", (str(where),):
                 key, first = ("ground", 0) if state.brush < _FIRST_ZONE else ("zones", _FIRST_ZONE)
                 return drafts.painted(state, key, state.cells.numbers[where], state.brush - first)
             case "mark", (str(where),):
-                return changed(state, marked=state.cells.numbers[where])
+                return replace(state, marked=state.cells.numbers[where])
             case "side", (str(where), str(side)):
                 return drafts.sided(state, f"{BRUSHES[state.brush]}s", state.cells.numbers[where], SIDES.index(side))
             case "width", (int(n),):

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from companion.games.kit import Chance, Json, Line, Move, Seat, changed
+from companion.games.kit import Chance, Json, Line, Move, Seat, Struct, replace
 from companion.games.siege.rules.course import AZTECS_SUFFER, EVENTS
 from companion.games.siege.tools.tool import Tool, die
 
 _DIE = die("event")
 
 
-@dataclass(frozen=True)
-class Rolls:
+class Rolls(Struct, frozen=True):
     """Which turn it is, the dice that lie, and how many are still due."""
 
     turn: int = 0
@@ -40,7 +38,7 @@ class Events(Tool[Rolls]):
         """Return the dice after a tap or a die."""
         if move.name == "events":
             return Rolls(state.turn + 1, (), EVENTS)
-        return changed(state, shown=(*state.shown, int(move.args[0])), due=state.due - 1)
+        return replace(state, shown=(*state.shown, int(move.args[0])), due=state.due - 1)
 
     def sound(self, state: Rolls) -> bool:
         """Return whether there are as many dice as a turn has."""

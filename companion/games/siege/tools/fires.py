@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from companion.games.kit import Chance, Json, Line, Move, Seat, changed
+from companion.games.kit import Chance, Json, Line, Move, Seat, Struct, replace
 from companion.games.siege.rules.combat import GOES_OUT
 from companion.games.siege.tools.tool import Tool, die
 
@@ -14,8 +13,7 @@ MOST = 60
 _DIE = die("fire")
 
 
-@dataclass(frozen=True)
-class Counters:
+class Counters(Struct, frozen=True):
     """The fires that burn, by the numbers they were given; those still to be rolled for; those that just went out."""
 
     burning: tuple[int, ...] = ()
@@ -44,16 +42,16 @@ class Fires(Tool[Counters]):
         """Return the fires after a tap or a die."""
         match move.name:
             case "light":
-                return changed(state, burning=(*state.burning, state.last + 1), last=state.last + 1, out=())
+                return replace(state, burning=(*state.burning, state.last + 1), last=state.last + 1, out=())
             case "douse":
-                return changed(state, burning=tuple(n for n in state.burning if n != move.args[0]), out=())
+                return replace(state, burning=tuple(n for n in state.burning if n != move.args[0]), out=())
             case "fires":
-                return changed(state, due=state.burning, out=())
+                return replace(state, due=state.burning, out=())
         first, *rest = state.due
         if int(move.args[0]) > GOES_OUT:
-            return changed(state, due=tuple(rest))
+            return replace(state, due=tuple(rest))
         left = tuple(n for n in state.burning if n != first)
-        return changed(state, due=tuple(rest), burning=left, out=(*state.out, first))
+        return replace(state, due=tuple(rest), burning=left, out=(*state.out, first))
 
     def sound(self, state: Counters) -> bool:
         """Return whether all numbers were given out, and only burning fires are to be rolled for."""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from companion.games.kit import Json, Line, Move, Seat
+from companion.games.kit import Json, Line, Move, Seat, Struct
 from companion.games.siege.rules.roster import SIDES
 from companion.games.siege.rules.state import PHASES
 from companion.games.siege.tools.tool import Tool
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Struct, frozen=True):
     """Which turn runs, and which of its phases, counted from 0."""
 
     turn: int = 1

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from companion.games.kit import Arg, Json, Line, Move, Seat, changed
+from companion.games.kit import Arg, Json, Line, Move, Seat, Struct, replace
 from companion.games.siege.rules.roster import FULL, ROSTERS, THIRD, People
 from companion.games.siege.tools.tool import Tool
 
@@ -14,8 +13,7 @@ PEOPLES: tuple[People, ...] = tuple(dict.fromkeys(ROSTERS[FULL].people))
 _FORCES = (FULL, THIRD)
 
 
-@dataclass(frozen=True)
-class Count:
+class Count(Struct, frozen=True):
     """How many units of each people, in the order of `PEOPLES`, are fit, routed and dead; which forces began."""
 
     forces: int
@@ -67,7 +65,7 @@ class Strengths(Tool[Count]):
             return _begun(_FORCES.index(what))
         source, to = _TAPS[move.name]
         place = next(n for n, people in enumerate(PEOPLES) if people == what)
-        return changed(
+        return replace(
             state, **{source: _add(getattr(state, source), place, -1), to: _add(getattr(state, to), place, 1)}
         )
 

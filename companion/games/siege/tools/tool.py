@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -10,11 +9,25 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
-from companion.games.kit import CHANCE, Arg, Choice, Game, Json, Move, Option, Refusal, Seat, Value
+from companion.games.kit import (
+    CHANCE,
+    Arg,
+    Choice,
+    Game,
+    Json,
+    Move,
+    Option,
+    Refusal,
+    Seat,
+    Struct,
+    Value,
+    fields,
+    replace,
+)
 
 USER: Seat = "table"
 
-S = TypeVar("S")
+S = TypeVar("S", bound=Struct)
 
 _SIGN = re.compile(r"~([0-9a-f]{1,6})~")
 _NUMBER = re.compile(r"\d{1,6}", re.ASCII)
@@ -26,7 +39,7 @@ def die(name: str, faces: int = 6) -> Mapping[Move, Fraction]:
 
 
 class Tool(Game[S]):
-    """A game with one seat over a frozen dataclass of whole numbers, of tuples of them, and of pairs of words."""
+    """A game with one seat over a frozen `Struct` of whole numbers, of tuples of them, and of pairs of words."""
 
     rules_version: int = 1
     options: tuple[Option, ...] = ()
@@ -99,17 +112,17 @@ class Tool(Game[S]):
 
     def notation(self, state: S) -> str:
         """Return the state in one line."""
-        parts = ((field.name, getattr(state, field.name)) for field in dataclasses.fields(state))  # type: ignore[arg-type]
+        parts = ((field.name, getattr(state, field.name)) for field in fields(state))
         return " ".join(f"{key}={_written(value)}" for key, value in parts)
 
     def parse(self, text: str) -> S:
         """Read a state that `notation` wrote; raises `ValueError`."""
         words = dict(each.split("=", 1) for each in text.split(" ") if "=" in each)
-        fields = dataclasses.fields(self.start)
-        if set(words) != {field.name for field in fields}:
+        known = fields(self.start)
+        if set(words) != {field.name for field in known}:
             raise ValueError(f"notation of {self.name} is {ascii(text)[:60]}; expected its fields, each once")
-        found: S = dataclasses.replace(
-            self.start, **{each.name: _read(words[each.name], getattr(self.start, each.name)) for each in fields}
+        found: S = replace(
+            self.start, **{each.name: _read(words[each.name], getattr(self.start, each.name)) for each in known}
         )
         if self.notation(found) != text or not self.sound(found):
             raise ValueError(f"notation of {self.name} is {ascii(text)[:60]}; expected what it writes itself")
