@@ -14,6 +14,7 @@ from companion.games.mexica.rules.cards.effects import Effect
 from companion.games.mexica.rules.hands import deck
 from companion.games.mexica.rules.state import Clock, State
 from companion.games.mexica.rules.tallies import HUITZILOPOCHTLI, TLALOC
+from tests.games.playouts import check_value
 
 WAR_GOD, RAIN_GOD = HUITZILOPOCHTLI, TLALOC
 
@@ -98,7 +99,7 @@ class Full:
         assert move in listed or seat == TEMPLE
         self.told = GAME.story(self.state, seat, move, after)
         self.state = after
-        assert GAME.parse(GAME.notation(after)) == after
+        check_value(GAME, after)
         return self
 
     def refused(self, name: str, *args: Any, by: Seat | None = None) -> str:
@@ -145,7 +146,7 @@ class Full:
 
 def vars_of(board: Board) -> dict[str, Any]:
     """Return the fields of a board by name."""
-    return {name: getattr(board, name) for name in Board.__dataclass_fields__}
+    return {name: getattr(board, name) for name in Board.__struct_fields__}
 
 
 DECK = deck(Full().state.rules)

@@ -6,8 +6,13 @@ from typing import Any
 
 from companion.games.kit import CHANCE, Arg, Line, Move, Refusal, Seat, Value
 from companion.games.market import GAME
-from companion.games.market.rules.notation import parse
+from companion.games.market.rules.board import HOLE
+from companion.games.market.rules.options import HouseRules
 from companion.games.market.rules.state import State
+from tests.games.playouts import check_value
+
+TILES = "pcjh1234xyuvamk"
+"""The letters of the tiles, as the notation has them; a cell without one is a dot."""
 
 PLAIN = "pcjh/1234/xyuv/amk."
 """A market in the letters of the notation: vendors in the north, then crowds, porters and governors, and the rest."""
@@ -43,11 +48,6 @@ class Sitting:
         """
         seats = GAME.seatings[players]
         held = {seat: (buyers or {}).get(seat, "-,-,-,-") for seat in seats}
-        rules = ",".join(
-            f"{option.key}:{chosen[option.key]}"
-            for option in GAME.options
-            if chosen.get(option.key, option.default) != option.default
-        )
         if not unseen:
             gone = int(chosen.get("removed", 4)) // 4 if chosen.get("removed_mode") == "equal" else 0
             out = [
@@ -57,11 +57,26 @@ class Sitting:
             king = _padded(vendors, king, out)
             lying = zip(vendors.split(","), king.split(","), out, strict=True)
             unseen = ",".join(str(20 - gone - int(a) - int(b) - c) for a, b, c in lying)
-        words = {
-            "rules": rules or "-", "start": start, "turn": turn, "step": step, "market": market, "vendors": vendors,
-            "king": king, "unseen": unseen, "drawn": drawn, "moved": "-", **held, "played": "-",
-        }  # fmt: skip
-        self.state: State = parse(" ".join(f"{key}={value}" for key, value in words.items()))
+        name, seat, left = step.split(":")
+        lanes = [_lane(each) for row in held.values() for each in row.split(",")]
+        self.state = State(
+            rules=HouseRules.of(all_options(**chosen)),
+            seats=seats,
+            coins=tuple(coin for coin, _, _ in lanes),
+            goods=tuple(goods for _, goods, _ in lanes),
+            counts=tuple(count for _, _, count in lanes),
+            unseen=_numbers(unseen),
+            step=name,
+            start=seats.index(start),
+            seat=seats.index(seat),
+            turn=turn,
+            left=int(left),
+            market=tuple(HOLE if tile == "." else TILES.index(tile) for tile in market.replace("/", "")),
+            vendors=_numbers(vendors),
+            king=_numbers(king),
+            drawn=tuple("pcjh".index(each) for each in drawn.strip("-")),
+        )
+        check_value(GAME, self.state)
         self.told: list[Line] = []
 
     @classmethod
@@ -121,3 +136,13 @@ def _padded(vendors: str, king: str, held: list[int]) -> str:
     has = [int(each) for each in king.split(",")]
     has[3] += -(sum(map(int, vendors.split(","))) + sum(has) + sum(held)) % 4
     return ",".join(map(str, has))
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split(",")))
+
+
+def _lane(text: str) -> tuple[int, int, int]:
+    """Return coin, goods and count of a buyer in the notation's words: ``o3p``, ``3p``, ``o`` or ``-``."""
+    goods = text.strip("o-")
+    return int(text.startswith("o")), "pcjh".index(goods[-1]) if goods else 0, int(goods[:-1]) if goods else 0

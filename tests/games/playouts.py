@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 from companion.games import registry
-from companion.games.kit import CHANCE, TEMPLE, Arg, Game, Move, Refusal, Seat, TokenDrop, Value
+from companion.games.kit import CHANCE, TEMPLE, Arg, Game, Move, Refusal, Seat, TokenDrop, Value, decoded, encoded
 
 STATES = int(os.environ.get("TEMPLO_STATES", "1600"))
 """States that the conformance suite visits, over all games together; three whole games each are played anyhow."""
@@ -81,6 +81,13 @@ def combinations(games: Iterable[Game[Any]]) -> list[Combination]:
 
 
 COMBINATIONS = combinations(GAMES.values())
+
+
+def check_value(game: Game[Any], state: Any) -> None:
+    """Check that a state reads back from what the kit writes of it, and that it keeps the laws of its game."""
+    assert decoded(encoded(state), type(state)) == state
+    broken = [law for law, kept in game.laws(state).items() if not kept]
+    assert not broken, f"{broken} of {game.notation(state)}"
 
 
 @dataclass(frozen=True)

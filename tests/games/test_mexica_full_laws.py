@@ -15,8 +15,8 @@ import pytest
 from companion.games.kit import CHANCE, TEMPLE, Move, Seat, TokenDrop, replace
 from companion.games.mexica import GAME
 from companion.games.mexica.rules import apocalypse, course
-from companion.games.mexica.rules.board_notation import TOKENS
 from companion.games.mexica.rules.hands import DRAWN, deck, pile_of, settler, unseen
+from companion.games.mexica.rules.laws import TOKENS_IN_THE_BOX as TOKENS
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import EVEN, GODS
 from tests.games.full_sitting import Full, full_options

@@ -13,8 +13,8 @@ from companion.games.mexica import GAME
 from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.state import Outcome, State
 from companion.games.mexica.rules.tallies import EVEN, GODS, HUITZILOPOCHTLI, LETTERS, TLALOC, Gifts, Tallies, Tally
-from tests.games.playouts import DOUBTS, Combination, Step, accepted
-from tests.games.sitting import Sitting, all_options, even, triggered
+from tests.games.playouts import DOUBTS, Combination, Step, accepted, check_value
+from tests.games.sitting import Sitting, all_options, triggered
 
 EVENINGS = 60
 
@@ -155,12 +155,11 @@ def test_a_correction_is_only_ever_confirmed_by_another_seat_than_its_proposer(e
                 assert step.before.proposal.by != step.seat
 
 
-def test_every_state_is_written_in_one_line_that_reads_back(evenings: Any) -> None:
+def test_every_state_keeps_its_laws_and_is_written_in_one_line(evenings: Any) -> None:
     for _, _, steps in evenings:
         for step in steps:
-            text = GAME.notation(step.after)
-            assert GAME.parse(text) == step.after
-            assert text.isprintable()
+            check_value(GAME, step.after)
+            assert GAME.notation(step.after).isprintable()
 
 
 def test_renaming_the_players_renames_everything_and_changes_nothing(evenings: Any) -> None:
@@ -218,39 +217,9 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("law", BROKEN)
-def test_a_line_that_breaks_a_law_is_refused(law: str) -> None:
+def test_a_state_that_breaks_a_law_is_found_out(law: str) -> None:
     state = BROKEN[law](triggered(HUITZILOPOCHTLI).state)
-    with pytest.raises(ValueError, match=law):
-        GAME.parse(GAME.notation(state))
-
-
-@pytest.mark.parametrize(
-    ("word", "instead"),
-    [
-        ("temple_only", "full"),
-        ("rules=apocalypse_tokens:14", "rules=apocalypse_tokens:9"),
-        ("rules=apocalypse_tokens:14", "rules=nonsense:1"),
-        ("rules=apocalypse_tokens:14", "rules=apocalypse_tokens:14,forestall:bare"),
-        ("turn=1", "turn=01"),
-        ("turn=1", "turn=1" + "0" * 5000),
-        ("turn=1", "turn=1 turn=1"),
-        ("east=", "south="),
-        ("west=0h,0t", "west=0h"),
-        ("week=0", "week="),
-        ("clock=13:1:tokens:-:-", "clock=13"),
-        ("clock=13:1:tokens:-:-", "clock=13:1:boredom:-:-"),
-        ("unclaimed=-", "unclaimed=a1:quetzalcoatl:jam:-"),
-        ("unclaimed=-", "unclaimed=a1:tlaloc:jam:south"),
-        ("correction=-", "correction=east:south:tlaloc:+1"),
-        ("correction=-", "correction=east:west:tlaloc:-1"),
-        ("end=-", "end=draw:-"),
-    ],
-)
-def test_a_line_that_nobody_wrote_is_refused(word: str, instead: str) -> None:
-    text = GAME.notation(even().state)
-    assert word in text
-    with pytest.raises(ValueError, match=r"."):
-        GAME.parse(text.replace(word, instead, 1))
+    assert any(name.startswith(law) for name, kept in GAME.laws(state).items() if not kept)
 
 
 def test_setup_takes_its_options_from_any_order() -> None:

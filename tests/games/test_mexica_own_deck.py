@@ -15,7 +15,7 @@ from companion.games.mexica.rules.cards import DECK, DEFAULT, contents, faults, 
 from companion.games.mexica.rules.cards.effects import Gain, GoTo
 from companion.games.mexica.rules.cards.words import story, title
 from companion.games.mexica.rules.options import OPTIONS, SEATINGS
-from tests.games.playouts import Combination, playout
+from tests.games.playouts import Combination, check_value, playout
 
 EVENING = Combination(GAME, "evening", SEATINGS[3])
 
@@ -62,27 +62,17 @@ def test_a_whole_game_is_played_with_a_deck_of_ones_own(deck: str, seed: int) ->
     drawn = {str(step.move.args[1]) for step in steps if step.seat == CHANCE and step.move.name == "draw"}
     assert drawn & {card.id for card in played(deck, 65, 10, "flower_only") if card not in {*DECK}}
     for step in steps[:: max(1, len(steps) // 40)]:
-        assert GAME.parse(GAME.notation(step.after)) == step.after
+        check_value(GAME, step.after)
 
 
-def test_the_line_of_a_state_holds_the_whole_deck_and_parses_back() -> None:
+def test_the_line_of_a_state_holds_the_whole_deck() -> None:
     for text in (MINE, "# ñ ≠ 日, a=b:c~d\n" + MINE, "[day]"):
         state = GAME.setup(EVENING.options(deck=text), EVENING.seats)
         line = GAME.notation(state)
         assert "\n" not in line
-        assert GAME.parse(line) == state
+        check_value(GAME, state)
     state = GAME.setup(EVENING.options(), EVENING.seats)
     assert "deck:" not in GAME.notation(state)
-
-
-@pytest.mark.parametrize(
-    "word", ["deck:~", "deck:~!!!!", "deck:~gICA", "deck:~W2RheV0", "deck:mine", "doom_by:~bW9zdA=="]
-)
-def test_a_line_with_a_deck_that_is_none_is_refused(word: str) -> None:
-    line = GAME.notation(GAME.setup(EVENING.options(deck="[day]"), EVENING.seats))
-    packed = next(each for each in line.replace("=", ",", 1).replace(" ", ",").split(",") if each.startswith("deck:"))
-    with pytest.raises(ValueError, match=r".+"):
-        GAME.parse(line.replace(packed, word))
 
 
 def test_the_view_says_which_deck_the_cards_are_from() -> None:
@@ -121,7 +111,7 @@ def test_a_game_goes_on_to_its_end_however_often_its_deck_changes(seed: int) -> 
             deck = random.choice((MINE, GIFTS, DEFAULT))
             state = GAME.amended(state, {**state.rules.chosen(), "deck": deck})
             assert not isinstance(state, Refusal)
-            assert GAME.parse(GAME.notation(state)) == state
+            check_value(GAME, state)
         acting = GAME.to_act(state)
         if not acting:
             break

@@ -56,12 +56,6 @@ class Toy(Game):
     def regions(self, view):
         return {"left": view}
 
-    def notation(self, state):
-        return str(state)
-
-    def parse(self, text):
-        return int(text)
-
 
 GAME = Toy()
 '''
@@ -117,7 +111,7 @@ def test_a_game_that_nobody_loaded_has_no_folder(tmp_path: Path) -> None:
     [
         ("GAME = Toy()", "", "it has no GAME"),
         ("GAME = Toy()", "GAME = 7", "GAME is 7; expected an instance"),
-        ("def parse", "def read", "cannot be imported: TypeError: .*parse"),
+        ("def play", "def make", "cannot be imported: TypeError: .*play"),
         ('name = "toy"', 'name = "other"', "GAME.name is 'other'; expected 'toy'"),
         ("rules_version = 1", "rules_version = '1'", "rules_version is '1'"),
         ("rules_version = 1", "", "rules_version"),

@@ -6,6 +6,8 @@ from msgspec.structs import replace as replace
 
 from companion.games.kit.chance import Below as Below
 from companion.games.kit.chance import Chance as Chance
+from companion.games.kit.codec import decoded as decoded
+from companion.games.kit.codec import encoded as encoded
 from companion.games.kit.game import Game as Game
 from companion.games.kit.log import Line as Line
 from companion.games.kit.moves import CHANCE as CHANCE

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from companion.games.kit.chance import Below, Chance
+from companion.games.kit.codec import encoded
 from companion.games.kit.log import Line
 from companion.games.kit.moves import Arg, Choice, Json, Move, Refusal, Seat, Value
 from companion.games.kit.options import Option
@@ -153,10 +154,10 @@ class Game(ABC, Generic[S]):
         """Return the text that a tool has made for the option that `makes` names, sound or not."""
         raise NotImplementedError(f"{self.name} makes no text")
 
-    @abstractmethod
-    def notation(self, state: S) -> str:
-        """Return the state in one line; ``parse(notation(state)) == state``."""
+    def laws(self, state: S) -> Mapping[str, bool]:
+        """Return the laws that every state keeps, each with whether this one does, for the suite of all games."""
+        return {}
 
-    @abstractmethod
-    def parse(self, text: str) -> S:
-        """Read a state that `notation` wrote; raises `ValueError`."""
+    def notation(self, state: S) -> str:
+        """Return the state in one line: what `encoded` writes, where a game has nothing better for its readers."""
+        return encoded(state)

@@ -13,6 +13,7 @@ from companion.games.market.page.view import view
 from companion.games.market.printer import SHEETS, sheet
 from companion.games.market.rules import legal, notation, turn
 from companion.games.market.rules.choices import choices
+from companion.games.market.rules.laws import laws
 from companion.games.market.rules.options import OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.market.rules.state import State, setup
 from companion.games.market.tools import TOOLS
@@ -91,13 +92,13 @@ class Market(Game[State]):
         """Return what one page for the printer shows, the same in every language."""
         return sheet(name)
 
+    def laws(self, state: State) -> Mapping[str, bool]:
+        """Return the laws that every state keeps, each with whether this one does."""
+        return laws(state)
+
     def notation(self, state: State) -> str:
         """Return the state in one line."""
         return notation.notation(state)
-
-    def parse(self, text: str) -> State:
-        """Read a state that `notation` wrote; raises `ValueError`."""
-        return notation.parse(text)
 
 
 GAME: Game[State] = Market()

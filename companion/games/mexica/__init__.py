@@ -33,6 +33,7 @@ from companion.games.mexica.page.view import known, view
 from companion.games.mexica.printer import SHEETS, sheet
 from companion.games.mexica.rules import course, decisions, legal, notation, play
 from companion.games.mexica.rules.audit import reckoning
+from companion.games.mexica.rules.laws import laws
 from companion.games.mexica.rules.options import FULL, OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.mexica.rules.state import State, setup
 
@@ -147,13 +148,13 @@ class Mexica(Game[State]):
         """Return what one page for the printer shows; raises `KeyError` for a name that is not in `sheets`."""
         return sheet(name, language)
 
+    def laws(self, state: State) -> Mapping[str, bool]:
+        """Return the laws that every state keeps, each with whether this one does."""
+        return laws(state)
+
     def notation(self, state: State) -> str:
         """Return the state in one line."""
         return notation.notation(state)
-
-    def parse(self, text: str) -> State:
-        """Read a state that `notation` wrote; raises `ValueError`."""
-        return notation.parse(text)
 
 
 GAME: Game[State] = Mexica()

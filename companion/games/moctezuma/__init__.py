@@ -12,6 +12,7 @@ from companion.games.moctezuma.page.regions import regions
 from companion.games.moctezuma.page.view import known, view
 from companion.games.moctezuma.printer import SHEETS, sheet
 from companion.games.moctezuma.rules import chance, legal, notation, play
+from companion.games.moctezuma.rules.laws import laws
 from companion.games.moctezuma.rules.options import OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.moctezuma.rules.state import State, setup
 from companion.games.moctezuma.tools import TOOLS
@@ -97,13 +98,13 @@ class Moctezuma(Game[State]):
         least = [move for name in ("end_turn", "leave", "ready") for move in moves if move.name == name]
         return next(iter(least or moves), None)
 
+    def laws(self, state: State) -> Mapping[str, bool]:
+        """Return the laws that every state keeps, each with whether this one does."""
+        return laws(state)
+
     def notation(self, state: State) -> str:
         """Return the state in one line."""
         return notation.notation(state)
-
-    def parse(self, text: str) -> State:
-        """Read a state that `notation` wrote; raises `ValueError`."""
-        return notation.parse(text)
 
 
 GAME: Game[State] = Moctezuma()

@@ -16,6 +16,7 @@ from companion.games.siege.page.view import view
 from companion.games.siege.printer import SHEETS, map_sheet, sheet
 from companion.games.siege.rules import legal, notation, play
 from companion.games.siege.rules.choices import choices
+from companion.games.siege.rules.laws import laws
 from companion.games.siege.rules.options import OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.siege.rules.roster import SIDES
 from companion.games.siege.rules.state import State, setup
@@ -102,13 +103,13 @@ class Siege(Game[State]):
         """Return the map that a table plays on, in tiles of true size."""
         return map_sheet(state.field)
 
+    def laws(self, state: State) -> Mapping[str, bool]:
+        """Return the laws that every state keeps, each with whether this one does."""
+        return laws(state)
+
     def notation(self, state: State) -> str:
         """Return the state in one line."""
         return notation.notation(state)
-
-    def parse(self, text: str) -> State:
-        """Read a state that `notation` wrote; raises `ValueError`."""
-        return notation.parse(text)
 
 
 GAME: Game[State] = Siege()

@@ -58,9 +58,6 @@ class Toss(Game[int]):
     def notation(self, state: int) -> str:
         return str(state)
 
-    def parse(self, text: str) -> int:
-        return int(text)
-
     @property
     def _seat(self) -> Seat:
         return next(iter(self.seatings.values()))[0]

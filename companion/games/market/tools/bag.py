@@ -7,7 +7,6 @@ One line of notation holds everything: set aside and how, unseen by commodity, s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from fractions import Fraction
 from math import comb
@@ -19,7 +18,6 @@ from companion.games.market.rules.turn import DRAWN_AT_ONCE
 from companion.games.market.tools.tool import Tool
 
 _LETTERS = "pcjh"
-_LINE = re.compile(r"(\d{1,2}) (blind|equal) (\d+),(\d+),(\d+),(\d+) left=([0-4]) ([pcjh]{0,4})", re.ASCII)
 
 
 class Sack(Struct, frozen=True):
@@ -121,26 +119,3 @@ class Bag(Tool[Sack]):
         unseen = ",".join(map(str, state.unseen))
         drawn = "".join(_LETTERS[which] for which in state.drawn)
         return f"{state.removed} {state.mode} {unseen} left={state.left} {drawn}"
-
-    def parse(self, text: str) -> Sack:
-        """Read a bag that `notation` wrote; raises `ValueError`."""
-        found = _LINE.fullmatch(text)
-        if not found:
-            raise ValueError(f"bag is {text[:80]!a}; expected such as 4 blind 18,20,19,19 left=2 pj")
-        removed, mode, *unseen, left, drawn = found.groups()
-        sack = Sack(
-            int(removed), mode, tuple(map(int, unseen)), int(left), tuple(_LETTERS.index(each) for each in drawn)
-        )
-        full = Sack.full(sack.removed, mode)
-        laws = (
-            sack.removed in range(0, 41, 4),
-            all(now <= then for now, then in zip(sack.unseen, full.unseen, strict=True)),
-            sack.bag >= sack.left,
-            (sack.bag - sack.left) % DRAWN_AT_ONCE == 0,
-            len(sack.drawn) == DRAWN_AT_ONCE - sack.left or (sack == full and not sack.drawn),
-            all(full.unseen[which] - sack.unseen[which] >= sack.drawn.count(which) for which in range(4)),
-            self.notation(sack) == text,
-        )
-        if not all(laws):
-            raise ValueError(f"bag is {text[:80]!a}; expected one that four tokens at a time were drawn from")
-        return sack

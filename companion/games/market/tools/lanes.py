@@ -7,7 +7,6 @@ The market lies as its keeper sees it, so the keeper's side is called south. The
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from companion.games.kit import Arg, Json, Move, Seat, Struct, Value, replace
@@ -32,11 +31,6 @@ ORDERS, STACKS = ("path", "choice"), ("each", "once_per_kind")
 
 _TILES = "pcjh1234xyuvamk."
 _LETTERS = "pcjh"
-_LINE = re.compile(
-    r"([\w.]{4})/([\w.]{4})/([\w.]{4})/([\w.]{4}) vendors=(\d+),(\d+),(\d+),(\d+) buyers=([^ ]+) (\w+) (\w+)",
-    re.ASCII,
-)
-_BUYER = re.compile(r"(o?)(?:([1-9]\d?)([pcjh]))?", re.ASCII)
 
 
 class Setting(Struct, frozen=True):
@@ -163,36 +157,6 @@ class Lanes(Tool[Setting]):
         )
         vendors = ",".join(map(str, state.vendors))
         return f"{rows} vendors={vendors} buyers={buyers} {state.order} {state.stack}"
-
-    def parse(self, text: str) -> Setting:
-        """Read a market that `notation` wrote; raises `ValueError`."""
-        found = _LINE.fullmatch(text)
-        buyers = [_BUYER.fullmatch("" if each == "-" else each) for each in found[9].split(",")] if found else []
-        rows = "".join(found.groups()[:4]) if found else ""
-        if found is None or len(buyers) != 4 or not set(rows) <= set(_TILES):
-            raise ValueError(f"market is {text[:80]!a}; expected such as pcjh/1234/xyuv/amk. vendors=3,0,1,2 ...")
-        held = [each.groups() if each else ("", None, None) for each in buyers]
-        state = Setting(
-            tuple(_TILES.index(each) for each in rows),
-            tuple(int(each) for each in found.groups()[4:8]),
-            tuple(int(coin == "o") for coin, _, _ in held),
-            tuple(_LETTERS.index(goods) if goods else 0 for _, _, goods in held),
-            tuple(int(n or 0) for _, n, _ in held),
-            found[10],
-            found[11],
-        )
-        tiles = [tile for tile in state.market if tile != HOLE]
-        kept = (
-            len(set(tiles)) == len(tiles)
-            and max(state.vendors) <= PER_COMMODITY
-            and max(state.counts) <= 1
-            and state.order in ORDERS
-            and state.stack in STACKS
-            and self.notation(state) == text
-        )
-        if not kept:
-            raise ValueError(f"market is {text[:80]!a}; expected each tile once and what writes the same market")
-        return state
 
 
 def _answers(state: State, lane: int, possible: list[Deal]) -> list[Json]:

@@ -7,7 +7,6 @@ With four players the first two are partners, and the last two. One line of nota
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from companion.games.kit import Arg, Json, Move, Seat, Struct, Value, replace
@@ -18,10 +17,6 @@ from companion.games.market.tools.tool import Tool
 ROWS = ("one", "two", "three", "four")
 TIES = ("once", "none", "both")
 MOST_COINS = 4
-
-_LINE = re.compile(
-    r"([234]) (once|none|both) king=([\d,]+) ([\d,]+/\d) ([\d,]+/\d) ([\d,]+/\d) ([\d,]+/\d)", re.ASCII
-)
 
 
 class Pad(Struct, frozen=True):
@@ -123,19 +118,6 @@ class ScorePad(Tool[Pad]):
         rows = " ".join(f"{_listed(row.tokens)}/{row.coins}" for row in state.rows)
         return f"{state.players} {state.ties} king={_listed(state.king)} {rows}"
 
-    def parse(self, text: str) -> Pad:
-        """Read a pad that `notation` wrote; raises `ValueError`."""
-        found = _LINE.fullmatch(text)
-        if not found:
-            raise ValueError(f"pad is {text[:80]!a}; expected such as 4 once king=2,4,3,1 9,0,0,6/2 ...")
-        players, ties, king, *rows = found.groups()
-        pad = Pad(int(players), ties, _four(king), tuple(_row(each) for each in rows))
-        kept = all(pad.room(which) >= 0 for which in range(4)) and all(row.coins <= MOST_COINS for row in pad.rows)
-        blank = all(row == Holding((0, 0, 0, 0)) for row in pad.rows[pad.players :])
-        if not (kept and blank and self.notation(pad) == text):
-            raise ValueError(f"pad is {text[:80]!a}; expected at most {PER_COMMODITY} of each commodity")
-        return pad
-
 
 def _others(now: int, room: int) -> list[int]:
     return [n for n in range(now + room + 1) if n != now]
@@ -152,15 +134,3 @@ def _with_row(state: Pad, row: str, held: Holding) -> Pad:
 
 def _listed(numbers: tuple[int, ...]) -> str:
     return ",".join(map(str, numbers))
-
-
-def _four(text: str) -> tuple[int, ...]:
-    numbers = tuple(int(each) for each in text.split(",") if each and len(each) < 4)
-    if len(numbers) != len(COMMODITIES):
-        raise ValueError(f"pad has {text[:40]!a}; expected four numbers")
-    return numbers
-
-
-def _row(text: str) -> Holding:
-    tokens, coins = text.split("/")
-    return Holding(_four(tokens), int(coins))

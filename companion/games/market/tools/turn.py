@@ -7,7 +7,6 @@ One line of notation holds everything: the seats, who began, whose turn, its num
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from companion.games.kit import Arg, Json, Move, Seat, Struct, Value, replace
@@ -17,9 +16,6 @@ from companion.games.market.tools.tool import Tool
 
 CHOOSE, PASS, PLAY, OVER = "choose", "pass", "play", "over"
 PASS_STEPS = ("draw", "shift", "money", "king")
-_LINE = re.compile(
-    r"([234]) start=(\w+) seat=(\w+) turn=(\d{1,4}) (choose|pass|play|over):([0-3]) (full|empty)", re.ASCII
-)
 
 
 class Card(Struct, frozen=True):
@@ -113,23 +109,6 @@ class TurnCard(Tool[Card]):
         bag = "empty" if state.empty else "full"
         players, start, seat = len(state.seats), state.seats[state.start], state.seats[state.seat]
         return f"{players} start={start} seat={seat} turn={state.turn} {doing} {bag}"
-
-    def parse(self, text: str) -> Card:
-        """Read a card that `notation` wrote; raises `ValueError`."""
-        found = _LINE.fullmatch(text)
-        if not found:
-            raise ValueError(f"card is {text[:80]!a}; expected such as 4 start=west seat=north turn=7 pass:2 full")
-        players, start, seat, turn, doing, step, bag = found.groups()
-        seats = SEATINGS[int(players)]
-        if not {start, seat} <= {*seats}:
-            raise ValueError(f"card is {text[:80]!a}; expected seats among {', '.join(seats)}")
-        card = Card(seats, seats.index(start), seats.index(seat), int(turn), doing, int(step), bag == "empty")
-        whose = (card.start + card.turn - 1) % len(seats) == card.seat
-        if not (card.turn and whose and (doing == PASS or not card.step) and (doing != OVER or card.empty)):
-            raise ValueError(f"card is {text[:80]!a}; expected a turn that comes to this seat")
-        if self.notation(card) != text:
-            raise ValueError(f"card is {text[:80]!a}; expected what writes the same card")
-        return card
 
 
 def _next_turn(state: Card) -> Card:

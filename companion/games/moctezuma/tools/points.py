@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from companion.games.kit import Arg, Json, Move, Value, replace
 from companion.games.moctezuma.rules.state import COSTS, POINTS
-from companion.games.moctezuma.tools.tool import Sheet, Tool, number
+from companion.games.moctezuma.tools.tool import Sheet, Tool
 
 SPENT = {"walk": 1, **{f"{what}_{n}": cost for what in ("study", "explore") for n, cost in COSTS.items()}}
 """What may be done for how many points (rulings Z8, Z20: what is possible where, the table sees for itself)."""
@@ -53,12 +53,3 @@ class PointCounter(Tool[Points]):
     def words(self, state: Points) -> Sequence[str]:
         """Return turn and spendings; what is left follows."""
         return (str(state.turn), ",".join(state.done) or "-")
-
-    def read(self, chosen: tuple[Value, ...], words: Sequence[str]) -> Points:
-        """Read a counter; raises `ValueError`."""
-        turn, spent = words
-        done = () if spent == "-" else tuple(spent.split(","))
-        left = POINTS - sum(SPENT[what] for what in done)
-        if left < 0 or not number(turn, 10**9):
-            raise ValueError(f"a turn spends {POINTS - left}; expected at most {POINTS}, in a turn from 1")
-        return Points(chosen, left, done, number(turn, 10**9))

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Sequence
 from companion.games.kit import Arg, Json, Move, Option, Value, replace
 from companion.games.moctezuma.rules.deduction import Knowledge, deduce
 from companion.games.moctezuma.rules.pieces import (
-    CLUE,
     COPIES,
     CURSED,
-    DECK,
     DOUBLED,
     FACES,
     KINGS,
@@ -24,7 +22,7 @@ from companion.games.moctezuma.rules.pieces import (
     chits,
     chits_of,
 )
-from companion.games.moctezuma.tools.tool import Sheet, Tool, cards, number, written
+from companion.games.moctezuma.tools.tool import Sheet, Tool, written
 
 _SIGNS = "sc?"
 
@@ -125,30 +123,6 @@ class RecordSheet(Tool[Record]):
         """Return chits, names and treasure."""
         names = ",".join("?" if name == UNSEEN else str(name) for name in state.names)
         return ("".join(_SIGNS[face] for face in state.chits), names, written(state.kept))
-
-    def read(self, chosen: tuple[Value, ...], words: Sequence[str]) -> Record:
-        """Read a sheet; raises `ValueError`."""
-        faces, names, kept = words
-        bag = chits(str(chosen[0]))
-        found = Record(
-            chosen,
-            tuple((SAFE, CURSED, UNSEEN)[_SIGNS.index(sign)] for sign in faces),
-            tuple(UNSEEN if name == "?" else number(name, CLUE) for name in names.split(",")),
-            cards(kept),
-        )
-        if (
-            (len(found.chits), len(found.names)) != (SPACES, TEMPLES)
-            or found.chits.count(CURSED) > bag.cursed
-            or found.chits.count(SAFE) > bag.safe
-            or any(found.names.count(name) > copies for name, copies in enumerate(COPIES))
-            or any(
-                found.kept.count((temple, worth)) > copies
-                for temple in range(1, TEMPLES + 1)
-                for worth, copies in zip(WORTHS, WORTH_COPIES, strict=True)
-            )
-        ):
-            raise ValueError(f"a sheet holds {ascii(words)[:100]}; expected no more than {DECK} cards a deck have")
-        return found
 
 
 def _set(values: tuple[int, ...], at: int, value: int) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from companion.games.kit import Arg, Json, Move, Option, Value, replace
 from companion.games.moctezuma.rules.pieces import CURSED, FACES, KINGS, SPACES, king_of
-from companion.games.moctezuma.tools.tool import Sheet, Tool, number
+from companion.games.moctezuma.tools.tool import Sheet, Tool
 
 _SIGNS = "sc"
 
@@ -81,14 +81,3 @@ class ChitSchedule(Tool[Schedule]):
     def words(self, state: Schedule) -> Sequence[str]:
         """Return the turns and the faces."""
         return (str(state.turns), "".join(_SIGNS[face] for face in state.faces) or "-")
-
-    def read(self, chosen: tuple[Value, ...], words: Sequence[str]) -> Schedule:
-        """Read a schedule; raises `ValueError`."""
-        turns, faces = words
-        found = Schedule(
-            chosen, number(turns, 200), () if faces == "-" else tuple(_SIGNS.index(sign) for sign in faces)
-        )
-        due = found.turns // self._every(found) - len(found.faces)
-        if due not in (0, 1) or len(found.faces) > SPACES or (due and len(found.faces) == SPACES):
-            raise ValueError(f"{found.turns} turns and {len(found.faces)} chits; expected a chit when one is due")
-        return found

@@ -24,7 +24,7 @@ from companion.games.moctezuma.rules.pieces import (
     chits_of,
 )
 from companion.games.moctezuma.rules.scoring import cursed_kings, score, winners
-from companion.games.moctezuma.tools.tool import Sheet, Tool, cards, number, written
+from companion.games.moctezuma.tools.tool import Sheet, Tool, written
 
 _SIGNS = "sc"
 
@@ -159,26 +159,3 @@ class FinalScore(Tool[Final]):
         """Return chits, names and everybody's treasure."""
         names = ",".join("?" if name == UNSEEN else str(name) for name in state.names)
         return ("".join(_SIGNS[face] for face in state.chits), names, "/".join(map(written, state.treasure)))
-
-    def read(self, chosen: tuple[Value, ...], words: Sequence[str]) -> Final:
-        """Read a sheet; raises `ValueError`."""
-        faces, names, treasure = words
-        found = Final(
-            chosen,
-            tuple(_SIGNS.index(sign) for sign in faces),
-            tuple(UNSEEN if name == "?" else number(name, CLUE) for name in names.split(",")),
-            tuple(map(cards, treasure.split("/"))),
-        )
-        everything = [card for own in found.treasure for card in own]
-        if (
-            (len(found.chits), len(found.names), len(found.treasure)) != (SPACES, TEMPLES, chosen[0])
-            or found.chits.count(CURSED) > chits(str(chosen[1])).cursed
-            or any(found.names.count(name) > copies for name, copies in enumerate(COPIES))
-            or any(
-                everything.count((temple, worth)) > copies
-                for temple in range(1, TEMPLES + 1)
-                for worth, copies in zip(WORTHS, WORTH_COPIES, strict=True)
-            )
-        ):
-            raise ValueError(f"a sheet holds {ascii(words)[:100]}; expected no more than the box does")
-        return found

@@ -47,10 +47,6 @@ class Tool(Game[S], Generic[S]):
         """Return what is written down, as words of a notation without spaces."""
 
     @abstractmethod
-    def read(self, chosen: tuple[Value, ...], words: Sequence[str]) -> S:
-        """Read what `words` wrote; raises `ValueError`, `IndexError` or `TypeError`."""
-
-    @abstractmethod
     def sheet_of(self, state: S) -> dict[str, Json]:
         """Return what the page shows."""
 
@@ -158,43 +154,6 @@ class Tool(Game[S], Generic[S]):
     def notation(self, state: S) -> str:
         """Return the sheet in one line."""
         return " ".join((self.name, *map(str, state.chosen), *self.words(state)))
-
-    def parse(self, text: str) -> S:
-        """Read a sheet that `notation` wrote; raises `ValueError`."""
-        name, *words = text.split(" ")
-        try:
-            chosen = tuple(
-                next(value for value in _values(option) if str(value) == word)
-                for option, word in zip(self.options, words, strict=False)
-            )
-            state = self.read(chosen, words[len(self.options) :])
-        except (StopIteration, RuntimeError, IndexError, TypeError, KeyError) as error:
-            raise ValueError(f"notation is {ascii(text)[:200]}; it lacks {error!r}") from None
-        if name != self.name or len(chosen) != len(self.options) or self.notation(state) != text:
-            raise ValueError(f"notation is {ascii(text)[:200]}; expected what {self.name} writes")
-        return state
-
-
-def _values(option: Option) -> Sequence[Value]:
-    return option.values or range(option.low, option.high + 1)
-
-
-def number(text: str, high: int) -> int:
-    """Read a whole number from 0 up to `high`; raises `ValueError`."""
-    if not (text.isascii() and text.isdecimal() and len(text) <= 9 and int(text) <= high):
-        raise ValueError(f"a number is {ascii(text)[:40]}; expected one from 0 to {high}")
-    return int(text)
-
-
-def cards(text: str) -> tuple[tuple[int, int], ...]:
-    """Read treasure cards, ``4:5,10:1``, each a temple and a worth; raises `ValueError`."""
-    found = []
-    for each in [] if text == "-" else text.split(","):
-        temple, _, worth = each.partition(":")
-        found.append((number(temple, 10), number(worth, 5)))
-        if not found[-1][0] or found[-1][1] not in (1, 2, 3, 5):
-            raise ValueError(f"a card is {ascii(each)[:40]}; expected a temple and what it is worth")
-    return tuple(found)
 
 
 def written(found: Iterable[tuple[int, int]]) -> str:

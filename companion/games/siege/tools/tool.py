@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
@@ -22,15 +21,11 @@ from companion.games.kit import (
     Struct,
     Value,
     fields,
-    replace,
 )
 
 USER: Seat = "table"
 
 S = TypeVar("S", bound=Struct)
-
-_SIGN = re.compile(r"~([0-9a-f]{1,6})~")
-_NUMBER = re.compile(r"\d{1,6}", re.ASCII)
 
 
 def die(name: str, faces: int = 6) -> Mapping[Move, Fraction]:
@@ -76,8 +71,12 @@ class Tool(Game[S]):
         """Return the state after a move that was listed, or after what a die showed."""
 
     def sound(self, state: S) -> bool:
-        """Return whether taps can lead to a state that could be read."""
+        """Return whether taps can lead to a state."""
         return True
+
+    def laws(self, state: S) -> Mapping[str, bool]:
+        """Return that taps can lead to a state."""
+        return {"a state that taps can lead to": self.sound(state)}
 
     def moves(self, state: S, seat: Seat) -> list[Move]:
         """Return the legal moves of the seat, or of chance the outcomes that may come, sorted."""
@@ -115,19 +114,6 @@ class Tool(Game[S]):
         parts = ((field.name, getattr(state, field.name)) for field in fields(state))
         return " ".join(f"{key}={_written(value)}" for key, value in parts)
 
-    def parse(self, text: str) -> S:
-        """Read a state that `notation` wrote; raises `ValueError`."""
-        words = dict(each.split("=", 1) for each in text.split(" ") if "=" in each)
-        known = fields(self.start)
-        if set(words) != {field.name for field in known}:
-            raise ValueError(f"notation of {self.name} is {ascii(text)[:60]}; expected its fields, each once")
-        found: S = replace(
-            self.start, **{each.name: _read(words[each.name], getattr(self.start, each.name)) for each in known}
-        )
-        if self.notation(found) != text or not self.sound(found):
-            raise ValueError(f"notation of {self.name} is {ascii(text)[:60]}; expected what it writes itself")
-        return found
-
     def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
         """Return the one region of a tool, with what may be tapped in it."""
         due = view.get("chance")
@@ -145,25 +131,3 @@ def _written(value: Part) -> str:
 
 def _quoted(words: str) -> str:
     return "".join(sign if sign.isascii() and sign.isalnum() else f"~{ord(sign):x}~" for sign in words)
-
-
-def _unquoted(text: str) -> str:
-    return _SIGN.sub(lambda found: chr(int(found[1], 16)), text)
-
-
-def _read(text: str, like: Part) -> Part:
-    if isinstance(like, int):
-        return _number(text)
-    parts = [] if text == "-" else text.split(",")
-    if like and isinstance(like[0], tuple):
-        pairs = [tuple(map(_unquoted, part.split(":"))) for part in parts]
-        if any(len(pair) != 2 for pair in pairs):
-            raise ValueError(f"notation has {ascii(text)[:40]}; expected pairs of words")
-        return tuple((what, words) for what, words in pairs)
-    return tuple(_number(part) for part in parts)
-
-
-def _number(text: str) -> int:
-    if not _NUMBER.fullmatch(text):
-        raise ValueError(f"notation has {ascii(text)[:40]}; expected a whole number")
-    return int(text)

@@ -1,0 +1,45 @@
+"""A state as one line of text and back, derived from the fields of its class. A game writes nothing for it."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+
+S = TypeVar("S")
+
+
+def encoded(state: object) -> str:
+    """Return a state in one line of JSON.
+
+    >>> from companion.games.kit import Struct
+    >>> class Pile(Struct, frozen=True):
+    ...     beans: int
+    ...     hands: tuple[str, ...] = ()
+    >>> encoded(Pile(3, ("eagle",)))
+    '{"beans":3,"hands":["eagle"]}'
+    """
+    return msgspec.json.encode(state).decode("utf-8")
+
+
+def decoded(text: str, kind: type[S]) -> S:
+    """Read a state of a class that `encoded` wrote; raises `ValueError` for any other text.
+
+    >>> from companion.games.kit import Struct
+    >>> class Pile(Struct, frozen=True):
+    ...     beans: int
+    >>> decoded('{"beans":3}', Pile)
+    Pile(beans=3)
+    >>> decoded("three beans", Pile)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    ValueError: state is 'three beans'; expected what encoded() writes of a Pile (...)
+    """
+    try:
+        state = msgspec.json.decode(text.encode("utf-8"), type=kind)
+        if encoded(state) == text:
+            return state
+        why = "it is written in another way"
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        why = str(error)
+    raise ValueError(f"state is {ascii(text)[:60]}; expected what encoded() writes of a {kind.__name__} ({why})")
