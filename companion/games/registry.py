@@ -122,13 +122,11 @@ def _checked(folder: Path, game: Any) -> Game[Any]:
 
 def _faults(folder: Path, game: Any) -> Iterator[str]:
     if not isinstance(game, Game):
-        yield f"GAME is {game!r}; expected an instance of a class whose base is kit.Game"
+        yield f"GAME is {game!r}; expected a kit.Game"
     if game.name != folder.name:
         yield f"GAME.name is {game.name!r}; expected {folder.name!r}, the folder's name"
     if type(game.rules_version) is not int or game.rules_version < 1:
         yield f"GAME.rules_version is {game.rules_version!r}; expected a whole number from 1"
-    if type(game.uses_temple) is not bool:
-        yield f"GAME.uses_temple is {game.uses_temple!r}; expected True or False"
     yield from _option_faults(game)
     yield from _seating_faults(game)
     for name, tool in game.tools.items():

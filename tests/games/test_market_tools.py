@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from companion.games.kit import CHANCE, Arg, Game, Move, Refusal
+from companion.games.kit import CHANCE, USER, Arg, Game, Move, Refusal
 from companion.games.market import GAME
 from companion.games.market.rules.board import KIND_OF
-from companion.games.market.tools.tool import USER
 from tests.games.market_sitting import PLAIN
 from tests.games.playouts import accepted, check_value, combinations, fuzzed, is_arg, leaves, playout
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from companion.games.kit import Game, Move, Refusal
+from companion.games.kit import USER, Game, Move, Refusal
 from companion.games.moctezuma import GAME
-from companion.games.moctezuma.tools.tool import USER
 from tests.games.playouts import accepted, check_value, drawn, fuzzed, is_arg, leaves
 
 every = pytest.mark.parametrize("tool", GAME.tools.values(), ids=lambda tool: tool.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
 
 import pytest
@@ -14,50 +15,52 @@ from companion.games.registry import RegistryError
 TOY = '''
 """A game of one move, outside the tree."""
 
-from companion.games.kit import Choice, Game, Move, Option, Refusal
+from companion.games.kit import Game, Move, Option, Page, Refusal, Rules
 
 from .words import WHO
 
 
-class Toy(Game):
-    name = "toy"
-    rules_version = 1
-    options = (Option("length", 1, "", (1, 2)),)
-    presets = {"plain": {}, "long": {"length": 2}}
-    seatings = {1: (WHO,)}
-
-    def setup(self, options, seats):
-        return options["length"]
-
-    def to_act(self, state):
-        return (WHO,) if state else ()
-
-    def on_turn(self, state):
-        return WHO if state else None
-
-    def turn(self, state):
-        return 3 - state
-
-    def moves(self, state, seat):
-        return [Move("step")] if state and seat == WHO else []
-
-    def choices(self, state, seat, picked=()):
-        return [Choice("step", move=move) for move in self.moves(state, seat)] if not picked else []
-
-    def play(self, state, seat, move):
-        return state - 1 if move in self.moves(state, seat) else Refusal("no")
-
-    def undoable(self, before, seat, move):
-        return True
-
-    def view(self, state, seat):
-        return {"left": state}
-
-    def regions(self, view):
-        return {"left": view}
+def setup(options, seats):
+    return options["length"]
 
 
-GAME = Toy()
+def to_act(state):
+    return (WHO,) if state else ()
+
+
+def on_turn(state):
+    return WHO if state else None
+
+
+def turn(state):
+    return 3 - state
+
+
+def moves(state, seat):
+    return [Move("step")] if state and seat == WHO else []
+
+
+def play(state, seat, move):
+    return state - 1 if move in moves(state, seat) else Refusal("no")
+
+
+def view(state, seat):
+    return {"left": state}
+
+
+def regions(view):
+    return {"left": view}
+
+
+GAME = Game(
+    "toy",
+    rules_version=1,
+    options=(Option("length", 1, "", (1, 2)),),
+    presets={"plain": {}, "long": {"length": 2}},
+    seatings={1: (WHO,)},
+    rules=Rules(setup=setup, to_act=to_act, on_turn=on_turn, turn=turn, moves=moves, play=play),
+    page=Page(view=view, regions=regions),
+)
 '''
 
 
@@ -103,19 +106,18 @@ def test_loading_again_gives_the_same_game(tmp_path: Path) -> None:
 def test_a_game_that_nobody_loaded_has_no_folder(tmp_path: Path) -> None:
     game = registry.load([toy(tmp_path)])["toy"]
     with pytest.raises(RegistryError, match="not loaded from a folder"):
-        registry.folder(type(game)())
+        registry.folder(copy(game))
 
 
 @pytest.mark.parametrize(
     ("changed", "to", "fault"),
     [
-        ("GAME = Toy()", "", "it has no GAME"),
-        ("GAME = Toy()", "GAME = 7", "GAME is 7; expected an instance"),
-        ("def play", "def make", "cannot be imported: TypeError: .*play"),
-        ('name = "toy"', 'name = "other"', "GAME.name is 'other'; expected 'toy'"),
-        ("rules_version = 1", "rules_version = '1'", "rules_version is '1'"),
-        ("rules_version = 1", "", "rules_version"),
-        ("rules_version = 1", "rules_version = 1; uses_temple = 0", "uses_temple is 0"),
+        ("GAME = Game", "OTHER = Game", "it has no GAME"),
+        ("GAME = Game", "GAME = 7 or Game", "GAME is 7; expected a kit.Game"),
+        ("play=play", "", "cannot be imported: TypeError: .*play"),
+        ('"toy",', '"other",', "GAME.name is 'other'; expected 'toy'"),
+        ("rules_version=1", "rules_version='1'", "rules_version is '1'"),
+        ("rules_version=1", "rules_version=0", "rules_version is 0"),
         ('"length", 1, ""', '"length", 3, ""', "has the default 3"),
         ("(1, 2))", "(1, 2), high=2, reader=print)", "option 'length' has a range and a reader"),
         ('{"length": 2}', '{"length": 9}', "preset 'long' sets 'length' to 9"),
@@ -126,8 +128,8 @@ def test_a_game_that_nobody_loaded_has_no_folder(tmp_path: Path) -> None:
         ("{1: (WHO,)}", '{1: ("temple",)}', "other than 'temple'"),
         ("{1: (WHO,)}", "{1: 5}", "not as kit.Game wants it"),
         ("from .words import WHO", "from .no_such import WHO", "cannot be imported: ModuleNotFoundError"),
-        ("GAME = Toy()", "raise KeyError('x')", "cannot be imported: KeyError"),
-        ("class Toy(Game):", "class Toy(:", "cannot be imported: SyntaxError"),
+        ("GAME = Game", "raise KeyError('x')\nGAME = Game", "cannot be imported: KeyError"),
+        ("def turn(state):", "def turn(:", "cannot be imported: SyntaxError"),
     ],
 )
 def test_a_folder_that_is_no_game_is_refused_by_name_and_fault(

@@ -20,6 +20,7 @@ from companion.games.kit.moves import Move as Move
 from companion.games.kit.moves import Refusal as Refusal
 from companion.games.kit.moves import Seat as Seat
 from companion.games.kit.moves import Value as Value
+from companion.games.kit.moves import is_listed as is_listed
 from companion.games.kit.options import LONGEST_LINE as LONGEST_LINE
 from companion.games.kit.options import LONGEST_TEXT as LONGEST_TEXT
 from companion.games.kit.options import MOST_LINES as MOST_LINES
@@ -27,6 +28,13 @@ from companion.games.kit.options import Fault as Fault
 from companion.games.kit.options import Option as Option
 from companion.games.kit.options import Reader as Reader
 from companion.games.kit.options import complete as complete
+from companion.games.kit.parts import Bot as Bot
+from companion.games.kit.parts import Page as Page
+from companion.games.kit.parts import Printer as Printer
+from companion.games.kit.parts import Rules as Rules
+from companion.games.kit.parts import TempleRules as TempleRules
 from companion.games.kit.temple import TokenAudit as TokenAudit
 from companion.games.kit.temple import TokenDrop as TokenDrop
 from companion.games.kit.temple import UnclaimedToken as UnclaimedToken
+from companion.games.kit.tool import USER as USER
+from companion.games.kit.tool import Tool as Tool

@@ -13,7 +13,7 @@ BUYERS = 16
 PLAYERS = 4
 
 
-def sheet(name: str) -> Mapping[str, Json]:
+def sheet(name: str, language: str) -> Mapping[str, Json]:
     """Return the slice of one page; raises `KeyError` for a name that is not in `SHEETS`."""
     slices: Mapping[str, Mapping[str, Json]] = {
         "tiles": {"tiles": list(KIND_OF), "goods": list(COMMODITIES)},

@@ -13,5 +13,5 @@ from companion.games.market.tools.score import ScorePad
 from companion.games.market.tools.turn import TurnCard
 
 TOOLS: Mapping[str, Game[Any]] = MappingProxyType(
-    {"score": ScorePad(), "bag": Bag(), "turn": TurnCard(), "lanes": Lanes()}
+    {"score": ScorePad().game(), "bag": Bag().game(), "turn": TurnCard().game(), "lanes": Lanes().game()}
 )

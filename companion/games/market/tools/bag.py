@@ -15,7 +15,7 @@ from companion.games.kit import Chance, Json, Move, Seat, Struct, Value, replace
 from companion.games.market.rules.board import COMMODITIES, PER_COMMODITY
 from companion.games.market.rules.options import BLIND, EQUAL
 from companion.games.market.rules.turn import DRAWN_AT_ONCE
-from companion.games.market.tools.tool import Tool
+from companion.games.market.tools.tool import MarketTool
 
 _LETTERS = "pcjh"
 
@@ -51,7 +51,7 @@ class Sack(Struct, frozen=True):
         return 1 - Fraction(comb(total - self.unseen[which], drawn), comb(total, drawn))
 
 
-class Bag(Tool[Sack]):
+class Bag(MarketTool[Sack]):
     """The bag as a game of one seat."""
 
     name = "market.bag"

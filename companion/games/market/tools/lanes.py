@@ -24,7 +24,7 @@ from companion.games.market.rules.board import (
 from companion.games.market.rules.options import OPTIONS, HouseRules
 from companion.games.market.rules.purchase import Deal, Refused, deal, deals
 from companion.games.market.rules.state import TURN, State
-from companion.games.market.tools.tool import Tool
+from companion.games.market.tools.tool import MarketTool
 
 SIDE: Seat = "south"
 ORDERS, STACKS = ("path", "choice"), ("each", "once_per_kind")
@@ -67,7 +67,7 @@ class Setting(Struct, frozen=True):
         return {kind: COPIES[kind] - lying.count(kind) for kind in KINDS}
 
 
-class Lanes(Tool[Setting]):
+class Lanes(MarketTool[Setting]):
     """The purchase checker as a game of one seat."""
 
     name = "market.lanes"

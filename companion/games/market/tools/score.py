@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from companion.games.kit import Arg, Json, Move, Seat, Struct, Value, replace
 from companion.games.market.rules.board import COMMODITIES, PER_COMMODITY
 from companion.games.market.rules.scoring import Holding, score
-from companion.games.market.tools.tool import Tool
+from companion.games.market.tools.tool import MarketTool
 
 ROWS = ("one", "two", "three", "four")
 TIES = ("once", "none", "both")
@@ -37,7 +37,7 @@ class Pad(Struct, frozen=True):
         return PER_COMMODITY - self.king[which] - sum(row.tokens[which] for row in self.rows)
 
 
-class ScorePad(Tool[Pad]):
+class ScorePad(MarketTool[Pad]):
     """The score pad as a game of one seat."""
 
     name = "market.score"

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from companion.games.kit import Arg, Json, Move, Seat, Struct, Value, replace
 from companion.games.market.rules.board import KINDS
 from companion.games.market.rules.options import SEATINGS
-from companion.games.market.tools.tool import Tool
+from companion.games.market.tools.tool import MarketTool
 
 CHOOSE, PASS, PLAY, OVER = "choose", "pass", "play", "over"
 PASS_STEPS = ("draw", "shift", "money", "king")
@@ -30,7 +30,7 @@ class Card(Struct, frozen=True):
     empty: bool = False
 
 
-class TurnCard(Tool[Card]):
+class TurnCard(MarketTool[Card]):
     """The turn card as a game of one seat."""
 
     name = "market.turn"

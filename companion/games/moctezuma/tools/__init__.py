@@ -12,8 +12,8 @@ from companion.games.moctezuma.tools.schedule import ChitSchedule
 from companion.games.moctezuma.tools.score import FinalScore
 
 TOOLS: Mapping[str, Game[Any]] = {
-    "record": RecordSheet(),
-    "points": PointCounter(),
-    "schedule": ChitSchedule(),
-    "score": FinalScore(),
+    "record": RecordSheet().game(),
+    "points": PointCounter().game(),
+    "schedule": ChitSchedule().game(),
+    "score": FinalScore().game(),
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from companion.games.kit import Arg, Json, Move, Value, replace
 from companion.games.moctezuma.rules.state import COSTS, POINTS
-from companion.games.moctezuma.tools.tool import Sheet, Tool
+from companion.games.moctezuma.tools.tool import Sheet, SheetTool
 
 SPENT = {"walk": 1, **{f"{what}_{n}": cost for what in ("study", "explore") for n, cost in COSTS.items()}}
 """What may be done for how many points (rulings Z8, Z20: what is possible where, the table sees for itself)."""
@@ -20,7 +20,7 @@ class Points(Sheet, frozen=True):
     turn: int = 1
 
 
-class PointCounter(Tool[Points]):
+class PointCounter(SheetTool[Points]):
     """Counts five points a turn."""
 
     name: str = "moctezuma.points"

@@ -22,7 +22,7 @@ from companion.games.moctezuma.rules.pieces import (
     chits,
     chits_of,
 )
-from companion.games.moctezuma.tools.tool import Sheet, Tool, written
+from companion.games.moctezuma.tools.tool import Sheet, SheetTool, written
 
 _SIGNS = "sc?"
 
@@ -35,7 +35,7 @@ class Record(Sheet, frozen=True):
     kept: tuple[tuple[int, int], ...] = ()
 
 
-class RecordSheet(Tool[Record]):
+class RecordSheet(SheetTool[Record]):
     """One player's own sheet (ruling Z25): each thing seen is one tap, and a second tap takes it out again."""
 
     name: str = "moctezuma.record"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from companion.games.kit import Arg, Json, Move, Option, Value, replace
 from companion.games.moctezuma.rules.pieces import CURSED, FACES, KINGS, SPACES, king_of
-from companion.games.moctezuma.tools.tool import Sheet, Tool
+from companion.games.moctezuma.tools.tool import Sheet, SheetTool
 
 _SIGNS = "sc"
 
@@ -18,7 +18,7 @@ class Schedule(Sheet, frozen=True):
     faces: tuple[int, ...] = ()
 
 
-class ChitSchedule(Tool[Schedule]):
+class ChitSchedule(SheetTool[Schedule]):
     """Keeps the order of rulings Z5 to Z7."""
 
     name: str = "moctezuma.schedule"

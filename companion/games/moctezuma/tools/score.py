@@ -24,7 +24,7 @@ from companion.games.moctezuma.rules.pieces import (
     chits_of,
 )
 from companion.games.moctezuma.rules.scoring import cursed_kings, score, winners
-from companion.games.moctezuma.tools.tool import Sheet, Tool, written
+from companion.games.moctezuma.tools.tool import Sheet, SheetTool, written
 
 _SIGNS = "sc"
 
@@ -37,7 +37,7 @@ class Final(Sheet, frozen=True):
     treasure: tuple[tuple[tuple[int, int], ...], ...] = ()
 
 
-class FinalScore(Tool[Final]):
+class FinalScore(SheetTool[Final]):
     """Counts a game that was played with real cards (rulings Z1 and Z15 to Z18)."""
 
     name: str = "moctezuma.score"

@@ -7,13 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from companion.games.kit import Arg, Choice, Game, Json, Move, Option, Refusal, Seat, Struct, Value, replace
+from companion.games.kit import Arg, Choice, Json, Move, Refusal, Seat, Struct, Tool, Value, replace
 
 CHOOSE = "choose"
 """The tap that changes a rule: a tool is opened with one tap, and its rules are chosen on the sheet itself."""
-
-USER: Seat = "keeper"
-"""The one seat of a tool: whoever holds the phone."""
 
 
 class Sheet(Struct, frozen=True):
@@ -26,13 +23,10 @@ class Sheet(Struct, frozen=True):
 S = TypeVar("S", bound=Sheet)
 
 
-class Tool(Game[S], Generic[S]):
+class SheetTool(Tool[S], Generic[S]):
     """A sheet on which one person taps; whatever is tapped can be taken back."""
 
-    rules_version: int = 1
     presets: Mapping[str, Mapping[str, Value]] = MappingProxyType({"plain": {}})
-    seatings: Mapping[int, tuple[Seat, ...]] = MappingProxyType({1: (USER,)})
-    options: tuple[Option, ...] = ()
 
     @abstractmethod
     def taps(self, state: S) -> Iterable[Move]:
@@ -74,37 +68,26 @@ class Tool(Game[S], Generic[S]):
         """Return the empty sheet."""
 
     def to_act(self, state: S) -> tuple[Seat, ...]:
-        """Return the keeper, as long as there is something to tap."""
-        return (USER,) if self.moves(state, USER) else ()
+        """Return the one seat, as long as there is something to tap."""
+        return (self.user,) if self.listed(state) else ()
 
     def on_turn(self, state: S) -> Seat | None:
-        """Return the keeper: a sheet stays open while anything can be written or corrected on it."""
-        return USER if self.moves(state, USER) else None
+        """Return the one seat: a sheet stays open while anything can be written or corrected on it."""
+        return self.user if self.listed(state) else None
 
-    def turn(self, state: S) -> int:
-        """Return 1: a sheet has no turns of its own."""
-        return 1
-
-    def moves(self, state: S, seat: Seat) -> list[Move]:
-        """Return everything that may be tapped, sorted."""
-        if seat != USER:
-            return []
+    def listed(self, state: S) -> list[Move]:
+        """Return everything that may be tapped: what may be written, and the rules that may be chosen."""
         other = [
             Move(CHOOSE, (option.key, value))
             for option, now in zip(self.options, state.chosen, strict=True)
             for value in option.values
             if value != now and self.free(state, option.key, value)
         ]
-        return sorted([*self.taps(state), *other])
+        return [*self.taps(state), *other]
 
-    def choices(self, state: S, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
-        """Return the same, all on one level: a sheet shows everything at once."""
-        if picked:
-            return []
-        return [
-            Choice(move.name, self.facts(move), "-".join(map(str, move.to_json())), move, move.name)
-            for move in self.moves(state, seat)
-        ]
+    def choice(self, move: Move) -> Choice:
+        """Return a tap, on the element that bears its name."""
+        return Choice(move.name, self.facts(move), "-".join(map(str, move.to_json())), move, move.name)
 
     def facts(self, move: Move) -> Mapping[str, Arg]:
         """Return the facts that the words of a tap need."""
@@ -112,13 +95,8 @@ class Tool(Game[S], Generic[S]):
             return {"option": move.args[0], "value": move.args[1]}
         return {f"a{n}": arg for n, arg in enumerate(move.args)}
 
-    def play(self, state: S, seat: Seat, move: Move) -> S | Refusal:
-        """Return the sheet after a tap, or why it cannot be made."""
-        if seat != USER:
-            return Refusal("players_only", {"move": "tap"})
-        typed = isinstance(move.args, tuple) and all(type(arg) is int or isinstance(arg, str) for arg in move.args)
-        if not typed or not isinstance(move.name, str) or move not in self.moves(state, seat):
-            return Refusal("not_now")
+    def made(self, state: S, move: Move) -> S:
+        """Return the sheet after a tap."""
         if move.name == CHOOSE:
             key, value = move.args
             chosen = zip(self.options, state.chosen, strict=True)
@@ -127,9 +105,9 @@ class Tool(Game[S], Generic[S]):
             )
         return self.tapped(state, move.name, *move.args)
 
-    def undoable(self, before: S, seat: Seat, move: Move) -> bool:
-        """Return that every tap may be taken back."""
-        return True
+    def refused(self, state: S, seat: Seat, move: Move) -> Refusal:
+        """Return whether it is the seat or the moment that forbids a tap."""
+        return Refusal("not_now") if seat == self.user else Refusal("players_only", {"move": "tap"})
 
     def view(self, state: S, seat: Seat | None) -> Mapping[str, Json]:
         """Return the sheet: whoever is given its address may read it."""

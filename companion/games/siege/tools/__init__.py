@@ -16,12 +16,12 @@ from companion.games.siege.tools.roster import Strengths
 
 TOOLS: Mapping[str, Game[Any]] = MappingProxyType(
     {
-        "phases": Phases(),
-        "dice": Dice(),
-        "events": Events(),
-        "roster": Strengths(),
-        "fires": Fires(),
-        "editor": Editor(),
+        "phases": Phases().game(),
+        "dice": Dice().game(),
+        "events": Events().game(),
+        "roster": Strengths().game(),
+        "fires": Fires().game(),
+        "editor": Editor().game(),
     }
 )
 """The tools by their names, in the order in which a table wants them."""

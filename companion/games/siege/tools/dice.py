@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from companion.games.kit import Arg, Chance, Json, Line, Move, Seat, Struct, replace
 from companion.games.siege.rules import fighting
-from companion.games.siege.tools.tool import Tool, die
+from companion.games.siege.tools.tool import SiegeTool, die
 
 REASONS: Mapping[str, int] = {
     "conquistador": 1,
@@ -36,7 +36,7 @@ class Hand(Struct, frozen=True):
     shown: int = 0
 
 
-class Dice(Tool[Hand]):
+class Dice(SiegeTool[Hand]):
     """All dice of the siege but events and fires."""
 
     name: str = "siege.dice"
@@ -59,7 +59,7 @@ class Dice(Tool[Hand]):
         outcomes = _TWO if throw == "force" else die("die", _FACES.get(throw, 6))
         return Chance("throw", outcomes, None, {"what": throw})
 
-    def done(self, state: Hand, move: Move) -> Hand:
+    def made(self, state: Hand, move: Move) -> Hand:
         """Return the hand after a tap or a die."""
         match move.name, move.args:
             case "tick", (str(reason),):

@@ -18,7 +18,7 @@ from companion.games.siege.rules.field import TERRAINS
 from companion.games.siege.rules.geometry import LARGEST, SIDES, grid
 from companion.games.siege.tools import draft as drafts
 from companion.games.siege.tools.draft import GROUNDS, QUARTERS, STARTS, ZONES, Draft
-from companion.games.siege.tools.tool import USER, Tool
+from companion.games.siege.tools.tool import SiegeTool
 
 EDGES = ("wall", "gate")
 BRUSHES = (
@@ -37,7 +37,7 @@ _LEVELS = ("paint", "side", "mark", "width", "height")
 """What is tapped on the map or typed, and else found in a list of its own."""
 
 
-class Editor(Tool[Draft]):
+class Editor(SiegeTool[Draft]):
     """A map drawn by tapping."""
 
     name: str = "siege.editor"
@@ -114,7 +114,7 @@ class Editor(Tool[Draft]):
         """Return the draft after a stroke or a name, or why it cannot be."""
         if move.name != "name":
             return super().play(state, seat, move)
-        if seat != USER or not isinstance(move.args, tuple) or [type(arg) for arg in move.args] != [str, str]:
+        if seat != self.user or not isinstance(move.args, tuple) or [type(arg) for arg in move.args] != [str, str]:
             return Refusal("not_now", {"move": "name"})
         what, words = str(move.args[0]), drafts.clean(str(move.args[1])[: LARGEST * maps.LONGEST_NAME])
         if not drafts.bears_name(what):
@@ -123,7 +123,7 @@ class Editor(Tool[Draft]):
             return Refusal("long_name", {"longest": maps.LONGEST_NAME})
         return drafts.renamed(state, what, words)
 
-    def done(self, state: Draft, move: Move) -> Draft:
+    def made(self, state: Draft, move: Move) -> Draft:
         """Return the draft after a stroke; a wall or a gate that is painted again goes away."""
         match move.name, move.args:
             case "brush", (str(what),):

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from companion.games.kit import Chance, Json, Line, Move, Seat, Struct, replace
 from companion.games.siege.rules.course import AZTECS_SUFFER, EVENTS
-from companion.games.siege.tools.tool import Tool, die
+from companion.games.siege.tools.tool import SiegeTool, die
 
 _DIE = die("event")
 
@@ -20,7 +20,7 @@ class Rolls(Struct, frozen=True):
     due: int = 0
 
 
-class Events(Tool[Rolls]):
+class Events(SiegeTool[Rolls]):
     """Two dice a turn: 1 to 3 an Aztec, 4 to 6 an ally of the besiegers (ruling S5)."""
 
     name: str = "siege.events"
@@ -34,7 +34,7 @@ class Events(Tool[Rolls]):
         """Return the die that is due."""
         return Chance("event", _DIE, None, {"n": EVENTS + 1 - state.due}) if state.due else None
 
-    def done(self, state: Rolls, move: Move) -> Rolls:
+    def made(self, state: Rolls, move: Move) -> Rolls:
         """Return the dice after a tap or a die."""
         if move.name == "events":
             return Rolls(state.turn + 1, (), EVENTS)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from companion.games.kit import Chance, Json, Line, Move, Seat, Struct, replace
 from companion.games.siege.rules.combat import GOES_OUT
-from companion.games.siege.tools.tool import Tool, die
+from companion.games.siege.tools.tool import SiegeTool, die
 
 MOST = 60
 _DIE = die("fire")
@@ -22,7 +22,7 @@ class Counters(Struct, frozen=True):
     last: int = 0
 
 
-class Fires(Tool[Counters]):
+class Fires(SiegeTool[Counters]):
     """Each fire goes out on 1 or 2."""
 
     name: str = "siege.fires"
@@ -38,7 +38,7 @@ class Fires(Tool[Counters]):
         """Return the die of the next fire."""
         return Chance("fire", _DIE, None, {"hex": str(state.due[0])}) if state.due else None
 
-    def done(self, state: Counters, move: Move) -> Counters:
+    def made(self, state: Counters, move: Move) -> Counters:
         """Return the fires after a tap or a die."""
         match move.name:
             case "light":

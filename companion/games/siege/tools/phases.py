@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from companion.games.kit import Json, Line, Move, Seat, Struct
 from companion.games.siege.rules.roster import SIDES
 from companion.games.siege.rules.state import PHASES
-from companion.games.siege.tools.tool import Tool
+from companion.games.siege.tools.tool import SiegeTool
 
 
 class Place(Struct, frozen=True):
@@ -18,7 +18,7 @@ class Place(Struct, frozen=True):
     phase: int = 0
 
 
-class Phases(Tool[Place]):
+class Phases(SiegeTool[Place]):
     """The phase track."""
 
     name: str = "siege.phases"
@@ -29,7 +29,7 @@ class Phases(Tool[Place]):
         back = [Move("back")] if (state.turn, state.phase) != (1, 0) else []
         return [*back, *([Move("next")] if state.turn < 10**5 else [])]
 
-    def done(self, state: Place, move: Move) -> Place:
+    def made(self, state: Place, move: Move) -> Place:
         """Return the place after a tap."""
         n = (state.turn - 1) * len(PHASES) + state.phase + (1 if move.name == "next" else -1)
         return Place(n // len(PHASES) + 1, n % len(PHASES))

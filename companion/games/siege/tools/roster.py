@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from companion.games.kit import Arg, Json, Line, Move, Seat, Struct, replace
 from companion.games.siege.rules.roster import FULL, ROSTERS, THIRD, People
-from companion.games.siege.tools.tool import Tool
+from companion.games.siege.tools.tool import SiegeTool
 
 PEOPLES: tuple[People, ...] = tuple(dict.fromkeys(ROSTERS[FULL].people))
 _FORCES = (FULL, THIRD)
@@ -37,7 +37,7 @@ _TAPS: Mapping[str, tuple[str, str]] = {
 """Where a tap takes a unit from, and where it puts it."""
 
 
-class Strengths(Tool[Count]):
+class Strengths(SiegeTool[Count]):
     """The roster of both sides."""
 
     name: str = "siege.roster"
@@ -58,7 +58,7 @@ class Strengths(Tool[Count]):
         """Return what the words of a move need."""
         return {"forces" if move.name == "begin" else "people": move.args[0]}
 
-    def done(self, state: Count, move: Move) -> Count:
+    def made(self, state: Count, move: Move) -> Count:
         """Return the count after a tap."""
         what = str(move.args[0])
         if move.name == "begin":

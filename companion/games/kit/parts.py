@@ -1,0 +1,186 @@
+"""The parts of a game, each a value that holds pure functions. What has a default may be left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+
+from companion.games.kit.chance import Below, Chance
+from companion.games.kit.codec import encoded
+from companion.games.kit.log import Line
+from companion.games.kit.moves import Arg, Choice, Json, Move, Refusal, Seat, Value
+from companion.games.kit.temple import TokenAudit, TokenDrop
+
+S = TypeVar("S")
+T = TypeVar("T", contravariant=True)
+
+View: TypeAlias = Mapping[str, Json]
+Regions: TypeAlias = Mapping[str, Mapping[str, Json]]
+
+
+class Choices(Protocol[T]):
+    """Returns the legal moves of a seat one level at a time, like things grouped.
+
+    What is picked is the beginning of a move, its name first; a choice that leads deeper holds what it adds to that
+    in its fact ``pick``. For `CHANCE` this is what a person may type in, and tells nobody what is hidden: it may
+    offer outcomes that only the secrets of others rule out, and what is picked may be any way to find one among
+    many, a card's sign before its number.
+    """
+
+    def __call__(self, state: T, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
+        """Return one level of choices."""
+
+
+def _no_chance(state: Any) -> Chance | None:
+    return None
+
+
+def _not_amendable(state: Any, options: Mapping[str, Value]) -> Refusal:
+    return Refusal("not_amendable")
+
+
+def _never(before: Any, seat: Seat, move: Move) -> bool:
+    return False
+
+
+def _no_aside(move: Move) -> bool:
+    return False
+
+
+def _no_laws(state: Any) -> Mapping[str, bool]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules(Generic[S]):
+    """The rules of a game over its own frozen state `S`."""
+
+    setup: Callable[[Mapping[str, Value], tuple[Seat, ...]], S]
+    """From options that are complete and each accepted by its `Option`, and the seats: the first state."""
+    to_act: Callable[[S], tuple[Seat, ...]]
+    """The seats that have a move now, `CHANCE` among them where it has; empty when the game is over."""
+    on_turn: Callable[[S], Seat | None]
+    """The seat whose turn it is, or none when the game is over."""
+    turn: Callable[[S], int]
+    """The number of the turn now running, counted from 1; a token's doubt depends on when it began."""
+    moves: Callable[[S, Seat], list[Move]]
+    """Exactly the legal moves of a seat, sorted; of `CHANCE` the outcomes that may come now."""
+    play: Callable[[S, Seat, Move], S | Refusal]
+    """The state after a seat's move, or why it cannot be made. The given state is never changed."""
+    choices: Choices[S] | None = None
+    """The legal moves of a seat one level at a time; without it all are on one level, the fact ``n`` their number."""
+    chance: Callable[[S], Chance | None] = _no_chance
+    """What a die, a bag or a deck has to bring now, or none."""
+    amended: Callable[[S, Mapping[str, Value]], S | Refusal] = _not_amendable
+    """The state of a running game after its host changed an option, or why that cannot be."""
+    undoable: Callable[[S, Seat, Move], bool] = _never
+    """Whether the seat may take this move of its own back while nobody has moved since."""
+    aside: Callable[[Move], bool] = _no_aside
+    """Whether a move concerns the seat that makes it alone, such as a note in its own book.
+
+    An aside may be made in every state and stands in no list of moves. It is written into each state that may still
+    be returned to: it makes nobody's post stale, ends nobody's undo and is in the way of no turn. What `Page.known`
+    leaves of it for others is a legal aside too, and they never see more, not even when the game is over.
+    """
+    laws: Callable[[S], Mapping[str, bool]] = _no_laws
+    """The laws that every state keeps, each with whether this one does, for the suite of all games."""
+    notation: Callable[[S], str] = encoded
+    """The state in one line for its readers, in exports and playthroughs."""
+
+
+def flat(moves: Callable[[S, Seat], list[Move]]) -> Choices[S]:
+    """Return how moves are chosen that are all on one level."""
+
+    def choices(state: S, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
+        return (
+            []
+            if picked
+            else [
+                Choice(move.name, dict(zip("n", move.args, strict=False)), move=move) for move in moves(state, seat)
+            ]
+        )
+
+    return choices
+
+
+def _as_made(before: Any, by: Seat, move: Move, seat: Seat | None) -> Move:
+    return move
+
+
+def _no_lines(before: Any, seat: Seat, move: Move, after: Any) -> list[Line]:
+    return []
+
+
+def _no_charts(views: Iterable[View]) -> Regions:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page(Generic[S]):
+    """What a game shows, and to whom."""
+
+    view: Callable[[S, Seat | None], View]
+    """What a seat, or with none a spectator, may know: the one place that strips secrets."""
+    regions: Callable[[View], Regions]
+    """The view cut into the named regions of the page; a region is drawn from its slice alone."""
+    log: Callable[[S, Seat, Move, S], list[Line]] = _no_lines
+    """From the state before, who moved, the move and the state after: the lines for the log that every seat reads."""
+    known: Callable[[S, Seat, Move, Seat | None], Move] = _as_made
+    """A move that was made, as a seat, or with none a spectator, may know it: for exports of the log."""
+    charts: Callable[[Iterable[View]], Regions] = _no_charts
+    """What stands beside the log of a game, as regions: ``templates/story/<region>.html``.
+
+    The views are a spectator's, of the state at the end of each turn, the one now running last. After a turn whose
+    end was taken back it comes once more.
+    """
+
+
+def _any(view: View, moves: Sequence[Move], below: Below) -> Move | None:
+    return moves[below(len(moves))]
+
+
+def _first(moves: Sequence[Move]) -> Move | None:
+    return moves[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bot:
+    """How the app plays for a seat whose player is away."""
+
+    decide: Callable[[View, Sequence[Move], Below], Move | None] = _any
+    """What it plays: from what that seat sees and its legal moves, and nothing else. None waits for people."""
+    idle: Callable[[Sequence[Move]], Move | None] = _first
+    """The move that does least, for a seat that is passed; none waits."""
+
+
+def _blank(name: str, language: str) -> View:
+    return {}
+
+
+def _blank_own(state: Any, name: str, language: str) -> View:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Printer(Generic[S]):
+    """A game's pages for the printer. The template of each is ``templates/print/<name>.html``."""
+
+    sheets: tuple[str, ...] = ()
+    """Their names, in the order in which a table wants them."""
+    sheet: Callable[[str, str], View] = _blank
+    """What a page shows, by its name and a language."""
+    own_sheets: tuple[str, ...] = ()
+    """The names of pages that show what a table has of its own, such as a map."""
+    own_sheet: Callable[[S, str, str], View] = _blank_own
+    """What such a page shows of one table; everybody who sees the table may print it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TempleRules(Generic[S]):
+    """What a game does with the tokens that fall in a temple."""
+
+    drop: Callable[[S, TokenDrop], Move]
+    """The move by `TEMPLE` that enters a token. It is legal in every state, even the last."""
+    audit: Callable[[S], TokenAudit]
+    """What became of the tokens that fell."""

@@ -1,0 +1,159 @@
+"""The base of a tool: a small game with one seat, without turns, for use beside a real table."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import ClassVar, Generic, TypeVar
+
+from companion.games.kit.chance import Chance
+from companion.games.kit.codec import encoded
+from companion.games.kit.game import Game
+from companion.games.kit.log import Line
+from companion.games.kit.moves import CHANCE, Arg, Choice, Json, Move, Refusal, Seat, Value, is_listed
+from companion.games.kit.options import Option
+from companion.games.kit.parts import Page, Printer, Rules
+
+S = TypeVar("S")
+
+USER: Seat = "keeper"
+"""The one seat of a tool, whoever holds the phone. Stored tables have it under this name."""
+
+
+class Tool(ABC, Generic[S]):
+    """A tool over its own frozen state `S`: what may be tapped is listed, and a tap is legal where it is listed."""
+
+    name: str
+    """The name of its game and its own: ``"market.score"``."""
+    rules_version: int = 1
+    options: tuple[Option, ...] = ()
+    presets: Mapping[str, Mapping[str, Value]] = MappingProxyType({"classic": {}})
+    user: Seat = USER
+    makes: str = ""
+    own_sheets: tuple[str, ...] = ()
+    sure: ClassVar[tuple[str, ...]] = ()
+    """The moves that ask for a second tap."""
+
+    @abstractmethod
+    def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> S:
+        """Return the first state."""
+
+    @abstractmethod
+    def listed(self, state: S) -> list[Move]:
+        """Return what may be tapped while nothing is due from chance, in the order in which a page shows it."""
+
+    @abstractmethod
+    def made(self, state: S, move: Move) -> S:
+        """Return the state after a move that is legal, a tap or an outcome of chance."""
+
+    @abstractmethod
+    def view(self, state: S, seat: Seat | None) -> Mapping[str, Json]:
+        """Return what the page shows: whoever is given its address may read it."""
+
+    @abstractmethod
+    def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
+        """Return the view cut into the regions of the page."""
+
+    def game(self) -> Game[S]:
+        """Return the tool as a table takes it."""
+        return Game(
+            self.name,
+            self.rules_version,
+            options=self.options,
+            presets=self.presets,
+            seatings={1: (self.user,)},
+            rules=Rules(
+                setup=self.setup,
+                to_act=self.to_act,
+                on_turn=self.on_turn,
+                turn=self.turn,
+                moves=self.moves,
+                choices=self.choices,
+                play=self.play,
+                chance=self.chance,
+                undoable=self.undoable,
+                aside=self.aside,
+                laws=self.laws,
+                notation=self.notation,
+            ),
+            page=Page(view=self.view, regions=self.regions, log=self.story),
+            printer=Printer(own_sheets=self.own_sheets, own_sheet=self.own_sheet),
+            makes=self.makes,
+            written=self.written if self.makes else None,
+        )
+
+    def chance(self, state: S) -> Chance | None:
+        """Return what a die or a bag has to bring now, or none."""
+        return None
+
+    def to_act(self, state: S) -> tuple[Seat, ...]:
+        """Return the one seat, or `CHANCE` while something is due from it."""
+        return (CHANCE,) if self.chance(state) else (self.user,)
+
+    def on_turn(self, state: S) -> Seat | None:
+        """Return the one seat: a tool is never over."""
+        return self.user
+
+    def turn(self, state: S) -> int:
+        """Return 1: a tool has no turns of its own."""
+        return 1
+
+    def moves(self, state: S, seat: Seat) -> list[Move]:
+        """Return exactly the legal moves, sorted; of chance the outcomes that may come."""
+        if seat not in self.to_act(state):
+            return []
+        due = self.chance(state)
+        return sorted(due.outcomes if due else self.listed(state))
+
+    def choices(self, state: S, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
+        """Return the moves, all on one level."""
+        return [] if picked else [self.choice(move) for move in self.moves(state, seat)]
+
+    def choice(self, move: Move) -> Choice:
+        """Return a move as one thing to tap."""
+        return Choice(move.name, self.facts(move), "", move, move.name, confirm=move.name in self.sure)
+
+    def facts(self, move: Move) -> Mapping[str, Arg]:
+        """Return what the words of a move need."""
+        return {"n": move.args[0]} if move.args else {}
+
+    def play(self, state: S, seat: Seat, move: Move) -> S | Refusal:
+        """Return the state after a move, or why it cannot be made: it is not among those listed."""
+        if not isinstance(seat, str) or seat not in self.to_act(state):
+            return self.refused(state, seat, move)
+        if not is_listed(move, self.moves(state, seat)):
+            return self.refused(state, seat, move)
+        return self.made(state, move)
+
+    def refused(self, state: S, seat: Seat, move: Move) -> Refusal:
+        """Return why a move that is not listed cannot be made."""
+        return Refusal("not_now")
+
+    def undoable(self, before: S, seat: Seat, move: Move) -> bool:
+        """Return whether a move may be taken back: every tap, never an outcome of chance."""
+        return seat == self.user
+
+    def aside(self, move: Move) -> bool:
+        """Return whether a move may be made in every state; see `Rules.aside`."""
+        return False
+
+    def laws(self, state: S) -> Mapping[str, bool]:
+        """Return the laws that every state keeps, each with whether this one does."""
+        return {}
+
+    def story(self, before: S, seat: Seat, move: Move, after: S) -> list[Line]:
+        """Return what a move did, as lines for the log."""
+        return []
+
+    def own_sheet(self, state: S, name: str, language: str) -> Mapping[str, Json]:
+        """Return what a page for the printer shows of one table."""
+        return {}
+
+    def notation(self, state: S) -> str:
+        """Return the state in one line."""
+        return encoded(state)
+
+    def written(self, state: S) -> str:
+        """Return the text that a tool has made for the option that `makes` names, sound or not."""
+        raise NotImplementedError(f"{self.name} makes no text")
