@@ -6,6 +6,7 @@ It knows nothing of beams, brokers or clocks. Not safe for use by two threads at
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -14,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
 
-from controller.wire import Flag, God, Token, Trouble
+from controller.wire import MAX_WIDTH_MS, Flag, God, Token, Trouble
 
 SCHEMA = 1
 FILE_NAME = "ledger.sqlite3"
@@ -32,6 +33,7 @@ _LOG_FULL = 360_000
 
 _ROWS = 250
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MS = timedelta(milliseconds=1)
 
 _TABLES = """
 CREATE TABLE meta (
@@ -74,9 +76,37 @@ ON CONFLICT (seq) DO UPDATE SET width_ns = excluded.width_ns, flags = excluded.f
 _Row: TypeAlias = tuple[int, str, str, int, int, str, int, int, int]
 """A token's row, in the order of its table's columns."""
 
+_HEX_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
+_FLAGS = sorted(Flag)
+_SETS = [",".join(flag for n, flag in enumerate(_FLAGS) if bits & 1 << n) for bits in range(2 ** len(_FLAGS))]
+"""Every value that the column of flags can have."""
+
+EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2300, 1, 1, tzinfo=UTC)
+"""What a temple's clock may say, wrong as it may be."""
+
+MOST_WIDTH_NS = round(MAX_WIDTH_MS * 1e6)
+_UNSOUND = f"""
+SELECT {_COLUMNS} FROM token
+WHERE god NOT IN ({", ".join(f"'{god}'" for god in God)})
+    OR length(token) <> 32 OR token GLOB '*[^0-9a-f]*'
+    OR at_ms NOT BETWEEN {(EARLIEST - _EPOCH) // _MS} AND {(LATEST - _EPOCH) // _MS}
+    OR width_ns NOT BETWEEN 0 AND {MOST_WIDTH_NS}
+    OR flags NOT IN ({", ".join(f"'{flags}'" for flags in _SETS)})
+    OR huitzilopochtli < 0 OR tlaloc < 0
+ORDER BY seq LIMIT 1
+"""  # noqa: S608 (constants)
+
 
 class LedgerError(Exception):
-    """A file that is no ledger of ours, or a damaged or newer one: a person has to look at it."""
+    """A ledger that this release cannot use as it is; the message says what is found and what was expected."""
+
+
+class DamagedError(LedgerError):
+    """A file that is no ledger any more: what can be read of it may be saved, and a new one begun."""
+
+
+class NewerError(LedgerError):
+    """A ledger of another release, which is whole: a person has to decide."""
 
 
 class LedgerTrouble(Exception):
@@ -156,6 +186,26 @@ class Ledger:
             connection.close()
             raise
 
+    @classmethod
+    def open_copy(cls, copy: Path, path: Path) -> Ledger:
+        """Take a copy of the ledger at `path` into memory and read it there; raises `LedgerError` or `LedgerTrouble`.
+
+        The copy and its log may be deleted then. Nothing can be recorded.
+        """
+        memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        try:
+            with closing(sqlite3.connect(copy)) as found:
+                found.backup(memory)
+            memory.execute("PRAGMA query_only = ON")
+            _check(memory, path, whole=True)
+            return cls(memory, path)
+        except sqlite3.Error as error:
+            memory.close()
+            raise _problem(error, path) from error
+        except BaseException:
+            memory.close()
+            raise
+
     def record(self, tokens: Sequence[Fallen], boards: Mapping[str, tuple[int, int]] | None = None) -> list[Token]:
         """Record tokens and return them with their numbers; raises `LedgerTrouble`.
 
@@ -175,8 +225,8 @@ class Ledger:
                     seq,
                     token.token,
                     token.god.value,
-                    (token.at - _EPOCH) // timedelta(milliseconds=1),
-                    token.width_ns,
+                    (token.at - _EPOCH) // _MS,
+                    min(token.width_ns, MOST_WIDTH_NS),
                     ",".join(sorted(token.flags)),
                     totals[God.HUITZILOPOCHTLI],
                     totals[God.TLALOC],
@@ -383,32 +433,51 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _check(connection: sqlite3.Connection, path: Path, whole: bool) -> None:
-    """Refuse what is no sound ledger of this release; `whole` looks at every page."""
+    """Refuse what is no sound ledger of this release; `whole` looks at every page and every row."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
         raise _foreign(path)
-    verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0] if whole else "ok"
-    if verdict != "ok":
-        raise LedgerError(f"the ledger {path} is damaged ({verdict}); move it aside to begin a new one")
+    if (
+        not connection.execute("SELECT count(*) FROM sqlite_schema WHERE name IN ('meta', 'token')").fetchone()[0]
+        == 2
+    ):
+        raise DamagedError(f"the ledger {path} is damaged: its tables are gone")
     row = connection.execute("SELECT schema FROM meta").fetchone()
-    if row is None or row[0] != SCHEMA:
-        raise LedgerError(
-            f"the ledger {path} has schema {row and row[0]}; expected {SCHEMA}: another release wrote it"
-        )
+    if row is None:
+        raise DamagedError(f"the ledger {path} is damaged: the row that names its source is gone")
+    if row[0] != SCHEMA:
+        raise NewerError(f"the ledger {path} has schema {row[0]}; expected {SCHEMA}: another release wrote it")
+    if whole:
+        _check_whole(connection, path)
 
 
-def _foreign(path: Path) -> LedgerError:
-    return LedgerError(f"{path} is not a temple's ledger; expected a file that this program made, or none")
+def _check_whole(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a ledger with a damaged page, a missing row, or a row whose values no token can have."""
+    verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if verdict != "ok":
+        raise DamagedError(f"the ledger {path} is damaged ({verdict})")
+    if not _HEX_ID.fullmatch(source := connection.execute("SELECT source FROM meta").fetchone()[0]):
+        raise DamagedError(f"the ledger {path} is damaged: its source is {source!r}; expected 32 hexadecimal digits")
+    rows, last, first = connection.execute("SELECT count(*), max(seq), min(seq) FROM token").fetchone()
+    if rows and (first, last) != (1, rows):
+        raise DamagedError(f"the ledger {path} is damaged: it has {rows} tokens, from {first} to {last}")
+    if unsound := connection.execute(_UNSOUND).fetchone():
+        raise DamagedError(f"the ledger {path} is damaged: token {unsound[0]} is {unsound[1:]}")
+
+
+def _foreign(path: Path) -> DamagedError:
+    return DamagedError(f"{path} is not a temple's ledger; expected a file that this program made, or none")
 
 
 def _problem(error: sqlite3.Error, path: Path) -> LedgerError | LedgerTrouble:
     """Return what an error of SQLite means for a temple."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    extended = getattr(error, "sqlite_errorcode", 0)
+    code = extended & 0xFF
     if code == sqlite3.SQLITE_NOTADB:
         return _foreign(path)
     if code == sqlite3.SQLITE_CORRUPT:
-        return LedgerError(f"the ledger {path} is damaged ({error}); move it aside to begin a new one")
+        return DamagedError(f"the ledger {path} is damaged ({error})")
     trouble = Trouble.LEDGER_FAILING
-    if code == sqlite3.SQLITE_FULL:
+    if code == sqlite3.SQLITE_FULL or extended == sqlite3.SQLITE_IOERR_SHMSIZE:  # no room for the file beside the log
         trouble = Trouble.LEDGER_FULL
     elif code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         trouble = Trouble.LEDGER_READ_ONLY

@@ -68,6 +68,8 @@ class Pipeline:
         levels: Mapping[God, Level],
         ledger: Ledger | None,
         reopen: Callable[[], Ledger],
+        copy: Ledger | None = None,
+        read_copy: Callable[[], Ledger] | None = None,
         outlet: Outlet,
         clock: Clock,
         new_id: Callable[[], str],
@@ -83,11 +85,14 @@ class Pipeline:
 
         `break_beam` drops tokens through the simulated beams and returns when the last is through; without it a
         wished token is counted from edges that no beam gave, and is a test. `ledger` is None while the disk refuses
-        it: `reopen` is then tried until it works. `prove` switches the emitters, where they can be switched; without
-        a `calibration` nothing that is learned outlives the process. With a `board` nothing is counted here.
+        it: `reopen` is then tried until it works, and meanwhile `copy`, or what `read_copy` finds on the disk later,
+        is published. `prove` switches the emitters, where they can be switched; without a `calibration` nothing that
+        is learned outlives the process. With a `board` nothing is counted here.
         """
         self.queue: queue.SimpleQueue[Item] = queue.SimpleQueue() if items is None else items
-        self.source = ledger.source if ledger else None
+        self._read_copy = read_copy
+        self._copy = copy
+        self.source = found.source if (found := ledger or copy) else None
         self._identity = identity
         self._calibration = calibration or Calibration(limits, frozenset(), {}, lambda learned: None)
         self._ledger = ledger
@@ -111,7 +116,7 @@ class Pipeline:
         self._drops = Drops()
         self._trouble: Trouble | None = None
         self._retry_ns = clock.monotonic_ns() if ledger is None else None
-        self._herald = Herald(outlet, *_told(ledger))
+        self._herald = Herald(outlet, *_told(found))
         self._commands = Commands(
             {
                 CommandName.IDENTIFY: lambda _, told: told(self._identify()),
@@ -185,7 +190,7 @@ class Pipeline:
 
     def report(self) -> dict[str, object]:
         """Return everything that there is to know, for the command line."""
-        status, ledger = self.status(), self._ledger
+        status, ledger = self.status(), self._readable
         last = self._herald.last_seq if ledger else None
         return {
             "temple": self._identity.temple,
@@ -233,7 +238,7 @@ class Pipeline:
     def patience(self) -> float | None:
         """Return the seconds until something is due, or None if only the queue can bring news."""
         due = [counter.deadline() for counter in self.counters.values()]
-        due.append(self._herald.deadline() if self._ledger else None)
+        due.append(self._herald.deadline() if self._readable else None)
         due += (self._retry_ns, self._calibration.deadline(), self._bulletin.deadline(), self._drops.deadline())
         soonest = min((at_ns for at_ns in due if at_ns is not None), default=None)
         return None if soonest is None else max(0, soonest - self._clock.monotonic_ns()) / SECOND
@@ -248,9 +253,13 @@ class Pipeline:
                 assert self._board is not None
                 self._take_from(self._board, item)
             case Came(wire.Ack() as ack):
-                ledger = self._ledger if ack.source == self.source else None
-                if ledger is not None and self._herald.acknowledged(ack.seq, self._clock.monotonic_ns()):
-                    ledger.deliver(ack.seq)
+                known = self._readable is not None and ack.source == self.source
+                if (
+                    known
+                    and self._herald.acknowledged(ack.seq, self._clock.monotonic_ns())
+                    and self._ledger is not None
+                ):
+                    self._ledger.deliver(ack.seq)
             case Came(wire.Command() as command):
                 self._commands.take(command, self._clock.utc())
                 self._herald.nudged()
@@ -284,9 +293,9 @@ class Pipeline:
         self._record(now_ns)
         self._let_out()
         self._herald.tell_status(self.status())
-        if self._ledger is not None:
+        if (readable := self._readable) is not None:
             try:
-                self._herald.tell_ledger(self._ledger, now_ns)
+                self._herald.tell_ledger(readable, now_ns)
             except (LedgerTrouble, LedgerError) as error:
                 self._failed(error, now_ns)
                 self._herald.tell_status(self.status())
@@ -384,6 +393,7 @@ class Pipeline:
         if self._retry_ns is not None:
             log.warning("the ledger can be written again")
             self._retry_ns = self._trouble = None
+        self._close_copy()
 
     def _let_out(self) -> None:
         """Let everyone hear, in order, of what is recorded for good."""
@@ -404,6 +414,33 @@ class Pipeline:
             ledger.deliver(self._herald.delivered)
         return ledger
 
+    @property
+    def _readable(self) -> Ledger | None:
+        """The ledger, or a copy of it while it cannot be written."""
+        return self._ledger or self._copy
+
+    def _take_copy(self) -> None:
+        """Take a copy of a ledger that cannot be written: all that may be published is in it until it can be."""
+        if self._read_copy is None or self._copy is not None:
+            return
+        try:
+            copy = self._read_copy()
+        except (LedgerTrouble, LedgerError) as error:
+            log.debug("nothing is published from the disk: %s", error)
+            return
+        if self.source is None:
+            self.source = copy.source
+            self._herald.begin(*_told(copy))
+        if self.source == copy.source:
+            self._copy = copy
+        else:
+            copy.abandon()
+
+    def _close_copy(self) -> None:
+        if self._copy is not None:
+            self._copy.abandon()
+            self._copy = None
+
     def _failed(self, error: LedgerTrouble | LedgerError, now_ns: int) -> None:
         trouble = error.trouble if isinstance(error, LedgerTrouble) else Trouble.LEDGER_FAILING
         if trouble is not self._trouble:
@@ -414,6 +451,7 @@ class Pipeline:
         if self._ledger is not None:
             self._ledger.abandon()
             self._ledger = None
+        self._take_copy()
 
     def _identify(self) -> dict[str, object]:
         return {key: value for key, value in self.report().items() if value is not None}
@@ -421,15 +459,16 @@ class Pipeline:
     def _resend(self, command: wire.Command, told: Callable[[Result], None]) -> None:
         if command.seq is None:
             raise RefusedError("no_seq", "resend needs seq, the first token to send again")
-        if self._ledger is None:
+        if self._readable is None:
             raise RefusedError("ledger", "the ledger cannot be read now: see the temple's status")
         if command.seq > (highest := self._herald.last_seq + 1):
             words = f"resend from {command.seq}; expected at most {highest}, the next token"
             raise RefusedError("beyond", words)
-        try:
-            self._ledger.deliver_again(command.seq)
-        except (LedgerTrouble, LedgerError) as error:
-            raise RefusedError("ledger", str(error)) from error
+        if self._ledger is not None:
+            try:
+                self._ledger.deliver_again(command.seq)
+            except (LedgerTrouble, LedgerError) as error:
+                raise RefusedError("ledger", str(error)) from error
         self._herald.resend_from(command.seq)
         told({"from": command.seq, "last_seq": self._herald.last_seq})
 

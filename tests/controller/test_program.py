@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from controller import daemon, settings, wire
-from controller.control import ask
+from controller.control import StateLock, ask
 from controller.items import Read
 from controller.wire import God, State, Trouble
 from tests.brokers import free_port, mosquitto
@@ -304,7 +304,7 @@ def test_a_level_that_differs_twice_without_an_edge_is_read_and_once_is_not(tmp_
         flags={"state": (str(tmp_path), "--state"), "beams.factory": ("mock", "--set")},
         home=tmp_path,
     )
-    one = daemon._Daemon(chosen)
+    one = daemon._Daemon(chosen, StateLock(tmp_path))
     try:
         pin = one._beams._factory.pin("GPIO27")  # type: ignore[attr-defined] # the mock's pins
         pin._state = False  # the level falls, and no edge is heard
