@@ -6,6 +6,7 @@ It works on frozen snapshots and on a change that has begun; nothing is visible 
 from __future__ import annotations
 
 import logging
+from collections.abc import Container
 from dataclasses import replace
 from datetime import datetime
 
@@ -27,14 +28,12 @@ class Batch:
         self.temples = temples
         self.changed: set[str] = set()
         self.kept: list[KeptToken] = []
-        self.clashing: dict[str, list[KeptToken]] = {}
+        self.resent: list[wire.Token] = []
+        self._clashing: list[KeptToken] = []
 
     def take(self, change: Transaction, name: str, token: wire.Token) -> None:
         """Keep a token, and enter it at the table that its temple serves."""
-        temple = self.temples.get(name) or Temple(name)
-        if temple.source is None:
-            temple = replace(temple, source=token.source)
-        self.temples[name] = temple
+        temple = self._temple(name, token)
         table = self.tables.get(temple.table_id or "")
         plays = table is not None and table.began_at is not None and table.game.uses_temple
         if table is None or not plays or wire.Flag.TEST in token.flags:
@@ -52,7 +51,27 @@ class Batch:
         self.changed.add(table.id)
         self.kept.append(KeptToken(name, token, self._now, table.id))
 
+    def take_again(self, name: str, token: wire.Token) -> None:
+        """Enter a further number of a token that is stored: it counts nowhere a second time."""
+        self._temple(name, token)
+        self.resent.append(token)
+
     def clash(self, name: str, token: wire.Token) -> None:
         """Hold a token apart."""
         self.temples.setdefault(name, Temple(name))
-        self.clashing.setdefault(name, []).append(KeptToken(name, token, self._now))
+        self._clashing.append(KeptToken(name, token, self._now))
+
+    def held_apart(self, stored: Container[str]) -> dict[str, list[KeptToken]]:
+        """Return the tokens to hold apart, by temple: none of those that are stored, be it under another number."""
+        apart: dict[str, list[KeptToken]] = {}
+        for kept in self._clashing:
+            if kept.token.token not in stored:
+                apart.setdefault(kept.temple, []).append(kept)
+        return apart
+
+    def _temple(self, name: str, token: wire.Token) -> Temple:
+        temple = self.temples.get(name) or Temple(name)
+        if temple.source is None:
+            temple = replace(temple, source=token.source)
+        self.temples[name] = temple
+        return temple

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from companion.errands import LIVES, MOST, Errand
 from companion.table import HouseError
 from companion.temple_service import TempleService
-from companion.temples import Mark, Temple
+from companion.temples import Temple
 from controller import wire
 
 Carrier = Callable[[str, wire.Command], None]
@@ -108,7 +108,7 @@ class Asking(TempleService):
     def queue(self, name: str) -> Queue:
         """Return how far a temple's ledger is, and how far its tokens are kept here."""
         temple, count = self.temple(name), self._counts.get(name)
-        mark = self._marks.get(temple.source or "", Mark()).seq
+        mark = self.mark(temple.source or "").seq
         return Queue(count.seq if count is not None and count.source == temple.source else None, mark)
 
     def _note(self, temple: Temple) -> None:

@@ -46,6 +46,9 @@ RESEND_EVERY = 5.0
 SCORES_EVERY = 0.5
 """Seconds between two looks at what the temples' tables count."""
 
+ACK_EVERY = 60.0
+"""Seconds between two acknowledgements of a temple that is idle: they give the time to one without a time server."""
+
 COMMAND_LIVES = timedelta(seconds=30)
 
 TIME_EVERY = 0.5
@@ -99,6 +102,8 @@ class Intake:
         self._scores_due = 0.0
         self._time_due = 0.0
         self._told: dict[str, int] | None = None
+        self._acknowledged: dict[str, tuple[str, str]] = {}
+        self._acks_due = 0.0
         self._leaving: deque[mqtt.MQTTMessageInfo] = deque()
         self._taken_s = 0.0
         self._subscribes_s: float | None = None
@@ -241,9 +246,11 @@ class Intake:
             if isinstance(each, bool):
                 self._up = each
                 self._scored.clear()  # a broker may have forgotten what it retained
+                self._acknowledged.clear()
                 self._house.reach(each)
             elif isinstance(each[1], wire.Status):
                 self._persist(self._house.heard, each[0], each[1])
+                self._acknowledge_status(each[0], each[1])
             else:
                 self._hear(*each)
         self._keep(tokens)
@@ -252,6 +259,9 @@ class Intake:
             self._time_due = time.monotonic() + TIME_EVERY
             self._house.pass_time()
             self._tell_changes()
+        if time.monotonic() >= self._acks_due:
+            self._acks_due = time.monotonic() + ACK_EVERY
+            self._acknowledge_all()
         return True
 
     def _hear(self, temple: str, message: wire.Message) -> None:
@@ -314,14 +324,35 @@ class Intake:
                     return None
 
     def _answer(self, receipt: Receipt) -> None:
-        if receipt.seq:
-            self._publish(receipt.temple, wire.Ack(receipt.source, receipt.seq))
+        self._acknowledge(receipt.temple, receipt.source)
         if receipt.gap and time.monotonic() - self._asked.get(receipt.source, -RESEND_EVERY) >= RESEND_EVERY:
             self._asked[receipt.source] = time.monotonic()
             log.info("temple %r: asking for its tokens from number %d on again", receipt.temple, receipt.seq + 1)
             expires = self._clock() + COMMAND_LIVES
             command = wire.Command(self._entropy(16).hex(), wire.CommandName.RESEND, expires, receipt.seq + 1)
             self._publish(receipt.temple, command)
+
+    def _acknowledge_status(self, temple: str, status: wire.Status) -> None:
+        """Acknowledge what is stored of a ledger that has just come: one from a backup is known by it at once.
+
+        Once for each session and source of a temple while the connection lasts, and again after it was away.
+        """
+        if status.source is None or status.state in (wire.State.LOST, wire.State.STOPPED):
+            self._acknowledged.pop(temple, None)
+        elif self._acknowledged.get(temple) != (status.session, status.source):
+            self._acknowledged[temple] = (status.session, status.source)
+            self._acknowledge(temple, status.source)
+
+    def _acknowledge_all(self) -> None:
+        if self._up:
+            for temple in self._house.temples():
+                if temple.alive and temple.source:
+                    self._acknowledge(temple.name, temple.source)
+
+    def _acknowledge(self, temple: str, source: str) -> None:
+        mark = self._house.mark(source)
+        if mark.seq:
+            self._publish(temple, wire.Ack(source, mark.seq, mark.token or None, self._clock()))
 
     def _publish(self, temple: str, message: wire.Ack | wire.Command | wire.Score, retain: bool = False) -> None:
         self._send(wire.topic(temple, message.leaf), message, retain)

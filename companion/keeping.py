@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from companion.games.kernel import Seat
 from companion.table import Charter, Entry
@@ -41,6 +41,15 @@ class KeptToken:
     table_id: str | None = None
 
 
+class MarkRecord(NamedTuple):
+    """How far one source's tokens are stored: all up to `seq`, and those in `ahead`, each with its token's id."""
+
+    seq: int
+    token: str
+    """The id of the token stored as `seq`; empty where there is none."""
+    ahead: Mapping[int, str]
+
+
 class Transaction(Protocol):
     """One change of the store: all of it is durable when it ends, or none."""
 
@@ -61,11 +70,19 @@ class Transaction(Protocol):
         ...
 
     def token_ids(self, source: str, seqs: Sequence[int]) -> dict[int, str]:
-        """Return the token ids already kept under these numbers of a source."""
+        """Return the ids of the tokens that are stored under these numbers of a source."""
+        ...
+
+    def stored(self, ids: Sequence[str]) -> set[str]:
+        """Return those of these token ids that are stored, under whatever number of whatever source."""
         ...
 
     def keep(self, tokens: Sequence[KeptToken]) -> None:
         """Keep tokens whose numbers are new."""
+        ...
+
+    def keep_numbers(self, tokens: Sequence[wire.Token]) -> None:
+        """Enter further numbers of tokens that are stored under other ones."""
         ...
 
     def quarantine(self, tokens: Sequence[KeptToken]) -> int:
@@ -99,8 +116,8 @@ class Store(Protocol):
         """Return every temple that was ever heard of."""
         ...
 
-    def marks(self) -> Mapping[str, tuple[int, frozenset[int]]]:
-        """Return for each source the number kept without a gap and the numbers kept above it."""
+    def marks(self) -> Mapping[str, MarkRecord]:
+        """Return for each source how far its tokens are stored."""
         ...
 
     def recent(self, temple: str, limit: int) -> tuple[KeptToken, ...]:

@@ -7,7 +7,7 @@ transaction has ended: SQLite runs in WAL mode with ``synchronous=FULL``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -15,13 +15,14 @@ from typing import Any
 import sqlalchemy as sa
 
 from companion.games.kernel import LONGEST_TEXT, Move, Seat
-from companion.keeping import KeptToken, TableRecord, TempleRecord
+from companion.keeping import KeptToken, MarkRecord, TableRecord, TempleRecord
 from companion.schema import (
     ABOUT,
     ENTRIES,
     KEYS,
     METADATA,
     QUARANTINE,
+    RESENT,
     SCHEMA,
     SOURCES,
     TABLES,
@@ -138,18 +139,16 @@ class SqlStore:
             rows = connection.execute(sa.select(TEMPLES).order_by(TEMPLES.c.name))
             return [TempleRecord(**row._mapping) for row in rows]
 
-    def marks(self) -> dict[str, tuple[int, frozenset[int]]]:
-        """Return for each source the number kept without a gap and the numbers kept above it."""
-        above = sa.select(TOKENS.c.seq).where(TOKENS.c.source == sa.bindparam("s"), TOKENS.c.seq > sa.bindparam("m"))
+    def marks(self) -> dict[str, MarkRecord]:
+        """Return for each source how far its tokens are stored."""
         with self._reading() as connection:
             sources = connection.execute(sa.select(SOURCES)).all()
-            return {
-                row.source: (
-                    row.mark,
-                    frozenset(connection.execute(above, {"s": row.source, "m": row.mark}).scalars()),
-                )
-                for row in sources
-            }
+            return {row.source: self._mark(connection, row.source, row.mark) for row in sources}
+
+    def _mark(self, connection: sa.Connection, source: str, mark: int) -> MarkRecord:
+        from_mark_on = _ids(source, lambda seq: seq >= mark)
+        ids = {row.seq: row.token for row in connection.execute(from_mark_on)}
+        return MarkRecord(mark, ids.pop(mark, ""), ids)
 
     def recent(self, temple: str, limit: int) -> tuple[KeptToken, ...]:
         """Return a temple's last tokens, newest first."""
@@ -176,10 +175,14 @@ class SqlStore:
 
     def arrived(self, source: str) -> dict[wire.God, int]:
         """Return how many tokens of each god were kept from one ledger, tests among them."""
-        query = sa.select(TOKENS.c.god, sa.func.count()).where(TOKENS.c.source == source).group_by(TOKENS.c.god)
+        by_god = sa.select(TOKENS.c.god, sa.func.count()).group_by(TOKENS.c.god)
+        own = by_god.where(TOKENS.c.source == source)
+        resent = by_god.join(RESENT, RESENT.c.token == TOKENS.c.token).where(RESENT.c.source == source)
+        counts = dict.fromkeys(wire.God, 0)
         with self._reading() as connection:
-            counts = {wire.God(god): count for god, count in connection.execute(query)}
-        return {god: counts.get(god, 0) for god in wire.God}
+            for god, count in connection.execute(own.union_all(resent)):
+                counts[wire.God(god)] += count
+        return counts
 
     def fallen(self, table_id: str) -> tuple[KeptToken, ...]:
         """Return the tokens that were kept for a table, ledger by ledger, each in the order of its numbers."""
@@ -235,16 +238,25 @@ class SqlTransaction:
             self._connection.execute(sa.insert(TEMPLES), {"name": temple.name, **fields})
 
     def token_ids(self, source: str, seqs: Sequence[int]) -> dict[int, str]:
-        """Return the token ids already kept under these numbers of a source."""
-        query = sa.select(TOKENS.c.seq, TOKENS.c.token)
-        query = query.where(TOKENS.c.source == source, TOKENS.c.seq.in_(seqs))
+        """Return the ids of the tokens that are stored under these numbers of a source."""
+        query = _ids(source, lambda seq: seq.in_(seqs))
         return {row.seq: row.token for row in self._connection.execute(query)}
+
+    def stored(self, ids: Sequence[str]) -> set[str]:
+        """Return those of these token ids that are stored, under whatever number of whatever source."""
+        return set(self._connection.execute(sa.select(TOKENS.c.token).where(TOKENS.c.token.in_(ids))).scalars())
 
     def keep(self, tokens: Sequence[KeptToken]) -> None:
         """Keep tokens whose numbers are new."""
         if tokens:
             rows = [{**_fields(kept), "table_id": kept.table_id} for kept in tokens]
             self._connection.execute(sa.insert(TOKENS), rows)
+
+    def keep_numbers(self, tokens: Sequence[wire.Token]) -> None:
+        """Enter further numbers of tokens that are stored under other ones."""
+        if tokens:
+            rows = [{"source": token.source, "seq": token.seq, "token": token.token} for token in tokens]
+            self._connection.execute(sa.insert(RESENT), rows)
 
     def quarantine(self, tokens: Sequence[KeptToken]) -> int:
         """Hold apart tokens whose numbers are taken by others; returns how many were not held apart before."""
@@ -266,6 +278,17 @@ class SqlTransaction:
         raised = sa.update(SOURCES).where(SOURCES.c.source == source)
         if not self._connection.execute(raised, {"mark": seq}).rowcount:
             self._connection.execute(sa.insert(SOURCES), {"source": source, "temple": temple, "mark": seq})
+
+
+def _ids(
+    source: str, of: Callable[[sa.ColumnElement[int]], sa.ColumnElement[bool]]
+) -> sa.CompoundSelect[tuple[int, str]]:
+    """Return a query for the ids of a source's tokens with such numbers, those sent again under it among them."""
+    own, resent = (
+        sa.select(table.c.seq, table.c.token).where(table.c.source == source, of(table.c.seq))
+        for table in (TOKENS, RESENT)
+    )
+    return own.union_all(resent)
 
 
 def _fields(kept: KeptToken) -> dict[str, Any]:

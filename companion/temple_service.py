@@ -48,7 +48,7 @@ class TempleService(Tables):
             for record in store.temples()
         }
         self._counts: dict[str, wire.Count] = {}
-        self._marks = {source: Mark(seq, ahead) for source, (seq, ahead) in store.marks().items()}
+        self._marks = {source: Mark(*record) for source, record in store.marks().items()}
 
     def temples(self) -> tuple[Temple, ...]:
         """Return every temple that was ever heard of, by name."""
@@ -116,10 +116,21 @@ class TempleService(Tables):
     def on_way(self, name: str) -> Mapping[wire.God, int]:
         """Return how many tokens a temple's ledger holds, by its last word, that have not arrived here."""
         temple, count = self.temple(name), self._counts.get(name)
-        if count is None or count.source != temple.source or count.seq <= self._marks.get(count.source, Mark()).seq:
-            return dict.fromkeys(wire.God, 0)
-        arrived = self._store.arrived(count.source)
-        return {god: max(0, total - arrived[god]) for god, total in count.totals.items()}
+        on_way = dict.fromkeys(wire.God, 0)
+        if count is None or count.source != temple.source:
+            return on_way
+        mark = self.mark(count.source)
+        missing = count.seq - mark.seq - sum(seq <= count.seq for seq in mark.ahead)
+        if missing > 0:
+            arrived = self._store.arrived(count.source)
+            for god, total in count.totals.items():
+                # The totals of a temple's life may hold tokens of its earlier ledgers; the numbers do not.
+                on_way[god] = min(max(0, total - arrived[god]), missing - sum(on_way.values()))
+        return on_way
+
+    def mark(self, source: str) -> Mark:
+        """Return how far a source's tokens are stored."""
+        return self._marks.get(source, Mark())
 
     def fallen(self, table_id: str) -> Sequence[KeptToken]:
         """Return the tokens that were kept for a table, ledger by ledger, each in the order of its numbers."""
@@ -146,8 +157,9 @@ class TempleService(Tables):
     def receive(self, arrivals: Sequence[tuple[str, wire.Token]]) -> list[Receipt]:
         """Keep tokens with everything they cause, in one change; returns what each source may be told afterwards.
 
-        A token already kept changes nothing; one whose number another token has taken is held apart. When the
-        store fails, its error is raised and nothing at all has happened.
+        A token already kept changes nothing. One that is stored under another number, of another source perhaps, is
+        known by its id: its new number is stored, and it counts nowhere a second time. One whose number another
+        token has taken is held apart. When the store fails, its error is raised and nothing at all has happened.
         """
         with self._lock:
             batch = Batch(self._clock(), dict(self._tables), dict(self._temples))
@@ -156,15 +168,23 @@ class TempleService(Tables):
                 for source in {token.source for _, token in arrivals}:
                     seqs = sorted({token.seq for _, token in arrivals if token.source == source})
                     known[source] = change.token_ids(source, seqs)
+                new = [token.token for _, token in arrivals if known[token.source].get(token.seq) != token.token]
+                stored = change.stored(new) if new else set()
                 for name, token in arrivals:
                     ids = known[token.source]
-                    if token.seq not in ids:
-                        ids[token.seq] = token.token
+                    if token.seq in ids:
+                        if ids[token.seq] != token.token:
+                            batch.clash(name, token)
+                        continue
+                    ids[token.seq] = token.token
+                    if token.token in stored:
+                        batch.take_again(name, token)
+                    else:
+                        stored.add(token.token)
                         batch.take(change, name, token)
-                    elif ids[token.seq] != token.token:
-                        batch.clash(name, token)
                 change.keep(batch.kept)
-                apart = {name: change.quarantine(clashing) for name, clashing in batch.clashing.items()}
+                change.keep_numbers(batch.resent)
+                apart = {name: change.quarantine(held) for name, held in batch.held_apart(stored).items()}
                 marks, receipts = self._receipts(arrivals, known)
                 for receipt in receipts:
                     change.set_mark(receipt.source, receipt.temple, receipt.seq)
@@ -172,6 +192,8 @@ class TempleService(Tables):
                     if name not in self._temples or temple.stored() != self._temples[name].stored():
                         change.set_temple(temple.stored())
             self._marks.update(marks)
+            if batch.resent:
+                log.info("tokens sent again under a new source, known by their ids: %d", len(batch.resent))
             for name, held_apart in apart.items():
                 if held_apart:
                     log.warning("temple %r: tokens held apart, as their numbers were taken: %d", name, held_apart)
@@ -184,7 +206,9 @@ class TempleService(Tables):
     def _receipts(
         self, arrivals: Iterable[tuple[str, wire.Token]], known: Mapping[str, Mapping[int, str]]
     ) -> tuple[dict[str, Mark], list[Receipt]]:
-        marks = {source: self._marks.get(source, Mark()).with_kept(ids) for source, ids in known.items()}
+        marks = {source: self.mark(source).with_stored(ids) for source, ids in known.items()}
         temples = {token.source: name for name, token in arrivals}
-        receipts = [Receipt(temples[source], source, mark.seq, bool(mark.ahead)) for source, mark in marks.items()]
+        receipts = [
+            Receipt(temples[source], source, mark.seq, mark.token, bool(mark.ahead)) for source, mark in marks.items()
+        ]
         return marks, receipts

@@ -101,20 +101,24 @@ class Temple:
     def heard(self, status: wire.Status) -> Temple:
         """Return the temple after a status was heard under its name.
 
-        The first ledger heard speaks for the temple. Another takes over when the first has stopped or was lost;
-        while both are at work the second is a conflict.
+        The first ledger heard speaks for the temple. Another takes over when the first has stopped or was lost, or
+        when the first one's own session has begun it; while both are at work the second is a conflict.
         """
         if status.source is None or status.source == self.source:
             after = replace(self, status=status)
             if self.conflict and not after.alive:
                 return replace(after, source=self.conflict, conflict=None)
             return after
-        if self.source is None or not self.alive:
+        if self.source is None or not self.alive or self._renewed(status):
             if status.state not in _ALIVE and self.source is not None:
                 return self
             conflict = None if self.conflict == status.source else self.conflict
             return replace(self, source=status.source, status=status, conflict=conflict)
         return replace(self, conflict=status.source if status.state in _ALIVE else None)
+
+    def _renewed(self, status: wire.Status) -> bool:
+        """Say whether the run of the program that spoke for the temple has begun a new ledger."""
+        return self.status is not None and self.status.session == status.session and status.state in _ALIVE
 
     def counted(self, tokens: Iterable[KeptToken], quarantined: int) -> Temple:
         """Return the temple after these tokens of it were kept, oldest first, and so many held apart."""
@@ -151,26 +155,31 @@ def _last_minute(falls: tuple[datetime, ...], now: datetime) -> tuple[datetime, 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Which numbers of one source are kept: all up to `seq`, and those in `ahead`."""
+    """Which numbers of one source are stored: all up to `seq`, and those in `ahead`, each with its token's id."""
 
     seq: int = 0
-    ahead: frozenset[int] = frozenset()
+    token: str = ""
+    """The id of the token stored as `seq`; empty where there is none."""
+    ahead: Mapping[int, str] = field(default_factory=dict)
 
-    def with_kept(self, seqs: Iterable[int]) -> Mark:
-        """Return the mark after these numbers were kept. Law: nothing is missing at or below `seq`."""
-        ahead = set(self.ahead)
-        ahead.update(seq for seq in seqs if seq > self.seq)
-        mark = self.seq
+    def with_stored(self, ids: Mapping[int, str]) -> Mark:
+        """Return the mark after these numbers were stored. Law: nothing is missing at or below `seq`."""
+        ahead = {**self.ahead, **{seq: token for seq, token in ids.items() if seq > self.seq}}
+        mark, token = self.seq, self.token
         while mark + 1 in ahead:
             mark += 1
-            ahead.remove(mark)
-        return Mark(mark, frozenset(ahead))
+            token = ahead.pop(mark)
+        return Mark(mark, token, ahead)
 
 
 class Receipt(NamedTuple):
-    """What a source may be told once its tokens are durable: all up to `seq` is kept; `gap` says some are missing."""
+    """What a source's temple may know once its tokens are durable: all up to `seq` is stored, as which `token` is.
+
+    `gap` says that numbers above it are stored and some between are missing.
+    """
 
     temple: str
     source: str
     seq: int
+    token: str
     gap: bool

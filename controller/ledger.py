@@ -15,9 +15,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
 
-from controller.wire import MAX_WIDTH_MS, Flag, God, Token, Trouble
+from controller.wire import MAX_WIDTH_MS, Flag, God, Notice, Token, Trouble
 
 SCHEMA = 1
+"""Of a ledger as it is made."""
+
+_RENEWED = 2
+"""Of one that has begun a new source, which software before that would number wrongly."""
+
 FILE_NAME = "ledger.sqlite3"
 """What a ledger is called in its state directory."""
 
@@ -33,7 +38,6 @@ _LOG_FULL = 360_000
 
 _ROWS = 250
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MS = timedelta(milliseconds=1)
 
 _TABLES = """
 CREATE TABLE meta (
@@ -66,6 +70,23 @@ _BOARD = """
 INSERT INTO board VALUES (?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET seq = excluded.seq, huitzilopochtli = excluded.huitzilopochtli
 """
+_HISTORY = """
+CREATE TABLE IF NOT EXISTS source (
+    first INTEGER PRIMARY KEY,
+    source TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    at_ms INTEGER NOT NULL
+) STRICT
+"""
+"""Which row each source begins with; a ledger that never began a new source has none."""
+
+_NOTICES = """
+CREATE TABLE IF NOT EXISTS notice (
+    code TEXT PRIMARY KEY,
+    at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID
+"""
+_NOTICE = "INSERT INTO notice VALUES (?, ?) ON CONFLICT (code) DO UPDATE SET at_ms = excluded.at_ms"
 _COLUMNS = "seq, token, god, at_ms, width_ns, flags"
 _RECORD = """
 INSERT INTO token VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -84,12 +105,17 @@ _SETS = [",".join(flag for n, flag in enumerate(_FLAGS) if bits & 1 << n) for bi
 EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2300, 1, 1, tzinfo=UTC)
 """What a temple's clock may say, wrong as it may be."""
 
+_FROM, _UNTIL = ((at - _EPOCH) // timedelta(milliseconds=1) for at in (EARLIEST, LATEST))
+_HAS = {"meta", "token"}
+_ODD_NOTICE = f"""
+SELECT code, at_ms FROM notice WHERE code = '' OR code GLOB '*[^a-z0-9_]*' OR at_ms NOT BETWEEN {_FROM} AND {_UNTIL}
+"""  # noqa: S608 (constants)
 MOST_WIDTH_NS = round(MAX_WIDTH_MS * 1e6)
 _UNSOUND = f"""
 SELECT {_COLUMNS} FROM token
 WHERE god NOT IN ({", ".join(f"'{god}'" for god in God)})
     OR length(token) <> 32 OR token GLOB '*[^0-9a-f]*'
-    OR at_ms NOT BETWEEN {(EARLIEST - _EPOCH) // _MS} AND {(LATEST - _EPOCH) // _MS}
+    OR at_ms NOT BETWEEN {_FROM} AND {_UNTIL}
     OR width_ns NOT BETWEEN 0 AND {MOST_WIDTH_NS}
     OR flags NOT IN ({", ".join(f"'{flags}'" for flags in _SETS)})
     OR huitzilopochtli < 0 OR tlaloc < 0
@@ -138,7 +164,10 @@ class Ledger:
       recorded once, and keeps its number and its time.
     - The write-ahead log stays below `LOG_BOUND`. A reader that holds one transaction open keeps the log from being
       moved into the file; once it is full, writing is trouble until that reader is done.
-    - `seq` starts at 1, has no gaps, never wraps or resets. `source` is made with the file.
+    - `seq` starts at 1, has no gaps, never wraps or resets within a `source`. The first source is made with the file;
+      `renew` begins another one at the first token that is not delivered. A row keeps its place for ever: its `seq`
+      counts from the row with which its source begins.
+    - `notices` are what happened to the ledger and what no person has dealt with yet. They outlive the process.
     - The lifetime totals and the delivered mark ride in each row: a token costs one row in one page, and neither
       needs a scan. A mark that was lost in a crash only sends tokens again.
     """
@@ -152,6 +181,9 @@ class Ledger:
         self.last_seq = 0
         self.delivered = 0
         self.totals = dict.fromkeys(God, 0)
+        self.notices: tuple[Notice, ...] = ()
+        self._base = 0
+        self._sources: list[tuple[int, str]] = []
         self._load()
 
     @classmethod
@@ -222,15 +254,15 @@ class Ledger:
             totals[token.god] += seq > self.last_seq
             rows.append(
                 (
-                    seq,
+                    self._base + seq,
                     token.token,
                     token.god.value,
-                    (token.at - _EPOCH) // _MS,
+                    _milliseconds(token.at),
                     min(token.width_ns, MOST_WIDTH_NS),
                     ",".join(sorted(token.flags)),
                     totals[God.HUITZILOPOCHTLI],
                     totals[God.TLALOC],
-                    self.delivered,
+                    self._base + self.delivered,
                 )
             )
         marks = [(name, seq, total) for name, (seq, total) in boards.items()] if boards else []
@@ -250,14 +282,14 @@ class Ledger:
         except sqlite3.Error as error:
             raise _problem(error, self._path) from error
         if rows:
-            seq, *_, huitzilopochtli, tlaloc, _ = rows[-1]
-            self.last_seq = max(self.last_seq, seq)
+            row, *_, huitzilopochtli, tlaloc, _ = rows[-1]
+            self.last_seq = max(self.last_seq, row - self._base)
             self.totals = {God.HUITZILOPOCHTLI: huitzilopochtli, God.TLALOC: tlaloc}
 
     def boards(self) -> dict[str, tuple[int, int]]:
         """Return up to where the tokens of each board are recorded, as `record` was told."""
         try:
-            if not self._connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'board'").fetchone():
+            if not self._has_table("board"):
                 return {}
             rows = self._connection.execute("SELECT name, seq, huitzilopochtli FROM board")
             return {name: (seq, total) for name, seq, total in rows}
@@ -265,19 +297,70 @@ class Ledger:
             raise _problem(error, self._path) from error
 
     def after(self, seq: int, limit: int) -> list[Token]:
-        """Return up to `limit` tokens that follow `seq`, in order: one walk down the primary key."""
-        query = f"SELECT {_COLUMNS} FROM token WHERE seq > ? ORDER BY seq LIMIT ?"  # noqa: S608 (constant columns)
-        try:
-            return [self._token(row) for row in self._connection.execute(query, (seq, limit))]
-        except sqlite3.Error as error:
-            raise _problem(error, self._path) from error
+        """Return up to `limit` tokens of the present source that follow `seq`, in order: one walk down the key."""
+        return [self._token(row) for row in self._rows_after(self._base + seq, limit)]
 
     def tokens(self, batch: int = 500) -> Iterator[Token]:
-        """Yield every token in order, holding no more than a batch of them."""
-        seq = 0
-        while rows := self.after(seq, batch):
-            yield from rows
-            seq = rows[-1].seq
+        """Yield every token that ever fell, with the source and number it has, holding no more than a batch."""
+        row = 0
+        while rows := self._rows_after(row, batch):
+            yield from map(self._token, rows)
+            row = rows[-1][0]
+
+    def token_id(self, seq: int) -> str | None:
+        """Return the id of the token with this number of the present source, or None where there is none."""
+        try:
+            query = "SELECT token FROM token WHERE seq = ?"
+            row = self._connection.execute(query, (self._base + seq,)).fetchone() if seq > 0 else None
+        except sqlite3.Error as error:
+            raise _problem(error, self._path) from error
+        return None if row is None else str(row[0])
+
+    def renew(self, source: str, reason: str, at: datetime) -> None:
+        """Begin a new source with what is not delivered, and a notice that says why; raises `LedgerTrouble`.
+
+        One commit, whatever the number of tokens: rows stay where they are, and are counted from another one.
+        `reason` is the notice's code.
+        """
+        base = self._base + self.delivered
+        sources = [*(self._sources or [(1, self.source)]), (base + 1, source)]
+        try:
+            with self._transaction():
+                self._connection.execute(_HISTORY)
+                for first, each in sources[:-1]:
+                    self._connection.execute("INSERT OR IGNORE INTO source VALUES (?, ?, '', 0)", (first, each))
+                entry = (base + 1, source, reason, _milliseconds(at))
+                self._connection.execute("INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?)", entry)
+                meta = (_RENEWED, source, base, self._base + self.last_seq)
+                query = "UPDATE meta SET schema = ?, source = ?, delivered = ?, delivered_at = ?"
+                self._connection.execute(query, meta)
+                self._connection.execute(_NOTICES)
+                self._connection.execute(_NOTICE, (reason, _milliseconds(at)))
+        except sqlite3.Error as error:
+            raise _problem(error, self._path) from error
+        self._load()
+
+    def add_notice(self, code: str, at: datetime) -> None:
+        """Record that something happened, until a person dismisses it; raises `LedgerTrouble`."""
+        try:
+            with self._transaction():
+                self._connection.execute(_NOTICES)
+                self._connection.execute(_NOTICE, (code, _milliseconds(at)))
+        except sqlite3.Error as error:
+            raise _problem(error, self._path) from error
+        self.notices = self._read_notices()
+
+    def dismiss(self, code: str) -> bool:
+        """Take a notice away for good; False where there is none. Raises `LedgerTrouble`."""
+        if code not in {notice.code for notice in self.notices}:
+            return False
+        try:
+            with self._transaction():
+                self._connection.execute("DELETE FROM notice WHERE code = ?", (code,))
+        except sqlite3.Error as error:
+            raise _problem(error, self._path) from error
+        self.notices = self._read_notices()
+        return True
 
     def deliver(self, seq: int) -> None:
         """Note that everything up to `seq` is delivered; it reaches the disk with the next token or the closing."""
@@ -318,16 +401,43 @@ class Ledger:
             "SELECT source, delivered, delivered_at FROM meta"
         ).fetchone()
         self.source = source
-        self.delivered = delivered
+        last = 0
         row = self._connection.execute(
             "SELECT seq, huitzilopochtli, tlaloc, delivered FROM token ORDER BY seq DESC LIMIT 1"
         ).fetchone()
         if row is not None:
-            self.last_seq = row[0]
+            last = row[0]
             self.totals = {God.HUITZILOPOCHTLI: row[1], God.TLALOC: row[2]}
             # A row carries the mark as it was before it; the mark in meta counts only if no row came after it.
-            if delivered_at != self.last_seq:
-                self.delivered = row[3]
+            if delivered_at != last:
+                delivered = row[3]
+        self._sources = self._read_sources()
+        self._base = self._sources[-1][0] - 1 if self._sources else 0
+        self.last_seq = last - self._base
+        self.delivered = min(max(0, delivered - self._base), self.last_seq)
+        self.notices = self._read_notices()
+
+    def _rows_after(self, row: int, limit: int) -> list[tuple[int, str, str, int, int, str]]:
+        query = f"SELECT {_COLUMNS} FROM token WHERE seq > ? ORDER BY seq LIMIT ?"  # noqa: S608 (constant columns)
+        try:
+            return self._connection.execute(query, (row, limit)).fetchall()
+        except sqlite3.Error as error:
+            raise _problem(error, self._path) from error
+
+    def _read_sources(self) -> list[tuple[int, str]]:
+        if not self._has_table("source"):
+            return []
+        return self._connection.execute("SELECT first, source FROM source ORDER BY first").fetchall()
+
+    def _read_notices(self) -> tuple[Notice, ...]:
+        if not self._has_table("notice"):
+            return ()
+        rows = self._connection.execute("SELECT code, at_ms FROM notice ORDER BY at_ms, code")
+        return tuple(Notice(code, _EPOCH + timedelta(milliseconds=at_ms)) for code, at_ms in rows)
+
+    def _has_table(self, name: str) -> bool:
+        found = self._connection.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", (name,))
+        return found.fetchone() is not None
 
     def _known(self, tokens: Sequence[Fallen]) -> int:
         """Return how many of `tokens` are recorded, be it by an earlier try whose commit seemed to fail."""
@@ -337,27 +447,34 @@ class Ledger:
 
     def _written(self) -> int:
         row = self._connection.execute("SELECT delivered, delivered_at FROM meta").fetchone()
-        return int(row[0]) if row[1] == self.last_seq else -1
+        return int(row[0]) - self._base if row[1] == self._base + self.last_seq else -1
 
     def _mark(self, delivered: int) -> None:
         try:
             with self._transaction():
-                values = (delivered, self.last_seq)
+                values = (self._base + delivered, self._base + self.last_seq)
                 self._connection.execute("UPDATE meta SET delivered = ?, delivered_at = ?", values)
         except sqlite3.Error as error:
             raise _problem(error, self._path) from error
 
     def _token(self, row: tuple[int, str, str, int, int, str]) -> Token:
-        seq, token, god, at_ms, width_ns, flags = row
+        number, token, god, at_ms, width_ns, flags = row
+        source, first = self.source, self._base + 1
+        if number < first:
+            first, source = max(entry for entry in self._sources if entry[0] <= number)
         return Token(
-            source=self.source,
-            seq=seq,
+            source=source,
+            seq=number - first + 1,
             token=token,
             god=God(god),
             at=_EPOCH + timedelta(milliseconds=at_ms),
             width_ms=round(width_ns / 1e6, 3),
             flags=frozenset(flags.split(",")) if flags else frozenset(),
         )
+
+
+def _milliseconds(at: datetime) -> int:
+    return (at - _EPOCH) // timedelta(milliseconds=1)
 
 
 class _Transaction:
@@ -436,16 +553,16 @@ def _check(connection: sqlite3.Connection, path: Path, whole: bool) -> None:
     """Refuse what is no sound ledger of this release; `whole` looks at every page and every row."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
         raise _foreign(path)
-    if (
-        not connection.execute("SELECT count(*) FROM sqlite_schema WHERE name IN ('meta', 'token')").fetchone()[0]
-        == 2
-    ):
+    if not _HAS.issubset(name for (name,) in connection.execute("SELECT name FROM sqlite_schema")):
         raise DamagedError(f"the ledger {path} is damaged: its tables are gone")
     row = connection.execute("SELECT schema FROM meta").fetchone()
     if row is None:
         raise DamagedError(f"the ledger {path} is damaged: the row that names its source is gone")
-    if row[0] != SCHEMA:
-        raise NewerError(f"the ledger {path} has schema {row[0]}; expected {SCHEMA}: another release wrote it")
+    if row[0] > _RENEWED:
+        raise NewerError(
+            f"the ledger {path} has schema {row[0]}; expected {_RENEWED} at most: a newer release wrote it, and only "
+            "such a one can go on with it"
+        )
     if whole:
         _check_whole(connection, path)
 
@@ -454,14 +571,23 @@ def _check_whole(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a ledger with a damaged page, a missing row, or a row whose values no token can have."""
     verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if verdict != "ok":
-        raise DamagedError(f"the ledger {path} is damaged ({verdict})")
-    if not _HEX_ID.fullmatch(source := connection.execute("SELECT source FROM meta").fetchone()[0]):
-        raise DamagedError(f"the ledger {path} is damaged: its source is {source!r}; expected 32 hexadecimal digits")
+        raise DamagedError(f"the ledger {path} is damaged: {verdict}")
+    schema, source = connection.execute("SELECT schema, source FROM meta").fetchone()
+    if schema < 1 or not _HEX_ID.fullmatch(source):
+        raise DamagedError(f"the ledger {path} is damaged: its schema is {schema} and its source {source!r}")
     rows, last, first = connection.execute("SELECT count(*), max(seq), min(seq) FROM token").fetchone()
     if rows and (first, last) != (1, rows):
-        raise DamagedError(f"the ledger {path} is damaged: it has {rows} tokens, from {first} to {last}")
+        raise DamagedError(f"the ledger {path} is damaged: it has {rows} tokens, from number {first} to {last}")
     if unsound := connection.execute(_UNSOUND).fetchone():
         raise DamagedError(f"the ledger {path} is damaged: token {unsound[0]} is {unsound[1:]}")
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
+    if "source" in tables:
+        beginnings = connection.execute("SELECT first, source FROM source ORDER BY first").fetchall()
+        well = all(1 <= first <= rows + 1 and _HEX_ID.fullmatch(each) for first, each in beginnings)
+        if beginnings and not (well and beginnings[0][0] == 1 and beginnings[-1][1] == source):
+            raise DamagedError(f"the ledger {path} is damaged: its sources begin at {beginnings[-3:]}")
+    if "notice" in tables and (odd := connection.execute(_ODD_NOTICE).fetchone()):
+        raise DamagedError(f"the ledger {path} is damaged: a notice is {odd}")
 
 
 def _foreign(path: Path) -> DamagedError:

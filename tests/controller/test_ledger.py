@@ -18,7 +18,7 @@ import pytest
 from controller import offline
 from controller.ledger import LOG_BOUND, Fallen, Ledger, LedgerError, LedgerTrouble
 from controller.settings import load
-from controller.wire import Flag, God, Trouble
+from controller.wire import Flag, God, Notice, Trouble
 
 ROOT = Path(__file__).parents[2]
 numbers = itertools.count(1)
@@ -300,7 +300,7 @@ def test_a_ledger_of_a_later_release_is_refused(path: Path) -> None:
     with closing(sqlite3.connect(path)) as raw:
         raw.execute("UPDATE meta SET schema = 7")
         raw.commit()
-    with pytest.raises(LedgerError, match="has schema 7; expected 1"):
+    with pytest.raises(LedgerError, match="has schema 7; expected 2 at most"):
         opened(path)
 
 
@@ -377,3 +377,64 @@ def test_a_folder_that_is_not_there_is_trouble(tmp_path: Path) -> None:
     with pytest.raises(LedgerTrouble) as caught:
         opened(tmp_path / "absent" / "ledger.sqlite3")
     assert caught.value.trouble is Trouble.LEDGER_READ_ONLY
+
+
+# -- a new source --
+
+
+def delivered_ledger(path: Path, tokens: int, delivered: int) -> Ledger:
+    ledger = Ledger.open(path, lambda: "a" * 32)
+    ledger.record([fallen() for _ in range(tokens)])
+    ledger.deliver(delivered)
+    return ledger
+
+
+def test_a_new_source_begins_with_what_is_not_delivered_and_says_why(tmp_path: Path) -> None:
+    ledger = delivered_ledger(tmp_path / "ledger", 10, 7)
+    ids = [token.token for token in ledger.tokens()]
+    ledger.renew("b" * 32, "ledger_restored", NOW)
+    assert (ledger.source, ledger.last_seq, ledger.delivered) == ("b" * 32, 3, 0)
+    assert [(token.source, token.seq, token.token) for token in ledger.after(0, 20)] == [
+        ("b" * 32, seq, ids[6 + seq]) for seq in (1, 2, 3)
+    ]
+    assert ledger.notices == (Notice("ledger_restored", NOW),)
+    assert ledger.token_id(1) == ids[7]
+    assert ledger.token_id(0) is None
+
+
+def test_a_new_source_outlives_the_process_and_what_came_before_keeps_its_numbers(tmp_path: Path) -> None:
+    with closing(delivered_ledger(tmp_path / "ledger", 10, 7)) as ledger:
+        ledger.renew("b" * 32, "ledger_restored", NOW)
+        assert ledger.record([fallen()])[0].seq == 4
+        ledger.deliver(2)
+        ledger.renew("c" * 32, "ledger_cloned", NOW)
+        ledger.record([fallen()])
+    with closing(Ledger.open(tmp_path / "ledger", str)) as ledger:
+        assert (ledger.source, ledger.last_seq, ledger.delivered) == ("c" * 32, 3, 0)
+        assert [(token.source[0], token.seq) for token in ledger.tokens()] == [
+            *(("a", seq) for seq in range(1, 8)),
+            *(("b", seq) for seq in (1, 2)),
+            *(("c", seq) for seq in (1, 2, 3)),
+        ]
+        assert {notice.code for notice in ledger.notices} == {"ledger_restored", "ledger_cloned"}
+
+
+def test_a_token_that_is_offered_again_after_a_new_source_began_is_known(tmp_path: Path) -> None:
+    ledger = delivered_ledger(tmp_path / "ledger", 4, 3)
+    late = fallen()
+    ledger.record([late])
+    ledger.renew("b" * 32, "ledger_restored", NOW)
+    assert ledger.record([late])[0].seq == 2
+    assert ledger.last_seq == 2
+
+
+def test_a_notice_stands_until_it_is_dismissed(tmp_path: Path) -> None:
+    path = tmp_path / "ledger"
+    with closing(delivered_ledger(path, 1, 1)) as ledger:
+        ledger.add_notice("ledger_missing", NOW)
+    with closing(Ledger.open(path, str)) as ledger:
+        assert ledger.notices == (Notice("ledger_missing", NOW),)
+        assert not ledger.dismiss("ledger_damaged")
+        assert ledger.dismiss("ledger_missing")
+    with closing(Ledger.open(path, str)) as ledger:
+        assert ledger.notices == ()
