@@ -34,6 +34,7 @@ from controller.ledger_copy import read_copy
 from controller.link import Link
 from controller.liveness import SOON_S, Feeder, Pulse, supervisor
 from controller.pipeline import Clock, Pipeline
+from controller.recovery import open_ledger
 from controller.scenario import MOST_DROPS, SPACING_NS, SimulatedBeams
 from controller.script import Script
 from controller.settings import Settings
@@ -274,7 +275,7 @@ class _Daemon:
             self._lock.take()
         except (ControlError, InUseError) as error:
             raise LedgerTrouble(Trouble.LEDGER_READ_ONLY, str(error)) from error
-        return Ledger.open(self._settings.state / FILE_NAME, lambda: secrets.token_hex(16))
+        return open_ledger(self._settings.state, lambda: secrets.token_hex(16), lambda: datetime.now(UTC))
 
     def _read_copy(self) -> Ledger:
         return read_copy(self._settings.state / FILE_NAME)

@@ -102,20 +102,22 @@ _FLAGS = sorted(Flag)
 _SETS = [",".join(flag for n, flag in enumerate(_FLAGS) if bits & 1 << n) for bits in range(2 ** len(_FLAGS))]
 """Every value that the column of flags can have."""
 
-EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2300, 1, 1, tzinfo=UTC)
+EARLIEST_MS, LATEST_MS = (
+    (datetime(year, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1) for year in (1900, 2300)
+)
 """What a temple's clock may say, wrong as it may be."""
 
-_FROM, _UNTIL = ((at - _EPOCH) // timedelta(milliseconds=1) for at in (EARLIEST, LATEST))
 _HAS = {"meta", "token"}
 _ODD_NOTICE = f"""
-SELECT code, at_ms FROM notice WHERE code = '' OR code GLOB '*[^a-z0-9_]*' OR at_ms NOT BETWEEN {_FROM} AND {_UNTIL}
+SELECT code, at_ms FROM notice
+WHERE code = '' OR code GLOB '*[^a-z0-9_]*' OR at_ms NOT BETWEEN {EARLIEST_MS} AND {LATEST_MS}
 """  # noqa: S608 (constants)
 MOST_WIDTH_NS = round(MAX_WIDTH_MS * 1e6)
 _UNSOUND = f"""
 SELECT {_COLUMNS} FROM token
 WHERE god NOT IN ({", ".join(f"'{god}'" for god in God)})
     OR length(token) <> 32 OR token GLOB '*[^0-9a-f]*'
-    OR at_ms NOT BETWEEN {_FROM} AND {_UNTIL}
+    OR at_ms NOT BETWEEN {EARLIEST_MS} AND {LATEST_MS}
     OR width_ns NOT BETWEEN 0 AND {MOST_WIDTH_NS}
     OR flags NOT IN ({", ".join(f"'{flags}'" for flags in _SETS)})
     OR huitzilopochtli < 0 OR tlaloc < 0
@@ -372,6 +374,10 @@ class Ledger:
         self._mark(delivered)
         self.delivered = delivered
 
+    def copy_to(self, target: sqlite3.Connection) -> None:
+        """Copy the whole ledger, as it is at one moment, into another database; raises `sqlite3.Error`."""
+        self._connection.backup(target)
+
     def close(self) -> None:
         """Write the delivered mark and close; a mark that cannot be written is only sent again."""
         with suppress(LedgerTrouble, LedgerError, sqlite3.Error), closing(self._connection):
@@ -520,7 +526,7 @@ def _make(connection: sqlite3.Connection, path: Path, new_source: Callable[[], s
             for statement in _TABLES.split(";\n")[:-1]:
                 connection.execute(statement)
             connection.execute("INSERT INTO meta VALUES (1, ?, ?, 0, 0)", (SCHEMA, new_source()))
-        _sync_folder(path.absolute().parent)
+        sync_folder(path.absolute().parent)
 
 
 def _settle(connection: sqlite3.Connection, path: Path) -> None:
@@ -540,7 +546,7 @@ def _settle(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make a new file's name durable, which syncing the file does not."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -404,12 +404,11 @@ class Pipeline:
     def _open(self) -> Ledger:
         """Open the ledger again, after the disk had refused it."""
         ledger = self._reopen()
-        if self.source is None:
+        if self.source != ledger.source:
+            # A damaged or missing ledger was begun anew: what waits is recorded in the new one.
             self.source = ledger.source
+            self._withheld.forget_recorded()
             self._herald.begin(*_told(ledger))
-        elif self.source != ledger.source:
-            ledger.abandon()
-            raise LedgerError(f"the ledger was exchanged: its source is {ledger.source}; expected {self.source}")
         else:
             ledger.deliver(self._herald.delivered)
         return ledger

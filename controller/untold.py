@@ -80,6 +80,11 @@ class Withheld:
             untold.recorded = token
         return boards
 
+    def forget_recorded(self) -> None:
+        """Record all of them again, in a ledger of another source; one that has them knows their ids."""
+        for untold in self._untold:
+            untold.recorded = None
+
     def let_out(self) -> Iterator[tuple[Untold, Token]]:
         """Let go, in order, of what is recorded for good."""
         drafts = self._drafts.values()

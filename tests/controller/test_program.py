@@ -276,13 +276,6 @@ def test_what_is_asked_wrongly_is_refused_in_one_sentence(
     assert "Traceback" not in done.stderr
 
 
-def test_a_foreign_file_in_place_of_the_ledger_keeps_the_daemon_from_starting(tmp_path: Path) -> None:
-    (tmp_path / "ledger.sqlite3").write_text("not a ledger " * 500)
-    done = call("run", "--simulate", "--state", str(tmp_path))
-    assert done.returncode == 1
-    assert "is not a temple's ledger; expected a file that this program made, or none" in done.stderr
-
-
 def test_without_a_raspberry_pi_the_real_beams_are_refused_in_one_sentence(tmp_path: Path) -> None:
     done = call("run", "--state", str(tmp_path))
     assert done.returncode == 1
