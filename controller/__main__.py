@@ -344,8 +344,8 @@ def _restore(settings: Settings, given: argparse.Namespace) -> int:
     except BackupError as error:
         return _complain(str(error), EXIT_REFUSED)
     print(
-        f"{_tokens(number)} restored from {given.file}. A new source begins; {_tokens(waiting)} that the companion did "
-        "not have then will be sent again, and it knows those that it has."
+        f"{_tokens(number)} restored from {given.file}. A new source begins; {_tokens(waiting)} that the companion "
+        "did not have then will be sent again, and it knows those that it has."
     )
     if kept is not None:
         print(f"The ledger that was there is kept as {kept}")
