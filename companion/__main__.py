@@ -150,7 +150,7 @@ def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path |
         prove=lambda: hub.streams,
     )
     broker = Broker(*(getattr(settings.broker, name) for name in Broker.__slots__))
-    intake = Intake(house, broker, instance, _now, secrets.token_bytes, pulse.of("intake"), pulse.of("network"))
+    intake = Intake(house, broker, instance, _now, pulse.of("intake"), pulse.of("network"))
     watch = _Watch(Feeder(pulse, supervisor()))
     died: list[str] = []
 

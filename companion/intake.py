@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, TypeAlias
 
 import paho.mqtt.client as mqtt
@@ -26,7 +26,6 @@ from companion.house import House
 from companion.liveness import DISK_S, IDLE_S, NETWORK_S, SOON_S, Beat, unheard
 from companion.scores import score_of
 from companion.table import HouseError
-from companion.temples import Receipt
 from controller import wire
 
 log = logging.getLogger(__name__)
@@ -40,16 +39,11 @@ WAITING = 20_000
 RETRY_AFTER = 0.5
 """Seconds between two tries to store, while the store fails."""
 
-RESEND_EVERY = 5.0
-"""Seconds between two requests for the missing tokens of one source."""
-
 SCORES_EVERY = 0.5
 """Seconds between two looks at what the temples' tables count."""
 
 ACK_EVERY = 60.0
 """Seconds between two acknowledgements of a temple that is idle: they give the time to one without a time server."""
-
-COMMAND_LIVES = timedelta(seconds=30)
 
 TIME_EVERY = 0.5
 """Seconds between two looks at what time alone has changed."""
@@ -83,7 +77,6 @@ class Intake:
         broker: Broker,
         instance: str,
         clock: Callable[[], datetime],
-        entropy: Callable[[int], bytes],
         beat: Beat = unheard,
         network_beat: Beat = unheard,
     ) -> None:
@@ -94,9 +87,7 @@ class Intake:
         self._broker = broker
         self._instance = instance
         self._clock = clock
-        self._entropy = entropy
         self._waiting: queue.Queue[_Heard] = queue.Queue(WAITING)
-        self._asked: dict[str, float] = {}
         self._up = False
         self._scored: dict[str, tuple[str | None, int]] = {}
         self._scores_due = 0.0
@@ -258,6 +249,7 @@ class Intake:
         if time.monotonic() >= self._time_due:
             self._time_due = time.monotonic() + TIME_EVERY
             self._house.pass_time()
+            self._house.ask_for_missing(time.monotonic())
             self._tell_changes()
         if time.monotonic() >= self._acks_due:
             self._acks_due = time.monotonic() + ACK_EVERY
@@ -274,7 +266,7 @@ class Intake:
             case wire.Findings():
                 self._house.found(temple, message)
             case wire.Reply():
-                self._house.replied(temple, message)
+                self._house.replied(temple, message, time.monotonic())
 
     def _tell_scores(self) -> None:
         """Let homes that know no game see what counts in the game of each temple, where that has changed."""
@@ -306,9 +298,13 @@ class Intake:
         self._told = versions
 
     def _keep(self, tokens: list[tuple[str, wire.Token]]) -> None:
-        if tokens:
-            for receipt in self._persist(self._house.receive, tokens) or ():
-                self._answer(receipt)
+        if not tokens:
+            return
+        receipts = self._persist(self._house.receive, tokens) or ()
+        for receipt in receipts:
+            self._acknowledge(receipt.temple, receipt.source)
+        if any(receipt.gap for receipt in receipts):
+            self._house.ask_for_missing(time.monotonic())
 
     def _persist(self, change: Callable[..., Any], *args: Any) -> Any:
         """Make a change of the house, again and again while its store fails; nothing is acknowledged meanwhile."""
@@ -322,15 +318,6 @@ class Intake:
                 self._beat(DISK_S)
                 if self._stopping.wait(RETRY_AFTER):
                     return None
-
-    def _answer(self, receipt: Receipt) -> None:
-        self._acknowledge(receipt.temple, receipt.source)
-        if receipt.gap and time.monotonic() - self._asked.get(receipt.source, -RESEND_EVERY) >= RESEND_EVERY:
-            self._asked[receipt.source] = time.monotonic()
-            log.info("temple %r: asking for its tokens from number %d on again", receipt.temple, receipt.seq + 1)
-            expires = self._clock() + COMMAND_LIVES
-            command = wire.Command(self._entropy(16).hex(), wire.CommandName.RESEND, expires, receipt.seq + 1)
-            self._publish(receipt.temple, command)
 
     def _acknowledge_status(self, temple: str, status: wire.Status) -> None:
         """Acknowledge what is stored of a ledger that has just come: one from a backup is known by it at once.

@@ -34,6 +34,21 @@ from companion.table import Charter, Entry, HouseError
 from controller import wire
 
 
+def _ids(of: Callable[[sa.ColumnElement[int]], sa.ColumnElement[bool]]) -> sa.CompoundSelect[tuple[int, str]]:
+    """Return a query for the ids of a source's tokens with such numbers, those sent again under it among them."""
+    own, resent = (
+        sa.select(table.c.seq, table.c.token).where(table.c.source == sa.bindparam("source"), of(table.c.seq))
+        for table in (TOKENS, RESENT)
+    )
+    return own.union_all(resent)
+
+
+# Made once: a token alone in its batch waits longer for its queries to be put together than for their answers.
+_IDS_OF = _ids(lambda seq: seq.in_(sa.bindparam("seqs", expanding=True)))
+_IDS_FROM = _ids(lambda seq: seq >= sa.bindparam("mark"))
+_STORED = sa.select(TOKENS.c.token).where(TOKENS.c.token.in_(sa.bindparam("ids", expanding=True)))
+
+
 class StoreError(Exception):
     """The store cannot be opened; the message says which, and what is wrong with it."""
 
@@ -146,8 +161,8 @@ class SqlStore:
             return {row.source: self._mark(connection, row.source, row.mark) for row in sources}
 
     def _mark(self, connection: sa.Connection, source: str, mark: int) -> MarkRecord:
-        from_mark_on = _ids(source, lambda seq: seq >= mark)
-        ids = {row.seq: row.token for row in connection.execute(from_mark_on)}
+        rows = connection.execute(_IDS_FROM, {"source": source, "mark": mark})
+        ids = {row.seq: row.token for row in rows}
         return MarkRecord(mark, ids.pop(mark, ""), ids)
 
     def recent(self, temple: str, limit: int) -> tuple[KeptToken, ...]:
@@ -239,12 +254,12 @@ class SqlTransaction:
 
     def token_ids(self, source: str, seqs: Sequence[int]) -> dict[int, str]:
         """Return the ids of the tokens that are stored under these numbers of a source."""
-        query = _ids(source, lambda seq: seq.in_(seqs))
-        return {row.seq: row.token for row in self._connection.execute(query)}
+        rows = self._connection.execute(_IDS_OF, {"source": source, "seqs": seqs})
+        return {row.seq: row.token for row in rows}
 
     def stored(self, ids: Sequence[str]) -> set[str]:
         """Return those of these token ids that are stored, under whatever number of whatever source."""
-        return set(self._connection.execute(sa.select(TOKENS.c.token).where(TOKENS.c.token.in_(ids))).scalars())
+        return set(self._connection.execute(_STORED, {"ids": ids}).scalars())
 
     def keep(self, tokens: Sequence[KeptToken]) -> None:
         """Keep tokens whose numbers are new."""
@@ -278,17 +293,6 @@ class SqlTransaction:
         raised = sa.update(SOURCES).where(SOURCES.c.source == source)
         if not self._connection.execute(raised, {"mark": seq}).rowcount:
             self._connection.execute(sa.insert(SOURCES), {"source": source, "temple": temple, "mark": seq})
-
-
-def _ids(
-    source: str, of: Callable[[sa.ColumnElement[int]], sa.ColumnElement[bool]]
-) -> sa.CompoundSelect[tuple[int, str]]:
-    """Return a query for the ids of a source's tokens with such numbers, those sent again under it among them."""
-    own, resent = (
-        sa.select(table.c.seq, table.c.token).where(table.c.source == source, of(table.c.seq))
-        for table in (TOKENS, RESENT)
-    )
-    return own.union_all(resent)
 
 
 def _fields(kept: KeptToken) -> dict[str, Any]:

@@ -78,6 +78,8 @@ class Todo(NamedTuple):
     god: str = ""
     facts: Mapping[str, float] = {}
     since: str = ""
+    error: str = ""
+    """The temple's own words, in English."""
 
     def told(self) -> dict[str, Json]:
         """Return it as a slice holds it."""
@@ -109,16 +111,23 @@ def cut_temple(house: House, name: str) -> Cut:
 def todos(temple: Temple, unclaimed: int) -> list[Todo]:
     """Return what the owner should do now, what most needs a hand first; nothing for a temple that is well."""
     health = temple.health()
-    found = [] if health.well or health.god else [Todo("health", health.code)]
+    found = [] if health.well or health.god else [_of_health(temple, health.code)]
     if temple.alive and temple.reachable:
         found += sorted(_findings(temple), key=lambda todo: _ORDER.get(todo.code, len(_ORDER)))
     if temple.conflict and health.code != "conflict":
         found.append(Todo("health", "conflict"))
+    if temple.trouble and health.code != temple.trouble.code:
+        found.append(_of_health(temple, temple.trouble.code))
     if (errand := temple.errand) is not None and (errand.measuring or isinstance(errand.answer, Proposal)):
         found.append(Todo("errand", "measuring" if errand.measuring else "proposed", str(errand.command.god)))
     if unclaimed:
         found.append(Todo("unclaimed", "unclaimed", facts={"n": unclaimed}))
     return found
+
+
+def _of_health(temple: Temple, code: str) -> Todo:
+    trouble = temple.trouble
+    return Todo("health", code, error=trouble.error if trouble and trouble.code == code else "")
 
 
 def _findings(temple: Temple) -> Iterator[Todo]:

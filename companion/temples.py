@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from companion.errands import Errand
 from companion.keeping import KeptToken, TempleRecord
+from companion.missing import Trouble
 from controller import wire
 
 RECENT = 120
@@ -65,6 +66,8 @@ class Temple:
     """When its tokens of the last minute arrived, tests and those sent again left out."""
     errand: Errand | None = None
     """What was last asked of it."""
+    trouble: Trouble | None = None
+    """Why tokens that its ledger has and that are missing here do not come, though they were asked for."""
 
     def stored(self) -> TempleRecord:
         """Return what is durable about it."""
@@ -96,7 +99,9 @@ class Temple:
             for god in wire.God:
                 if self.status.beams[god] == fault:
                     return Health(str(fault), str(god))
-        return Health("conflict") if self.conflict else Health("ready")
+        if self.conflict:
+            return Health("conflict")
+        return Health(self.trouble.code) if self.trouble else Health("ready")
 
     def heard(self, status: wire.Status) -> Temple:
         """Return the temple after a status was heard under its name.

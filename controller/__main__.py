@@ -20,8 +20,8 @@ from controller.control import ControlError, InUseError, ask, held, prepare
 from controller.counting import SECOND
 from controller.ledger import FILE_NAME, LedgerError, LedgerTrouble
 from controller.plain import BEAMS as _WORDS
+from controller.plain import NOTICES, told_calibration, told_selftest
 from controller.plain import TROUBLES as _TROUBLES
-from controller.plain import told_calibration, told_selftest
 from controller.scenario import MOST_DROPS
 from controller.script import MAX_BYTES, ScenarioError, Script
 from controller.script import read as read_script
@@ -128,6 +128,12 @@ def _parser() -> argparse.ArgumentParser:
     status = commands.add_parser("status", parents=[common, simulated], help="say how the temple is")
     status.add_argument("--json", action="store_true", help="as a JSON object")
     status.set_defaults(command=_status)
+
+    dismiss = commands.add_parser(
+        "dismiss", parents=[common, simulated], help="take away a notice that you have dealt with (see status)"
+    )
+    dismiss.add_argument("code", metavar="CODE", help="its code, such as ledger_restored")
+    dismiss.set_defaults(command=_dismiss)
 
     export = commands.add_parser("export", parents=[common, simulated], help="write out the ledger")
     export.add_argument("--format", choices=("jsonl", "csv"), default="jsonl", help="JSON lines, or CSV (jsonl)")
@@ -307,6 +313,19 @@ def _status(settings: Settings, given: argparse.Namespace) -> int:
     return 0
 
 
+def _dismiss(settings: Settings, given: argparse.Namespace) -> int:
+    if ask(settings.state, {"do": "dismiss", "code": given.code}, 10) is None:
+        from controller.offline import dismiss
+
+        if not (settings.state / FILE_NAME).exists():
+            return _no_daemon(settings)
+        with held(settings.state):
+            if not dismiss(settings, given.code):
+                return _complain(f"there is no notice {given.code!r}; 'status' lists those that stand", EXIT_REFUSED)
+    print(f"{given.code} is dismissed")
+    return 0
+
+
 def _export(settings: Settings, given: argparse.Namespace) -> int:
     from controller.offline import export
 
@@ -367,6 +386,10 @@ def _described(report: Mapping[str, object], state: Path) -> str:
     lines = [f"Temple {report['temple']}: {report['state'] if report['running'] else 'no daemon runs'}"]
     if trouble := report.get("trouble"):
         lines.append(f"  Attention        {_TROUBLES.get(str(trouble), trouble)}")
+    notices = report.get("notices")
+    for notice in notices if isinstance(notices, list) else ():
+        code, at = notice["code"], notice["at"]
+        lines.append(f"  Notice           {at}: {NOTICES.get(code, code)} ('dismiss {code}' takes this away)")
     for god in God:
         facts = [_tokens(each("totals").get(god, "unknown"))]
         if beam := each("beams").get(god):

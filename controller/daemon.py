@@ -27,7 +27,7 @@ from controller.commands import Result
 from controller.control import ControlError, Door, InUseError, StateLock, prepare, socket_path
 from controller.counting import MS, SECOND
 from controller.herald import Identity
-from controller.items import Calibrate, Drop, Heard, Item, Look, Read, Selftest, Stop
+from controller.items import Calibrate, Dismiss, Drop, Heard, Item, Look, Read, Selftest, Stop
 from controller.keys import Keyboard
 from controller.ledger import FILE_NAME, Ledger, LedgerError, LedgerTrouble
 from controller.ledger_copy import read_copy
@@ -121,7 +121,7 @@ class _Daemon:
         self._link = Link(
             settings.broker,
             settings.temple,
-            f"templo-{(source or self._identity.session)[:16]}",
+            _client_id(source or self._identity.session),
             self._identity.gone(State.LOST, source),
             items.put,
             beat=self._pulse.of("link"),
@@ -151,6 +151,7 @@ class _Daemon:
             prove=self._beams.prove,
             emitters=self._beams.emitters,
             board=self._board,
+            renewed=self._introduce,
         )
         self._thread = threading.Thread(target=self._pipeline.run, name="pipeline", daemon=True)
         self._dead: str | None = None
@@ -208,7 +209,8 @@ class _Daemon:
             self._beams.close()
         self._items.put(Stop())
         self._thread.join(_LAST_S)
-        self._link.stop(self._identity.gone(State.STOPPED, self._pipeline.source))
+        pipeline = self._pipeline
+        self._link.stop(self._identity.gone(State.STOPPED, pipeline.source, notices=pipeline.notices))
         return RESTART if self._restarts else 0
 
     def drop(self, god: God) -> str:
@@ -319,6 +321,10 @@ class _Daemon:
                 log.info("the level of %s changed and no edge was heard; claiming a line more", god)
                 self._beams.heal()
 
+    def _introduce(self, source: str) -> None:
+        """Meet the broker anew under a new source: a copy of the former ledger may be using its client id."""
+        self._link.introduce(_client_id(source), self._identity.gone(State.LOST, source))
+
     def _give_up(self, dead: str) -> int:
         log.critical("the thread of the %s is dead; ending, to be started anew", dead)
         self._link.publish(self._identity.gone(State.ALERT, self._pipeline.source, Trouble.DEAF), retain=True)
@@ -351,8 +357,11 @@ class _Daemon:
                 return self._calibrate(request)
             case "selftest":
                 return self._ask(Selftest, _ANSWER_S)
+            case "dismiss":
+                return _unless_refused(self._ask(lambda told: Dismiss(str(request.get("code")), told), _ANSWER_S))
             case other:
-                raise ControlError(f"the request is to {other!r}; expected calibrate, drop, selftest or status")
+                expected = "calibrate, dismiss, drop, selftest or status"
+                raise ControlError(f"the request is to {other!r}; expected {expected}")
 
     def _calibrate(self, request: Mapping[str, object]) -> Mapping[str, object]:
         god, number, keep = _god(request), request.get("count", USUAL), request.get("keep")
@@ -361,10 +370,7 @@ class _Daemon:
         if keep is not None and not isinstance(keep, bool):
             raise ControlError(f"keep is {keep!r}; expected true or false")
         patience_s = PATIENCE_NS / SECOND + _ANSWER_S
-        result = self._ask(lambda told: Calibrate(god, number, keep, told), patience_s)
-        if "error" in result:
-            raise ControlError(str(result["error"]))
-        return result
+        return _unless_refused(self._ask(lambda told: Calibrate(god, number, keep, told), patience_s))
 
     def _drop_many(self, request: Mapping[str, object]) -> Mapping[str, object]:
         god = _god(request)
@@ -374,9 +380,7 @@ class _Daemon:
         if not isinstance(every, int | float) or not 1 <= every <= 60_000:
             raise ControlError(f"every_ms is {every!r}; expected milliseconds from 1 to 60000")
         patience_s = _DROPS_S + count * every / 1000
-        result = self._ask(lambda told: Drop(god, count, round(every * MS), False, told), patience_s)
-        if "error" in result:
-            raise ControlError(str(result["error"]))
+        result = _unless_refused(self._ask(lambda told: Drop(god, count, round(every * MS), False, told), patience_s))
         return {**result, "test": self._simulated is None}
 
 
@@ -385,6 +389,17 @@ def _god(request: Mapping[str, object]) -> God:
         return God(str(request.get("god")))
     except ValueError:
         raise ControlError(f"god is {request.get('god')!r}; expected {' or '.join(God)}") from None
+
+
+def _unless_refused(result: Result) -> Result:
+    if "error" in result:
+        raise ControlError(str(result["error"]))
+    return result
+
+
+def _client_id(name: str) -> str:
+    """Return the id under which the broker knows this temple: a second run of it takes over from a dead one."""
+    return f"templo-{name[:16]}"
 
 
 def _dropped(result: Result) -> str:

@@ -57,8 +57,15 @@ def status(settings: Settings) -> dict[str, object]:
                 "delivered": ledger.delivered,
                 "waiting": ledger.last_seq - ledger.delivered,
                 "totals": dict(ledger.totals),
+                "notices": [{"code": each.code, "at": format_utc(each.at)} for each in ledger.notices],
             }
     return facts
+
+
+def dismiss(settings: Settings, code: str) -> bool:
+    """Take a notice away that a person has dealt with; False where there is none. The caller holds the directory."""
+    with closing(Ledger.open(settings.state / FILE_NAME, lambda: secrets.token_hex(16))) as ledger:
+        return ledger.dismiss(code)
 
 
 def export(settings: Settings, form: str, output: Path | None) -> int:

@@ -26,15 +26,16 @@ from controller.counting import MS, SECOND, BeamChanged, Counted, Counter, Event
 from controller.diagnosis import Answer, Finding
 from controller.drops import Drops
 from controller.herald import Herald, Identity, Outlet
-from controller.items import Ails, Calibrate, Drop, Fell, Heard, Item, Look, Met, Read, Selftest, Shown, Stop
+from controller.items import Ails, Calibrate, Dismiss, Drop, Fell, Heard, Item, Look, Met, Read, Selftest, Shown, Stop
 from controller.ledger import Fallen, Ledger, LedgerError, LedgerTrouble
 from controller.lines import Mark
 from controller.link import Came, Down, Garbled, Up
 from controller.liveness import DISK_S, IDLE_S, Beat, unheard
+from controller.name_watch import NameWatch
 from controller.scenario import simulate
 from controller.slots import ALARMING, Found, Slots
 from controller.untold import Untold, Withheld
-from controller.window import Window
+from controller.window import AckVerdict, Window
 from controller.wire import CommandName, Emitters, Flag, God, State, Trouble
 
 RETRY_NS = SECOND // 2
@@ -47,6 +48,8 @@ _BATCH = 256
 _STRAGGLERS_S = 1.0
 _ROUNDS = 10
 _BY_HAND = frozenset({Flag.TEST, Flag.SIMULATED})
+RESTORED = "ledger_restored"
+CLONED = "ledger_cloned"
 log = logging.getLogger(__name__)
 
 
@@ -80,6 +83,7 @@ class Pipeline:
         prove: Callable[[], Mapping[God, Answer] | None] = lambda: None,
         emitters: Emitters = Emitters.FIXED,
         board: Board | None = None,
+        renewed: Callable[[str], None] = lambda source: None,
     ) -> None:
         """Take over what the composition root opened.
 
@@ -88,6 +92,7 @@ class Pipeline:
         it: `reopen` is then tried until it works, and meanwhile `copy`, or what `read_copy` finds on the disk later,
         is published. `prove` switches the emitters, where they can be switched; without a `calibration` nothing that
         is learned outlives the process. With a `board` nothing is counted here.
+        `renewed` gets each new source that is begun: the connection to the broker has to bear it.
         """
         self.queue: queue.SimpleQueue[Item] = queue.SimpleQueue() if items is None else items
         self._read_copy = read_copy
@@ -104,6 +109,10 @@ class Pipeline:
         self._break_beam = break_beam
         self._flags = frozenset({Flag.SIMULATED}) if break_beam else frozenset()
         self._board = None if board is None else BoardIntake(board)
+        self._renewed = renewed
+        self._notices = found.notices if found else ()
+        self._ahead_of_us: timedelta | None = None
+        self._name = NameWatch(identity.session)
         limits = self._calibration.limits
         counters: Mapping[God, Counter] = (
             {god: Counter(limits, at.dark, at.at_ns, at.proved) for god, at in levels.items()}
@@ -124,6 +133,7 @@ class Pipeline:
                 CommandName.CALIBRATE: self._calibrate,
                 CommandName.RESEND: self._resend,
                 CommandName.DROP: self._test,
+                CommandName.DISMISS: self._dismiss_by_command,
             },
             outlet.publish,
         )
@@ -180,9 +190,16 @@ class Pipeline:
         """Return how the temple is."""
         beams = self._slots.beams()
         ails = None if self._board is None else self._board.trouble()
-        trouble = self._trouble or ails or (Trouble.LEDGER_RESTORED if self._herald.restored else None)
-        alert = trouble is not None or any(beam in ALARMING for beam in beams.values())
-        return self._identity.status(State.ALERT if alert else State.READY, beams, self.source, trouble)
+        trouble = self._trouble or ails or (Trouble.NAME_TAKEN if self._name.taken else None)
+        alert = trouble is not None or self.notices or any(beam in ALARMING for beam in beams.values())
+        return self._identity.status(State.ALERT if alert else State.READY, beams, self.source, trouble, self.notices)
+
+    @property
+    def notices(self) -> tuple[wire.Notice, ...]:
+        """What happened to the ledger, by its last word, and what no person has dealt with."""
+        if (readable := self._readable) is not None:
+            self._notices = readable.notices
+        return self._notices
 
     def noise(self) -> wire.Noise:
         """Return what the beams heard that was no token."""
@@ -201,6 +218,7 @@ class Pipeline:
             "session": status.session,
             "source": status.source,
             "trouble": status.trouble,
+            "notices": [{"code": each.code, "at": wire.format_utc(each.at)} for each in status.notices],
             "beams": dict(status.beams),
             "glitches": self._slots.glitches(),
             "missed_edges": self._slots.missed_edges(),
@@ -253,26 +271,30 @@ class Pipeline:
                 assert self._board is not None
                 self._take_from(self._board, item)
             case Came(wire.Ack() as ack):
-                known = self._readable is not None and ack.source == self.source
-                if (
-                    known
-                    and self._herald.acknowledged(ack.seq, self._clock.monotonic_ns())
-                    and self._ledger is not None
-                ):
-                    self._ledger.deliver(ack.seq)
+                self._take_ack(ack)
+            case Came(wire.Status() as status):
+                self._take_status(status)
             case Came(wire.Command() as command):
-                self._commands.take(command, self._clock.utc())
+                now = self._clock.utc()
+                self._commands.take(command, now, None if self._ahead_of_us is None else now + self._ahead_of_us)
                 self._herald.nudged()
             case Up():
+                self._name.connected()
                 self._herald.connected()
                 self._bulletin.connected()
             case Garbled():
                 self._herald.garbled()
             case Down():
+                self._ahead_of_us = None
                 self._herald.disconnected()
                 self._bulletin.disconnected()
             case Drop():
                 self._drop(item)
+            case Dismiss(code, told):
+                try:
+                    self._dismiss(code, told)
+                except RefusedError as error:
+                    told(error.told())
             case Look(told):
                 told(self.report())
             case Selftest(told):
@@ -282,6 +304,55 @@ class Pipeline:
                     self._measure(god, number, keep, told)
                 except RefusedError as error:
                     told(error.told())
+
+    def _take_ack(self, ack: wire.Ack) -> None:
+        """Note what the companion has stored, or begin a new source where it proves that the ledger was restored."""
+        if ack.at is not None:
+            self._ahead_of_us = ack.at - self._clock.utc()
+        ledger = self._readable
+        if ledger is None or ack.source != self.source:
+            return
+        try:
+            own = None if ack.token is None else ledger.token_id(ack.seq)
+            if ack.token is not None and own is not None and own != ack.token:
+                self._renew(ledger, RESTORED, f"the companion has another token {ack.seq} than the ledger")
+                return
+            verdict = self._herald.acknowledged(ack.seq, self._clock.monotonic_ns(), named=own is not None)
+            if verdict is AckVerdict.BEYOND:
+                self._renew(ledger, RESTORED, f"the companion has token {ack.seq}, which was never sent from here")
+            elif verdict is AckVerdict.NEWS:
+                ledger.deliver(ack.seq)
+        except (LedgerTrouble, LedgerError) as error:
+            self._failed(error, self._clock.monotonic_ns())
+
+    def _take_status(self, status: wire.Status) -> None:
+        """Notice another temple under this name: one that speaks from a copy of this ledger, or just a namesake."""
+        ledger = self._ledger
+        if not self._name.take(status, self.source, self._clock.monotonic_ns()):
+            return
+        if ledger is not None:
+            try:
+                self._renew(ledger, CLONED, f"session {status.session} speaks from a copy of the ledger")
+            except (LedgerTrouble, LedgerError) as error:
+                self._failed(error, self._clock.monotonic_ns())
+
+    def _renew(self, ledger: Ledger, code: str, why: str) -> None:
+        """Begin a new source with what is not delivered: no token may stay under numbers that others have."""
+        before, source = ledger.source, self._new_id()
+        waiting = ledger.last_seq - ledger.delivered
+        ledger.renew(source, code, self._clock.utc())
+        log.error(
+            "%s (%s): source %s ends here, and %s begins with %d tokens not yet delivered",
+            code,
+            why,
+            before,
+            source,
+            waiting,
+        )
+        self.source = source
+        self._withheld.renumber()
+        self._herald.renew()
+        self._renewed(source)
 
     def _settle(self, now_ns: int) -> None:
         """Draw what follows from what was taken and from the time: record first, then tell."""
@@ -405,10 +476,12 @@ class Pipeline:
         """Open the ledger again, after the disk had refused it."""
         ledger = self._reopen()
         if self.source != ledger.source:
-            # A damaged or missing ledger was begun anew: what waits is recorded in the new one.
-            self.source = ledger.source
-            self._withheld.forget_recorded()
+            # It could not be opened before, or was damaged and begun anew: what waits is recorded in the new one.
+            before, self.source = self.source, ledger.source
+            self._withheld.renumber()
             self._herald.begin(*_told(ledger))
+            if before is not None:
+                self._renewed(ledger.source)
         else:
             ledger.deliver(self._herald.delivered)
         return ledger
@@ -470,6 +543,24 @@ class Pipeline:
                 raise RefusedError("ledger", str(error)) from error
         self._herald.resend_from(command.seq)
         told({"from": command.seq, "last_seq": self._herald.last_seq})
+
+    def _dismiss_by_command(self, command: wire.Command, told: Callable[[Result], None]) -> None:
+        if command.notice is None:
+            raise RefusedError("no_notice", "dismiss needs notice, the code of the notice to take away")
+        self._dismiss(command.notice, told)
+
+    def _dismiss(self, code: str, told: Callable[[Result], None]) -> None:
+        """Take away a notice that a person has dealt with."""
+        if self._ledger is None:
+            raise RefusedError("ledger", "the ledger cannot be written now: see the temple's status")
+        try:
+            dismissed = self._ledger.dismiss(code)
+        except (LedgerTrouble, LedgerError) as error:
+            raise RefusedError("ledger", str(error)) from error
+        if not dismissed:
+            standing = ", ".join(notice.code for notice in self.notices) or "none stands"
+            raise RefusedError("no_notice", f"there is no notice {code[:32]!r} here; expected one of: {standing}")
+        told({"dismissed": code, "notices": [notice.code for notice in self.notices]})
 
     def _calibrate(self, command: wire.Command, told: Callable[[Result], None]) -> None:
         if command.god is None:

@@ -194,6 +194,30 @@ def test_a_ledger_that_begins_anew_while_its_temple_works_on_takes_over_without_
     assert home.house.temple("templo").source == OTHER
 
 
+def test_what_a_stranger_says_in_a_temple_s_name_changes_no_token_no_mark_and_no_table(home: Home) -> None:
+    table = home.table(temple="templo")
+    home.house.heard("templo", status())
+    home.house.receive([("templo", home.token(n)) for n in (1, 2, 4)])
+    before = (home.house.mark(SOURCE), home.house.fallen(table.id), home.house.entries(table.id))
+    for spoofed in (
+        status("lost"),
+        status(source=OTHER),
+        status(source=OTHER, session=SESSION),
+        status("stopped", source=OTHER),
+        status(session="e" * 32),
+    ):
+        home.house.heard("templo", spoofed)
+        home.house.counts("templo", wire.Count(OTHER, 10**9, dict.fromkeys(wire.God, 10**9)))
+        home.house.counts("templo", wire.Count(SOURCE, 10**9, dict.fromkeys(wire.God, 10**9)))
+        home.house.ask_for_missing(0)
+    home.restart()
+    assert (home.house.mark(SOURCE), home.house.fallen(table.id), home.house.entries(table.id)) == before
+    assert home.house.mark(OTHER) == Mark()
+    home.house.heard("templo", status())
+    home.house.receive([("templo", home.token(3))])
+    assert view(home, table.id)["total"] == 4
+
+
 def test_a_test_token_is_kept_and_never_scored(home: Home) -> None:
     table = home.table(temple="templo")
     receipt = home.house.receive([("templo", home.token(1, "tlaloc", "test"))])[0]

@@ -70,7 +70,7 @@ class Temple:
 
 @contextmanager
 def listening(home: Home, host: str, port: int) -> Iterator[Intake]:
-    intake = Intake(home.house, Broker(host, port), "0" * 32, home.clock, home.entropy)
+    intake = Intake(home.house, Broker(host, port), "0" * 32, home.clock)
     intake.start()
     try:
         yield intake
@@ -147,6 +147,19 @@ def test_a_ledger_of_which_nothing_is_stored_is_acknowledged_nothing(home: Home,
         temple.close()
 
 
+def test_an_acknowledgement_by_a_stranger_changes_nothing_here(home: Home, tmp_path: Path) -> None:
+    table = home.table(temple="templo")
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
+        temple = Temple(broker.host, broker.port)
+        temple.says(status(), retain=True)
+        temple.says(wire.Ack(SOURCE, 50, "f" * 32, home.clock.now))
+        temple.says(home.token(1))
+        eventually(lambda: wire.Ack(SOURCE, 1, f"{1:032x}", home.clock.now) in temple.acks())
+        assert home.house.mark(SOURCE).seq == 1
+        assert total(home, table.id) == 1
+        temple.close()
+
+
 def test_a_temple_that_is_idle_learns_the_time_again_and_again(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,8 +178,7 @@ def test_a_gap_is_asked_for(home: Home, tmp_path: Path) -> None:
     home.table(temple="templo")
     with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
         temple = Temple(broker.host, broker.port)
-        eventually(lambda: home.house.temple("templo").reachable)
-        time.sleep(0.2)
+        temple.says(status(), retain=True)
         temple.says(home.token(5))
         eventually(lambda: any(isinstance(each, wire.Command) for each in temple.heard))
         command = next(each for each in temple.heard if isinstance(each, wire.Command))

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from companion import missing
 from controller import wire
 from tests.web.conftest import Browser, WebHome, text_of
 
@@ -226,7 +227,8 @@ def test_every_health_has_words(home: WebHome, phone: Browser) -> None:
     for state in wire.State:
         home.beams("table", wire.Beam.CLEAR, wire.Beam.CLEAR, state)
         assert phone.get("/temples/table").status_code == 200
-    for trouble in (*wire.Trouble, "never", "no_broker", "conflict", "none"):
+    resends = (missing.EXPIRED, missing.REFUSED, missing.SILENT, missing.EMPTY)
+    for trouble in (*wire.Trouble, *resends, "never", "no_broker", "conflict", "none"):
         assert home.app.extensions["site"].painter.words("es").has(f"health.{trouble}"), trouble
 
 
