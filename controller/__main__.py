@@ -210,6 +210,7 @@ def _run(settings: Settings, given: argparse.Namespace) -> int:
     from controller.daemon import run
 
     script = _script(Path(given.simulate)) if isinstance(given.simulate, str) else None
+    os.umask(0o077)  # the ledger, and what the daemon makes beside it, are for its owner alone
     return run(settings, given.keys, script)
 
 

@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import socket
+import stat
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -81,6 +82,7 @@ class StateLock:
         with suppress(OSError):  # on a full disk the lock holds, and only its holder's number is missing
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        _make_private(self._state)
 
     def release(self) -> None:
         """Let others have it."""
@@ -106,6 +108,25 @@ def held(state: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def _make_private(state: Path) -> None:
+    """Give what lies in a state directory mode 0600: an earlier release, or a copy, left it as the umask was.
+
+    SQLite gives its log and its shared memory the mode of the ledger.
+    """
+    try:
+        paths = list(state.iterdir())
+    except OSError as error:
+        log.warning("%s cannot be listed, so that nothing in it is made private: %s", state, error)
+        return
+    for path in paths:
+        mode = path.lstat().st_mode
+        if stat.S_ISREG(mode) and mode & 0o077:
+            try:
+                path.chmod(0o600)
+            except OSError as error:
+                log.warning("%s can be opened by other users of this machine, and stays so: %s", path, error)
 
 
 class Door:

@@ -13,12 +13,13 @@ import logging
 import queue
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from controller import wire
 from controller.beams import Level
-from controller.board_intake import Board, BoardIntake
+from controller.board_intake import Board, BoardIntake, token_id
 from controller.bulletin import Bulletin
 from controller.calibration import USUAL, Calibration
 from controller.commands import Commands, RefusedError, Result
@@ -387,6 +388,7 @@ class Pipeline:
                 if (counted := board.take(item)) is not None:
                     self._slots.note(item.god, counted, self._clock.monotonic_ns())
                     untold = self._untold(item.god, counted, self._flags_of(item.god))
+                    untold.fallen = replace(untold.fallen, token=token_id(item.board, item.mark.seq))
                     untold.fell_ns, untold.place = item.fell_ns, (item.board, item.mark)
                     self._withheld.add(untold)
                     self._calibration.take(item.god, counted)

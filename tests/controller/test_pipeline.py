@@ -169,8 +169,8 @@ def test_everything_retained_is_told_again_at_every_connection(rig: Rig) -> None
     rig.take(Up(), after_ns=SECOND)
     assert [type(message) for message in rig.broker.told] == [
         wire.Status,
-        wire.Token,
         wire.Count,
+        wire.Token,
         wire.Noise,
         wire.Findings,
     ]

@@ -87,6 +87,22 @@ def test_the_door_is_open_to_its_owner_alone_and_answers_junk_with_reasons(templ
     assert temple.report()["state"] == "ready"
 
 
+def test_what_the_controller_keeps_is_its_owner_s_alone_and_what_was_open_is_tightened(temple: Temple) -> None:
+    temple.drop()
+    temple.kill()
+    for path in temple.state.iterdir():
+        path.chmod(0o644)
+    umask = os.umask(0o022)
+    try:
+        temple.start()
+    finally:
+        os.umask(umask)
+    temple.drop()
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in temple.state.iterdir() if path.is_file()}
+    assert {"ledger.sqlite3", "ledger.sqlite3-wal", "ledger.sqlite3-shm", "controller.lock"} <= set(modes)
+    assert set(modes.values()) == {0o600}
+
+
 def test_a_second_daemon_on_the_same_state_is_refused_in_one_sentence(temple: Temple) -> None:
     done = call("run", "--simulate", "--state", str(temple.state))
     assert done.returncode == 1
