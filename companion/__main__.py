@@ -202,6 +202,7 @@ def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Pat
             address=address,
             instance=instance,
             stream_cap=settings.web.streams,
+            streams_each=settings.web.streams_each,
         ),
     )
     pulse = Pulse(("intake", "server", "pages"), time.monotonic)
@@ -210,6 +211,8 @@ def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Pat
         settings.web.host,
         settings.web.port,
         settings.web.streams,
+        connections_each=settings.web.connections_each,
+        proxy=settings.web.proxy,
         beat=pulse.of("server"),
         pages_beat=pulse.of("pages"),
         prove=lambda: hub.streams,

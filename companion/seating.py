@@ -8,6 +8,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 from types import MappingProxyType
 
 from companion.asking import Asking
@@ -32,6 +33,9 @@ from companion.table import (
 SCREEN_KEY = "screen_key"
 """The secret that the proofs of table screens are made with."""
 
+ABANDONED = timedelta(days=1)
+"""After so long without a move, a token or a new player a table no longer holds its temple against others."""
+
 
 class Seating(Asking):
     """The chairs of all tables, and the phones that hold them."""
@@ -46,11 +50,14 @@ class Seating(Asking):
         preset: str,
         options: Mapping[str, Value] = MappingProxyType({}),
         temple: str | None = None,
+        leave: str = "",
     ) -> Table:
         """Open the lobby of a new table; `options` are what differs from the preset.
 
-        Raises `HouseError` with what was wrong: ``unknown_game``, ``unknown_preset``, ``unknown_option``,
-        ``bad_option``, ``bad_players``, ``bad_name``, ``unknown_temple``.
+        `leave` is needed where another table holds the temple: the token of a phone at that table, or its code.
+
+        Raises `HouseError` with what was wrong, and has opened nothing then: ``unknown_game``, ``unknown_preset``,
+        ``unknown_option``, ``bad_option``, ``bad_players``, ``bad_name``, ``unknown_temple``, ``temple_held``.
         """
         rules = self._game(game)
         if players not in rules.seatings:
@@ -58,6 +65,7 @@ class Seating(Asking):
         chosen = complete_options(rules, preset, options)
         title = clean_name(title)
         with self._lock:
+            self._check_leave(temple, leave)
             now = self._clock()
             charter = Charter(
                 id=self._entropy(16).hex(),
@@ -174,7 +182,10 @@ class Seating(Asking):
             by = self._proved(table, proof)
             if table.phase != "lobby":
                 raise HouseError("begun_already")
-            return self._change(table, [(by, Move(BEGIN))])
+            table = self._change(table, [(by, Move(BEGIN))])
+            if table.temple:
+                self.end_calibration(table.temple)
+            return table
 
     def away(self, table_id: str, token: str, seat: Seat, mode: str) -> Table:
         """Say what becomes of a seat whose player is away, one of `AWAY_MODES`, or with no mode that it is back.
@@ -243,14 +254,40 @@ class Seating(Asking):
                 return table
             return self._change(table, [(HOUSE, Move(OPTION, (key, value)))])
 
-    def attach(self, table_id: str, token: str, temple: str | None) -> Table:
+    def attach(self, table_id: str, token: str, temple: str | None, leave: str = "") -> Table:
         """Let a temple serve this table, or with none let its temple go; anyone seated may.
 
-        A temple serves one table at a time: it leaves the table that it served.
+        A temple serves one table at a time: it leaves the table that it served. Where that table is its `holder`,
+        `leave` is needed: the token of a phone there, or its code. Raises `HouseError` ``temple_held`` without.
         """
         with self._lock:
-            self._seated(self.table(table_id), token)
+            table = self.table(table_id)
+            self._seated(table, token)
+            if temple != table.temple:
+                self._check_leave(temple, leave)
             return self.serve(table_id, temple)
+
+    def holder(self, temple: str | None) -> Table | None:
+        """Return the table that a temple may not be taken from without a seat or the code of it, or none.
+
+        A game that is over holds no temple, nor does a lobby in which nobody sits, nor a table that is `ABANDONED`.
+        """
+        serving = self._temples[temple].table_id if temple in self._temples else None
+        table = self._tables.get(serving or "")
+        if table is None or table.phase == "over" or self._clock() - table.last_at >= ABANDONED:
+            return None
+        return table if table.phase == "running" or any(chair.taken for chair in table.chairs) else None
+
+    def _check_leave(self, temple: str | None, leave: str) -> None:
+        """Raise `HouseError` where a temple is not known, or is held by a table that `leave` does not belong to."""
+        if temple:
+            self.temple(temple)
+        if (table := self.holder(temple)) is None:
+            return
+        try:
+            self._proved(table, leave)
+        except HouseError:
+            raise HouseError("temple_held", temple=temple or "", table=table.title) from None
 
     def _seated(self, table: Table, token: str) -> tuple[Seat, ...]:
         """Return the seats that a phone holds itself; raises `HouseError` ``not_seated`` where it holds none."""

@@ -202,6 +202,11 @@ class Table:
         return "running" if self.game.on_turn(self.state) else "over"
 
     @property
+    def last_at(self) -> datetime:
+        """When something was last done at it, by a person or by a token."""
+        return self.told[-1].at if self.told else self.charter.opened_at
+
+    @property
     def on_turn(self) -> Seat | None:
         """The seat whose turn it is, while the game runs."""
         return self.game.on_turn(self.state) if self.began_at else None

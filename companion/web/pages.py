@@ -26,6 +26,10 @@ blueprint = Blueprint("pages", __name__)
 
 YEAR = 365 * 24 * 3600
 BAD_FORM = 422
+FORBIDDEN = 403
+OF_ANOTHER_TABLE = frozenset({"temple_held", "wrong_code"})
+"""What refuses a form because of the table that holds the temple it names."""
+
 NOTHING_BROUGHT = Brought()
 
 
@@ -120,10 +124,12 @@ def open_table() -> Response:
             whole_number(form.get("players", ""), 99) or 0,
             form.get("preset", ""),
             {**_chosen(game, form), **texts.texts},
-            form.get("temple") or None,
+            temple := form.get("temple") or None,
+            site().leave_of(temple, form.get("temple_code", "")),
         )
     except HouseError as error:
-        return _new_table(form, site().refusal(error), BAD_FORM, texts)
+        status = FORBIDDEN if error.code in OF_ANOTHER_TABLE else BAD_FORM
+        return _new_table(form, site().refusal(error), status, texts)
     return keep_code(see(site().url("invited", code=table.code)), table)
 
 
@@ -168,6 +174,7 @@ def _new_table(
         earlier=earlier(game, site().house.tables(), form),
         shown=SHOWN,
         temples=temples,
+        held={temple.name: table.title for temple in temples if (table := site().house.holder(temple.name))},
         chosen_players=players if players in game.seatings else max(game.seatings),
         chosen_preset=preset,
         preset_values=values,

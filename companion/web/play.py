@@ -229,8 +229,14 @@ def free(table_id: str) -> Response:
 
 @blueprint.post("/temple")
 def serve(table_id: str) -> Response:
-    """Let a temple serve this table, or none."""
-    site().house.attach(table_id, seat_token(table_id), request.form.get("temple", "")[:32] or None)
+    """Let a temple serve this table, or none; one that another table holds needs that table's code."""
+    here = site()
+    temple = request.form.get("temple", "")[:32] or None
+    if temple == here.house.table(table_id).temple:
+        leave = ""
+    else:
+        leave = here.leave_of(temple, request.form.get("temple_code", ""))
+    here.house.attach(table_id, seat_token(table_id), temple, leave)
     return _done(table_id)
 
 

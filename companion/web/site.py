@@ -175,6 +175,23 @@ class Site:
             self.lockout.wrong(request.remote_addr)
             raise
 
+    def leave_of(self, temple: str | None, typed: str) -> str:
+        """Return what lets this request take a temple from the table that holds it, or nothing.
+
+        That is a seat's token or the code of that table, or else `typed`, a code that somebody typed for it; raises
+        `HouseError` ``wrong_code``, counted, where that is not its code.
+        """
+        table = self.house.holder(temple)
+        if table is None:
+            return ""
+        if self.held(table):
+            return seat_token(table.id)
+        if self.trusted(table):
+            return table.code
+        if typed.strip():
+            self.check_code(table, typed)
+        return typed
+
     def check_code(self, table: Table, code: str) -> None:
         """Raise `HouseError` ``wrong_code`` where a code is not this table's.
 

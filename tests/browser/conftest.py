@@ -14,11 +14,13 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, V
 from companion.table import Table
 from companion.web.serving import Server
 from controller import wire
+from tests import fonts
 from tests.web.conftest import WebHome
 
 PHONE: ViewportSize = {"width": 360, "height": 780}
 SCREEN: ViewportSize = {"width": 1920, "height": 1080}
 STREAMS = 16
+InBothFonts = Callable[[Page], Iterator[Page]]
 expect.set_options(timeout=30_000)  # milliseconds; a machine may be busy, and a page that is right is right late
 
 
@@ -115,7 +117,7 @@ class Device:
 
 
 @pytest.fixture
-def device(chromium: Browser) -> Iterator[Callable[..., Device]]:
+def device(browser_in: Callable[[str], Browser]) -> Iterator[Callable[..., Device]]:
     made: list[Device] = []
 
     def make(
@@ -123,9 +125,10 @@ def device(chromium: Browser) -> Iterator[Callable[..., Device]]:
         language: str = "en",
         scheme: Literal["light", "dark"] = "light",
         motion: Literal["reduce", "no-preference"] = "reduce",
+        font: str = "wide",
         **more: Any,
     ) -> Device:
-        context = chromium.new_context(
+        context = browser_in(font).new_context(
             viewport=viewport,
             locale=language,
             color_scheme=scheme,
@@ -143,3 +146,31 @@ def device(chromium: Browser) -> Iterator[Callable[..., Device]]:
     for each in made:
         each.context.close()
     assert complaints == []
+
+
+@pytest.fixture
+def in_both_fonts(browser_in: Callable[[str], Browser]) -> InBothFonts:
+    """Open again what a page shows, to the same person and in the same size: in the narrow font, then in the wide."""
+
+    def both(page: Page) -> Iterator[Page]:
+        language, dark = page.evaluate("[navigator.language, matchMedia('(prefers-color-scheme: dark)').matches]")
+        for font in fonts.FAMILIES:
+            context = browser_in(font).new_context(
+                viewport=page.viewport_size,
+                locale=language,
+                color_scheme="dark" if dark else "light",
+                reduced_motion="reduce",
+                storage_state=page.context.storage_state(),
+            )
+            context.set_default_timeout(30_000)
+            copy = context.new_page()
+            copy.goto(page.url)
+            if copy.locator("#live").count():
+                copy.wait_for_selector("html[data-scripted]", state="attached")
+            copy.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
+            try:
+                yield copy
+            finally:
+                context.close()
+
+    return both

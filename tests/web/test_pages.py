@@ -249,8 +249,9 @@ def test_a_temples_page_shows_its_tokens_its_totals_and_what_was_held_apart(home
 def test_a_temple_is_moved_to_another_table_by_who_sits_there(home: WebHome, phone: Browser) -> None:
     first, second = home.table(temple="table"), home.table()
     phone.sit(second, "east")
-    assert home.browser().post(f"/t/{second.id}/temple", {"temple": "table"}).status_code == 403
-    assert phone.post(f"/t/{second.id}/temple", {"temple": "table"}).status_code == 303
+    asked = {"temple": "table", "temple_code": first.code}
+    assert home.browser().post(f"/t/{second.id}/temple", asked).status_code == 403
+    assert phone.post(f"/t/{second.id}/temple", asked).status_code == 303
     assert home.house.table(second.id).temple == "table"
     assert home.house.table(first.id).temple is None
     phone.post(f"/t/{second.id}/temple", {"temple": ""})
