@@ -7,7 +7,6 @@ breaks the contract is logged in one line and changes nothing.
 from __future__ import annotations
 
 import logging
-import queue
 import socket
 import threading
 import time
@@ -15,18 +14,19 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, TypeAlias
 
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode, MQTTProtocolVersion
 from paho.mqtt.reasoncodes import ReasonCode
 
+from companion.backlog import Backlog
+from companion.bounded_log import BoundedLog
 from companion.house import House
 from companion.liveness import DISK_S, IDLE_S, NETWORK_S, SOON_S, Beat, unheard
 from companion.scores import score_of
 from companion.table import HouseError
-from companion.temples import Receipt
 from controller import wire
 
 log = logging.getLogger(__name__)
@@ -34,19 +34,14 @@ log = logging.getLogger(__name__)
 BATCH = 500
 """Tokens that share one change of the store at the most."""
 
-WAITING = 20_000
-"""Messages that wait at the most; a token beyond is left to its ledger, which sends it again."""
-
 RETRY_AFTER = 0.5
 """Seconds between two tries to store, while the store fails."""
-
-RESEND_EVERY = 5.0
-"""Seconds between two requests for the missing tokens of one source."""
 
 SCORES_EVERY = 0.5
 """Seconds between two looks at what the temples' tables count."""
 
-COMMAND_LIVES = timedelta(seconds=30)
+ACK_EVERY = 60.0
+"""Seconds between two acknowledgements of a temple that is idle: they give the time to one without a time server."""
 
 TIME_EVERY = 0.5
 """Seconds between two looks at what time alone has changed."""
@@ -80,7 +75,6 @@ class Intake:
         broker: Broker,
         instance: str,
         clock: Callable[[], datetime],
-        entropy: Callable[[int], bytes],
         beat: Beat = unheard,
         network_beat: Beat = unheard,
     ) -> None:
@@ -91,14 +85,15 @@ class Intake:
         self._broker = broker
         self._instance = instance
         self._clock = clock
-        self._entropy = entropy
-        self._waiting: queue.Queue[_Heard] = queue.Queue(WAITING)
-        self._asked: dict[str, float] = {}
+        self._waiting = Backlog(house, time.monotonic)
         self._up = False
+        self._junk = BoundedLog(log, time.monotonic)
         self._scored: dict[str, tuple[str | None, int]] = {}
         self._scores_due = 0.0
         self._time_due = 0.0
         self._told: dict[str, int] | None = None
+        self._acknowledged: dict[str, tuple[str, str]] = {}
+        self._acks_due = 0.0
         self._leaving: deque[mqtt.MQTTMessageInfo] = deque()
         self._taken_s = 0.0
         self._subscribes_s: float | None = None
@@ -109,14 +104,14 @@ class Intake:
     def start(self) -> None:
         """Begin to connect and to listen; until it succeeds, no temple can be heard."""
         self._house.speak_through(self._publish)
-        self._enqueue(False)
+        self._waiting.put_event(False)
         self._thread.start()
         self._connect()
 
     def stop(self) -> None:
         """Leave the broker, having stored and acknowledged what had arrived."""
         self._stopping.set()
-        self._waiting.put(None)
+        self._waiting.put_event(None)
         self._thread.join(timeout=5)
         self._client.disconnect()
         self._client.loop_stop()
@@ -150,12 +145,12 @@ class Intake:
             log.warning(
                 "the broker at %s:%d refuses this companion: %s", self._broker.host, self._broker.port, reason
             )
-            self._enqueue(False)
+            self._waiting.put_event(False)
         else:
             log.info("connected to the broker at %s:%d", self._broker.host, self._broker.port)
             self._subscribes_s = self._taken_s = time.monotonic()  # before the next turn may judge this connection
             client.subscribe(_TOPICS)
-            self._enqueue(True)
+            self._waiting.put_event(True)
 
     def _on_subscribe(self, client: mqtt.Client, data: Any, mid: int, reasons: Any, properties: Any) -> None:
         self._subscribes_s = None
@@ -167,6 +162,7 @@ class Intake:
         neither again. A new connection asks for everything anew.
         """
         self._network_beat(SOON_S)
+        self._junk.settle()
         if not client.is_connected():
             return
         late_s = time.monotonic() - self._broker.keepalive_s
@@ -196,36 +192,31 @@ class Intake:
         self._network_beat(NETWORK_S)
         if client is self._client and not self._stopping.is_set():
             log.info("the broker at %s:%d cannot be reached: %s", self._broker.host, self._broker.port, reason)
-            self._enqueue(False)
+            self._waiting.put_event(False)
 
     def _on_message(self, client: mqtt.Client, data: Any, message: mqtt.MQTTMessage) -> None:
         try:
             temple, leaf = wire.parse_topic(message.topic)
+            if not self._waiting.expects(temple):
+                self._refuse(temple)
+                return
             if message.retain and leaf not in _RETAINED:
                 raise wire.WireError(f"{leaf} is retained; expected a live message")
             heard = wire.decode(leaf, bytes(message.payload))
         except wire.WireError as error:
-            log.warning("ignored a message under %s: %s", ascii(message.topic)[:80], error)
+            self._junk.warning("ignored a message under %s: %s", ascii(message.topic)[:80], error)
             return
-        self._enqueue((temple, heard))
+        if not self._waiting.put(temple, heard):
+            self._refuse(temple)
 
-    def _enqueue(self, heard: _Heard) -> None:
-        try:
-            self._waiting.put_nowait(heard)
-        except queue.Full:
-            log.warning("%d messages wait to be stored; one more is left to its ledger", WAITING)
+    def _refuse(self, temple: str) -> None:
+        self._junk.warning("too much comes, or too many names are new: %r is left to its temple's ledger", temple)
 
     def _run(self) -> None:
         heard: list[_Heard] = []
         while self._take(heard):
             self._beat(DISK_S)
-            heard = []
-            try:
-                heard.append(self._waiting.get(timeout=IDLE_S))
-                while len(heard) < BATCH:
-                    heard.append(self._waiting.get_nowait())
-            except queue.Empty:
-                continue
+            heard = self._waiting.take(BATCH, IDLE_S)
 
     def _take(self, heard: list[_Heard]) -> bool:
         """Take messages in, in their order; returns whether there may be more."""
@@ -241,9 +232,11 @@ class Intake:
             if isinstance(each, bool):
                 self._up = each
                 self._scored.clear()  # a broker may have forgotten what it retained
+                self._acknowledged.clear()
                 self._house.reach(each)
             elif isinstance(each[1], wire.Status):
                 self._persist(self._house.heard, each[0], each[1])
+                self._acknowledge_status(each[0], each[1])
             else:
                 self._hear(*each)
         self._keep(tokens)
@@ -251,7 +244,11 @@ class Intake:
         if time.monotonic() >= self._time_due:
             self._time_due = time.monotonic() + TIME_EVERY
             self._house.pass_time()
+            self._house.ask_for_missing(time.monotonic())
             self._tell_changes()
+        if time.monotonic() >= self._acks_due:
+            self._acks_due = time.monotonic() + ACK_EVERY
+            self._acknowledge_all()
         return True
 
     def _hear(self, temple: str, message: wire.Message) -> None:
@@ -264,7 +261,7 @@ class Intake:
             case wire.Findings():
                 self._house.found(temple, message)
             case wire.Reply():
-                self._house.replied(temple, message)
+                self._house.replied(temple, message, time.monotonic())
 
     def _tell_scores(self) -> None:
         """Let homes that know no game see what counts in the game of each temple, where that has changed."""
@@ -296,9 +293,13 @@ class Intake:
         self._told = versions
 
     def _keep(self, tokens: list[tuple[str, wire.Token]]) -> None:
-        if tokens:
-            for receipt in self._persist(self._house.receive, tokens) or ():
-                self._answer(receipt)
+        if not tokens:
+            return
+        receipts = self._persist(self._house.receive, tokens) or ()
+        for receipt in receipts:
+            self._acknowledge(receipt.temple, receipt.source)
+        if any(receipt.gap for receipt in receipts):
+            self._house.ask_for_missing(time.monotonic())
 
     def _persist(self, change: Callable[..., Any], *args: Any) -> Any:
         """Make a change of the house, again and again while its store fails; nothing is acknowledged meanwhile."""
@@ -313,15 +314,27 @@ class Intake:
                 if self._stopping.wait(RETRY_AFTER):
                     return None
 
-    def _answer(self, receipt: Receipt) -> None:
-        if receipt.seq:
-            self._publish(receipt.temple, wire.Ack(receipt.source, receipt.seq))
-        if receipt.gap and time.monotonic() - self._asked.get(receipt.source, -RESEND_EVERY) >= RESEND_EVERY:
-            self._asked[receipt.source] = time.monotonic()
-            log.info("temple %r: asking for its tokens from number %d on again", receipt.temple, receipt.seq + 1)
-            expires = self._clock() + COMMAND_LIVES
-            command = wire.Command(self._entropy(16).hex(), wire.CommandName.RESEND, expires, receipt.seq + 1)
-            self._publish(receipt.temple, command)
+    def _acknowledge_status(self, temple: str, status: wire.Status) -> None:
+        """Acknowledge what is stored of a ledger that has just come: one from a backup is known by it at once.
+
+        Once for each session and source of a temple while the connection lasts, and again after it was away.
+        """
+        if status.source is None or status.state in (wire.State.LOST, wire.State.STOPPED):
+            self._acknowledged.pop(temple, None)
+        elif self._acknowledged.get(temple) != (status.session, status.source):
+            self._acknowledged[temple] = (status.session, status.source)
+            self._acknowledge(temple, status.source)
+
+    def _acknowledge_all(self) -> None:
+        if self._up:
+            for temple in self._house.temples():
+                if temple.alive and temple.source:
+                    self._acknowledge(temple.name, temple.source)
+
+    def _acknowledge(self, temple: str, source: str) -> None:
+        mark = self._house.mark(source)
+        if mark.seq:
+            self._publish(temple, wire.Ack(source, mark.seq, mark.token or None, self._clock()))
 
     def _publish(self, temple: str, message: wire.Ack | wire.Command | wire.Score, retain: bool = False) -> None:
         self._send(wire.topic(temple, message.leaf), message, retain)

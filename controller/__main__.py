@@ -9,6 +9,7 @@ import os
 import secrets
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,8 +20,8 @@ from controller.control import ControlError, InUseError, ask, held, prepare
 from controller.counting import SECOND
 from controller.ledger import FILE_NAME, LedgerError, LedgerTrouble
 from controller.plain import BEAMS as _WORDS
+from controller.plain import NOTICES, told_calibration, told_selftest
 from controller.plain import TROUBLES as _TROUBLES
-from controller.plain import told_calibration, told_selftest
 from controller.scenario import MOST_DROPS
 from controller.script import MAX_BYTES, ScenarioError, Script
 from controller.script import read as read_script
@@ -128,10 +129,28 @@ def _parser() -> argparse.ArgumentParser:
     status.add_argument("--json", action="store_true", help="as a JSON object")
     status.set_defaults(command=_status)
 
+    dismiss = commands.add_parser(
+        "dismiss", parents=[common, simulated], help="take away a notice that you have dealt with (see status)"
+    )
+    dismiss.add_argument("code", metavar="CODE", help="its code, such as ledger_restored")
+    dismiss.set_defaults(command=_dismiss)
+
     export = commands.add_parser("export", parents=[common, simulated], help="write out the ledger")
     export.add_argument("--format", choices=("jsonl", "csv"), default="jsonl", help="JSON lines, or CSV (jsonl)")
     export.add_argument("--output", type=Path, metavar="FILE", help="a file instead of the terminal")
     export.set_defaults(command=_export)
+
+    backup = commands.add_parser(
+        "backup", parents=[common], help="copy the ledger and what was learned into one file, while the daemon runs"
+    )
+    backup.add_argument("file", type=Path, metavar="FILE", help="the backup, which is replaced if it is there")
+    backup.set_defaults(command=_backup, simulate=False)
+
+    restore = commands.add_parser(
+        "restore", parents=[common], help="put a backup in the ledger's place, while no daemon runs"
+    )
+    restore.add_argument("file", type=Path, metavar="FILE", help="a file that 'backup' wrote")
+    restore.set_defaults(command=_restore, simulate=False)
     return parser
 
 
@@ -191,6 +210,7 @@ def _run(settings: Settings, given: argparse.Namespace) -> int:
     from controller.daemon import run
 
     script = _script(Path(given.simulate)) if isinstance(given.simulate, str) else None
+    os.umask(0o077)  # the ledger, and what the daemon makes beside it, are for its owner alone
     return run(settings, given.keys, script)
 
 
@@ -294,6 +314,19 @@ def _status(settings: Settings, given: argparse.Namespace) -> int:
     return 0
 
 
+def _dismiss(settings: Settings, given: argparse.Namespace) -> int:
+    if ask(settings.state, {"do": "dismiss", "code": given.code}, 10) is None:
+        from controller.offline import dismiss
+
+        if not (settings.state / FILE_NAME).exists():
+            return _no_daemon(settings)
+        with held(settings.state):
+            if not dismiss(settings, given.code):
+                return _complain(f"there is no notice {given.code!r}; 'status' lists those that stand", EXIT_REFUSED)
+    print(f"{given.code} is dismissed")
+    return 0
+
+
 def _export(settings: Settings, given: argparse.Namespace) -> int:
     from controller.offline import export
 
@@ -305,6 +338,37 @@ def _export(settings: Settings, given: argparse.Namespace) -> int:
         return _complain(f"{given.output} cannot be written: {error.strerror}", EXIT_REFUSED)
     if given.output is not None:
         print(f"{_tokens(number)} written to {given.output}")
+    return 0
+
+
+def _backup(settings: Settings, given: argparse.Namespace) -> int:
+    from controller.backup import BackupError, backup
+
+    try:
+        number = backup(settings.state, given.file)
+    except BackupError as error:
+        return _complain(str(error), EXIT_REFUSED)
+    print(f"{_tokens(number)} backed up to {given.file}")
+    return 0
+
+
+def _restore(settings: Settings, given: argparse.Namespace) -> int:
+    from controller.backup import BackupError, restore
+
+    prepare(settings.state)
+    try:
+        with held(settings.state):
+            number, waiting, kept = restore(settings.state, given.file, datetime.now(UTC))
+    except InUseError as error:
+        return _complain(f"{error}: stop it, restore, and start it again", EXIT_REFUSED)
+    except BackupError as error:
+        return _complain(str(error), EXIT_REFUSED)
+    print(
+        f"{_tokens(number)} restored from {given.file}. A new source begins; {_tokens(waiting)} that the companion "
+        "did not have then will be sent again, and it knows those that it has."
+    )
+    if kept is not None:
+        print(f"The ledger that was there is kept as {kept}")
     return 0
 
 
@@ -323,6 +387,10 @@ def _described(report: Mapping[str, object], state: Path) -> str:
     lines = [f"Temple {report['temple']}: {report['state'] if report['running'] else 'no daemon runs'}"]
     if trouble := report.get("trouble"):
         lines.append(f"  Attention        {_TROUBLES.get(str(trouble), trouble)}")
+    notices = report.get("notices")
+    for notice in notices if isinstance(notices, list) else ():
+        code, at = notice["code"], notice["at"]
+        lines.append(f"  Notice           {at}: {NOTICES.get(code, code)} ('dismiss {code}' takes this away)")
     for god in God:
         facts = [_tokens(each("totals").get(god, "unknown"))]
         if beam := each("beams").get(god):

@@ -32,7 +32,11 @@ class RefusedError(Exception):
 
 
 class Commands:
-    """Answers commands. A command that comes twice, as QoS 1 allows, gets the answer it had, and does nothing."""
+    """Answers commands. A command that comes twice, as QoS 1 allows, gets the answer it had, and does nothing.
+
+    A command has expired where it has by this temple's clock and by the companion's, as far as that is known: either
+    may be wrong by years. `resend` never expires, as to carry it out late or twice does no harm.
+    """
 
     def __init__(self, handlers: Mapping[CommandName, Handler], answer: Callable[[Reply], object]) -> None:
         """Begin with nothing remembered."""
@@ -40,8 +44,8 @@ class Commands:
         self._answer = answer
         self._seen: OrderedDict[str, Reply | None] = OrderedDict()
 
-    def take(self, command: Command, now: datetime) -> None:
-        """Carry a command out, or say why not."""
+    def take(self, command: Command, now: datetime, companion_now: datetime | None = None) -> None:
+        """Carry a command out, or say why not; `companion_now` is the present time by the companion's clock."""
         if command.id in self._seen:
             if (reply := self._seen[command.id]) is not None:
                 self._answer(reply)
@@ -50,7 +54,9 @@ class Commands:
         while len(self._seen) > _REMEMBERED:
             self._seen.popitem(last=False)
         try:
-            if now > command.expires:
+            if companion_now is not None:
+                now = min(now, companion_now)
+            if now > command.expires and command.name is not CommandName.RESEND:
                 raise RefusedError(
                     "expired",
                     f"{command.name} expired at {format_utc(command.expires)}, and here it is {format_utc(now)}",

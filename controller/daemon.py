@@ -24,15 +24,17 @@ from controller.beams import Beams, HeaderBeams
 from controller.board import BoardBeams
 from controller.calibration import PATIENCE_NS, USUAL, Calibration
 from controller.commands import Result
-from controller.control import ControlError, Door, held, prepare, socket_path
+from controller.control import ControlError, Door, InUseError, StateLock, prepare, socket_path
 from controller.counting import MS, SECOND
 from controller.herald import Identity
-from controller.items import Calibrate, Drop, Heard, Item, Look, Read, Selftest, Stop
+from controller.items import Calibrate, Dismiss, Drop, Heard, Item, Look, Read, Selftest, Stop
 from controller.keys import Keyboard
-from controller.ledger import FILE_NAME, Ledger, LedgerTrouble
+from controller.ledger import FILE_NAME, Ledger, LedgerError, LedgerTrouble
+from controller.ledger_copy import read_copy
 from controller.link import Link
 from controller.liveness import SOON_S, Feeder, Pulse, supervisor
 from controller.pipeline import Clock, Pipeline
+from controller.recovery import open_ledger
 from controller.scenario import MOST_DROPS, SPACING_NS, SimulatedBeams
 from controller.script import Script
 from controller.settings import Settings
@@ -56,8 +58,8 @@ log = logging.getLogger(__name__)
 def run(settings: Settings, keys: bool, script: Script | None = None) -> int:
     """Run a temple until a signal comes; return the exit code. A script plays on its simulated beams meanwhile.
 
-    Raises `BeamsError`, `ControlError`, `InUseError` and `LedgerError` for what keeps it from starting, and
-    `ScenarioError` for a script that cannot be played.
+    Raises `BeamsError`, `ControlError` and `InUseError` for what keeps it from starting, and `ScenarioError` for a
+    script that cannot be played. What is wrong with the disk or the ledger does not: the temple's status says so.
     """
     socket_path(settings.state)
     stage = None
@@ -66,21 +68,27 @@ def run(settings: Settings, keys: bool, script: Script | None = None) -> int:
         settings = replace(settings, counting=script.limits(settings.counting), chosen=settings.chosen | wanted)
         stage = Stage(script, SimulatedBeams(time.monotonic_ns), time.monotonic_ns, _say)
     prepare(settings.state)
-    with held(settings.state):
+    lock = StateLock(settings.state)
+    with suppress(ControlError):  # what opens the ledger tries again, and says so
+        lock.take()
+    try:
         if stage is None:
-            return _Daemon(settings).run(keys)
+            return _Daemon(settings, lock).run(keys)
         stage.start()
-        while (code := _Daemon(settings, stage).run(keys)) == RESTART and stage.rest():
+        while (code := _Daemon(settings, lock, stage).run(keys)) == RESTART and stage.rest():
             pass
         stage.close()
         return 0 if code == RESTART else code
+    finally:
+        lock.release()
 
 
 class _Daemon:
     """One run of the daemon. It is also the hands of the keys, and the one who answers at the door."""
 
-    def __init__(self, settings: Settings, stage: Stage | None = None) -> None:
+    def __init__(self, settings: Settings, lock: StateLock, stage: Stage | None = None) -> None:
         self._settings = settings
+        self._lock = lock
         self._stage = stage
         self._ended = threading.Event()
         self._pulse = Pulse(("beams", "pipeline", "link", "door"), time.monotonic)
@@ -107,11 +115,13 @@ class _Daemon:
             timing=self._beams.timing,
         )
         ledger = self._open_first()
-        source = ledger.source if ledger else None
+        copy = None if ledger else self._copy_first()
+        found = ledger or copy
+        source = found.source if found else None
         self._link = Link(
             settings.broker,
             settings.temple,
-            f"templo-{(source or self._identity.session)[:16]}",
+            _client_id(source or self._identity.session),
             self._identity.gone(State.LOST, source),
             items.put,
             beat=self._pulse.of("link"),
@@ -123,7 +133,9 @@ class _Daemon:
             limits=settings.counting,
             levels=self._beams.open(lambda god, at_ns, dark: items.put(Heard(god, at_ns, dark))),
             ledger=ledger,
+            copy=copy,
             reopen=self._open,
+            read_copy=self._read_copy,
             outlet=self._link,
             clock=Clock(time.monotonic_ns, lambda: datetime.now(UTC)),
             new_id=lambda: secrets.token_hex(16),
@@ -139,10 +151,12 @@ class _Daemon:
             prove=self._beams.prove,
             emitters=self._beams.emitters,
             board=self._board,
+            renewed=self._introduce,
         )
         self._thread = threading.Thread(target=self._pipeline.run, name="pipeline", daemon=True)
         self._dead: str | None = None
         self._levels = LevelWatch()
+        self._complained = False
 
     def run(self, keys: bool) -> int:
         """Start every thread, wait for the end, and leave in order."""
@@ -152,11 +166,12 @@ class _Daemon:
         with suppress(OSError, ValueError):  # stderr may be no file
             faulthandler.enable()  # so that a watchdog's SIGABRT leaves in the log where every thread stood
         with ExitStack() as stack:
-            door = Door(socket_path(self._settings.state), self._answer, self._pulse.of("door"))
-            stack.callback(door.close)
             self._thread.start()
             self._link.start()
-            door.start()
+            if (door := self._open_door()) is None:
+                self._pulse.rest("door")
+            else:
+                stack.callback(door.close)
             _say(
                 f"templo-controller ready: temple={self._settings.temple} state={self._settings.state} "
                 f"broker={self._link.address} beams={self._settings.beams.source}"
@@ -171,13 +186,17 @@ class _Daemon:
                 "beams": self._beams.alive,
                 "pipeline": self._thread.is_alive,
                 "link": self._link.alive,
-                "door": door.alive,
             }
+            if door is not None:
+                watched["door"] = door.alive
             while not self._ended.wait(self._feeder.pause(WATCH_S)):
                 if dead := [name for name, alive in watched.items() if not alive()]:
                     self._dead = dead[0]
                     break
                 self._check_levels()
+                if door is None and (door := self._open_door()) is not None:
+                    stack.callback(door.close)
+                    watched["door"] = door.alive
                 if self._simulated is None and self._board is None:
                     self._pulse.beat("beams", SOON_S)
                 self._feeder.turn()
@@ -190,7 +209,8 @@ class _Daemon:
             self._beams.close()
         self._items.put(Stop())
         self._thread.join(_LAST_S)
-        self._link.stop(self._identity.gone(State.STOPPED, self._pipeline.source))
+        pipeline = self._pipeline
+        self._link.stop(self._identity.gone(State.STOPPED, pipeline.source, notices=pipeline.notices))
         return RESTART if self._restarts else 0
 
     def drop(self, god: God) -> str:
@@ -253,15 +273,42 @@ class _Daemon:
         self._ended.set()
 
     def _open(self) -> Ledger:
-        return Ledger.open(self._settings.state / FILE_NAME, lambda: secrets.token_hex(16))
+        try:
+            self._lock.take()
+        except (ControlError, InUseError) as error:
+            raise LedgerTrouble(Trouble.LEDGER_READ_ONLY, str(error)) from error
+        return open_ledger(self._settings.state, lambda: secrets.token_hex(16), lambda: datetime.now(UTC))
+
+    def _read_copy(self) -> Ledger:
+        return read_copy(self._settings.state / FILE_NAME)
 
     def _open_first(self) -> Ledger | None:
-        """Open the ledger, or begin without it where the disk refuses for now: the status says so."""
+        """Open the ledger, or begin without it where it cannot be used for now: the status says so."""
         try:
             return self._open()
-        except LedgerTrouble as error:
+        except (LedgerTrouble, LedgerError) as error:
             log.error("%s", error)
             return None
+
+    def _copy_first(self) -> Ledger | None:
+        """Return what is on a disk that cannot be written, or None where it cannot be read either."""
+        try:
+            return self._read_copy()
+        except (LedgerTrouble, LedgerError) as error:
+            log.error("%s", error)
+            return None
+
+    def _open_door(self) -> Door | None:
+        """Let the command line in; without a socket nobody can come, which keeps no temple from counting."""
+        try:
+            door = Door(socket_path(self._settings.state), self._answer, self._pulse.of("door"))
+        except ControlError as error:
+            if not self._complained:
+                log.error("%s: the command line cannot reach this temple", error)
+            self._complained = True
+            return None
+        door.start()
+        return door
 
     def _check_levels(self) -> None:
         """Hold the beams' levels against what their edges lead to: edges can be lost, or never arrive at all."""
@@ -273,6 +320,10 @@ class _Daemon:
                 self._items.put(Read(god, time.monotonic_ns(), dark))
                 log.info("the level of %s changed and no edge was heard; claiming a line more", god)
                 self._beams.heal()
+
+    def _introduce(self, source: str) -> None:
+        """Meet the broker anew under a new source: a copy of the former ledger may be using its client id."""
+        self._link.introduce(_client_id(source), self._identity.gone(State.LOST, source))
 
     def _give_up(self, dead: str) -> int:
         log.critical("the thread of the %s is dead; ending, to be started anew", dead)
@@ -306,8 +357,11 @@ class _Daemon:
                 return self._calibrate(request)
             case "selftest":
                 return self._ask(Selftest, _ANSWER_S)
+            case "dismiss":
+                return _unless_refused(self._ask(lambda told: Dismiss(str(request.get("code")), told), _ANSWER_S))
             case other:
-                raise ControlError(f"the request is to {other!r}; expected calibrate, drop, selftest or status")
+                expected = "calibrate, dismiss, drop, selftest or status"
+                raise ControlError(f"the request is to {other!r}; expected {expected}")
 
     def _calibrate(self, request: Mapping[str, object]) -> Mapping[str, object]:
         god, number, keep = _god(request), request.get("count", USUAL), request.get("keep")
@@ -316,10 +370,7 @@ class _Daemon:
         if keep is not None and not isinstance(keep, bool):
             raise ControlError(f"keep is {keep!r}; expected true or false")
         patience_s = PATIENCE_NS / SECOND + _ANSWER_S
-        result = self._ask(lambda told: Calibrate(god, number, keep, told), patience_s)
-        if "error" in result:
-            raise ControlError(str(result["error"]))
-        return result
+        return _unless_refused(self._ask(lambda told: Calibrate(god, number, keep, told), patience_s))
 
     def _drop_many(self, request: Mapping[str, object]) -> Mapping[str, object]:
         god = _god(request)
@@ -329,9 +380,7 @@ class _Daemon:
         if not isinstance(every, int | float) or not 1 <= every <= 60_000:
             raise ControlError(f"every_ms is {every!r}; expected milliseconds from 1 to 60000")
         patience_s = _DROPS_S + count * every / 1000
-        result = self._ask(lambda told: Drop(god, count, round(every * MS), False, told), patience_s)
-        if "error" in result:
-            raise ControlError(str(result["error"]))
+        result = _unless_refused(self._ask(lambda told: Drop(god, count, round(every * MS), False, told), patience_s))
         return {**result, "test": self._simulated is None}
 
 
@@ -340,6 +389,17 @@ def _god(request: Mapping[str, object]) -> God:
         return God(str(request.get("god")))
     except ValueError:
         raise ControlError(f"god is {request.get('god')!r}; expected {' or '.join(God)}") from None
+
+
+def _unless_refused(result: Result) -> Result:
+    if "error" in result:
+        raise ControlError(str(result["error"]))
+    return result
+
+
+def _client_id(name: str) -> str:
+    """Return the id under which the broker knows this temple: a second run of it takes over from a dead one."""
+    return f"templo-{name[:16]}"
 
 
 def _dropped(result: Result) -> str:

@@ -13,7 +13,7 @@ from typing import Protocol
 from controller import wire
 from controller.counting import SECOND
 from controller.ledger import Ledger
-from controller.window import Answer, Window
+from controller.window import AckVerdict, Window
 from controller.wire import Beam, God, State, Trouble
 
 NOISE_NS = 5 * SECOND
@@ -46,14 +46,27 @@ class Identity:
     timing: wire.Timing
 
     def status(
-        self, state: State, beams: Mapping[God, Beam], source: str | None, trouble: Trouble | None = None
+        self,
+        state: State,
+        beams: Mapping[God, Beam],
+        source: str | None,
+        trouble: Trouble | None = None,
+        notices: tuple[wire.Notice, ...] = (),
     ) -> wire.Status:
         """Return the status message that says so."""
-        return wire.Status(state, self.session, self.kind, self.software, self.timing, beams, source, trouble)
+        return wire.Status(
+            state, self.session, self.kind, self.software, self.timing, beams, source, trouble, notices
+        )
 
-    def gone(self, state: State, source: str | None, trouble: Trouble | None = None) -> wire.Status:
+    def gone(
+        self,
+        state: State,
+        source: str | None,
+        trouble: Trouble | None = None,
+        notices: tuple[wire.Notice, ...] = (),
+    ) -> wire.Status:
         """Return the status of a temple whose beams nobody watches any more."""
-        return self.status(state, dict.fromkeys(God, Beam.UNKNOWN), source, trouble)
+        return self.status(state, dict.fromkeys(God, Beam.UNKNOWN), source, trouble, notices)
 
 
 class Herald:
@@ -71,7 +84,6 @@ class Herald:
         self._noise: wire.Noise | None = None
         self._noise_ns = 0
         self._stale = False
-        self.restored = False
 
     @property
     def last_seq(self) -> int:
@@ -113,17 +125,16 @@ class Herald:
         self._window.recorded(token.seq, fell_ns)
         self.totals[token.god] += 1
 
-    def acknowledged(self, seq: int, now_ns: int) -> bool:
-        """Take the companion's word; return whether it was news."""
-        answer = self._window.acknowledged(seq, now_ns)
-        if answer is Answer.BEYOND and not self.restored:
-            self.restored = True
-            log.error(
-                "the companion holds token %d and the last here is %d: this ledger came from a backup",
-                seq,
-                self._window.last,
-            )
-        return answer is Answer.NEWS
+    def acknowledged(self, seq: int, now_ns: int, named: bool = False) -> AckVerdict:
+        """Take the companion's word that everything up to `seq` is stored; `named` if it named that token."""
+        return self._window.acknowledged(seq, now_ns, named)
+
+    def renew(self) -> None:
+        """Go on under a new source, whose tokens are those that were not delivered."""
+        self._window = Window(0, self._window.last - self._window.delivered)
+        self._counted = None
+        if self._up:
+            self._window.connected()
 
     def nudged(self) -> None:
         """Send at once what a companion that has just been heard may have missed."""
@@ -152,6 +163,8 @@ class Herald:
     def tell_ledger(self, ledger: Ledger, now_ns: int) -> None:
         """Publish the tokens that are due, and the totals; raises what reading the ledger raises."""
         if self._up:
+            if self._counted is None:  # a companion that meets this temple learns by it which tokens are old
+                self._tell_count(ledger, now_ns)
             self._tell_tokens(ledger, now_ns)
             self._tell_count(ledger, now_ns)
 

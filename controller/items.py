@@ -81,6 +81,13 @@ class Drop(NamedTuple):
     told: Callable[[Result], None]
 
 
+class Dismiss(NamedTuple):
+    """A wish to take away a notice that a person has dealt with."""
+
+    code: str
+    told: Callable[[Result], None]
+
+
 class Look(NamedTuple):
     """A wish to know how the temple is."""
 
@@ -106,4 +113,6 @@ class Stop(NamedTuple):
     """The end of the queue."""
 
 
-Item: TypeAlias = Heard | Read | Met | Fell | Shown | Ails | Drop | Look | Selftest | Calibrate | Stop | LinkEvent
+Item: TypeAlias = (
+    Heard | Read | Met | Fell | Shown | Ails | Drop | Dismiss | Look | Selftest | Calibrate | Stop | LinkEvent
+)

@@ -26,14 +26,23 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from controller import wire
+from controller.bounded_log import BoundedLog
 from controller.liveness import IDLE_S, NETWORK_S, SOON_S, Beat, unheard
 from controller.settings import BrokerSettings
 
 BACKOFF_S = (0.5, 10.0)
+_RETREAT_S = 60.0
+"""Another client that uses our client id throws us out each time it connects, and we throw it out: wait so long at
+the most before the next try, so that each has the broker to itself for a while."""
+
+_DUEL = 8
+"""So many times in a row we come back at once: by then it is clear which of two temples has to begin a new source."""
+
 _CONNECT_S = 5.0
 _FAREWELL_S = 2.0
 _HEARD = (wire.Ack.leaf, wire.Command.leaf, wire.Status.leaf)
 _UNSUPPORTED = "Unsupported protocol version"
+_TAKEN_OVER = "Session taken over"
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +68,7 @@ class Down:
 class Came:
     """A companion's message that kept to the contract."""
 
-    message: wire.Ack | wire.Command
+    message: wire.Ack | wire.Command | wire.Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +126,7 @@ class Link:
         self._visit = _Visit()
         self._wake = threading.Event()
         self._complaint = ""
+        self._junk = BoundedLog(log, time.monotonic)
         self._thread = threading.Thread(target=self._run, name="link", daemon=True)
 
     @property
@@ -158,6 +168,14 @@ class Link:
         with self._lock:
             self._forget_taken()
             return bool(self._leaving)
+
+    def introduce(self, client_id: str, will: wire.Status) -> None:
+        """Connect anew under another client id and with another will: both name the source."""
+        self._client_id = client_id
+        self._will = wire.encode(will)
+        client = self._client
+        if client is not None:
+            client.disconnect()
 
     def pull_plug(self, pulled: bool) -> None:
         """Cut the connection without a farewell and keep it cut, or let it come back."""
@@ -213,14 +231,20 @@ class Link:
 
     def _run(self) -> None:
         wait = BACKOFF_S[0]
+        thrown_out = 0
         while not self._stopping:
             was_up = downgraded = False
+            since_s = time.monotonic()
             if not self._unplugged:
                 was_up, downgraded = self._connect_once()
             if self._stopping:
                 return
             if was_up or downgraded:
                 wait = BACKOFF_S[0]
+            lasted = time.monotonic() - since_s > _RETREAT_S
+            thrown_out = thrown_out + 1 if self._visit.taken_over and not lasted else 0
+            if thrown_out > _DUEL:
+                wait = min(2.0 ** (thrown_out - _DUEL), _RETREAT_S)
             if not downgraded:
                 self._wait(self._wake, wait * (0.5 + 0.5 * self._jitter()) if not self._unplugged else None)
                 self._wake.clear()
@@ -269,6 +293,7 @@ class Link:
         until = math.inf if timeout_s is None else time.monotonic() + timeout_s
         while (left_s := until - time.monotonic()) > 0:
             self._beat(SOON_S)
+            self._junk.settle()
             if event.wait(min(IDLE_S, left_s)):
                 return True
         return event.is_set()
@@ -319,6 +344,7 @@ class Link:
         visit.answered.set()
 
     def _on_disconnect(self, reason: ReasonCode, visit: _Visit) -> None:
+        visit.taken_over = reason.getName() == _TAKEN_OVER
         if self._up and not self._stopping:
             log.warning("the connection to %s is gone: %s", self.address, reason)
         visit.over.set()
@@ -340,15 +366,16 @@ class Link:
             _, leaf = wire.parse_topic(arrived.topic)
             message = wire.decode(leaf, bytes(arrived.payload))
         except (wire.WireError, UnicodeDecodeError) as error:
-            log.warning("ignored what came under %s: %s", ascii(arrived.topic)[:80], error)
+            self._junk.warning("ignored what came under %s: %s", ascii(arrived.topic)[:80], error)
             # Only what is no status at all: two temples of one name would answer each other for ever.
             if leaf == wire.Status.leaf:
                 self._listener(Garbled())
             return
         if isinstance(message, wire.Status):
+            self._listener(Came(message))
             return
         if arrived.retain:
-            log.warning("ignored a retained %s: it may be of any age", leaf)
+            self._junk.warning("ignored a retained %s: it may be of any age", leaf)
         elif isinstance(message, wire.Ack | wire.Command):
             self._listener(Came(message))
 
@@ -379,6 +406,7 @@ class _Visit:
         self.answered = threading.Event()
         self.over = threading.Event()
         self.unsupported = False
+        self.taken_over = False
         self.greeted_s = 0.0
         self.subscribed = False
 

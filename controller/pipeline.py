@@ -13,12 +13,13 @@ import logging
 import queue
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from controller import wire
 from controller.beams import Level
-from controller.board_intake import Board, BoardIntake
+from controller.board_intake import Board, BoardIntake, token_id
 from controller.bulletin import Bulletin
 from controller.calibration import USUAL, Calibration
 from controller.commands import Commands, RefusedError, Result
@@ -26,15 +27,16 @@ from controller.counting import MS, SECOND, BeamChanged, Counted, Counter, Event
 from controller.diagnosis import Answer, Finding
 from controller.drops import Drops
 from controller.herald import Herald, Identity, Outlet
-from controller.items import Ails, Calibrate, Drop, Fell, Heard, Item, Look, Met, Read, Selftest, Shown, Stop
+from controller.items import Ails, Calibrate, Dismiss, Drop, Fell, Heard, Item, Look, Met, Read, Selftest, Shown, Stop
 from controller.ledger import Fallen, Ledger, LedgerError, LedgerTrouble
 from controller.lines import Mark
 from controller.link import Came, Down, Garbled, Up
 from controller.liveness import DISK_S, IDLE_S, Beat, unheard
+from controller.name_watch import NameWatch
 from controller.scenario import simulate
 from controller.slots import ALARMING, Found, Slots
 from controller.untold import Untold, Withheld
-from controller.window import Window
+from controller.window import AckVerdict, Window
 from controller.wire import CommandName, Emitters, Flag, God, State, Trouble
 
 RETRY_NS = SECOND // 2
@@ -47,6 +49,8 @@ _BATCH = 256
 _STRAGGLERS_S = 1.0
 _ROUNDS = 10
 _BY_HAND = frozenset({Flag.TEST, Flag.SIMULATED})
+RESTORED = "ledger_restored"
+CLONED = "ledger_cloned"
 log = logging.getLogger(__name__)
 
 
@@ -68,6 +72,8 @@ class Pipeline:
         levels: Mapping[God, Level],
         ledger: Ledger | None,
         reopen: Callable[[], Ledger],
+        copy: Ledger | None = None,
+        read_copy: Callable[[], Ledger] | None = None,
         outlet: Outlet,
         clock: Clock,
         new_id: Callable[[], str],
@@ -78,16 +84,21 @@ class Pipeline:
         prove: Callable[[], Mapping[God, Answer] | None] = lambda: None,
         emitters: Emitters = Emitters.FIXED,
         board: Board | None = None,
+        renewed: Callable[[str], None] = lambda source: None,
     ) -> None:
         """Take over what the composition root opened.
 
         `break_beam` drops tokens through the simulated beams and returns when the last is through; without it a
         wished token is counted from edges that no beam gave, and is a test. `ledger` is None while the disk refuses
-        it: `reopen` is then tried until it works. `prove` switches the emitters, where they can be switched; without
-        a `calibration` nothing that is learned outlives the process. With a `board` nothing is counted here.
+        it: `reopen` is then tried until it works, and meanwhile `copy`, or what `read_copy` finds on the disk later,
+        is published. `prove` switches the emitters, where they can be switched; without a `calibration` nothing that
+        is learned outlives the process. With a `board` nothing is counted here.
+        `renewed` gets each new source that is begun: the connection to the broker has to bear it.
         """
         self.queue: queue.SimpleQueue[Item] = queue.SimpleQueue() if items is None else items
-        self.source = ledger.source if ledger else None
+        self._read_copy = read_copy
+        self._copy = copy
+        self.source = found.source if (found := ledger or copy) else None
         self._identity = identity
         self._calibration = calibration or Calibration(limits, frozenset(), {}, lambda learned: None)
         self._ledger = ledger
@@ -99,6 +110,10 @@ class Pipeline:
         self._break_beam = break_beam
         self._flags = frozenset({Flag.SIMULATED}) if break_beam else frozenset()
         self._board = None if board is None else BoardIntake(board)
+        self._renewed = renewed
+        self._notices = found.notices if found else ()
+        self._ahead_of_us: timedelta | None = None
+        self._name = NameWatch(identity.session)
         limits = self._calibration.limits
         counters: Mapping[God, Counter] = (
             {god: Counter(limits, at.dark, at.at_ns, at.proved) for god, at in levels.items()}
@@ -111,7 +126,7 @@ class Pipeline:
         self._drops = Drops()
         self._trouble: Trouble | None = None
         self._retry_ns = clock.monotonic_ns() if ledger is None else None
-        self._herald = Herald(outlet, *_told(ledger))
+        self._herald = Herald(outlet, *_told(found))
         self._commands = Commands(
             {
                 CommandName.IDENTIFY: lambda _, told: told(self._identify()),
@@ -119,6 +134,7 @@ class Pipeline:
                 CommandName.CALIBRATE: self._calibrate,
                 CommandName.RESEND: self._resend,
                 CommandName.DROP: self._test,
+                CommandName.DISMISS: self._dismiss_by_command,
             },
             outlet.publish,
         )
@@ -175,9 +191,16 @@ class Pipeline:
         """Return how the temple is."""
         beams = self._slots.beams()
         ails = None if self._board is None else self._board.trouble()
-        trouble = self._trouble or ails or (Trouble.LEDGER_RESTORED if self._herald.restored else None)
-        alert = trouble is not None or any(beam in ALARMING for beam in beams.values())
-        return self._identity.status(State.ALERT if alert else State.READY, beams, self.source, trouble)
+        trouble = self._trouble or ails or (Trouble.NAME_TAKEN if self._name.taken else None)
+        alert = trouble is not None or self.notices or any(beam in ALARMING for beam in beams.values())
+        return self._identity.status(State.ALERT if alert else State.READY, beams, self.source, trouble, self.notices)
+
+    @property
+    def notices(self) -> tuple[wire.Notice, ...]:
+        """What happened to the ledger, by its last word, and what no person has dealt with."""
+        if (readable := self._readable) is not None:
+            self._notices = readable.notices
+        return self._notices
 
     def noise(self) -> wire.Noise:
         """Return what the beams heard that was no token."""
@@ -185,7 +208,7 @@ class Pipeline:
 
     def report(self) -> dict[str, object]:
         """Return everything that there is to know, for the command line."""
-        status, ledger = self.status(), self._ledger
+        status, ledger = self.status(), self._readable
         last = self._herald.last_seq if ledger else None
         return {
             "temple": self._identity.temple,
@@ -196,6 +219,7 @@ class Pipeline:
             "session": status.session,
             "source": status.source,
             "trouble": status.trouble,
+            "notices": [{"code": each.code, "at": wire.format_utc(each.at)} for each in status.notices],
             "beams": dict(status.beams),
             "glitches": self._slots.glitches(),
             "missed_edges": self._slots.missed_edges(),
@@ -233,7 +257,7 @@ class Pipeline:
     def patience(self) -> float | None:
         """Return the seconds until something is due, or None if only the queue can bring news."""
         due = [counter.deadline() for counter in self.counters.values()]
-        due.append(self._herald.deadline() if self._ledger else None)
+        due.append(self._herald.deadline() if self._readable else None)
         due += (self._retry_ns, self._calibration.deadline(), self._bulletin.deadline(), self._drops.deadline())
         soonest = min((at_ns for at_ns in due if at_ns is not None), default=None)
         return None if soonest is None else max(0, soonest - self._clock.monotonic_ns()) / SECOND
@@ -248,22 +272,30 @@ class Pipeline:
                 assert self._board is not None
                 self._take_from(self._board, item)
             case Came(wire.Ack() as ack):
-                ledger = self._ledger if ack.source == self.source else None
-                if ledger is not None and self._herald.acknowledged(ack.seq, self._clock.monotonic_ns()):
-                    ledger.deliver(ack.seq)
+                self._take_ack(ack)
+            case Came(wire.Status() as status):
+                self._take_status(status)
             case Came(wire.Command() as command):
-                self._commands.take(command, self._clock.utc())
+                now = self._clock.utc()
+                self._commands.take(command, now, None if self._ahead_of_us is None else now + self._ahead_of_us)
                 self._herald.nudged()
             case Up():
+                self._name.connected()
                 self._herald.connected()
                 self._bulletin.connected()
             case Garbled():
                 self._herald.garbled()
             case Down():
+                self._ahead_of_us = None
                 self._herald.disconnected()
                 self._bulletin.disconnected()
             case Drop():
                 self._drop(item)
+            case Dismiss(code, told):
+                try:
+                    self._dismiss(code, told)
+                except RefusedError as error:
+                    told(error.told())
             case Look(told):
                 told(self.report())
             case Selftest(told):
@@ -273,6 +305,55 @@ class Pipeline:
                     self._measure(god, number, keep, told)
                 except RefusedError as error:
                     told(error.told())
+
+    def _take_ack(self, ack: wire.Ack) -> None:
+        """Note what the companion has stored, or begin a new source where it proves that the ledger was restored."""
+        if ack.at is not None:
+            self._ahead_of_us = ack.at - self._clock.utc()
+        ledger = self._readable
+        if ledger is None or ack.source != self.source:
+            return
+        try:
+            own = None if ack.token is None else ledger.token_id(ack.seq)
+            if ack.token is not None and own is not None and own != ack.token:
+                self._renew(ledger, RESTORED, f"the companion has another token {ack.seq} than the ledger")
+                return
+            verdict = self._herald.acknowledged(ack.seq, self._clock.monotonic_ns(), named=own is not None)
+            if verdict is AckVerdict.BEYOND:
+                self._renew(ledger, RESTORED, f"the companion has token {ack.seq}, which was never sent from here")
+            elif verdict is AckVerdict.NEWS:
+                ledger.deliver(ack.seq)
+        except (LedgerTrouble, LedgerError) as error:
+            self._failed(error, self._clock.monotonic_ns())
+
+    def _take_status(self, status: wire.Status) -> None:
+        """Notice another temple under this name: one that speaks from a copy of this ledger, or just a namesake."""
+        ledger = self._ledger
+        if not self._name.take(status, self.source, self._clock.monotonic_ns()):
+            return
+        if ledger is not None:
+            try:
+                self._renew(ledger, CLONED, f"session {status.session} speaks from a copy of the ledger")
+            except (LedgerTrouble, LedgerError) as error:
+                self._failed(error, self._clock.monotonic_ns())
+
+    def _renew(self, ledger: Ledger, code: str, why: str) -> None:
+        """Begin a new source with what is not delivered: no token may stay under numbers that others have."""
+        before, source = ledger.source, self._new_id()
+        waiting = ledger.last_seq - ledger.delivered
+        ledger.renew(source, code, self._clock.utc())
+        log.error(
+            "%s (%s): source %s ends here, and %s begins with %d tokens not yet delivered",
+            code,
+            why,
+            before,
+            source,
+            waiting,
+        )
+        self.source = source
+        self._withheld.renumber()
+        self._herald.renew()
+        self._renewed(source)
 
     def _settle(self, now_ns: int) -> None:
         """Draw what follows from what was taken and from the time: record first, then tell."""
@@ -284,9 +365,9 @@ class Pipeline:
         self._record(now_ns)
         self._let_out()
         self._herald.tell_status(self.status())
-        if self._ledger is not None:
+        if (readable := self._readable) is not None:
             try:
-                self._herald.tell_ledger(self._ledger, now_ns)
+                self._herald.tell_ledger(readable, now_ns)
             except (LedgerTrouble, LedgerError) as error:
                 self._failed(error, now_ns)
                 self._herald.tell_status(self.status())
@@ -307,6 +388,7 @@ class Pipeline:
                 if (counted := board.take(item)) is not None:
                     self._slots.note(item.god, counted, self._clock.monotonic_ns())
                     untold = self._untold(item.god, counted, self._flags_of(item.god))
+                    untold.fallen = replace(untold.fallen, token=token_id(item.board, item.mark.seq))
                     untold.fell_ns, untold.place = item.fell_ns, (item.board, item.mark)
                     self._withheld.add(untold)
                     self._calibration.take(item.god, counted)
@@ -384,6 +466,7 @@ class Pipeline:
         if self._retry_ns is not None:
             log.warning("the ledger can be written again")
             self._retry_ns = self._trouble = None
+        self._close_copy()
 
     def _let_out(self) -> None:
         """Let everyone hear, in order, of what is recorded for good."""
@@ -394,15 +477,43 @@ class Pipeline:
     def _open(self) -> Ledger:
         """Open the ledger again, after the disk had refused it."""
         ledger = self._reopen()
-        if self.source is None:
-            self.source = ledger.source
+        if self.source != ledger.source:
+            # It could not be opened before, or was damaged and begun anew: what waits is recorded in the new one.
+            before, self.source = self.source, ledger.source
+            self._withheld.renumber()
             self._herald.begin(*_told(ledger))
-        elif self.source != ledger.source:
-            ledger.abandon()
-            raise LedgerError(f"the ledger was exchanged: its source is {ledger.source}; expected {self.source}")
+            if before is not None:
+                self._renewed(ledger.source)
         else:
             ledger.deliver(self._herald.delivered)
         return ledger
+
+    @property
+    def _readable(self) -> Ledger | None:
+        """The ledger, or a copy of it while it cannot be written."""
+        return self._ledger or self._copy
+
+    def _take_copy(self) -> None:
+        """Take a copy of a ledger that cannot be written: all that may be published is in it until it can be."""
+        if self._read_copy is None or self._copy is not None:
+            return
+        try:
+            copy = self._read_copy()
+        except (LedgerTrouble, LedgerError) as error:
+            log.debug("nothing is published from the disk: %s", error)
+            return
+        if self.source is None:
+            self.source = copy.source
+            self._herald.begin(*_told(copy))
+        if self.source == copy.source:
+            self._copy = copy
+        else:
+            copy.abandon()
+
+    def _close_copy(self) -> None:
+        if self._copy is not None:
+            self._copy.abandon()
+            self._copy = None
 
     def _failed(self, error: LedgerTrouble | LedgerError, now_ns: int) -> None:
         trouble = error.trouble if isinstance(error, LedgerTrouble) else Trouble.LEDGER_FAILING
@@ -414,6 +525,7 @@ class Pipeline:
         if self._ledger is not None:
             self._ledger.abandon()
             self._ledger = None
+        self._take_copy()
 
     def _identify(self) -> dict[str, object]:
         return {key: value for key, value in self.report().items() if value is not None}
@@ -421,17 +533,36 @@ class Pipeline:
     def _resend(self, command: wire.Command, told: Callable[[Result], None]) -> None:
         if command.seq is None:
             raise RefusedError("no_seq", "resend needs seq, the first token to send again")
-        if self._ledger is None:
+        if self._readable is None:
             raise RefusedError("ledger", "the ledger cannot be read now: see the temple's status")
         if command.seq > (highest := self._herald.last_seq + 1):
             words = f"resend from {command.seq}; expected at most {highest}, the next token"
             raise RefusedError("beyond", words)
-        try:
-            self._ledger.deliver_again(command.seq)
-        except (LedgerTrouble, LedgerError) as error:
-            raise RefusedError("ledger", str(error)) from error
+        if self._ledger is not None:
+            try:
+                self._ledger.deliver_again(command.seq)
+            except (LedgerTrouble, LedgerError) as error:
+                raise RefusedError("ledger", str(error)) from error
         self._herald.resend_from(command.seq)
         told({"from": command.seq, "last_seq": self._herald.last_seq})
+
+    def _dismiss_by_command(self, command: wire.Command, told: Callable[[Result], None]) -> None:
+        if command.notice is None:
+            raise RefusedError("no_notice", "dismiss needs notice, the code of the notice to take away")
+        self._dismiss(command.notice, told)
+
+    def _dismiss(self, code: str, told: Callable[[Result], None]) -> None:
+        """Take away a notice that a person has dealt with."""
+        if self._ledger is None:
+            raise RefusedError("ledger", "the ledger cannot be written now: see the temple's status")
+        try:
+            dismissed = self._ledger.dismiss(code)
+        except (LedgerTrouble, LedgerError) as error:
+            raise RefusedError("ledger", str(error)) from error
+        if not dismissed:
+            standing = ", ".join(notice.code for notice in self.notices) or "none stands"
+            raise RefusedError("no_notice", f"there is no notice {code[:32]!r} here; expected one of: {standing}")
+        told({"dismissed": code, "notices": [notice.code for notice in self.notices]})
 
     def _calibrate(self, command: wire.Command, told: Callable[[Result], None]) -> None:
         if command.god is None:

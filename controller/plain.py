@@ -24,8 +24,18 @@ TROUBLES = {
     "ledger_read_only": "the ledger may only be read: tokens wait in memory",
     "ledger_failing": "the ledger fails: tokens wait in memory",
     "ledger_restored": "the companion knows later tokens: the ledger came from a backup",
+    "name_taken": "another temple uses this name at the broker: give one of them another with --temple",
     "deaf": "no beam is heard: a thread has died, or the counting board is away; 'selftest' says more",
 }
+
+NOTICES = {
+    "ledger_restored": "the ledger came from a backup; everything that falls counts under a new source",
+    "backup_restored": "a backup was restored; everything that falls counts under a new source",
+    "ledger_cloned": "another temple works with a copy of this ledger; this one counts under a new source",
+    "ledger_damaged": "the ledger was damaged and a new one was begun; the old file was kept beside it",
+    "ledger_missing": "the ledger was gone and a new one was begun",
+}
+"""What happened to a ledger, until a person dismisses it."""
 
 EMITTERS = {
     "switched": "switched off and on: each receiver was asked for its answer",
@@ -116,8 +126,8 @@ FINDINGS = {
         "use a shorter USB cable, away from motors and lamps",
     ),
     "no_time": (
-        "the board does not know the time, and refuses commands: no time server has answered",
-        "let it reach the internet, or name a time server of your own network in its settings",
+        "the board does not know the time yet, and refuses commands: no time server and no companion gave it",
+        "drop a token, so that the companion answers; or name a time server of your own network in its settings",
     ),
     "unproved": (
         "it reads clear, and nothing has proved it since the start",

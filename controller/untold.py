@@ -64,6 +64,11 @@ class Withheld:
         """Let every draft stay as it is."""
         self._drafts.clear()
 
+    def renumber(self) -> None:
+        """Record all of them again, as the ledger has begun a new source and numbers them anew."""
+        for untold in self._untold:
+            untold.recorded = None
+
     def unrecorded(self) -> int:
         """Return how many the ledger does not hold as they are now."""
         return sum(untold.recorded is None for untold in self._untold)

@@ -11,13 +11,13 @@ from enum import Enum, auto
 from controller.counting import SECOND
 
 
-class Answer(Enum):
+class AckVerdict(Enum):
     """What an acknowledgement turned out to be."""
 
     NEWS = auto()
     OLD = auto()
     BEYOND = auto()
-    """It speaks of tokens that were never recorded here: this ledger came from a backup."""
+    """It speaks of a token that was never sent from here: this ledger came from a backup."""
 
 
 class Window:
@@ -28,6 +28,8 @@ class Window:
     - After a silence everything in flight is sent again, in order, at first after 2 s, then twice as long each time
       up to 30 s; any news, and every new connection, starts that over.
     - A token is news (not replayed) at most once: when it is first sent, within 2 s of its fall.
+    - An acknowledgement is believed for a number that was sent since the window was made, or whose token the
+      companion has named; any other that is ahead is `BEYOND` and moves nothing.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class Window:
         self._wait = patience[0]
         self._next = delivered + 1
         self._highest = last
+        self._sent = delivered
         self._fell: deque[tuple[int, int]] = deque()
         self._up = False
         self._silent_ns: int | None = None
@@ -78,17 +81,20 @@ class Window:
         if self._up:
             self._again()
 
-    def acknowledged(self, seq: int, now_ns: int) -> Answer:
-        """Take the companion's word that everything up to `seq` is stored."""
-        if seq > self.last:
-            return Answer.BEYOND
+    def acknowledged(self, seq: int, now_ns: int, named: bool = False) -> AckVerdict:
+        """Take the companion's word that everything up to `seq` is stored.
+
+        `named` says that it gave the id of that token: it was sent then, if only before this process began.
+        """
         if seq <= self.delivered:
-            return Answer.OLD
+            return AckVerdict.OLD
+        if seq > (self.last if named else self._sent):
+            return AckVerdict.BEYOND
         self.delivered = seq
         self._next = max(self._next, seq + 1)
         self._wait = self._patience[0]
         self._silent_ns = now_ns + self._wait if self.in_flight else None
-        return Answer.NEWS
+        return AckVerdict.NEWS
 
     def resend_from(self, seq: int) -> None:
         """Count `seq` and what follows as not delivered, and send it again."""
@@ -122,6 +128,7 @@ class Window:
         if self._silent_ns is None:
             self._silent_ns = now_ns + self._wait
         self._next = seq + 1
+        self._sent = max(self._sent, seq)
         replayed = seq <= self._highest or not self._is_fresh(seq, now_ns)
         self._highest = max(self._highest, seq)
         return replayed

@@ -88,9 +88,9 @@ class Home:
         return self.house.play(table.id, token, seat, Move(str(move[0]), move[1:]), now, request)
 
     def token(self, seq: int, god: str = "tlaloc", *flags: str, source: str = SOURCE, **fields: object) -> wire.Token:
-        """Return a token that fell now."""
+        """Return a token that fell now, with an id of its own for each number of each source."""
         at = fields.pop("at", self.clock.now)
-        token = str(fields.pop("token", f"{seq:032x}"))
+        token = str(fields.pop("token", f"{seq:032x}" if source == SOURCE else f"{source[:16]}{seq:016x}"))
         replayed = bool(fields.pop("replayed", False))
         assert isinstance(at, datetime)
         return wire.Token(source, seq, token, wire.God(god), at, 14.0, frozenset(flags), replayed)

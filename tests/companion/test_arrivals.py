@@ -19,10 +19,13 @@ def database(request: pytest.FixtureRequest) -> str:
 BEAMS = dict.fromkeys(wire.God, wire.Beam.CLEAR)
 
 
-def status(state: str = "ready", source: str = SOURCE, **beams: str) -> wire.Status:
+SESSION, OTHER_SESSION = "c" * 32, "d" * 32
+
+
+def status(state: str = "ready", source: str = SOURCE, session: str = "", **beams: str) -> wire.Status:
     return wire.Status(
         state=wire.State(state),
-        session="c" * 32,
+        session=session or (SESSION if source == SOURCE else OTHER_SESSION),
         kind=wire.Kind.SIMULATOR,
         software="0",
         timing=wire.Timing.SIMULATED,
@@ -73,9 +76,10 @@ def test_law_the_mark_is_the_highest_number_with_nothing_missing_below_it(order:
     mark, kept = Mark(), set[int]()
     for start in range(0, len(order), size):
         kept.update(order[start : start + size])
-        mark = mark.with_kept(order[start : start + size])
+        mark = mark.with_stored({n: f"{n:032x}" for n in order[start : start + size]})
         assert mark.seq == max(n for n in range(12) if set(range(1, n + 1)) <= kept)
-        assert mark.ahead == {n for n in kept if n > mark.seq}
+        assert mark.token == (f"{mark.seq:032x}" if mark.seq else "")
+        assert mark.ahead == {n: f"{n:032x}" for n in kept if n > mark.seq}
 
 
 def test_a_restored_ledger_is_held_apart_and_never_merged(home: Home, caplog: pytest.LogCaptureFixture) -> None:
@@ -90,6 +94,128 @@ def test_a_restored_ledger_is_held_apart_and_never_merged(home: Home, caplog: py
     caplog.clear()
     home.restart()
     assert home.house.temple("templo").quarantined == 1
+
+
+# -- a token is one token by its id --
+
+
+def again(home: Home, seq: int, of: int, source: str = OTHER) -> wire.Token:
+    """Return token `of` as a renewed ledger sends it again: under a new source, as number `seq`."""
+    return home.token(seq, source=source, token=f"{of:032x}", replayed=True)
+
+
+def test_a_renewed_ledger_s_tokens_count_once_and_are_acknowledged_under_its_new_source(home: Home) -> None:
+    table = home.table(temple="templo")
+    home.house.heard("templo", status())
+    home.house.receive([("templo", home.token(n)) for n in range(1, 6)])
+    home.house.heard("templo", status(source=OTHER, session=SESSION))
+    receipt = home.house.receive([("templo", again(home, seq, of)) for seq, of in ((1, 4), (2, 5), (3, 6))])[0]
+    assert (receipt.source, receipt.seq, receipt.token, receipt.gap) == (OTHER, 3, f"{6:032x}", False)
+    assert view(home, table.id)["total"] == 6
+    assert home.house.temple("templo").totals[wire.God.TLALOC] == 6
+    assert home.house.temple("templo").quarantined == 0
+
+
+def test_a_token_is_known_by_its_id_after_a_restart_as_often_as_it_comes(home: Home) -> None:
+    table = home.table(temple="templo")
+    home.house.receive([("templo", home.token(1)), ("templo", home.token(2))])
+    for _ in range(2):
+        home.restart()
+        receipts = home.house.receive([("templo", again(home, 1, 1)), ("templo", again(home, 2, 2))])
+        assert [(each.seq, each.token) for each in receipts] == [(2, f"{2:032x}")]
+    home.restart()
+    assert home.house.mark(OTHER) == Mark(2, f"{2:032x}")
+    assert view(home, table.id)["total"] == 2
+    assert [each.token.seq for each in home.house.fallen(table.id)] == [1, 2]
+
+
+def test_a_token_under_two_sources_in_one_batch_counts_once(home: Home) -> None:
+    table = home.table(temple="templo")
+    receipts = home.house.receive(
+        [("templo", home.token(1)), ("templo", again(home, 1, 1)), ("templo", home.token(1))]
+    )
+    assert {(each.source, each.seq) for each in receipts} == {(SOURCE, 1), (OTHER, 1)}
+    assert view(home, table.id)["total"] == 1
+
+
+def test_known_tokens_above_a_gap_wait_for_the_gap_like_any_other(home: Home) -> None:
+    home.table(temple="templo")
+    home.house.receive([("templo", home.token(n)) for n in range(1, 4)])
+    receipt = home.house.receive([("templo", again(home, 2, 2)), ("templo", again(home, 3, 3))])[0]
+    assert (receipt.seq, receipt.gap) == (0, True)
+    home.restart()
+    receipt = home.house.receive([("templo", again(home, 1, 1))])[0]
+    assert (receipt.seq, receipt.gap) == (3, False)
+
+
+def test_a_known_token_is_not_on_its_way(home: Home) -> None:
+    home.table(temple="templo")
+    home.house.receive([("templo", home.token(n)) for n in range(1, 4)])
+    home.house.heard("templo", status("lost"))
+    home.house.heard("templo", status(source=OTHER))
+    home.house.receive([("templo", again(home, 1, 3))])
+    home.house.counts("templo", wire.Count(OTHER, 3, {wire.God.HUITZILOPOCHTLI: 1, wire.God.TLALOC: 2}))
+    assert home.house.on_way("templo") == {wire.God.HUITZILOPOCHTLI: 1, wire.God.TLALOC: 1}
+    home.house.receive([("templo", again(home, 2, 4)), ("templo", again(home, 3, 5))])
+    assert home.house.on_way("templo") == dict.fromkeys(wire.God, 0)
+
+
+def test_totals_of_a_temple_s_whole_life_do_not_make_its_earlier_ledger_s_tokens_missing(home: Home) -> None:
+    home.table(temple="templo")
+    home.house.receive([("templo", home.token(1))])
+    home.house.counts("templo", wire.Count(SOURCE, 3, {wire.God.HUITZILOPOCHTLI: 70, wire.God.TLALOC: 80}))
+    assert sum(home.house.on_way("templo").values()) == 2
+
+
+def test_a_stored_token_whose_number_another_has_is_not_held_apart(
+    home: Home, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = home.table(temple="templo")
+    home.house.receive([("templo", home.token(n)) for n in (1, 2)])
+    home.house.receive([("templo", home.token(2, token=f"{1:032x}"))])
+    home.house.receive(
+        [("templo", home.token(1, token="f" * 32)), ("templo", home.token(1, source=OTHER, token="f" * 32))]
+    )
+    assert home.house.temple("templo").quarantined == 0
+    assert view(home, table.id)["total"] == 2
+    assert [doubt for doubt, _ in unclaimed(home, table.id)] == ["stranger"]
+    caplog.clear()
+
+
+def test_a_ledger_that_begins_anew_while_its_temple_works_on_takes_over_without_a_conflict(home: Home) -> None:
+    table = home.table(temple="templo")
+    home.house.heard("templo", status())
+    home.house.receive([("templo", home.token(1))])
+    home.house.heard("templo", status(source=OTHER, session=SESSION))
+    home.house.receive([("templo", home.token(1, source=OTHER))])
+    assert home.house.temple("templo").health().code == "ready"
+    assert view(home, table.id)["total"] == 2
+    home.restart()
+    assert home.house.temple("templo").source == OTHER
+
+
+def test_what_a_stranger_says_in_a_temple_s_name_changes_no_token_no_mark_and_no_table(home: Home) -> None:
+    table = home.table(temple="templo")
+    home.house.heard("templo", status())
+    home.house.receive([("templo", home.token(n)) for n in (1, 2, 4)])
+    before = (home.house.mark(SOURCE), home.house.fallen(table.id), home.house.entries(table.id))
+    for spoofed in (
+        status("lost"),
+        status(source=OTHER),
+        status(source=OTHER, session=SESSION),
+        status("stopped", source=OTHER),
+        status(session="e" * 32),
+    ):
+        home.house.heard("templo", spoofed)
+        home.house.counts("templo", wire.Count(OTHER, 10**9, dict.fromkeys(wire.God, 10**9)))
+        home.house.counts("templo", wire.Count(SOURCE, 10**9, dict.fromkeys(wire.God, 10**9)))
+        home.house.ask_for_missing(0)
+    home.restart()
+    assert (home.house.mark(SOURCE), home.house.fallen(table.id), home.house.entries(table.id)) == before
+    assert home.house.mark(OTHER) == Mark()
+    home.house.heard("templo", status())
+    home.house.receive([("templo", home.token(3))])
+    assert view(home, table.id)["total"] == 4
 
 
 def test_a_test_token_is_kept_and_never_scored(home: Home) -> None:
@@ -163,7 +289,7 @@ def test_a_token_in_the_lobby_proves_the_slot_and_scores_nothing(home: Home) -> 
 def test_a_temple_serves_one_table_at_a_time_and_can_be_moved(home: Home) -> None:
     first, second = home.table(temple="templo"), home.table()
     home.house.receive([("templo", home.token(1))])
-    home.house.attach(second.id, home.seated(second), "templo")
+    home.house.attach(second.id, home.seated(second), "templo", first.code)
     home.house.receive([("templo", home.token(2))])
     home.restart()
     home.house.receive([("templo", home.token(3))])

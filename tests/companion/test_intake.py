@@ -57,8 +57,11 @@ class Temple:
     def raw(self, leaf: str, payload: bytes, *, retain: bool = False) -> None:
         self.client.publish(f"templo/{self.name}/{leaf}", payload, qos=1, retain=retain).wait_for_publish(10)
 
+    def acks(self) -> list[wire.Ack]:
+        return [each for each in self.heard if isinstance(each, wire.Ack)]
+
     def acked(self) -> int:
-        return max((each.seq for each in self.heard if isinstance(each, wire.Ack)), default=0)
+        return max((each.seq for each in self.acks()), default=0)
 
     def close(self) -> None:
         self.client.disconnect()
@@ -67,7 +70,7 @@ class Temple:
 
 @contextmanager
 def listening(home: Home, host: str, port: int) -> Iterator[Intake]:
-    intake = Intake(home.house, Broker(host, port), "0" * 32, home.clock, home.entropy)
+    intake = Intake(home.house, Broker(host, port), "0" * 32, home.clock)
     intake.start()
     try:
         yield intake
@@ -80,9 +83,9 @@ def total(home: Home, table_id: str) -> object:
     return table.game.view(table.state, None)["total"]
 
 
-def status(source: str = SOURCE) -> wire.Status:
+def status(source: str = SOURCE, session: str = "c" * 32, state: wire.State = wire.State.READY) -> wire.Status:
     clear = dict.fromkeys(wire.God, wire.Beam.CLEAR)
-    return wire.Status(wire.State.READY, "c" * 32, wire.Kind.PI, "1", wire.Timing.KERNEL, clear, source)
+    return wire.Status(state, session, wire.Kind.PI, "1", wire.Timing.KERNEL, clear, source)
 
 
 @pytest.mark.parametrize("broker", [mosquitto, nats])
@@ -99,12 +102,83 @@ def test_tokens_are_kept_and_then_acknowledged(home: Home, tmp_path: Path, broke
         temple.close()
 
 
+def test_an_acknowledgement_names_the_token_stored_as_its_number_and_the_time(home: Home, tmp_path: Path) -> None:
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
+        temple = Temple(broker.host, broker.port)
+        temple.says(home.token(1, token="d" * 32))
+        eventually(temple.acks)
+        assert temple.acks() == [wire.Ack(SOURCE, 1, "d" * 32, home.clock.now)]
+        temple.close()
+
+
+def test_a_temple_that_comes_is_sent_what_is_stored_of_its_ledger(home: Home, tmp_path: Path) -> None:
+    home.house.receive([("templo", home.token(n)) for n in (1, 2, 3, 7)])
+    home.restart()
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
+        temple = Temple(broker.host, broker.port)
+        temple.says(status(), retain=True)
+        eventually(temple.acks)
+        assert temple.acks() == [wire.Ack(SOURCE, 3, f"{3:032x}", home.clock.now)]
+        temple.close()
+
+
+def test_a_temple_that_says_how_it_is_again_is_acknowledged_once_for_each_start(home: Home, tmp_path: Path) -> None:
+    home.house.receive([("templo", home.token(1))])
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
+        temple = Temple(broker.host, broker.port)
+        for session in ("c" * 32, "c" * 32, "d" * 32):
+            temple.says(status(session=session), retain=True)
+        temple.says(status(session="d" * 32, state=wire.State.LOST), retain=True)
+        temple.says(status(session="d" * 32), retain=True)
+        temple.says(home.token(2))
+        eventually(lambda: temple.acked() == 2)
+        assert [each.seq for each in temple.acks()] == [1, 1, 1, 2]
+        temple.close()
+
+
+def test_a_ledger_of_which_nothing_is_stored_is_acknowledged_nothing(home: Home, tmp_path: Path) -> None:
+    home.house.receive([("templo", home.token(1))])
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
+        temple = Temple(broker.host, broker.port)
+        temple.says(status(source="b" * 32), retain=True)
+        temple.says(status(), retain=True)
+        eventually(temple.acks)
+        assert [each.source for each in temple.acks()] == [SOURCE]
+        temple.close()
+
+
+def test_an_acknowledgement_by_a_stranger_changes_nothing_here(home: Home, tmp_path: Path) -> None:
+    table = home.table(temple="templo")
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
+        temple = Temple(broker.host, broker.port)
+        temple.says(status(), retain=True)
+        temple.says(wire.Ack(SOURCE, 50, "f" * 32, home.clock.now))
+        temple.says(home.token(1))
+        eventually(lambda: wire.Ack(SOURCE, 1, f"{1:032x}", home.clock.now) in temple.acks())
+        assert home.house.mark(SOURCE).seq == 1
+        assert total(home, table.id) == 1
+        temple.close()
+
+
+def test_a_temple_that_is_idle_learns_the_time_again_and_again(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("companion.intake.ACK_EVERY", 0.1)
+    home.house.receive([("templo", home.token(1))])
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
+        temple = Temple(broker.host, broker.port)
+        temple.says(status(), retain=True)
+        eventually(temple.acks)
+        later = home.clock.pass_(minutes=1)
+        eventually(lambda: temple.acks()[-1].at == later)
+        temple.close()
+
+
 def test_a_gap_is_asked_for(home: Home, tmp_path: Path) -> None:
     home.table(temple="templo")
     with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
         temple = Temple(broker.host, broker.port)
-        eventually(lambda: home.house.temple("templo").reachable)
-        time.sleep(0.2)
+        temple.says(status(), retain=True)
         temple.says(home.token(5))
         eventually(lambda: any(isinstance(each, wire.Command) for each in temple.heard))
         command = next(each for each in temple.heard if isinstance(each, wire.Command))
@@ -144,6 +218,21 @@ def test_junk_is_named_in_the_log_and_disturbs_nothing(
     assert "token.seq is -1; expected a whole number" in caplog.text
     assert "token.v is 2; expected 1" in caplog.text
     assert "200000 bytes" in caplog.text
+    caplog.clear()
+
+
+def test_any_amount_of_junk_is_a_few_lines_in_the_log(
+    home: Home, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    home.table(temple="templo")
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
+        temple = Temple(broker.host, broker.port)
+        for n in range(2000):
+            temple.client.publish("templo/templo/token", b"junk %d" % n, qos=1)
+        temple.says(home.token(1))
+        eventually(lambda: temple.acked() == 1)
+        temple.close()
+    assert 1 <= len([record for record in caplog.records if record.levelno >= logging.WARNING]) <= 20
     caplog.clear()
 
 

@@ -106,6 +106,7 @@ class Rig:
         opened: bool = True,
         prove: Callable[[], Mapping[God, Answer] | None] = lambda: None,
         chosen: frozenset[str] = frozenset(),
+        new_id: Callable[[], str] | None = None,
     ) -> None:
         self.now_ns = 1000 * SECOND
         self.disk = Disk(folder / "ledger.sqlite3")
@@ -119,7 +120,7 @@ class Rig:
             reopen=self.disk.open,
             outlet=self.broker,
             clock=Clock(lambda: self.now_ns, lambda: NOON + timedelta(microseconds=self.now_ns // 1000)),
-            new_id=lambda: next(ids),
+            new_id=new_id or ids.__next__,
             break_beam=None,
             calibration=Calibration(
                 Limits(), chosen, learned.load(folder), lambda measured: learned.save(folder, measured)

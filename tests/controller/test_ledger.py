@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -15,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from controller import offline
-from controller.ledger import Fallen, Ledger, LedgerError, LedgerTrouble
+from controller.ledger import LOG_BOUND, Fallen, Ledger, LedgerError, LedgerTrouble
 from controller.settings import load
-from controller.wire import Flag, God, Trouble
+from controller.wire import Flag, God, Notice, Trouble
 
 ROOT = Path(__file__).parents[2]
 numbers = itertools.count(1)
@@ -144,10 +145,10 @@ def test_a_token_whose_commit_seemed_to_fail_is_recorded_once(path: Path) -> Non
 
 def test_a_lone_token_costs_one_page_of_the_disk_and_a_burst_shares_it(path: Path) -> None:
     log = Path(f"{path}-wal")
-    frame = 4096 + 24
+    frame = 512 + 24
     with closing(opened(path)) as ledger:
         ledger.record([fallen()])
-        for burst in (1, 1, 10):
+        for burst in (1, 1, 2):
             size = log.stat().st_size
             ledger.deliver(ledger.last_seq)
             ledger.record([fallen() for _ in range(burst)])
@@ -169,6 +170,103 @@ def test_reading_takes_as_many_steps_after_a_hundred_thousand_tokens_as_after_th
     assert steps != {0}
     with closing(opened(path)) as ledger:
         assert ledger.totals[God.TLALOC] == 100_000
+
+
+# -- the log --
+
+
+def test_the_log_stays_below_its_bound_while_another_process_reads_in_a_loop(path: Path) -> None:
+    script = """
+import sys
+from pathlib import Path
+from controller.ledger import Ledger
+reader = Ledger.open(Path(sys.argv[1]), str, read_only=True)
+print("reading", flush=True)
+while True:
+    for _ in reader.tokens():
+        pass
+"""
+    with closing(opened(path)) as ledger:
+        ledger.record([fallen() for _ in range(3000)])
+        run = [sys.executable, "-c", script, str(path)]
+        with (
+            subprocess.Popen(run, cwd=ROOT, stdout=subprocess.PIPE) as first,
+            subprocess.Popen(run, cwd=ROOT, stdout=subprocess.PIPE) as second,
+        ):
+            try:
+                for each in (first, second):
+                    assert each.stdout is not None
+                    assert each.stdout.readline() == b"reading\n"
+                assert _largest_log(path, ledger, 1200) < LOG_BOUND
+                assert (first.poll(), second.poll()) == (None, None)
+            finally:
+                first.kill()
+                second.kill()
+
+
+def test_the_log_stays_below_its_bound_through_a_burst_of_thousands(path: Path) -> None:
+    with closing(opened(path)) as ledger:
+        recorded = ledger.record([fallen() for _ in range(6000)])
+        assert [token.seq for token in recorded] == list(range(1, 6001))
+        assert ledger.totals[God.TLALOC] == 6000
+        assert Path(f"{path}-wal").stat().st_size < LOG_BOUND
+
+
+def test_a_ledger_with_large_pages_keeps_the_bound_as_well(path: Path) -> None:
+    """As releases before this one made them."""
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("PRAGMA page_size = 4096")
+        raw.execute("PRAGMA user_version = 1")
+    with closing(opened(path)) as ledger:
+        assert ledger._connection.execute("PRAGMA page_size").fetchone() == (4096,)
+        ledger.record([fallen() for _ in range(3000)])
+        assert _largest_log(path, ledger, 300) < LOG_BOUND
+
+
+def test_a_log_that_outgrew_its_bound_before_is_emptied_at_the_opening(path: Path) -> None:
+    with closing(opened(path)) as ledger:
+        ledger.record([fallen()])
+        ledger.abandon()
+    raw = sqlite3.connect(path)
+    raw.execute("PRAGMA wal_autocheckpoint = 0")
+    for _ in range(600):
+        raw.execute("UPDATE meta SET delivered_at = delivered_at + 1")
+        raw.commit()
+    with closing(opened(path)):
+        assert Path(f"{path}-wal").stat().st_size < LOG_BOUND
+    raw.close()
+
+
+def test_a_reader_that_never_ends_is_trouble_once_the_log_is_full_and_nothing_is_lost(path: Path) -> None:
+    ledger = opened(path)
+    ledger._connection.execute("PRAGMA busy_timeout = 10")
+    ledger.record([fallen()])
+    reader = sqlite3.connect(path, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM token").fetchone()
+    tokens = [fallen() for _ in range(2000)]
+    with pytest.raises(LedgerTrouble, match="another program has been reading") as caught:
+        _record_each(ledger, tokens)
+    assert caught.value.trouble is Trouble.LEDGER_FAILING
+    assert Path(f"{path}-wal").stat().st_size < LOG_BOUND
+    reader.close()
+    recorded = ledger.last_seq - 1
+    assert ledger.record([tokens[recorded]])[0].seq == recorded + 2
+    ledger.close()
+
+
+def _record_each(ledger: Ledger, tokens: Sequence[Fallen]) -> None:
+    for token in tokens:
+        ledger.record([token])
+
+
+def _largest_log(path: Path, ledger: Ledger, tokens: int) -> int:
+    """Record tokens one by one, and return the size of the log when it was largest."""
+    largest = 0
+    for _ in range(tokens):
+        ledger.record([fallen()])
+        largest = max(largest, Path(f"{path}-wal").stat().st_size)
+    return largest
 
 
 # -- files that are not a ledger, and disks that refuse --
@@ -202,7 +300,7 @@ def test_a_ledger_of_a_later_release_is_refused(path: Path) -> None:
     with closing(sqlite3.connect(path)) as raw:
         raw.execute("UPDATE meta SET schema = 7")
         raw.commit()
-    with pytest.raises(LedgerError, match="has schema 7; expected 1"):
+    with pytest.raises(LedgerError, match="has schema 7; expected 2 at most"):
         opened(path)
 
 
@@ -279,3 +377,64 @@ def test_a_folder_that_is_not_there_is_trouble(tmp_path: Path) -> None:
     with pytest.raises(LedgerTrouble) as caught:
         opened(tmp_path / "absent" / "ledger.sqlite3")
     assert caught.value.trouble is Trouble.LEDGER_READ_ONLY
+
+
+# -- a new source --
+
+
+def delivered_ledger(path: Path, tokens: int, delivered: int) -> Ledger:
+    ledger = Ledger.open(path, lambda: "a" * 32)
+    ledger.record([fallen() for _ in range(tokens)])
+    ledger.deliver(delivered)
+    return ledger
+
+
+def test_a_new_source_begins_with_what_is_not_delivered_and_says_why(tmp_path: Path) -> None:
+    ledger = delivered_ledger(tmp_path / "ledger", 10, 7)
+    ids = [token.token for token in ledger.tokens()]
+    ledger.renew("b" * 32, "ledger_restored", NOW)
+    assert (ledger.source, ledger.last_seq, ledger.delivered) == ("b" * 32, 3, 0)
+    assert [(token.source, token.seq, token.token) for token in ledger.after(0, 20)] == [
+        ("b" * 32, seq, ids[6 + seq]) for seq in (1, 2, 3)
+    ]
+    assert ledger.notices == (Notice("ledger_restored", NOW),)
+    assert ledger.token_id(1) == ids[7]
+    assert ledger.token_id(0) is None
+
+
+def test_a_new_source_outlives_the_process_and_what_came_before_keeps_its_numbers(tmp_path: Path) -> None:
+    with closing(delivered_ledger(tmp_path / "ledger", 10, 7)) as ledger:
+        ledger.renew("b" * 32, "ledger_restored", NOW)
+        assert ledger.record([fallen()])[0].seq == 4
+        ledger.deliver(2)
+        ledger.renew("c" * 32, "ledger_cloned", NOW)
+        ledger.record([fallen()])
+    with closing(Ledger.open(tmp_path / "ledger", str)) as ledger:
+        assert (ledger.source, ledger.last_seq, ledger.delivered) == ("c" * 32, 3, 0)
+        assert [(token.source[0], token.seq) for token in ledger.tokens()] == [
+            *(("a", seq) for seq in range(1, 8)),
+            *(("b", seq) for seq in (1, 2)),
+            *(("c", seq) for seq in (1, 2, 3)),
+        ]
+        assert {notice.code for notice in ledger.notices} == {"ledger_restored", "ledger_cloned"}
+
+
+def test_a_token_that_is_offered_again_after_a_new_source_began_is_known(tmp_path: Path) -> None:
+    ledger = delivered_ledger(tmp_path / "ledger", 4, 3)
+    late = fallen()
+    ledger.record([late])
+    ledger.renew("b" * 32, "ledger_restored", NOW)
+    assert ledger.record([late])[0].seq == 2
+    assert ledger.last_seq == 2
+
+
+def test_a_notice_stands_until_it_is_dismissed(tmp_path: Path) -> None:
+    path = tmp_path / "ledger"
+    with closing(delivered_ledger(path, 1, 1)) as ledger:
+        ledger.add_notice("ledger_missing", NOW)
+    with closing(Ledger.open(path, str)) as ledger:
+        assert ledger.notices == (Notice("ledger_missing", NOW),)
+        assert not ledger.dismiss("ledger_damaged")
+        assert ledger.dismiss("ledger_missing")
+    with closing(Ledger.open(path, str)) as ledger:
+        assert ledger.notices == ()

@@ -104,7 +104,7 @@ def test_a_ledger_that_cannot_be_opened_at_the_start_is_opened_later(tmp_path: P
 
 
 @pytest.mark.usefixtures("expects_warnings")
-def test_a_ledger_that_was_exchanged_under_the_temple_is_not_written_to(rig: Rig, tmp_path: Path) -> None:
+def test_what_waits_is_recorded_in_a_ledger_that_was_begun_anew_under_the_temple(rig: Rig, tmp_path: Path) -> None:
     rig.connect()
     rig.token()
     rig.disk.trouble = Trouble.LEDGER_FAILING
@@ -113,8 +113,9 @@ def test_a_ledger_that_was_exchanged_under_the_temple_is_not_written_to(rig: Rig
     rig.disk.path = tmp_path / "other.sqlite3"
     Ledger.open(rig.disk.path, lambda: "9" * 32).close()
     rig.take(after_ns=SECOND)
-    assert rig.broker.statuses()[-1].trouble is Trouble.LEDGER_FAILING
-    assert rig.ledger() == []
+    assert (rig.broker.statuses()[-1].state, rig.broker.statuses()[-1].source) == (State.READY, "9" * 32)
+    assert [(token.source, token.seq) for token in rig.ledger()] == [("9" * 32, 1)]
+    assert rig.broker.tokens() == [(1, False), (1, False)]
 
 
 def test_the_pipeline_sleeps_until_something_is_due(rig: Rig) -> None:
@@ -168,8 +169,8 @@ def test_everything_retained_is_told_again_at_every_connection(rig: Rig) -> None
     rig.take(Up(), after_ns=SECOND)
     assert [type(message) for message in rig.broker.told] == [
         wire.Status,
-        wire.Token,
         wire.Count,
+        wire.Token,
         wire.Noise,
         wire.Findings,
     ]
@@ -196,7 +197,7 @@ def test_what_the_broker_has_not_taken_is_not_sent_again_but_what_the_companion_
     assert rig.broker.tokens() == [(1, False)]
     rig.broker.slow = False
     rig.take(after_ns=60 * SECOND)
-    assert rig.broker.tokens() == [(1, False), (1, True)]
+    assert rig.broker.tokens() == [(1, False), (1, False)]
 
 
 @pytest.mark.usefixtures("expects_warnings")
@@ -250,7 +251,7 @@ def test_a_companion_that_asks_hears_at_once_what_it_may_have_missed(rig: Rig) -
     rig.connect()
     rig.token()
     rig.take(command(rig, CommandName.IDENTIFY))
-    assert rig.broker.tokens() == [(1, False), (1, True)]
+    assert rig.broker.tokens() == [(1, False), (1, False)]
 
 
 def test_a_companion_that_lost_its_store_gets_everything_again_even_after_a_restart(rig: Rig, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.counting import SECOND
-from controller.window import Answer, Window
+from controller.window import AckVerdict, Window
 
 
 def up(delivered: int = 0, last: int = 0) -> Window:
@@ -76,10 +76,10 @@ def test_every_token_arrives_in_order_whatever_is_lost_between(before: int, stor
                     window.send_again()
             case "ack late":
                 if acknowledgement:
-                    assert window.acknowledged(acknowledgement, now) in (Answer.OLD, Answer.NEWS)
+                    assert window.acknowledged(acknowledgement, now) in (AckVerdict.OLD, AckVerdict.NEWS)
             case int(seq):
                 answer = window.acknowledged(seq, now) if seq > last else None
-                assert answer in (Answer.BEYOND, None)
+                assert answer in (AckVerdict.BEYOND, None)
     now += 100 * SECOND
     for _ in range(last // 20 + 2):
         if window.silent(now):
@@ -97,7 +97,7 @@ def test_no_more_than_twenty_are_in_flight() -> None:
     window = up(last=100)
     assert send(window, 0) == [(seq, True) for seq in range(1, 21)]
     assert not window.due()
-    assert window.acknowledged(5, 1) is Answer.NEWS
+    assert window.acknowledged(5, 1) is AckVerdict.NEWS
     assert window.due() == range(21, 26)
 
 
@@ -134,13 +134,21 @@ def test_a_silence_sends_everything_again_at_growing_intervals() -> None:
 
 def test_an_acknowledgement_beyond_the_last_token_moves_nothing() -> None:
     window = up(last=3)
-    assert window.acknowledged(4, 0) is Answer.BEYOND
+    assert window.acknowledged(4, 0) is AckVerdict.BEYOND
     assert window.delivered == 0
 
 
-def test_a_companion_that_already_has_what_was_never_sent_is_believed() -> None:
+def test_a_number_that_was_never_sent_is_not_believed() -> None:
     window = up(last=30)
-    assert window.acknowledged(25, 0) is Answer.NEWS
+    assert window.acknowledged(1, 0) is AckVerdict.BEYOND
+    send(window, 0)
+    assert window.acknowledged(21, 0) is AckVerdict.BEYOND
+    assert window.acknowledged(20, 0) is AckVerdict.NEWS
+
+
+def test_a_companion_that_names_the_token_is_believed_though_it_was_sent_by_an_earlier_run() -> None:
+    window = up(last=30)
+    assert window.acknowledged(25, 0, named=True) is AckVerdict.NEWS
     assert send(window, 0) == [(seq, True) for seq in range(26, 31)]
 
 

@@ -16,10 +16,9 @@ from tests.crash.recording import Recording, Said
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 RESTART_EVERY, RESTART_AT = 1_800, 100
-"""Seldom enough that SQLite comes to move its log into the file, after 1,000 pages, and to write over the log."""
-
-REFUSED_EVERY = 25
-"""Commits from one whose sync fails to the next."""
+REFUSED_EVERY, REFUSED_UNTIL = 25, 700
+"""Commits from one whose sync fails to the next. Each opens the ledger anew, which empties its log; after the last of
+them the log comes to its bound by itself, is moved into the file and begun again."""
 
 AFTER = Fallen("f" * 32, God.TLALOC, NOON, 1)
 
@@ -47,7 +46,7 @@ def work(
 ) -> None:
     """Let tokens fall, one or a few a commit, some counted better later; now and then it is ended and started anew.
 
-    Enough commits let SQLite move its log into the file and begin the log again. `ordered` may spoil the ledger.
+    1,300 commits bring the log to its bound. `ordered` may spoil the ledger.
     """
     whims = random.Random("ledger")
     tokens: list[Token] = []
@@ -69,7 +68,7 @@ def work(
             falling.insert(0, replace(draft, width_ns=draft.width_ns + 1_000_000))
         after = _after(ledger, tokens, falling)
         recording.say(("offered", after))
-        if n % REFUSED_EVERY == 0:
+        if n % REFUSED_EVERY == 0 and n <= REFUSED_UNTIL:
             ledger = _refused(folder, recording, ledger, falling, ordered)
         ledger.record(falling)
         tokens = after

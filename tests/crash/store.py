@@ -97,7 +97,7 @@ def check(folder: Path, promise: Promise) -> str:
 
 
 def _wrong(store: SqlStore, house: House, promise: Promise) -> str:
-    mark, above = store.marks().get(SOURCE, (0, frozenset()))
+    mark, _, above = store.marks().get(SOURCE, (0, "", {}))
     if above or mark not in (promise.acknowledged, promise.offered):
         return f"lost: up to {promise.acknowledged} was acknowledged, up to {mark} and {sorted(above)} is kept"
     if not promise.table:

@@ -15,8 +15,8 @@ from tests.crash.__main__ import SYNCED_AT_ONCE
 from tests.crash.recording import recorded
 
 TOKENS = 10_000
-MOST_BYTES = 4_700
-"""Measured 4,338: a page of the log with its frame, and a share of the page in the file at each checkpoint."""
+MOST_BYTES = 900
+"""Measured 791: a small page of the log with its frame, and a share of the pages in the file at each checkpoint."""
 
 
 def test_a_token_costs_one_sync_and_little_more_than_one_page(capsys: pytest.CaptureFixture[str]) -> None:

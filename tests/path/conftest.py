@@ -77,7 +77,7 @@ class Program:
 class Way:
     """Broker, companion and one simulated temple; the books of both ends can be compared at any time."""
 
-    def __init__(self, folder: Path, broker: Broker) -> None:
+    def __init__(self, folder: Path, broker: Broker, temple_clock_s: float = 0) -> None:
         self.broker = broker
         self.web_port = free_port()
         self.temple_state, self.companion_state = folder / "temple", folder / "companion"
@@ -87,8 +87,9 @@ class Way:
              "--state", str(self.companion_state), "--demo-table", "templo"],
             "table ", folder / "companion.log",
         )  # fmt: skip
+        controller = ["tests.path.off_clock", str(temple_clock_s)] if temple_clock_s else ["controller"]
         self.temple = Program(
-            ["controller", "run", "--simulate", *link, "--state", str(self.temple_state)],
+            [*controller, "run", "--simulate", *link, "--state", str(self.temple_state)],
             "templo-controller ready", folder / "temple.log",
         )  # fmt: skip
         self._droppers: list[threading.Thread] = []
@@ -123,11 +124,18 @@ class Way:
 
     def ledger(self) -> list[str]:
         """Return the ids in the temple's ledger, in their order."""
+        return [token["token"] for token in self._exported()]
+
+    def source(self) -> str:
+        """Return the ledger's id; at least one token must have fallen."""
+        return str(self._exported()[-1]["source"])
+
+    def _exported(self) -> list[dict[str, Any]]:
         export = subprocess.run(
             [sys.executable, "-m", "controller", "export", "--state", str(self.temple_state)],
             cwd=ROOT, capture_output=True, check=True, text=True,
         )  # fmt: skip
-        return [json.loads(line)["token"] for line in export.stdout.splitlines()]
+        return [json.loads(line) for line in export.stdout.splitlines()]
 
     def _companion(self, query: str) -> list[Any]:
         with closing(sqlite3.connect(self.companion_state / "companion.sqlite", timeout=60)) as store:

@@ -34,6 +34,28 @@ def form(what: str, request: str = "r1", **more: str) -> dict[str, str]:
     return {"what": what, "request": request, **more}
 
 
+# -- tokens that are missing here --
+
+
+def test_a_refused_request_for_missing_tokens_is_the_first_thing_to_do(
+    home: WebHome, phone: Browser, sent: list[wire.Command], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert "Nothing. Both beams are clear" in text_of(phone.get(f"/temples/{NAME}"))
+    status = home.house.temple(NAME).status
+    assert status is not None
+    assert status.source is not None
+    home.house.counts(NAME, wire.Count(status.source, 20, dict.fromkeys(God, 10)))
+    for now_s in (0.0, 2.0):
+        home.house.ask_for_missing(now_s)
+    home.house.replied(NAME, wire.Reply(sent[-1].id, False, error="<b>it is 18:42 here</b>", code="expired"), 3)
+    page = phone.get(f"/temples/{NAME}")
+    said = text_of(page)
+    assert "refuses to send them again because of its clock: set the clocks of both right" in said
+    assert "Its own words: &lt;b&gt;it is 18:42 here&lt;/b&gt;" in page.text
+    assert "Nothing. Both beams" not in said
+    caplog.clear()
+
+
 # -- who may ask --
 
 
