@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import backlog, footprint, latency, outage, pixels, players, playouts, seer, throughput
+from bench import backlog, footprint, hostile, latency, outage, pixels, players, playouts, seer, throughput
 from bench.figures import Chapter, written
 from bench.programs import BenchError, Programs
 
 PARTS = ("latency", "throughput", "outage", "backlog", "pixels", "rest", "playouts")
-ASKED_FOR = ("players", "seer")
+ASKED_FOR = ("players", "seer", "hostile")
 """What takes minutes more and is measured only where it is named."""
 
 
@@ -34,6 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "backlog": lambda programs: backlog.measure(programs, arguments.backlog),
         "pixels": lambda programs: pixels.measure(programs, arguments.changes, arguments.phones),
         "rest": lambda programs: footprint.measure(programs, arguments.rest, arguments.phones),
+        "hostile": lambda programs: hostile.measure(programs, arguments.attack),
         "playouts": lambda _: playouts.measure(arguments.playouts),
         "players": lambda _: players.measure(arguments.games, arguments.preset or players.PRESETS),
         "seer": lambda _: seer.measure(arguments.games, arguments.preset or players.PRESETS),
@@ -72,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--phones", type=int, default=40, help="pixels, rest: phones (%(default)s)")
     parser.add_argument("--rest", type=float, default=30, help="rest: seconds of standing still (%(default)s)")
     parser.add_argument("--playouts", type=float, default=2, help="playouts: seconds a side and game (%(default)s)")
+    parser.add_argument("--attack", type=float, default=15, help="hostile: seconds of each attack (%(default)s)")
     parser.add_argument("--games", type=int, default=500, help="players, seer: games with each preset (%(default)s)")
     parser.add_argument(
         "--preset",

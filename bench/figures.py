@@ -14,16 +14,17 @@ class Spread:
 
     count: int
     median: float
+    p95: float
     p99: float
     worst: float
 
 
 def spread(samples: Iterable[float]) -> Spread:
-    """Return median, 99th percentile (nearest rank) and worst of the samples; raises ValueError without any."""
+    """Return median, 95th and 99th percentile (nearest rank) and worst; raises ValueError without any sample."""
     ordered = sorted(samples)
     if not ordered:
         raise ValueError("there are 0 samples; expected at least one")
-    return Spread(len(ordered), _rank(ordered, 0.5), _rank(ordered, 0.99), ordered[-1])
+    return Spread(len(ordered), _rank(ordered, 0.5), _rank(ordered, 0.95), _rank(ordered, 0.99), ordered[-1])
 
 
 def _rank(ordered: Sequence[float], share: float) -> float:

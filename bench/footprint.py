@@ -48,7 +48,7 @@ def _idle(running: list[Running], seconds: float) -> list[float]:
 def measure(programs: Programs, seconds: float, phones: int) -> Chapter:
     """Let both daemons and mqtt-io stand still on one broker, then the companion with phones that watch."""
     port = programs.mosquitto()
-    companion = house.start_companion(programs, port)
+    companion = house.start_companion(programs, port, house.CROWD)
     controller = house.start_controller(programs, port, simulated=True)
     other = peer.start(programs, "mqtt-io", port, house.PINS[0], interrupt="both")
     polled = peer.start(programs, "mqtt-io-polling", port, house.PINS[0])

@@ -17,6 +17,8 @@ from bench.stopwatch import Beams, Listener
 from controller import wire
 
 TEMPLE = "bench"
+CROWD = MappingProxyType({"WEB_STREAMS_EACH": "64"})
+"""What a companion is set to whose phones all come from one address, the loopback's."""
 PINS = (17, 27)
 
 
@@ -92,8 +94,11 @@ class Companion:
             return int(connection.execute("SELECT count(*) FROM token").fetchone()[0])
 
 
-def start_companion(programs: Programs, port: int) -> Companion:
-    """Start a companion with a running table for four, and wait until it serves its pages."""
+def start_companion(programs: Programs, port: int, settings: Mapping[str, str] = MappingProxyType({})) -> Companion:
+    """Start a companion with a running table for four, and wait until it serves its pages.
+
+    `settings` are named as in its environment, such as ``WEB_STREAMS``.
+    """
     web = free_port()
     instance = secrets.token_hex(8)
     state = programs.folder / "companion"
@@ -101,6 +106,7 @@ def start_companion(programs: Programs, port: int) -> Companion:
         "companion",
         *("-m", "companion", "run", "--host", HOST, "--port", str(web), "--state", str(state)),
         *("--broker", f"{HOST}:{port}", "--instance", instance, "--demo-table", TEMPLE),
+        **{f"TEMPLO_{name}": value for name, value in settings.items()},
     )
     code, path = running.wait_for("table").split()
     wait_until(lambda: _answers(f"http://{HOST}:{web}/healthz", instance, running), 20, "the companion's pages")

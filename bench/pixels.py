@@ -57,7 +57,7 @@ def clock_offset(page: Page, tries: int = 50) -> tuple[float, float]:
 def measure(programs: Programs, tokens: int, phones: int) -> Chapter:
     """Drop tokens one by one while `phones` streams are open, one of them Chromium's; raises `BenchError`."""
     port = programs.mosquitto()
-    companion = house.start_companion(programs, port)
+    companion = house.start_companion(programs, port, house.CROWD)
     controller = house.start_controller(programs, port)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=system_program("chromium", "chromium-browser"))

@@ -18,9 +18,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from companion import checking, demo, replay
+from companion import backup_commands, checking, demo, held_commands, replay, store_lock
 from companion import settings as configuration
 from companion.addresses import own_names, phone_address
+from companion.backup import BackupError
 from companion.games import registry
 from companion.house import House
 from companion.intake import Broker, Intake
@@ -57,11 +58,33 @@ def main(argv: Sequence[str] | None = None) -> int:
             settings = configuration.load(arguments.config, os.environ, {})
             games = registry.with_aids(registry.load(settings.games))
             return replay.replay(arguments.file, games, sys.stdout, states=not arguments.short)
+        if arguments.command in ("backup", "restore"):
+            settings = configuration.load(arguments.config, os.environ, _flags(arguments))
+            os.umask(0o077)
+            command = backup_commands.back_up if arguments.command == "backup" else backup_commands.restore
+            return command(settings, arguments.file, _now(), sys.stdout)
+        if arguments.command == "held":
+            settings = configuration.load(arguments.config, os.environ, _flags(arguments))
+            os.umask(0o077)
+            given = vars(arguments)
+            wanted = held_commands.Wanted(
+                **{name: given[name] for name in held_commands.Wanted._fields if name in given}
+            )
+            games = registry.with_aids(registry.load(settings.games))
+            return held_commands.held(settings, wanted, games, _now, secrets.token_bytes, sys.stdout)
         if arguments.deck and not arguments.demo_table:
             raise SettingsError("--deck is given without --demo-table; expected both")
         settings = configuration.load(arguments.config, os.environ, _flags(arguments))
         return run(settings, arguments.instance or secrets.token_hex(16), arguments.demo_table, arguments.deck)
-    except (SettingsError, StoreError, ServeError, TextError, registry.RegistryError) as error:
+    except (
+        SettingsError,
+        StoreError,
+        BackupError,
+        held_commands.HeldError,
+        ServeError,
+        TextError,
+        registry.RegistryError,
+    ) as error:
         print(f"templo-companion: {error}", file=sys.stderr)
         return 2
 
@@ -75,14 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     run_command = commands.add_parser("run", help="serve the pages and listen to the temples")
     run_command.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings")
-    for path, meaning in (
-        ("web.host", "address to listen on"),
-        ("web.port", "port to listen on"),
-        ("state", "directory that holds what must last"),
-        ("store", "database URL, where it is not SQLite in the state directory"),
-    ):
-        flag = path.removeprefix("web.").replace(".", "-")
-        run_command.add_argument(f"--{flag}", dest=path, metavar=path.rpartition(".")[2].upper(), help=meaning)
+    _add_settings(run_command, "web.host", "web.port", "state", "store")
     run_command.add_argument("--broker", metavar="HOST[:PORT]", help="the MQTT broker's address")
     run_command.add_argument("--instance", help="what /healthz answers, so that its starter knows it")
     run_command.add_argument(
@@ -98,22 +114,66 @@ def _parser() -> argparse.ArgumentParser:
     again.add_argument("file", type=Path, metavar="FILE", help="what a table's page gave as its JSON")
     again.add_argument("--short", action="store_true", help="print what happened, and not each state")
     again.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings that names further games")
+    for name, meaning, file in (
+        ("backup", "write the whole store into one file, while the companion runs", "the new file"),
+        ("restore", "replace the store by a backup, while the companion does not run", "what backup wrote"),
+    ):
+        command = commands.add_parser(name, help=meaning)
+        command.add_argument("file", type=Path, metavar="FILE", help=file)
+        command.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings")
+        _add_settings(command, "state", "store")
+    _add_held(commands)
     commands.add_parser("launch", help="start broker, companion and temple together", add_help=False)
     commands.add_parser("sheets", help="build PDFs of the pages for the printer", add_help=False)
     return parser
 
 
+def _add_held(commands: Any) -> None:
+    held = commands.add_parser("held", help="decide about tokens held apart, while the companion does not run")
+    actions = held.add_subparsers(dest="what", required=True)
+    for name, meaning in (
+        ("list", "print them, with time, slot and reason"),
+        ("count", "let them count at the table that their temple serves"),
+        ("dismiss", "say that they were no tokens"),
+    ):
+        action = actions.add_parser(name, help=meaning)
+        action.add_argument("--temple", default="", metavar="NAME", help="the temple, where several hold some apart")
+        if name != "list":
+            action.add_argument("tokens", nargs="*", metavar="ID", help="as list prints it")
+            action.add_argument("--all", action="store_true", help="all of the temple's")
+        if name == "count":
+            action.add_argument(
+                "--for", dest="whose", required=True, metavar="SEAT", help="a seat, or who sits there"
+            )
+        action.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings")
+        _add_settings(action, "state", "store")
+
+
+_SETTINGS = {
+    "web.host": "address to listen on",
+    "web.port": "port to listen on",
+    "state": "directory that holds what must last",
+    "store": "database URL, where it is not SQLite in the state directory",
+}
+"""The settings that have a flag, and what they mean."""
+
+
+def _add_settings(parser: argparse.ArgumentParser, *paths: str) -> None:
+    for path in paths:
+        flag = path.removeprefix("web.").replace(".", "-")
+        parser.add_argument(f"--{flag}", dest=path, metavar=path.rpartition(".")[2].upper(), help=_SETTINGS[path])
+
+
 def _flags(arguments: argparse.Namespace) -> dict[str, Any]:
-    names = ("web.host", "web.port", "state", "store")
-    flags = {name: value for name in names if (value := getattr(arguments, name)) is not None}
-    if arguments.broker is not None:
+    flags = {name: value for name in _SETTINGS if (value := getattr(arguments, name, None)) is not None}
+    if getattr(arguments, "broker", None) is not None:
         host, colon, port = arguments.broker.rpartition(":")
         flags |= {"broker.host": host, "broker.port": port} if colon else {"broker.host": arguments.broker}
     return flags
 
 
 def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path | None = None) -> int:
-    """Serve until a signal ends it."""
+    """Serve until a signal ends it; raises `StoreError` where another companion uses the database."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("sqlalchemy").setLevel(logging.WARNING)
     os.umask(0o077)
@@ -123,6 +183,11 @@ def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path |
         raise SettingsError(
             f"state is {str(settings.state_directory)!r}; expected a writable directory ({error})"
         ) from None
+    with store_lock.hold(settings.store_url):
+        return _serve(settings, instance, demo_temple, deck)
+
+
+def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Path | None) -> int:
     hub = Hub()
     store = SqlStore(settings.store_url)
     house = House(store, registry.with_aids(registry.load(settings.games)), _now, secrets.token_bytes, hub.publish)
@@ -137,6 +202,7 @@ def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path |
             address=address,
             instance=instance,
             stream_cap=settings.web.streams,
+            streams_each=settings.web.streams_each,
         ),
     )
     pulse = Pulse(("intake", "server", "pages"), time.monotonic)
@@ -145,6 +211,8 @@ def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path |
         settings.web.host,
         settings.web.port,
         settings.web.streams,
+        connections_each=settings.web.connections_each,
+        proxy=settings.web.proxy,
         beat=pulse.of("server"),
         pages_beat=pulse.of("pages"),
         prove=lambda: hub.streams,

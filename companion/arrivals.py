@@ -11,8 +11,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from companion.games.kernel import TEMPLE, Refusal
-from companion.keeping import KeptToken, Transaction
-from companion.table import Table
+from companion.keeping import ARRIVED, COUNTED, Decision, KeptToken, OldTokens, Transaction
+from companion.table import OLD, Table
 from companion.temples import Temple
 from controller import wire
 
@@ -29,17 +29,31 @@ class Batch:
         self.changed: set[str] = set()
         self.kept: list[KeptToken] = []
         self.resent: list[wire.Token] = []
+        self.arrived: list[Decision] = []
         self._clashing: list[KeptToken] = []
 
-    def take(self, change: Transaction, name: str, token: wire.Token) -> None:
-        """Keep a token, and enter it at the table that its temple serves."""
+    def take(
+        self, change: Transaction, name: str, token: wire.Token, old: OldTokens | None, verdict: str | None
+    ) -> None:
+        """Keep a token, and enter it at the table that its temple serves.
+
+        `old` are the old tokens of its source, `verdict` what became of it where it was held apart under another
+        number, empty while it waits.
+        """
         temple = self._temple(name, token)
-        table = self.tables.get(temple.table_id or "")
+        if verdict == "":
+            self.arrived.append(Decision(KeptToken(name, token, self._now), ARRIVED, self._now, TEMPLE))
+            self.temples[name] = replace(temple, quarantined=temple.quarantined - 1)
+        is_old = old is not None and old.holds(token)
+        if verdict or (is_old and old and old.choice != COUNTED):
+            self.kept.append(KeptToken(name, token, self._now))
+            return
+        table = self.tables.get((old.table_id if is_old and old else temple.table_id) or "")
         plays = table is not None and table.began_at is not None and table.game.uses_temple
         if table is None or not plays or wire.Flag.TEST in token.flags:
             self.kept.append(KeptToken(name, token, self._now))
             return
-        move = table.fall(token, stranger=token.source != temple.source)
+        move = table.fall(token, stranger=token.source != temple.source, doubt=OLD if is_old else "")
         entry = table.entry(self._now, TEMPLE, move)
         after = table.extended(entry)
         if isinstance(after, Refusal):

@@ -16,7 +16,7 @@ from companion.errands import LIVES, MOST, Errand
 from companion.games.kernel import Game
 from companion.keeping import Store
 from companion.missing import EMPTY, EXPIRED, NEVER, REFUSED, SILENT, Missing
-from companion.table import HouseError
+from companion.table import HouseError, Table
 from companion.temple_service import TempleService
 from companion.temples import Temple
 from controller import wire
@@ -75,6 +75,7 @@ class Asking(TempleService):
         god: wire.God | None = None,
         count: int | None = None,
         keep: bool | None = None,
+        notice: str | None = None,
     ) -> Temple:
         """Ask a temple for something, once for each request id, and one thing at a time.
 
@@ -93,10 +94,32 @@ class Asking(TempleService):
             if count is not None and not 1 <= count <= MOST:
                 raise HouseError("bad_count", most=MOST)
             now = self._clock()
-            command = wire.Command(self._entropy(16).hex(), what, now + LIVES, god=god, count=count, keep=keep)
+            details: dict[str, Any] = {"god": god, "count": count, "keep": keep, "notice": notice}
+            command = wire.Command(self._entropy(16).hex(), what, now + LIVES, **details)
             self._put(replace(temple, errand=Errand(command, request, now)))
             self._carrier(name, command)
             return self._temples[name]
+
+    def serve(self, table_id: str, temple: str | None) -> Table:
+        """Let a temple serve a table without asking who wants it; a calibration under way ends with that."""
+        with self._lock:
+            before = self.table(table_id).temple
+            table = super().serve(table_id, temple)
+            if temple and temple != before:
+                self.end_calibration(temple)
+            return table
+
+    def end_calibration(self, name: str) -> None:
+        """End the calibration that a temple is in the middle of, so that what falls from now on scores."""
+        with self._lock:
+            temple = self.temple(name)
+            if temple.errand is None or not temple.errand.measuring or self._carrier is None:
+                return
+            now, god = self._clock(), temple.errand.command.god
+            calibrate = wire.CommandName.CALIBRATE
+            command = wire.Command(self._entropy(16).hex(), calibrate, now + LIVES, god=god, keep=False)
+            self._put(replace(temple, errand=Errand(command, command.id, now)))
+            self._carrier(name, command)
 
     def replied(self, name: str, reply: wire.Reply, now_s: float = 0.0) -> None:
         """Take in what a temple answers; an answer to something else than the last requests is nobody's.

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -19,6 +20,9 @@ from typing import BinaryIO, Self
 
 GRACE = 5.0
 """Seconds that a program has between being told to end and being killed."""
+
+MOST_LOGGED = 1_000_000
+"""Bytes of a log from which on it is begun anew; the one before it is kept."""
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
@@ -68,6 +72,8 @@ class Child:
         # One with the terminal is told to end, so that it can give the terminal back; for any other there is nothing
         # to tidy that it must not survive losing anyway, so the kernel's word for it is final.
         number, parent = signal.SIGTERM if program.terminal else signal.SIGKILL, os.getpid()
+        for file in (program.said, program.log):
+            _earlier(file).unlink(missing_ok=True)
         with _private(program.said) as said, _private(program.log) as log:
             self._process = subprocess.Popen(  # noqa: S603 - the command is this launcher's own
                 program.command,
@@ -108,7 +114,22 @@ class Child:
 
     def last_lines(self, count: int = 12) -> list[str]:
         """Return the last lines of its log."""
-        return self.program.log.read_text("utf-8", "replace").splitlines()[-count:]
+        logs = [each for each in (_earlier(self.program.log), self.program.log) if each.exists()]
+        return "".join(each.read_text("utf-8", "replace") for each in logs).splitlines()[-count:]
+
+    def bound_logs(self) -> None:
+        """Begin each of its logs anew that has grown too long, and keep the one before; to be called now and then.
+
+        The program goes on writing to the same file, so what it writes between the copy and the cut is in neither.
+        """
+        for file in (self.program.said, self.program.log):
+            if file.stat().st_size > MOST_LOGGED:
+                with file.open("rb") as written, _private(_earlier(file)) as kept:
+                    written.seek(-MOST_LOGGED, os.SEEK_END)
+                    shutil.copyfileobj(written, kept)
+                os.truncate(file, 0)
+                if file == self.program.said:
+                    self._heard = 0
 
     def tell_to_end(self) -> None:
         """Ask it to end."""
@@ -178,6 +199,11 @@ def end(children: list[Child], signals: Signals) -> None:
         child.kill()
 
 
+def _earlier(file: Path) -> Path:
+    """Return where a log is kept that was begun anew."""
+    return file.with_name(f"{file.name}.1")
+
+
 def _private(file: Path) -> BinaryIO:
-    """Open a file anew that is its owner's alone."""
-    return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+    """Open a file anew that is its owner's alone; what is written goes to its end, wherever that is by then."""
+    return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600), "wb")

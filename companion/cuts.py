@@ -100,6 +100,8 @@ def _table_health(house: House, table: Table, temple: Temple | None, audience: A
     return {
         **slice_,
         "unsettled": _unsettled(house, table, temple),
+        "notice": temple.notices[-1].code if temple and temple.notices else "",
+        "held": temple.quarantined if temple else 0,
         "hosting": audience.trusted and audience.layout == "screen" and table.phase != "lobby",
         "temples": [other.name for other in house.temples()] if may_choose else [],
         "busy": [other.name for other in house.temples() if other.table_id not in (None, table.id)]
@@ -121,7 +123,7 @@ def health(temple: Temple | None) -> Mapping[str, Json]:
     if temple is None:
         return {"temple": "", "code": "none", "god": "", "tone": "none"}
     now = temple.health()
-    return {"temple": temple.name, "code": now.code, "god": now.god, "tone": tone(now)}
+    return {"temple": temple.name, "code": now.code, "god": now.god, "tone": temple_tone(temple)}
 
 
 def tone(health_now: Health) -> str:
@@ -129,6 +131,13 @@ def tone(health_now: Health) -> str:
     if health_now.well:
         return "well"
     return "ask" if health_now.code == str(wire.Beam.UNPROVED) else "ill"
+
+
+def temple_tone(temple: Temple) -> str:
+    """Return how loud a temple is said to be as it is: ``ask`` where all is well but something waits for a person."""
+    loud = tone(temple.health())
+    waits = temple.notices or temple.undecided or temple.quarantined
+    return "ask" if loud == "well" and waits else loud
 
 
 def _seats(table: Table, audience: Audience) -> Mapping[str, Json]:

@@ -49,7 +49,9 @@ def table(house: House, temple: str, deck: Path | None) -> Draft | None:
         if deck and (text := _sound(deck, checking.option_of(house.games[GAME], OPTION))):
             options[OPTION] = text
         preset = PRESET if deck else "temple_only"
-        opened = house.open_table(GAME, "Templo Mayor", 4, preset, options, temple)
+        holder = house.holder(temple)  # whoever starts the demo owns its temple, whatever else was played on it
+        leave = holder.code if holder else ""
+        opened = house.open_table(GAME, "Templo Mayor", 4, preset, options, temple, leave)
         opened = house.begin(opened.id, opened.code)
     print(f"table {opened.code} /t/{opened.id}", flush=True)
     return _draft(house, opened, deck) if deck else None

@@ -97,13 +97,18 @@ class Identity(Struct, frozen=True):
     unrecorded: Amount = 0
 
 
-Answer: TypeAlias = Selftest | Proposal | Verdict | Dropped | Identity
+class Dismissed(Struct, frozen=True):
+    """The answer to a notice that was dismissed: nothing that a page needs; the next status lacks it."""
+
+
+Answer: TypeAlias = Selftest | Proposal | Verdict | Dropped | Identity | Dismissed
 
 _SHAPES: Mapping[wire.CommandName, type[Answer]] = {
     wire.CommandName.SELFTEST: Selftest,
     wire.CommandName.CALIBRATE: Proposal,
     wire.CommandName.DROP: Dropped,
     wire.CommandName.IDENTIFY: Identity,
+    wire.CommandName.DISMISS: Dismissed,
 }
 
 SENT, ANSWERED, REFUSED, SILENT = "sent", "answered", "refused", "silent"

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from companion.chance import outcome
+from companion.deciding import Deciding
 from companion.games.kernel import CHANCE, Move, Refusal, Seat
-from companion.seating import Seating
 from companion.table import APP, UNDO, Entry, HouseError, Table
 
 
@@ -25,7 +25,7 @@ class Played:
     stale: bool = False
 
 
-class House(Seating):
+class House(Deciding):
     """All tables, chairs and temples, and what is played at them; the one writer of its store."""
 
     def play(self, table_id: str, token: str, seat: Seat, move: Move, version: int, request: str) -> Played:

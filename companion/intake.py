@@ -7,7 +7,6 @@ breaks the contract is logged in one line and changes nothing.
 from __future__ import annotations
 
 import logging
-import queue
 import socket
 import threading
 import time
@@ -22,6 +21,8 @@ import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode, MQTTProtocolVersion
 from paho.mqtt.reasoncodes import ReasonCode
 
+from companion.backlog import Backlog
+from companion.bounded_log import BoundedLog
 from companion.house import House
 from companion.liveness import DISK_S, IDLE_S, NETWORK_S, SOON_S, Beat, unheard
 from companion.scores import score_of
@@ -32,9 +33,6 @@ log = logging.getLogger(__name__)
 
 BATCH = 500
 """Tokens that share one change of the store at the most."""
-
-WAITING = 20_000
-"""Messages that wait at the most; a token beyond is left to its ledger, which sends it again."""
 
 RETRY_AFTER = 0.5
 """Seconds between two tries to store, while the store fails."""
@@ -87,8 +85,9 @@ class Intake:
         self._broker = broker
         self._instance = instance
         self._clock = clock
-        self._waiting: queue.Queue[_Heard] = queue.Queue(WAITING)
+        self._waiting = Backlog(house, time.monotonic)
         self._up = False
+        self._junk = BoundedLog(log, time.monotonic)
         self._scored: dict[str, tuple[str | None, int]] = {}
         self._scores_due = 0.0
         self._time_due = 0.0
@@ -105,14 +104,14 @@ class Intake:
     def start(self) -> None:
         """Begin to connect and to listen; until it succeeds, no temple can be heard."""
         self._house.speak_through(self._publish)
-        self._enqueue(False)
+        self._waiting.put_event(False)
         self._thread.start()
         self._connect()
 
     def stop(self) -> None:
         """Leave the broker, having stored and acknowledged what had arrived."""
         self._stopping.set()
-        self._waiting.put(None)
+        self._waiting.put_event(None)
         self._thread.join(timeout=5)
         self._client.disconnect()
         self._client.loop_stop()
@@ -146,12 +145,12 @@ class Intake:
             log.warning(
                 "the broker at %s:%d refuses this companion: %s", self._broker.host, self._broker.port, reason
             )
-            self._enqueue(False)
+            self._waiting.put_event(False)
         else:
             log.info("connected to the broker at %s:%d", self._broker.host, self._broker.port)
             self._subscribes_s = self._taken_s = time.monotonic()  # before the next turn may judge this connection
             client.subscribe(_TOPICS)
-            self._enqueue(True)
+            self._waiting.put_event(True)
 
     def _on_subscribe(self, client: mqtt.Client, data: Any, mid: int, reasons: Any, properties: Any) -> None:
         self._subscribes_s = None
@@ -163,6 +162,7 @@ class Intake:
         neither again. A new connection asks for everything anew.
         """
         self._network_beat(SOON_S)
+        self._junk.settle()
         if not client.is_connected():
             return
         late_s = time.monotonic() - self._broker.keepalive_s
@@ -192,36 +192,31 @@ class Intake:
         self._network_beat(NETWORK_S)
         if client is self._client and not self._stopping.is_set():
             log.info("the broker at %s:%d cannot be reached: %s", self._broker.host, self._broker.port, reason)
-            self._enqueue(False)
+            self._waiting.put_event(False)
 
     def _on_message(self, client: mqtt.Client, data: Any, message: mqtt.MQTTMessage) -> None:
         try:
             temple, leaf = wire.parse_topic(message.topic)
+            if not self._waiting.expects(temple):
+                self._refuse(temple)
+                return
             if message.retain and leaf not in _RETAINED:
                 raise wire.WireError(f"{leaf} is retained; expected a live message")
             heard = wire.decode(leaf, bytes(message.payload))
         except wire.WireError as error:
-            log.warning("ignored a message under %s: %s", ascii(message.topic)[:80], error)
+            self._junk.warning("ignored a message under %s: %s", ascii(message.topic)[:80], error)
             return
-        self._enqueue((temple, heard))
+        if not self._waiting.put(temple, heard):
+            self._refuse(temple)
 
-    def _enqueue(self, heard: _Heard) -> None:
-        try:
-            self._waiting.put_nowait(heard)
-        except queue.Full:
-            log.warning("%d messages wait to be stored; one more is left to its ledger", WAITING)
+    def _refuse(self, temple: str) -> None:
+        self._junk.warning("too much comes, or too many names are new: %r is left to its temple's ledger", temple)
 
     def _run(self) -> None:
         heard: list[_Heard] = []
         while self._take(heard):
             self._beat(DISK_S)
-            heard = []
-            try:
-                heard.append(self._waiting.get(timeout=IDLE_S))
-                while len(heard) < BATCH:
-                    heard.append(self._waiting.get_nowait())
-            except queue.Empty:
-                continue
+            heard = self._waiting.take(BATCH, IDLE_S)
 
     def _take(self, heard: list[_Heard]) -> bool:
         """Take messages in, in their order; returns whether there may be more."""

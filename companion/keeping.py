@@ -41,6 +41,52 @@ class KeptToken:
     table_id: str | None = None
 
 
+COUNTED, DISMISSED, ARRIVED = "counted", "dismissed", "arrived"
+"""What becomes of a token that was held apart. `ARRIVED`: its temple sent it again under a number of its own."""
+
+LEFT_OUT, HISTORY = "left_out", "history"
+"""What becomes of old tokens that are not `COUNTED` at a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided about a token that was held apart, when and by whom.
+
+    `by` is a seat of the table, `companion.table.OWNER` or the temple; `name` is what the player was called then,
+    and `seat` whose the token was where it counts.
+    """
+
+    kept: KeptToken
+    verdict: str
+    at: datetime
+    by: str
+    name: str = ""
+    table_id: str | None = None
+    seat: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OldTokens:
+    """The tokens of a source that fell before this companion knew its temple, and what was decided about them.
+
+    They are those sent again with a number up to `through`: clocks may be apart, numbers are not. `choice` is empty
+    until a person has chosen.
+    """
+
+    source: str
+    temple: str
+    through: int
+    since: datetime
+    choice: str = ""
+    decided_at: datetime | None = None
+    by: str = ""
+    table_id: str | None = None
+
+    def holds(self, token: wire.Token) -> bool:
+        """Return whether a token is one of them."""
+        return token.source == self.source and token.replayed and token.seq <= self.through
+
+
 class MarkRecord(NamedTuple):
     """How far one source's tokens are stored: all up to `seq`, and those in `ahead`, each with its token's id."""
 
@@ -52,6 +98,10 @@ class MarkRecord(NamedTuple):
 
 class Transaction(Protocol):
     """One change of the store: all of it is durable when it ends, or none."""
+
+    def set_secret(self, name: str, value: str) -> None:
+        """Enter a secret of this companion that was not there."""
+        ...
 
     def add_table(self, charter: Charter) -> None:
         """Enter a new table."""
@@ -89,6 +139,22 @@ class Transaction(Protocol):
         """Hold apart tokens whose numbers are taken by others; returns how many were not held apart before."""
         ...
 
+    def held(self, tokens: Sequence[str]) -> Mapping[str, str]:
+        """Return those of these token ids that were ever held apart, with their verdict; empty for none yet."""
+        ...
+
+    def decide(self, decisions: Sequence[Decision]) -> None:
+        """Enter what was decided about tokens held apart; no token's id can be entered twice."""
+        ...
+
+    def set_old(self, old: OldTokens) -> None:
+        """Enter which tokens of a source are old, or what was decided about them."""
+        ...
+
+    def assign(self, tokens: Sequence[KeptToken], table_id: str) -> None:
+        """Give tokens that were kept for no table to a table."""
+        ...
+
     def set_mark(self, source: str, temple: str, seq: int) -> None:
         """Raise the number up to which a source's tokens are kept without a gap."""
         ...
@@ -102,6 +168,10 @@ class Store(Protocol):
 
         Raises `HouseError` ``store_failing`` where the change could not be made durable.
         """
+        ...
+
+    def secret(self, name: str) -> str:
+        """Return a secret of this companion, or nothing where none was entered under that name."""
         ...
 
     def tables(self) -> Iterable[TableRecord]:
@@ -129,7 +199,31 @@ class Store(Protocol):
         ...
 
     def quarantined(self, temple: str) -> int:
-        """Return how many of a temple's tokens are held apart."""
+        """Return how many of a temple's tokens are held apart and wait for a person."""
+        ...
+
+    def ever_quarantined(self, temple: str) -> int:
+        """Return how many of a temple's tokens were ever held apart, decided or not."""
+        ...
+
+    def held(self, temple: str, limit: int) -> Sequence[KeptToken]:
+        """Return a temple's tokens that are held apart and wait for a person, in the order of their arrival."""
+        ...
+
+    def decided(self, temple: str, limit: int) -> Sequence[Decision]:
+        """Return what was last decided about a temple's tokens that were held apart, newest first."""
+        ...
+
+    def sources(self) -> Mapping[str, str]:
+        """Return for each source that was ever met the temple that it belongs to."""
+        ...
+
+    def old(self) -> Iterable[OldTokens]:
+        """Return the old tokens of every source that brought any."""
+        ...
+
+    def old_tokens(self, old: OldTokens) -> Sequence[KeptToken]:
+        """Return the old tokens that have arrived and went to no table, in the order of their numbers."""
         ...
 
     def arrived(self, source: str) -> Mapping[wire.God, int]:

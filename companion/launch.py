@@ -39,6 +39,9 @@ PATIENCE = 60.0
 LISTEN = 0.5
 """Seconds between two looks at what the companion says of a deck that it follows."""
 
+LOOK_AT_LOGS = 5.0
+"""Seconds between two looks at how long the programs' logs have grown."""
+
 
 class LaunchError(Exception):
     """What is in the way of a start, in a sentence that names its mend."""
@@ -208,9 +211,11 @@ class Launch:
             temple = self._start_controller()
             self._until(temple, lambda: temple.told("templo-controller", "ready:"))
             self._greet(table)
-        while not self._signals.wait(LISTEN if self._wish.deck else None):
+        while not self._signals.wait(LISTEN if self._wish.deck else LOOK_AT_LOGS):
             self._all_alive()
             self._relay()
+            for child in self._children:
+                child.bound_logs()
 
     def _start_broker(self) -> None:
         program = broker.bundled_program()

@@ -42,8 +42,10 @@ class Hub:
     `boot` marks the numbers as this process's own: what a browser saw before a restart says nothing about now.
     """
 
-    def __init__(self, cap: int = 64, boot: str | None = None) -> None:
+    def __init__(self, cap: int = 64, boot: str | None = None, cap_each: int | None = None) -> None:
+        """Open no more than `cap` streams, and no more than `cap_each` of them for one reader's address."""
         self.cap = cap
+        self.cap_each = cap if cap_each is None else cap_each
         self.boot = boot or secrets.token_hex(4)
         self._lock = threading.RLock()
         self._serial = 0
@@ -65,8 +67,8 @@ class Hub:
         with self._lock:
             return max((self._serials.get(topic, 0) for topic in topics), default=0)
 
-    def open(self, topics: Sequence[str], gone: Callable[[], bool] = lambda: False) -> Stream:
-        """Open a stream over these topics; raises `StreamsFull` or `HubClosed`.
+    def open(self, topics: Sequence[str], gone: Callable[[], bool] = lambda: False, who: str = "") -> Stream:
+        """Open a stream over these topics for the reader at an address; raises `StreamsFull` or `HubClosed`.
 
         `gone` says whether the reader has hung up: such streams are ended first when all places are taken, so a
         phone that reloads in a hurry does not lock itself out.
@@ -74,15 +76,24 @@ class Hub:
         with self._lock:
             if self._closed:
                 raise HubClosed("the hub is closed; expected it to run")
-            if len(self._streams) >= self.cap:
+            if self._full(who):
                 for stream in [each for each in self._streams if each.gone()]:
                     self._streams.discard(stream)
                     stream.end()
-            if len(self._streams) >= self.cap:
-                raise StreamsFull(f"{len(self._streams)} streams are open; expected fewer than {self.cap}")
-            stream = Stream(self, frozenset(topics), gone)
+            if full := self._full(who):
+                raise StreamsFull(full)
+            stream = Stream(self, frozenset(topics), gone, who)
             self._streams.add(stream)
             return stream
+
+    def _full(self, who: str) -> str:
+        """Return why there is no room for one more stream of an address; empty where there is."""
+        own = sum(stream.who == who for stream in self._streams)
+        if own >= self.cap_each:
+            return f"{own} streams of {who} are open; expected fewer than {self.cap_each}"
+        if len(self._streams) >= self.cap:
+            return f"{len(self._streams)} streams are open; expected fewer than {self.cap}"
+        return ""
 
     def leave(self, stream: Stream) -> None:
         """Forget a stream that has ended."""
@@ -107,8 +118,9 @@ class Hub:
 class Stream:
     """One reader's place at the hub, until it is left."""
 
-    def __init__(self, hub: Hub, topics: frozenset[str], gone: Callable[[], bool]) -> None:
+    def __init__(self, hub: Hub, topics: frozenset[str], gone: Callable[[], bool], who: str = "") -> None:
         self.topics = topics
+        self.who = who
         self.gone = gone
         self._hub = hub
         self._news = threading.Condition()

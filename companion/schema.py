@@ -11,8 +11,8 @@ from typing import Any
 import sqlalchemy as sa
 
 SCHEMA = 4
-"""2 added whose hand made a log's entry, 3 the index by which a table finds its tokens, 4 the
-index and the numbers by which a token is known to be stored already, whatever ledger sends it again."""
+"""2 added whose hand made a log's entry, 3 the index by which a table finds its tokens, 4 the index and the
+numbers by which a token is known to be stored already, and what people decide about tokens held apart or old."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -123,8 +123,34 @@ QUARANTINE = sa.Table(
     *(sa.Column(name, kind, nullable=False) for name, kind in _token_columns),
 )
 
+DECISIONS = sa.Table(
+    "held_decision",
+    METADATA,
+    sa.Column("token", sa.String(32), primary_key=True),
+    sa.Column("verdict", sa.String(16), nullable=False),
+    sa.Column("at", _Instant, nullable=False),
+    sa.Column("by", sa.String(24), nullable=False),
+    sa.Column("name", sa.String, nullable=False),
+    sa.Column("table_id", sa.String(32), index=True),
+    sa.Column("seat", sa.String(24), nullable=False),
+)
+
+OLD = sa.Table(
+    "old_tokens",
+    METADATA,
+    sa.Column("source", sa.String(32), primary_key=True),
+    sa.Column("temple", sa.String(32), nullable=False),
+    sa.Column("through", sa.BigInteger, nullable=False),
+    sa.Column("since", _Instant, nullable=False),
+    sa.Column("choice", sa.String(16), nullable=False),
+    sa.Column("decided_at", _Instant),
+    sa.Column("by", sa.String, nullable=False),
+    sa.Column("table_id", sa.String(32)),
+)
+
 BY_ARRIVAL = sa.Index("token_by_arrival", TOKENS.c.temple, TOKENS.c.received_at)
 BY_TABLE = sa.Index("token_by_table", TOKENS.c.table_id, TOKENS.c.at)
+HELD_BY_TOKEN = sa.Index("quarantine_by_token", QUARANTINE.c.token)
 BY_ID = sa.Index("token_by_id", TOKENS.c.token)
 
 
@@ -135,5 +161,6 @@ def bring_up(connection: sa.Connection, found: int) -> None:
     if found < 3:
         BY_TABLE.create(connection, checkfirst=True)
     if found < 4:
+        HELD_BY_TOKEN.create(connection, checkfirst=True)
         BY_ID.create(connection, checkfirst=True)
     connection.execute(sa.update(ABOUT).where(ABOUT.c.key == "schema"), {"value": str(SCHEMA)})

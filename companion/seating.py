@@ -8,6 +8,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 from types import MappingProxyType
 
 from companion.asking import Asking
@@ -29,9 +30,17 @@ from companion.table import (
     Table,
 )
 
+SCREEN_KEY = "screen_key"
+"""The secret that the proofs of table screens are made with."""
+
+ABANDONED = timedelta(days=1)
+"""After so long without a move, a token or a new player a table no longer holds its temple against others."""
+
 
 class Seating(Asking):
     """The chairs of all tables, and the phones that hold them."""
+
+    _screen_key = ""
 
     def open_table(
         self,
@@ -41,11 +50,14 @@ class Seating(Asking):
         preset: str,
         options: Mapping[str, Value] = MappingProxyType({}),
         temple: str | None = None,
+        leave: str = "",
     ) -> Table:
         """Open the lobby of a new table; `options` are what differs from the preset.
 
-        Raises `HouseError` with what was wrong: ``unknown_game``, ``unknown_preset``, ``unknown_option``,
-        ``bad_option``, ``bad_players``, ``bad_name``, ``unknown_temple``.
+        `leave` is needed where another table holds the temple: the token of a phone at that table, or its code.
+
+        Raises `HouseError` with what was wrong, and has opened nothing then: ``unknown_game``, ``unknown_preset``,
+        ``unknown_option``, ``bad_option``, ``bad_players``, ``bad_name``, ``unknown_temple``, ``temple_held``.
         """
         rules = self._game(game)
         if players not in rules.seatings:
@@ -53,6 +65,7 @@ class Seating(Asking):
         chosen = complete_options(rules, preset, options)
         title = clean_name(title)
         with self._lock:
+            self._check_leave(temple, leave)
             now = self._clock()
             charter = Charter(
                 id=self._entropy(16).hex(),
@@ -131,6 +144,34 @@ class Seating(Asking):
             raise HouseError("not_seated")
         return HOUSE
 
+    def screen_pass(self, table_id: str) -> str:
+        """Return what proves from now on that a screen was given a table's code: of 128 bits, where a code has 30.
+
+        Whoever guesses codes gets nowhere with guessing these, so that a screen is never locked out with them.
+        """
+        with self._lock:
+            if not self._key_of_screens():
+                key = self._entropy(32).hex()
+                with self._store.transaction() as change:
+                    change.set_secret(SCREEN_KEY, key)
+                self._screen_key = key
+            return self._pass_of(self.table(table_id))
+
+    def is_screen_pass(self, table_id: str, proof: str) -> bool:
+        """Return whether `screen_pass` gave this for a table."""
+        if not proof or not self._key_of_screens():
+            return False
+        return hmac.compare_digest(self._pass_of(self.table(table_id)).encode(), proof.encode())
+
+    def _key_of_screens(self) -> str:
+        self._screen_key = self._screen_key or self._store.secret(SCREEN_KEY)
+        return self._screen_key
+
+    def _pass_of(self, table: Table) -> str:
+        return hmac.new(bytes.fromhex(self._screen_key), f"{table.id} {table.code}".encode(), "sha256").hexdigest()[
+            :32
+        ]
+
     def begin(self, table_id: str, proof: str) -> Table:
         """Begin the game; chairs still empty can be taken later.
 
@@ -141,7 +182,10 @@ class Seating(Asking):
             by = self._proved(table, proof)
             if table.phase != "lobby":
                 raise HouseError("begun_already")
-            return self._change(table, [(by, Move(BEGIN))])
+            table = self._change(table, [(by, Move(BEGIN))])
+            if table.temple:
+                self.end_calibration(table.temple)
+            return table
 
     def away(self, table_id: str, token: str, seat: Seat, mode: str) -> Table:
         """Say what becomes of a seat whose player is away, one of `AWAY_MODES`, or with no mode that it is back.
@@ -210,14 +254,40 @@ class Seating(Asking):
                 return table
             return self._change(table, [(HOUSE, Move(OPTION, (key, value)))])
 
-    def attach(self, table_id: str, token: str, temple: str | None) -> Table:
+    def attach(self, table_id: str, token: str, temple: str | None, leave: str = "") -> Table:
         """Let a temple serve this table, or with none let its temple go; anyone seated may.
 
-        A temple serves one table at a time: it leaves the table that it served.
+        A temple serves one table at a time: it leaves the table that it served. Where that table is its `holder`,
+        `leave` is needed: the token of a phone there, or its code. Raises `HouseError` ``temple_held`` without.
         """
         with self._lock:
-            self._seated(self.table(table_id), token)
+            table = self.table(table_id)
+            self._seated(table, token)
+            if temple != table.temple:
+                self._check_leave(temple, leave)
             return self.serve(table_id, temple)
+
+    def holder(self, temple: str | None) -> Table | None:
+        """Return the table that a temple may not be taken from without a seat or the code of it, or none.
+
+        A game that is over holds no temple, nor does a lobby in which nobody sits, nor a table that is `ABANDONED`.
+        """
+        serving = self._temples[temple].table_id if temple in self._temples else None
+        table = self._tables.get(serving or "")
+        if table is None or table.phase == "over" or self._clock() - table.last_at >= ABANDONED:
+            return None
+        return table if table.phase == "running" or any(chair.taken for chair in table.chairs) else None
+
+    def _check_leave(self, temple: str | None, leave: str) -> None:
+        """Raise `HouseError` where a temple is not known, or is held by a table that `leave` does not belong to."""
+        if temple:
+            self.temple(temple)
+        if (table := self.holder(temple)) is None:
+            return
+        try:
+            self._proved(table, leave)
+        except HouseError:
+            raise HouseError("temple_held", temple=temple or "", table=table.title) from None
 
     def _seated(self, table: Table, token: str) -> tuple[Seat, ...]:
         """Return the seats that a phone holds itself; raises `HouseError` ``not_seated`` where it holds none."""

@@ -42,7 +42,10 @@ class WebSettings(Struct, forbid_unknown_fields=True, frozen=True):
     port: Port = 8000
     allowed_hosts: tuple[Text, ...] = ()
     address: Text = ""
-    streams: Annotated[int, Meta(ge=1, le=1000)] = 64
+    streams: Annotated[int, Meta(ge=1, le=500)] = 64
+    streams_each: Annotated[int, Meta(ge=1, le=500)] = 32
+    connections_each: Annotated[int, Meta(ge=8, le=500)] = 64
+    proxy: Text = ""
 
 
 class Settings(Struct, forbid_unknown_fields=True, frozen=True):

@@ -9,18 +9,32 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
 from companion.games.kernel import LONGEST_TEXT, Move, Seat
-from companion.keeping import KeptToken, MarkRecord, TableRecord, TempleRecord
+from companion.keeping import (
+    COUNTED,
+    HISTORY,
+    Decision,
+    KeptToken,
+    MarkRecord,
+    OldTokens,
+    TableRecord,
+    TempleRecord,
+)
+from companion.private import make_database_private
 from companion.schema import (
     ABOUT,
+    DECISIONS,
     ENTRIES,
     KEYS,
     METADATA,
+    OLD,
     QUARANTINE,
     RESENT,
     SCHEMA,
@@ -32,6 +46,10 @@ from companion.schema import (
 )
 from companion.table import Charter, Entry, HouseError
 from controller import wire
+
+_IS_OLD = sa.and_(OLD.c.source == TOKENS.c.source, TOKENS.c.seq <= OLD.c.through, TOKENS.c.replayed)
+_OF_DECISION = DECISIONS.c.token == QUARANTINE.c.token
+_UNDECIDED = ~sa.exists().where(_OF_DECISION)
 
 
 def _ids(of: Callable[[sa.ColumnElement[int]], sa.ColumnElement[bool]]) -> sa.CompoundSelect[tuple[int, str]]:
@@ -62,6 +80,8 @@ class SqlStore:
             # A server may be started anew while the companion runs: a connection is tried before it is used.
             self._engine = sa.create_engine(url, pool_pre_ping=True)
             if self._engine.dialect.name == "sqlite":
+                if path := sqlite_path(url):
+                    make_database_private(path)
                 sa.event.listen(self._engine, "connect", _make_sqlite_durable)
             try:
                 if self._engine.dialect.name == "sqlite":
@@ -70,9 +90,9 @@ class SqlStore:
             except BaseException:
                 self._engine.dispose()
                 raise
-        except (sa.exc.SQLAlchemyError, ImportError) as error:
+        except (sa.exc.SQLAlchemyError, ImportError, OSError) as error:
             raise StoreError(
-                f"store is {_shown(url)!r}; expected a database that can be opened ({_reason(error)})"
+                f"store is {without_password(url)!r}; expected a database that can be opened ({_reason(error)})"
             ) from error
 
     def _settle(self) -> None:
@@ -120,6 +140,11 @@ class SqlStore:
         except sa.exc.DBAPIError as error:
             raise HouseError("store_failing", reason=_reason(error)) from error
 
+    def secret(self, name: str) -> str:
+        """Return a secret of this companion, or nothing where none was entered under that name."""
+        with self._reading() as connection:
+            return connection.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == name)).scalar() or ""
+
     def tables(self) -> list[TableRecord]:
         """Return every table, oldest first."""
         with self._reading() as connection:
@@ -166,16 +191,17 @@ class SqlStore:
         return MarkRecord(mark, ids.pop(mark, ""), ids)
 
     def recent(self, temple: str, limit: int) -> tuple[KeptToken, ...]:
-        """Return a temple's last tokens, newest first."""
-        newest = sa.select(TOKENS).where(TOKENS.c.temple == temple)
+        """Return a temple's last tokens, newest first, without the old ones."""
+        newest = sa.select(TOKENS).where(TOKENS.c.temple == temple, ~sa.exists().where(_IS_OLD))
         newest = newest.order_by(TOKENS.c.received_at.desc(), TOKENS.c.seq.desc()).limit(limit)
         with self._reading() as connection:
             return tuple(_kept(row) for row in connection.execute(newest))
 
     def totals(self, temple: str) -> dict[wire.God, int]:
-        """Return how many tokens of each god were kept from a temple, tests left out."""
+        """Return how many tokens of each god were kept from a temple; tests, and old ones left out, do not count."""
         totals = dict.fromkeys(wire.God, 0)
-        query = sa.select(TOKENS.c.god, TOKENS.c.flags, sa.func.count()).where(TOKENS.c.temple == temple)
+        left_out = sa.exists().where(_IS_OLD, OLD.c.choice.not_in((HISTORY, COUNTED)))
+        query = sa.select(TOKENS.c.god, TOKENS.c.flags, sa.func.count()).where(TOKENS.c.temple == temple, ~left_out)
         with self._reading() as connection:
             for god, flags, count in connection.execute(query.group_by(TOKENS.c.god, TOKENS.c.flags)):
                 if wire.Flag.TEST not in flags.split():
@@ -183,10 +209,46 @@ class SqlStore:
         return totals
 
     def quarantined(self, temple: str) -> int:
-        """Return how many of a temple's tokens are held apart."""
+        """Return how many of a temple's tokens are held apart and wait for a person."""
+        query = sa.select(sa.func.count()).select_from(QUARANTINE).where(QUARANTINE.c.temple == temple, _UNDECIDED)
+        with self._reading() as connection:
+            return connection.execute(query).scalar_one()
+
+    def ever_quarantined(self, temple: str) -> int:
+        """Return how many of a temple's tokens were ever held apart, decided or not."""
         query = sa.select(sa.func.count()).select_from(QUARANTINE).where(QUARANTINE.c.temple == temple)
         with self._reading() as connection:
             return connection.execute(query).scalar_one()
+
+    def held(self, temple: str, limit: int) -> tuple[KeptToken, ...]:
+        """Return a temple's tokens that are held apart and wait for a person, in the order of their arrival."""
+        query = sa.select(QUARANTINE).where(QUARANTINE.c.temple == temple, _UNDECIDED).limit(limit)
+        query = query.order_by(QUARANTINE.c.received_at, QUARANTINE.c.source, QUARANTINE.c.seq)
+        with self._reading() as connection:
+            return tuple(_kept(row) for row in connection.execute(query))
+
+    def decided(self, temple: str, limit: int) -> tuple[Decision, ...]:
+        """Return what was last decided about a temple's tokens that were held apart, newest first."""
+        with self._reading() as connection:
+            rows = connection.execute(_decisions(QUARANTINE.c.temple == temple).limit(limit))
+            return tuple(_decision(row) for row in rows)
+
+    def sources(self) -> dict[str, str]:
+        """Return for each source that was ever met the temple that it belongs to."""
+        with self._reading() as connection:
+            return {row.source: row.temple for row in connection.execute(sa.select(SOURCES))}
+
+    def old(self) -> list[OldTokens]:
+        """Return the old tokens of every source that brought any."""
+        with self._reading() as connection:
+            return [OldTokens(**row._mapping) for row in connection.execute(sa.select(OLD))]
+
+    def old_tokens(self, old: OldTokens) -> tuple[KeptToken, ...]:
+        """Return the old tokens that have arrived and went to no table, in the order of their numbers."""
+        query = sa.select(TOKENS).where(TOKENS.c.source == old.source, TOKENS.c.seq <= old.through)
+        query = query.where(TOKENS.c.replayed, TOKENS.c.table_id.is_(None)).order_by(TOKENS.c.seq)
+        with self._reading() as connection:
+            return tuple(_kept(row) for row in connection.execute(query))
 
     def arrived(self, source: str) -> dict[wire.God, int]:
         """Return how many tokens of each god were kept from one ledger, tests among them."""
@@ -202,8 +264,10 @@ class SqlStore:
     def fallen(self, table_id: str) -> tuple[KeptToken, ...]:
         """Return the tokens that were kept for a table, ledger by ledger, each in the order of its numbers."""
         query = sa.select(TOKENS).where(TOKENS.c.table_id == table_id).order_by(TOKENS.c.seq)
+        counted = _decisions(DECISIONS.c.table_id == table_id, DECISIONS.c.verdict == COUNTED)
         with self._reading() as connection:
             kept = [_kept(row) for row in connection.execute(query)]
+            kept += [_decision(row).kept for row in connection.execute(counted)]
         begun: dict[str, datetime] = {}
         for each in kept:
             begun.setdefault(each.token.source, each.received_at)
@@ -216,6 +280,10 @@ class SqlTransaction:
 
     def __init__(self, connection: sa.Connection) -> None:
         self._connection = connection
+
+    def set_secret(self, name: str, value: str) -> None:
+        """Enter a secret of this companion that was not there."""
+        self._connection.execute(sa.insert(ABOUT), {"key": name, "value": value})
 
     def add_table(self, charter: Charter) -> None:
         """Enter a new table."""
@@ -275,18 +343,43 @@ class SqlTransaction:
 
     def quarantine(self, tokens: Sequence[KeptToken]) -> int:
         """Hold apart tokens whose numbers are taken by others; returns how many were not held apart before."""
-        known = sa.select(sa.literal(1)).where(
-            QUARANTINE.c.source == sa.bindparam("s"),
-            QUARANTINE.c.seq == sa.bindparam("n"),
-            QUARANTINE.c.token == sa.bindparam("t"),
-        )
+        known = sa.select(sa.literal(1)).where(QUARANTINE.c.token == sa.bindparam("t"))
         new = 0
         for kept in tokens:
-            key = {"s": kept.token.source, "n": kept.token.seq, "t": kept.token.token}
-            if self._connection.execute(known, key).scalar() is None:
+            if self._connection.execute(known, {"t": kept.token.token}).scalar() is None:
                 self._connection.execute(sa.insert(QUARANTINE), _fields(kept))
                 new += 1
         return new
+
+    def held(self, tokens: Sequence[str]) -> dict[str, str]:
+        """Return those of these token ids that were ever held apart, with their verdict; empty for none yet."""
+        query = sa.select(QUARANTINE.c.token, DECISIONS.c.verdict).select_from(
+            QUARANTINE.outerjoin(DECISIONS, _OF_DECISION)
+        )
+        rows = self._connection.execute(query.where(QUARANTINE.c.token.in_(tokens)))
+        return {row.token: row.verdict or "" for row in rows}
+
+    def decide(self, decisions: Sequence[Decision]) -> None:
+        """Enter what was decided about tokens held apart; no token's id can be entered twice."""
+        names = ("verdict", "at", "by", "name", "table_id", "seat")
+        rows = [
+            {"token": each.kept.token.token, **{name: getattr(each, name) for name in names}} for each in decisions
+        ]
+        if rows:
+            self._connection.execute(sa.insert(DECISIONS), rows)
+
+    def set_old(self, old: OldTokens) -> None:
+        """Enter which tokens of a source are old, or what was decided about them."""
+        fields = {name: getattr(old, name) for name in OldTokens.__slots__}
+        if not self._connection.execute(sa.update(OLD).where(OLD.c.source == old.source), fields).rowcount:
+            self._connection.execute(sa.insert(OLD), fields)
+
+    def assign(self, tokens: Sequence[KeptToken], table_id: str) -> None:
+        """Give tokens that were kept for no table to a table."""
+        if tokens:
+            given = sa.update(TOKENS).where(TOKENS.c.source == sa.bindparam("s"), TOKENS.c.seq == sa.bindparam("n"))
+            keys = [{"s": kept.token.source, "n": kept.token.seq} for kept in tokens]
+            self._connection.execute(given.values(table_id=table_id), keys)
 
     def set_mark(self, source: str, temple: str, seq: int) -> None:
         """Raise the number up to which a source's tokens are kept without a gap."""
@@ -322,7 +415,26 @@ def _kept(row: sa.Row[Any]) -> KeptToken:
         flags=frozenset(row.flags.split()),
         replayed=row.replayed,
     )
-    return KeptToken(row.temple, token, row.received_at, row.table_id)
+    return KeptToken(row.temple, token, row.received_at, getattr(row, "table_id", None))
+
+
+def _decisions(*only: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    columns = [column.label(f"decided_{column.name}") for column in DECISIONS.c]
+    query = sa.select(QUARANTINE, *columns).join(DECISIONS, _OF_DECISION).where(*only)
+    return query.order_by(DECISIONS.c.at.desc(), QUARANTINE.c.received_at.desc(), QUARANTINE.c.seq.desc())
+
+
+def _decision(row: sa.Row[Any]) -> Decision:
+    kept = replace(_kept(row), table_id=row.decided_table_id)
+    return Decision(
+        kept,
+        row.decided_verdict,
+        row.decided_at,
+        row.decided_by,
+        row.decided_name,
+        row.decided_table_id,
+        row.decided_seat,
+    )
 
 
 def _make_sqlite_durable(connection: Any, record: object) -> None:
@@ -334,7 +446,14 @@ def _make_sqlite_durable(connection: Any, record: object) -> None:
     cursor.close()
 
 
-def _shown(url: str) -> str:
+def sqlite_path(url: str) -> Path | None:
+    """Return the file of a SQLite database, or nothing where a URL names none."""
+    made = sa.make_url(url)
+    named = made.get_backend_name() == "sqlite" and made.database and not made.database.startswith((":", "file:"))
+    return Path(made.database) if named and made.database else None
+
+
+def without_password(url: str) -> str:
     """Return a database's URL, or what should have been one, without its password."""
     return re.sub(r":(?!//).*@", ":***@", url)
 

@@ -37,16 +37,27 @@ AWAY = "@away"
 ROLLS = "@rolls"
 AGAIN = "@again"
 OPTION = "@option"
+DECIDED = "@decided"
 """What a table's log holds beside the moves of its game. No game's move begins with ``@``."""
 
 HOUSE: Seat = "house"
 """Who enters what no seat did: the opening of the lobby, a temple that was moved away."""
+
+OWNER = "owner"
+"""Whose hand decided at the command line of the companion's machine, about tokens held apart."""
 
 APP = "app"
 PASSED = "pass"
 ANYONE = "anyone"
 AWAY_MODES = (APP, PASSED, ANYONE)
 """What becomes of a seat whose player is away: the app plays it, it is passed, or anyone at the table acts for it."""
+
+
+DISMISSED, OLD = "dismissed", "old"
+"""What `DECIDED` enters: so many tokens held apart were none, or so many old ones are to count here."""
+
+HELD = "held"
+"""The doubt of a token that was held apart; `OLD` is that of an old one."""
 
 
 class HouseError(Exception):
@@ -191,6 +202,11 @@ class Table:
         return "running" if self.game.on_turn(self.state) else "over"
 
     @property
+    def last_at(self) -> datetime:
+        """When something was last done at it, by a person or by a token."""
+        return self.told[-1].at if self.told else self.charter.opened_at
+
+    @property
     def on_turn(self) -> Seat | None:
         """The seat whose turn it is, while the game runs."""
         return self.game.on_turn(self.state) if self.began_at else None
@@ -235,7 +251,7 @@ class Table:
         """
         name, args = entry.move
         match name:
-            case "@begin" | "@sit" | "@free" | "@served" | "@away" | "@rolls" | "@again" | "@option":
+            case "@begin" | "@sit" | "@free" | "@served" | "@away" | "@rolls" | "@again" | "@option" | "@decided":
                 return self._noted(entry, *args)
             case "@undo":
                 return self._undone(entry)
@@ -263,13 +279,14 @@ class Table:
             return Refusal("undo_barred")
         return None
 
-    def fall(self, token: wire.Token, *, stranger: bool) -> Move:
+    def fall(self, token: wire.Token, *, stranger: bool = False, doubt: str = "") -> Move:
         """Return the move by which a token enters this table's game, with what makes it doubtful.
 
-        `stranger` says that a second counter under the temple's name sent it.
+        `stranger` says that a second counter under the temple's name sent it; a `doubt` that is given stands.
         """
-        doubt = ""
-        if stranger:
+        if doubt:
+            pass
+        elif stranger:
             doubt = "stranger"
         elif wire.Flag.JAM in token.flags:
             doubt = "jam"
@@ -343,6 +360,8 @@ class Table:
                 return self._told(entry, [Line("rolls_app" if whose else "rolls_people")], rolls=bool(whose))
             case "@again", (str(table_id),):
                 return self._told(entry, [Line("again")], again=table_id)
+            case "@decided", (str(what), int(n)) if what in (DISMISSED, OLD) and n > 0:
+                return self._told(entry, [Line(f"decided_{what}", {"n": n, "by": entry.by})])
             case "@option", (str(key), value):
                 return self._amended(entry, key, value)
         return Refusal("unknown_move", {"move": entry.move.name})

@@ -73,7 +73,7 @@ class Todo(NamedTuple):
     """One thing that somebody should do: what was found of which slot, or what else waits."""
 
     kind: str
-    """``health``, ``finding``, ``errand`` or ``unclaimed``."""
+    """``health``, ``finding``, ``errand``, ``notice``, ``old``, ``held`` or ``unclaimed``."""
     code: str
     god: str = ""
     facts: Mapping[str, float] = {}
@@ -120,6 +120,11 @@ def todos(temple: Temple, unclaimed: int) -> list[Todo]:
         found.append(_of_health(temple, temple.trouble.code))
     if (errand := temple.errand) is not None and (errand.measuring or isinstance(errand.answer, Proposal)):
         found.append(Todo("errand", "measuring" if errand.measuring else "proposed", str(errand.command.god)))
+    found += [Todo("notice", each.code, since=wire.format_utc(each.at)) for each in temple.notices]
+    if temple.undecided:
+        found.append(Todo("old", "old", facts={"n": temple.undecided.through}))
+    if temple.quarantined:
+        found.append(Todo("held", "held", facts={"n": temple.quarantined}))
     if unclaimed:
         found.append(Todo("unclaimed", "unclaimed", facts={"n": unclaimed}))
     return found
@@ -191,7 +196,12 @@ def _now(temple: Temple, serves: Table | None, unclaimed: int) -> Mapping[str, J
         "pace": len(temple.falls),
         "emitters": str(temple.diagnosis.emitters) if temple.diagnosis else "",
         "todos": [each.told() for each in found],
+        "temple": temple.name,
         "table": serves.id if serves else "",
+        "title": serves.title if serves else "",
+        "running": serves.id if serves and serves.phase == "running" else "",
+        "counting": serves is not None and serves.phase == "running" and serves.game.uses_temple,
+        "free": temple.errand is None or not temple.errand.pending,
     }
 
 
@@ -311,7 +321,25 @@ def _ledger(house: House, temple: Temple, serves: Table | None, unclaimed: int) 
         "here": temple.alive and temple.reachable,
         "unclaimed": unclaimed,
         "table": serves.id if serves else "",
+        "temple": temple.name,
         "quarantined": temple.quarantined,
+        "decided": bool(house.decisions(temple.name, 1)),
+        "old": _old(house, temple),
+    }
+
+
+def _old(house: House, temple: Temple) -> dict[str, Json] | None:
+    """Return what was chosen for a temple's old tokens, if anything was."""
+    old = temple.old
+    if old is None or old.decided_at is None:
+        return None
+    table = next((table.title for table in house.tables() if table.id == old.table_id), "")
+    return {
+        "choice": old.choice,
+        "n": old.through,
+        "table": table,
+        "by": old.by,
+        "at": wire.format_utc(old.decided_at),
     }
 
 

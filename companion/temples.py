@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from companion.errands import Errand
-from companion.keeping import KeptToken, TempleRecord
+from companion.keeping import COUNTED, HISTORY, KeptToken, OldTokens, TempleRecord
 from companion.missing import Trouble
 from controller import wire
 
@@ -20,6 +20,16 @@ RECENT = 120
 
 MINUTE = timedelta(minutes=1)
 _MOST_IN_A_MINUTE = 6000
+
+FEW = 100
+"""Tokens that may have fallen before a companion met their temple and come as late ones do; more are `OldTokens`.
+
+A handful fell while a table was set up, and its players know whose they were. What a ledger holds beyond that is of
+other evenings, and no running table should have to sort it out.
+"""
+
+NEW_LEDGER = frozenset({"ledger_restored", "backup_restored", "ledger_cloned", "ledger_damaged", "ledger_missing"})
+"""Notices of a temple that has begun a new source by itself: what it carried over is not old."""
 
 _ALIVE = (wire.State.READY, wire.State.ALERT)
 BEAM_FAULTS = (wire.Beam.JAMMED, wire.Beam.DARK, wire.Beam.FLICKER)
@@ -55,7 +65,11 @@ class Temple:
     totals: Mapping[wire.God, int] = field(default_factory=lambda: dict.fromkeys(wire.God, 0))
     """All tokens ever kept from it, tests left out."""
     quarantined: int = 0
-    """Tokens held apart because others had taken their numbers."""
+    """Tokens held apart because others had taken their numbers, about which nobody has decided."""
+    old: OldTokens | None = None
+    """Its tokens from before this companion knew it, if there are more than `FEW`."""
+    notices: tuple[wire.Notice, ...] = ()
+    """What happened to its ledger and was not dismissed, by its last word while it was at work."""
     since: datetime | None = None
     """When it was first heard to be as it is; `exact` says whether it was heard to become so."""
     exact: bool = False
@@ -72,6 +86,11 @@ class Temple:
     def stored(self) -> TempleRecord:
         """Return what is durable about it."""
         return TempleRecord(self.name, self.source, self.table_id)
+
+    @property
+    def undecided(self) -> OldTokens | None:
+        """Its old tokens, while nobody has said what becomes of them."""
+        return self.old if self.old and not self.old.choice else None
 
     @property
     def alive(self) -> bool:
@@ -110,7 +129,8 @@ class Temple:
         when the first one's own session has begun it; while both are at work the second is a conflict.
         """
         if status.source is None or status.source == self.source:
-            after = replace(self, status=status)
+            notices = status.notices if status.state in _ALIVE else self.notices
+            after = replace(self, status=status, notices=notices)
             if self.conflict and not after.alive:
                 return replace(after, source=self.conflict, conflict=None)
             return after
@@ -118,7 +138,9 @@ class Temple:
             if status.state not in _ALIVE and self.source is not None:
                 return self
             conflict = None if self.conflict == status.source else self.conflict
-            return replace(self, source=status.source, status=status, conflict=conflict)
+            return replace(
+                self, source=status.source, status=status, conflict=conflict, notices=status.notices, old=None
+            )
         return replace(self, conflict=status.source if status.state in _ALIVE else None)
 
     def _renewed(self, status: wire.Status) -> bool:
@@ -126,12 +148,14 @@ class Temple:
         return self.status is not None and self.status.session == status.session and status.state in _ALIVE
 
     def counted(self, tokens: Iterable[KeptToken], quarantined: int) -> Temple:
-        """Return the temple after these tokens of it were kept, oldest first, and so many held apart."""
+        """Return the temple after these tokens of it were kept, oldest first, and so many more held apart."""
         new = list(tokens)
         totals = dict(self.totals)
         for kept in new:
-            if wire.Flag.TEST not in kept.token.flags:
+            left_out = self._is_old(kept) and self.old and self.old.choice not in (HISTORY, COUNTED)
+            if wire.Flag.TEST not in kept.token.flags and not left_out:
                 totals[kept.token.god] += 1
+        new = [kept for kept in new if not self._is_old(kept)]
         recent = (*reversed(new[-RECENT:]), *self.recent)[:RECENT]
         falls = self.falls
         if news := [each for each in new if wire.Flag.TEST not in each.token.flags and not each.token.replayed]:
@@ -144,6 +168,9 @@ class Temple:
             falls=falls,
             errand=self.errand and self.errand.saw(new),
         )
+
+    def _is_old(self, kept: KeptToken) -> bool:
+        return self.old is not None and self.old.holds(kept.token)
 
     def timed(self, now: datetime) -> Temple:
         """Return the temple as of now, where nothing but time has passed."""

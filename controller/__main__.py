@@ -9,6 +9,7 @@ import os
 import secrets
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -138,6 +139,18 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--format", choices=("jsonl", "csv"), default="jsonl", help="JSON lines, or CSV (jsonl)")
     export.add_argument("--output", type=Path, metavar="FILE", help="a file instead of the terminal")
     export.set_defaults(command=_export)
+
+    backup = commands.add_parser(
+        "backup", parents=[common], help="copy the ledger and what was learned into one file, while the daemon runs"
+    )
+    backup.add_argument("file", type=Path, metavar="FILE", help="the backup; nothing may have that name yet")
+    backup.set_defaults(command=_backup, simulate=False)
+
+    restore = commands.add_parser(
+        "restore", parents=[common], help="put a backup in the ledger's place, while no daemon runs"
+    )
+    restore.add_argument("file", type=Path, metavar="FILE", help="a file that 'backup' wrote")
+    restore.set_defaults(command=_restore, simulate=False)
     return parser
 
 
@@ -197,6 +210,7 @@ def _run(settings: Settings, given: argparse.Namespace) -> int:
     from controller.daemon import run
 
     script = _script(Path(given.simulate)) if isinstance(given.simulate, str) else None
+    os.umask(0o077)  # the ledger, and what the daemon makes beside it, are for its owner alone
     return run(settings, given.keys, script)
 
 
@@ -324,6 +338,37 @@ def _export(settings: Settings, given: argparse.Namespace) -> int:
         return _complain(f"{given.output} cannot be written: {error.strerror}", EXIT_REFUSED)
     if given.output is not None:
         print(f"{_tokens(number)} written to {given.output}")
+    return 0
+
+
+def _backup(settings: Settings, given: argparse.Namespace) -> int:
+    from controller.backup import BackupError, backup
+
+    try:
+        number = backup(settings.state, given.file)
+    except BackupError as error:
+        return _complain(str(error), EXIT_REFUSED)
+    print(f"{_tokens(number)} backed up to {given.file}")
+    return 0
+
+
+def _restore(settings: Settings, given: argparse.Namespace) -> int:
+    from controller.backup import BackupError, restore
+
+    prepare(settings.state)
+    try:
+        with held(settings.state):
+            number, waiting, kept = restore(settings.state, given.file, datetime.now(UTC))
+    except InUseError as error:
+        return _complain(f"{error}: stop it, restore, and start it again", EXIT_REFUSED)
+    except BackupError as error:
+        return _complain(str(error), EXIT_REFUSED)
+    print(
+        f"{_tokens(number)} restored from {given.file}. A new source begins; {_tokens(waiting)} that the companion "
+        "did not have then will be sent again, and it knows those that it has."
+    )
+    if kept is not None:
+        print(f"The ledger that was there is kept as {kept}")
     return 0
 
 

@@ -7,6 +7,7 @@ callback: one exception there kills lgpio's thread, and with it every sensor, wi
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -284,7 +285,13 @@ class HeaderBeams:
 
 def _import_lgpio(folder: Path) -> Any:
     """Import lgpio, which changes to `LG_WD` for its pipe, and come back to where the program was."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        writable = os.access(folder, os.W_OK | os.X_OK)
+    except OSError:
+        writable = False
+    if not writable:  # tokens are counted all the same, and wait in memory for a disk that takes them
+        folder = Path(tempfile.mkdtemp(prefix="templo-lgpio-"))
     here = Path.cwd()
     os.environ["LG_WD"] = str(folder)
     try:

@@ -5,6 +5,7 @@ No port, no disk, no clock: it says which token is news and tells a board what i
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
@@ -18,6 +19,15 @@ from controller.wire import God, Trouble
 
 _HARMLESS = ("line_noise",)
 """What may be wrong with a board's cable and loses nothing."""
+
+
+def token_id(board: str, seq: int) -> str:
+    """Return the id of a board's token, the same however often it is recorded.
+
+    A ledger that was restored takes tokens from its board again that an earlier one has delivered: the companion
+    knows them by it.
+    """
+    return hashlib.sha256(f"{board} {seq}".encode()).hexdigest()[:32]
 
 
 class Board(Protocol):

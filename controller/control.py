@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import socket
+import stat
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -57,26 +58,75 @@ def prepare(state: Path) -> None:
         raise ControlError(f"the state directory {state} cannot be made: {error.strerror}") from error
 
 
-@contextmanager
-def held(state: Path) -> Iterator[None]:
-    """Hold a state directory; raises `InUseError`, and `ControlError` where it cannot be written."""
-    path = state / "controller.lock"
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise ControlError(f"the lock {path} cannot be opened: {error.strerror}") from error
-    try:
+class StateLock:
+    """The lock on a state directory: one process at a time writes there."""
+
+    def __init__(self, state: Path) -> None:
+        """Only remember."""
+        self._state = state
+        self._path = state / "controller.lock"
+        self._descriptor: int | None = None
+
+    def take(self) -> None:
+        """Take the lock, or keep it; raises `InUseError`, and `ControlError` where its file cannot be opened."""
+        if self._descriptor is not None:
+            return
+        descriptor = self._opened()
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
-            raise InUseError(f"another controller (process {holder}) already keeps {state}") from None
+            os.close(descriptor)
+            raise InUseError(f"another controller (process {holder}) already keeps {self._state}") from None
+        self._descriptor = descriptor
         with suppress(OSError):  # on a full disk the lock holds, and only its holder's number is missing
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        _make_private(self._state)
+
+    def release(self) -> None:
+        """Let others have it."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _opened(self) -> int:
+        try:
+            return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            with suppress(OSError):  # a lock that is there holds on a read-only disk as well
+                return os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+            raise ControlError(f"the lock {self._path} cannot be opened: {error.strerror}") from error
+
+
+@contextmanager
+def held(state: Path) -> Iterator[None]:
+    """Hold a state directory; raises `InUseError`, and `ControlError` where it cannot be written."""
+    lock = StateLock(state)
+    lock.take()
+    try:
         yield
     finally:
-        os.close(descriptor)
+        lock.release()
+
+
+def _make_private(state: Path) -> None:
+    """Give what lies in a state directory mode 0600: an earlier release, or a copy, left it as the umask was.
+
+    SQLite gives its log and its shared memory the mode of the ledger.
+    """
+    try:
+        paths = list(state.iterdir())
+    except OSError as error:
+        log.warning("%s cannot be listed, so that nothing in it is made private: %s", state, error)
+        return
+    for path in paths:
+        mode = path.lstat().st_mode
+        if stat.S_ISREG(mode) and mode & 0o077:
+            try:
+                path.chmod(0o600)
+            except OSError as error:
+                log.warning("%s can be opened by other users of this machine, and stays so: %s", path, error)
 
 
 class Door:
@@ -89,11 +139,12 @@ class Door:
         self._answer = answer
         self._visitors = threading.BoundedSemaphore(_VISITORS)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        path.unlink(missing_ok=True)
         mask = os.umask(0o177)
         try:
+            path.unlink(missing_ok=True)
             self._socket.bind(os.fspath(path))
         except OSError as error:
+            self._socket.close()
             raise ControlError(f"the socket {path} cannot be made: {error.strerror}") from error
         finally:
             os.umask(mask)
@@ -116,7 +167,8 @@ class Door:
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
-        self._path.unlink(missing_ok=True)
+        with suppress(OSError):  # on a disk that is read-only by now it is left to the next daemon
+            self._path.unlink(missing_ok=True)
 
     def _run(self) -> None:
         while not self._closing:

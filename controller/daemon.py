@@ -24,15 +24,17 @@ from controller.beams import Beams, HeaderBeams
 from controller.board import BoardBeams
 from controller.calibration import PATIENCE_NS, USUAL, Calibration
 from controller.commands import Result
-from controller.control import ControlError, Door, held, prepare, socket_path
+from controller.control import ControlError, Door, InUseError, StateLock, prepare, socket_path
 from controller.counting import MS, SECOND
 from controller.herald import Identity
 from controller.items import Calibrate, Dismiss, Drop, Heard, Item, Look, Read, Selftest, Stop
 from controller.keys import Keyboard
-from controller.ledger import FILE_NAME, Ledger, LedgerTrouble
+from controller.ledger import FILE_NAME, Ledger, LedgerError, LedgerTrouble
+from controller.ledger_copy import read_copy
 from controller.link import Link
 from controller.liveness import SOON_S, Feeder, Pulse, supervisor
 from controller.pipeline import Clock, Pipeline
+from controller.recovery import open_ledger
 from controller.scenario import MOST_DROPS, SPACING_NS, SimulatedBeams
 from controller.script import Script
 from controller.settings import Settings
@@ -56,8 +58,8 @@ log = logging.getLogger(__name__)
 def run(settings: Settings, keys: bool, script: Script | None = None) -> int:
     """Run a temple until a signal comes; return the exit code. A script plays on its simulated beams meanwhile.
 
-    Raises `BeamsError`, `ControlError`, `InUseError` and `LedgerError` for what keeps it from starting, and
-    `ScenarioError` for a script that cannot be played.
+    Raises `BeamsError`, `ControlError` and `InUseError` for what keeps it from starting, and `ScenarioError` for a
+    script that cannot be played. What is wrong with the disk or the ledger does not: the temple's status says so.
     """
     socket_path(settings.state)
     stage = None
@@ -66,21 +68,27 @@ def run(settings: Settings, keys: bool, script: Script | None = None) -> int:
         settings = replace(settings, counting=script.limits(settings.counting), chosen=settings.chosen | wanted)
         stage = Stage(script, SimulatedBeams(time.monotonic_ns), time.monotonic_ns, _say)
     prepare(settings.state)
-    with held(settings.state):
+    lock = StateLock(settings.state)
+    with suppress(ControlError):  # what opens the ledger tries again, and says so
+        lock.take()
+    try:
         if stage is None:
-            return _Daemon(settings).run(keys)
+            return _Daemon(settings, lock).run(keys)
         stage.start()
-        while (code := _Daemon(settings, stage).run(keys)) == RESTART and stage.rest():
+        while (code := _Daemon(settings, lock, stage).run(keys)) == RESTART and stage.rest():
             pass
         stage.close()
         return 0 if code == RESTART else code
+    finally:
+        lock.release()
 
 
 class _Daemon:
     """One run of the daemon. It is also the hands of the keys, and the one who answers at the door."""
 
-    def __init__(self, settings: Settings, stage: Stage | None = None) -> None:
+    def __init__(self, settings: Settings, lock: StateLock, stage: Stage | None = None) -> None:
         self._settings = settings
+        self._lock = lock
         self._stage = stage
         self._ended = threading.Event()
         self._pulse = Pulse(("beams", "pipeline", "link", "door"), time.monotonic)
@@ -107,7 +115,9 @@ class _Daemon:
             timing=self._beams.timing,
         )
         ledger = self._open_first()
-        source = ledger.source if ledger else None
+        copy = None if ledger else self._copy_first()
+        found = ledger or copy
+        source = found.source if found else None
         self._link = Link(
             settings.broker,
             settings.temple,
@@ -123,7 +133,9 @@ class _Daemon:
             limits=settings.counting,
             levels=self._beams.open(lambda god, at_ns, dark: items.put(Heard(god, at_ns, dark))),
             ledger=ledger,
+            copy=copy,
             reopen=self._open,
+            read_copy=self._read_copy,
             outlet=self._link,
             clock=Clock(time.monotonic_ns, lambda: datetime.now(UTC)),
             new_id=lambda: secrets.token_hex(16),
@@ -145,6 +157,7 @@ class _Daemon:
         self._thread = threading.Thread(target=self._pipeline.run, name="pipeline", daemon=True)
         self._dead: str | None = None
         self._levels = LevelWatch()
+        self._complained = False
 
     def run(self, keys: bool) -> int:
         """Start every thread, wait for the end, and leave in order."""
@@ -154,11 +167,12 @@ class _Daemon:
         with suppress(OSError, ValueError):  # stderr may be no file
             faulthandler.enable()  # so that a watchdog's SIGABRT leaves in the log where every thread stood
         with ExitStack() as stack:
-            door = Door(socket_path(self._settings.state), self._answer, self._pulse.of("door"))
-            stack.callback(door.close)
             self._thread.start()
             self._link.start()
-            door.start()
+            if (door := self._open_door()) is None:
+                self._pulse.rest("door")
+            else:
+                stack.callback(door.close)
             _say(
                 f"templo-controller ready: temple={self._settings.temple} state={self._settings.state} "
                 f"broker={self._link.address} beams={self._settings.beams.source}"
@@ -173,13 +187,17 @@ class _Daemon:
                 "beams": self._beams.alive,
                 "pipeline": self._thread.is_alive,
                 "link": self._link.alive,
-                "door": door.alive,
             }
+            if door is not None:
+                watched["door"] = door.alive
             while not self._ended.wait(self._feeder.pause(WATCH_S)):
                 if dead := [name for name, alive in watched.items() if not alive()]:
                     self._dead = dead[0]
                     break
                 self._check_levels()
+                if door is None and (door := self._open_door()) is not None:
+                    stack.callback(door.close)
+                    watched["door"] = door.alive
                 if self._simulated is None and self._board is None:
                     self._pulse.beat("beams", SOON_S)
                 self._feeder.turn()
@@ -256,15 +274,42 @@ class _Daemon:
         self._ended.set()
 
     def _open(self) -> Ledger:
-        return Ledger.open(self._settings.state / FILE_NAME, lambda: secrets.token_hex(16))
+        try:
+            self._lock.take()
+        except (ControlError, InUseError) as error:
+            raise LedgerTrouble(Trouble.LEDGER_READ_ONLY, str(error)) from error
+        return open_ledger(self._settings.state, lambda: secrets.token_hex(16), lambda: datetime.now(UTC))
+
+    def _read_copy(self) -> Ledger:
+        return read_copy(self._settings.state / FILE_NAME)
 
     def _open_first(self) -> Ledger | None:
-        """Open the ledger, or begin without it where the disk refuses for now: the status says so."""
+        """Open the ledger, or begin without it where it cannot be used for now: the status says so."""
         try:
             return self._open()
-        except LedgerTrouble as error:
+        except (LedgerTrouble, LedgerError) as error:
             log.error("%s", error)
             return None
+
+    def _copy_first(self) -> Ledger | None:
+        """Return what is on a disk that cannot be written, or None where it cannot be read either."""
+        try:
+            return self._read_copy()
+        except (LedgerTrouble, LedgerError) as error:
+            log.error("%s", error)
+            return None
+
+    def _open_door(self) -> Door | None:
+        """Let the command line in; without a socket nobody can come, which keeps no temple from counting."""
+        try:
+            door = Door(socket_path(self._settings.state), self._answer, self._pulse.of("door"))
+        except ControlError as error:
+            if not self._complained:
+                log.error("%s: the command line cannot reach this temple", error)
+            self._complained = True
+            return None
+        door.start()
+        return door
 
     def _check_levels(self) -> None:
         """Hold the beams' levels against what their edges lead to: edges can be lost, or never arrive at all."""

@@ -168,6 +168,8 @@ class Herald:
     def tell_ledger(self, ledger: Ledger, now_ns: int) -> None:
         """Publish the tokens that are due, and the totals; raises what reading the ledger raises."""
         if self._up:
+            if self._counted is None:  # a companion that meets this temple learns by it which tokens are old
+                self._tell_count(ledger, now_ns)
             self._tell_tokens(ledger, now_ns)
             self._tell_count(ledger, now_ns)
 

@@ -6,6 +6,7 @@ It knows nothing of beams, brokers or clocks. Not safe for use by two threads at
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -14,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
 
-from controller.wire import Flag, God, Notice, Token, Trouble
+from controller.wire import MAX_WIDTH_MS, Flag, God, Notice, Token, Trouble
 
 SCHEMA = 1
 """Of a ledger as it is made."""
@@ -96,9 +97,44 @@ ON CONFLICT (seq) DO UPDATE SET width_ns = excluded.width_ns, flags = excluded.f
 _Row: TypeAlias = tuple[int, str, str, int, int, str, int, int, int]
 """A token's row, in the order of its table's columns."""
 
+_HEX_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
+_FLAGS = sorted(Flag)
+_SETS = [",".join(flag for n, flag in enumerate(_FLAGS) if bits & 1 << n) for bits in range(2 ** len(_FLAGS))]
+"""Every value that the column of flags can have."""
+
+EARLIEST_MS, LATEST_MS = (
+    (datetime(year, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1) for year in (1900, 2300)
+)
+"""What a temple's clock may say, wrong as it may be."""
+
+_HAS = {"meta", "token"}
+_ODD_NOTICE = f"""
+SELECT code, at_ms FROM notice
+WHERE code = '' OR code GLOB '*[^a-z0-9_]*' OR at_ms NOT BETWEEN {EARLIEST_MS} AND {LATEST_MS}
+"""  # noqa: S608 (constants)
+MOST_WIDTH_NS = round(MAX_WIDTH_MS * 1e6)
+_UNSOUND = f"""
+SELECT {_COLUMNS} FROM token
+WHERE god NOT IN ({", ".join(f"'{god}'" for god in God)})
+    OR length(token) <> 32 OR token GLOB '*[^0-9a-f]*'
+    OR at_ms NOT BETWEEN {EARLIEST_MS} AND {LATEST_MS}
+    OR width_ns NOT BETWEEN 0 AND {MOST_WIDTH_NS}
+    OR flags NOT IN ({", ".join(f"'{flags}'" for flags in _SETS)})
+    OR huitzilopochtli < 0 OR tlaloc < 0
+ORDER BY seq LIMIT 1
+"""  # noqa: S608 (constants)
+
 
 class LedgerError(Exception):
-    """A file that is no ledger of ours, or a damaged or newer one: a person has to look at it."""
+    """A ledger that this release cannot use as it is; the message says what is found and what was expected."""
+
+
+class DamagedError(LedgerError):
+    """A file that is no ledger any more: what can be read of it may be saved, and a new one begun."""
+
+
+class NewerError(LedgerError):
+    """A ledger of another release, which is whole: a person has to decide."""
 
 
 class LedgerTrouble(Exception):
@@ -186,6 +222,26 @@ class Ledger:
             connection.close()
             raise
 
+    @classmethod
+    def open_copy(cls, copy: Path, path: Path) -> Ledger:
+        """Take a copy of the ledger at `path` into memory and read it there; raises `LedgerError` or `LedgerTrouble`.
+
+        The copy and its log may be deleted then. Nothing can be recorded.
+        """
+        memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        try:
+            with closing(sqlite3.connect(copy)) as found:
+                found.backup(memory)
+            memory.execute("PRAGMA query_only = ON")
+            _check(memory, path, whole=True)
+            return cls(memory, path)
+        except sqlite3.Error as error:
+            memory.close()
+            raise _problem(error, path) from error
+        except BaseException:
+            memory.close()
+            raise
+
     def record(self, tokens: Sequence[Fallen], boards: Mapping[str, tuple[int, int]] | None = None) -> list[Token]:
         """Record tokens and return them with their numbers; raises `LedgerTrouble`.
 
@@ -206,7 +262,7 @@ class Ledger:
                     token.token,
                     token.god.value,
                     _milliseconds(token.at),
-                    token.width_ns,
+                    min(token.width_ns, MOST_WIDTH_NS),
                     ",".join(sorted(token.flags)),
                     totals[God.HUITZILOPOCHTLI],
                     totals[God.TLALOC],
@@ -319,6 +375,10 @@ class Ledger:
         delivered = min(self.delivered, seq - 1)
         self._mark(delivered)
         self.delivered = delivered
+
+    def copy_to(self, target: sqlite3.Connection) -> None:
+        """Copy the whole ledger, as it is at one moment, into another database; raises `sqlite3.Error`."""
+        self._connection.backup(target)
 
     def close(self) -> None:
         """Write the delivered mark and close; a mark that cannot be written is only sent again."""
@@ -470,7 +530,7 @@ def _make(connection: sqlite3.Connection, path: Path, new_source: Callable[[], s
             for statement in _TABLES.split(";\n")[:-1]:
                 connection.execute(statement)
             connection.execute("INSERT INTO meta VALUES (1, ?, ?, 0, 0)", (SCHEMA, new_source()))
-        _sync_folder(path.absolute().parent)
+        sync_folder(path.absolute().parent)
 
 
 def _settle(connection: sqlite3.Connection, path: Path) -> None:
@@ -490,7 +550,7 @@ def _settle(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make a new file's name durable, which syncing the file does not."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -500,32 +560,60 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _check(connection: sqlite3.Connection, path: Path, whole: bool) -> None:
-    """Refuse what is no sound ledger of this release; `whole` looks at every page."""
+    """Refuse what is no sound ledger of this release; `whole` looks at every page and every row."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
         raise _foreign(path)
-    verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0] if whole else "ok"
-    if verdict != "ok":
-        raise LedgerError(f"the ledger {path} is damaged ({verdict}); move it aside to begin a new one")
+    if not _HAS.issubset(name for (name,) in connection.execute("SELECT name FROM sqlite_schema")):
+        raise DamagedError(f"the ledger {path} is damaged: its tables are gone")
     row = connection.execute("SELECT schema FROM meta").fetchone()
-    if row is None or row[0] not in (SCHEMA, _RENEWED):
-        raise LedgerError(
-            f"the ledger {path} has schema {row and row[0]}; expected {_RENEWED} at most: another release wrote it"
+    if row is None:
+        raise DamagedError(f"the ledger {path} is damaged: the row that names its source is gone")
+    if row[0] > _RENEWED:
+        raise NewerError(
+            f"the ledger {path} has schema {row[0]}; expected {_RENEWED} at most: a newer release wrote it, and only "
+            "such a one can go on with it"
         )
+    if whole:
+        _check_whole(connection, path)
 
 
-def _foreign(path: Path) -> LedgerError:
-    return LedgerError(f"{path} is not a temple's ledger; expected a file that this program made, or none")
+def _check_whole(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a ledger with a damaged page, a missing row, or a row whose values no token can have."""
+    verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if verdict != "ok":
+        raise DamagedError(f"the ledger {path} is damaged: {verdict}")
+    schema, source = connection.execute("SELECT schema, source FROM meta").fetchone()
+    if schema < 1 or not _HEX_ID.fullmatch(source):
+        raise DamagedError(f"the ledger {path} is damaged: its schema is {schema} and its source {source!r}")
+    rows, last, first = connection.execute("SELECT count(*), max(seq), min(seq) FROM token").fetchone()
+    if rows and (first, last) != (1, rows):
+        raise DamagedError(f"the ledger {path} is damaged: it has {rows} tokens, from number {first} to {last}")
+    if unsound := connection.execute(_UNSOUND).fetchone():
+        raise DamagedError(f"the ledger {path} is damaged: token {unsound[0]} is {unsound[1:]}")
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
+    if "source" in tables:
+        beginnings = connection.execute("SELECT first, source FROM source ORDER BY first").fetchall()
+        well = all(1 <= first <= rows + 1 and _HEX_ID.fullmatch(each) for first, each in beginnings)
+        if beginnings and not (well and beginnings[0][0] == 1 and beginnings[-1][1] == source):
+            raise DamagedError(f"the ledger {path} is damaged: its sources begin at {beginnings[-3:]}")
+    if "notice" in tables and (odd := connection.execute(_ODD_NOTICE).fetchone()):
+        raise DamagedError(f"the ledger {path} is damaged: a notice is {odd}")
+
+
+def _foreign(path: Path) -> DamagedError:
+    return DamagedError(f"{path} is not a temple's ledger; expected a file that this program made, or none")
 
 
 def _problem(error: sqlite3.Error, path: Path) -> LedgerError | LedgerTrouble:
     """Return what an error of SQLite means for a temple."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    extended = getattr(error, "sqlite_errorcode", 0)
+    code = extended & 0xFF
     if code == sqlite3.SQLITE_NOTADB:
         return _foreign(path)
     if code == sqlite3.SQLITE_CORRUPT:
-        return LedgerError(f"the ledger {path} is damaged ({error}); move it aside to begin a new one")
+        return DamagedError(f"the ledger {path} is damaged ({error})")
     trouble = Trouble.LEDGER_FAILING
-    if code == sqlite3.SQLITE_FULL:
+    if code == sqlite3.SQLITE_FULL or extended == sqlite3.SQLITE_IOERR_SHMSIZE:  # no room for the file beside the log
         trouble = Trouble.LEDGER_FULL
     elif code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         trouble = Trouble.LEDGER_READ_ONLY

@@ -26,6 +26,7 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from controller import wire
+from controller.bounded_log import BoundedLog
 from controller.liveness import IDLE_S, NETWORK_S, SOON_S, Beat, unheard
 from controller.settings import BrokerSettings
 
@@ -124,6 +125,7 @@ class Link:
         self._visit = _Visit()
         self._wake = threading.Event()
         self._complaint = ""
+        self._junk = BoundedLog(log, time.monotonic)
         self._thread = threading.Thread(target=self._run, name="link", daemon=True)
 
     @property
@@ -290,6 +292,7 @@ class Link:
         until = math.inf if timeout_s is None else time.monotonic() + timeout_s
         while (left_s := until - time.monotonic()) > 0:
             self._beat(SOON_S)
+            self._junk.settle()
             if event.wait(min(IDLE_S, left_s)):
                 return True
         return event.is_set()
@@ -361,7 +364,7 @@ class Link:
             _, leaf = wire.parse_topic(arrived.topic)
             message = wire.decode(leaf, bytes(arrived.payload))
         except (wire.WireError, UnicodeDecodeError) as error:
-            log.warning("ignored what came under %s: %s", ascii(arrived.topic)[:80], error)
+            self._junk.warning("ignored what came under %s: %s", ascii(arrived.topic)[:80], error)
             # Only what is no status at all: two temples of one name would answer each other for ever.
             if leaf == wire.Status.leaf:
                 self._listener(Garbled())
@@ -370,7 +373,7 @@ class Link:
             self._listener(Came(message))
             return
         if arrived.retain:
-            log.warning("ignored a retained %s: it may be of any age", leaf)
+            self._junk.warning("ignored a retained %s: it may be of any age", leaf)
         elif isinstance(message, wire.Ack | wire.Command):
             self._listener(Came(message))
 

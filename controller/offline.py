@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TextIO
 
 from controller.ledger import FILE_NAME, Fallen, Ledger
+from controller.recovery import open_ledger
 from controller.scenario import simulate
 from controller.settings import Settings
 from controller.wire import Flag, God, Token, format_utc
@@ -29,7 +30,8 @@ def drop(settings: Settings, god: God, count: int) -> int:
     Where the settings name real beams they are tests, which are never scored.
     """
     flags = {Flag.SIMULATED} if settings.simulated else {Flag.SIMULATED, Flag.TEST}
-    with closing(Ledger.open(settings.state / FILE_NAME, lambda: secrets.token_hex(16))) as ledger:
+    opened = open_ledger(settings.state, lambda: secrets.token_hex(16), lambda: datetime.now(UTC))
+    with closing(opened) as ledger:
         for first in range(0, count, _BATCH):
             counted = [
                 simulate(settings.counting, time.monotonic_ns()) for _ in range(first, min(first + _BATCH, count))

@@ -13,12 +13,13 @@ import logging
 import queue
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from controller import wire
 from controller.beams import Level
-from controller.board_intake import Board, BoardIntake
+from controller.board_intake import Board, BoardIntake, token_id
 from controller.bulletin import Bulletin
 from controller.calibration import USUAL, Calibration
 from controller.commands import Commands, RefusedError, Result
@@ -71,6 +72,8 @@ class Pipeline:
         levels: Mapping[God, Level],
         ledger: Ledger | None,
         reopen: Callable[[], Ledger],
+        copy: Ledger | None = None,
+        read_copy: Callable[[], Ledger] | None = None,
         outlet: Outlet,
         clock: Clock,
         new_id: Callable[[], str],
@@ -88,13 +91,16 @@ class Pipeline:
 
         `break_beam` drops tokens through the simulated beams and returns when the last is through; without it a
         wished token is counted from edges that no beam gave, and is a test. `ledger` is None while the disk refuses
-        it: `reopen` is then tried until it works. `prove` switches the emitters, where they can be switched; without
-        a `calibration` nothing that is learned outlives the process. With a `board` nothing is counted here.
+        it: `reopen` is then tried until it works, and meanwhile `copy`, or what `read_copy` finds on the disk later,
+        is published. `prove` switches the emitters, where they can be switched; without a `calibration` nothing that
+        is learned outlives the process. With a `board` nothing is counted here.
         `renewed` gets each new source that is begun: the connection to the broker has to bear it. `give_way` gets
         whether another temple of this name is there to which the broker is to be left.
         """
         self.queue: queue.SimpleQueue[Item] = queue.SimpleQueue() if items is None else items
-        self.source = ledger.source if ledger else None
+        self._read_copy = read_copy
+        self._copy = copy
+        self.source = found.source if (found := ledger or copy) else None
         self._identity = identity
         self._calibration = calibration or Calibration(limits, frozenset(), {}, lambda learned: None)
         self._ledger = ledger
@@ -109,8 +115,7 @@ class Pipeline:
         self._renewed = renewed
         self._give_way = give_way
         self._gave_way = False
-        self._renewing: str | None = None
-        self._notices = ledger.notices if ledger else ()
+        self._notices = found.notices if found else ()
         self._ahead_of_us: timedelta | None = None
         self._name = NameWatch(identity.session)
         limits = self._calibration.limits
@@ -125,7 +130,7 @@ class Pipeline:
         self._drops = Drops()
         self._trouble: Trouble | None = None
         self._retry_ns = clock.monotonic_ns() if ledger is None else None
-        self._herald = Herald(outlet, *_told(ledger))
+        self._herald = Herald(outlet, *_told(found))
         self._commands = Commands(
             {
                 CommandName.IDENTIFY: lambda _, told: told(self._identify()),
@@ -197,8 +202,8 @@ class Pipeline:
     @property
     def notices(self) -> tuple[wire.Notice, ...]:
         """What happened to the ledger, by its last word, and what no person has dealt with."""
-        if self._ledger is not None:
-            self._notices = self._ledger.notices
+        if (readable := self._readable) is not None:
+            self._notices = readable.notices
         return self._notices
 
     def noise(self) -> wire.Noise:
@@ -207,7 +212,7 @@ class Pipeline:
 
     def report(self) -> dict[str, object]:
         """Return everything that there is to know, for the command line."""
-        status, ledger = self.status(), self._ledger
+        status, ledger = self.status(), self._readable
         last = self._herald.last_seq if ledger else None
         return {
             "temple": self._identity.temple,
@@ -256,7 +261,7 @@ class Pipeline:
     def patience(self) -> float | None:
         """Return the seconds until something is due, or None if only the queue can bring news."""
         due = [counter.deadline() for counter in self.counters.values()]
-        due.append(self._herald.deadline() if self._ledger else None)
+        due.append(self._herald.deadline() if self._readable else None)
         due += (self._retry_ns, self._calibration.deadline(), self._bulletin.deadline(), self._drops.deadline())
         due.append(self._name.deadline())
         soonest = min((at_ns for at_ns in due if at_ns is not None), default=None)
@@ -311,7 +316,7 @@ class Pipeline:
         """Note what the companion has stored, or begin a new source where it proves that the ledger was restored."""
         if ack.at is not None:
             self._ahead_of_us = ack.at - self._clock.utc()
-        ledger = self._ledger
+        ledger = self._readable
         if ledger is None or ack.source != self.source:
             return
         try:
@@ -343,7 +348,6 @@ class Pipeline:
     def _renew(self, ledger: Ledger, code: str, why: str) -> None:
         """Begin a new source with what is not delivered: no token may stay under numbers that others have."""
         before, source = ledger.source, self._new_id()
-        self._renewing = source
         waiting = ledger.last_seq - ledger.delivered
         ledger.renew(source, code, self._clock.utc())
         log.error(
@@ -355,10 +359,7 @@ class Pipeline:
             waiting,
         )
         self._herald.renew(ledger.totals_before)
-        self._go_on_as(source)
-
-    def _go_on_as(self, source: str) -> None:
-        self.source, self._renewing = source, None
+        self.source = source
         self._withheld.renumber()
         self._renewed(source)
 
@@ -373,9 +374,9 @@ class Pipeline:
         self._record(now_ns)
         self._let_out()
         self._herald.tell_status(self.status())
-        if self._ledger is not None:
+        if (readable := self._readable) is not None:
             try:
-                self._herald.tell_ledger(self._ledger, now_ns)
+                self._herald.tell_ledger(readable, now_ns)
             except (LedgerTrouble, LedgerError) as error:
                 self._failed(error, now_ns)
                 self._herald.tell_status(self.status())
@@ -396,6 +397,7 @@ class Pipeline:
                 if (counted := board.take(item)) is not None:
                     self._slots.note(item.god, counted, self._clock.monotonic_ns())
                     untold = self._untold(item.god, counted, self._flags_of(item.god))
+                    untold.fallen = replace(untold.fallen, token=token_id(item.board, item.mark.seq))
                     untold.fell_ns, untold.place = item.fell_ns, (item.board, item.mark)
                     self._withheld.add(untold)
                     self._calibration.take(item.god, counted)
@@ -473,6 +475,7 @@ class Pipeline:
         if self._retry_ns is not None:
             log.warning("the ledger can be written again")
             self._retry_ns = self._trouble = None
+        self._close_copy()
 
     def _let_out(self) -> None:
         """Let everyone hear, in order, of what is recorded for good."""
@@ -483,19 +486,43 @@ class Pipeline:
     def _open(self) -> Ledger:
         """Open the ledger again, after the disk had refused it."""
         ledger = self._reopen()
-        if self.source is None:
-            self.source = ledger.source
+        if self.source != ledger.source:
+            # It could not be opened before, or was damaged and begun anew: what waits is recorded in the new one.
+            before, self.source = self.source, ledger.source
+            self._withheld.renumber()
             self._herald.begin(*_told(ledger))
-        elif ledger.source == self._renewing:
-            # The commit that seemed to fail is on disk: the new source has begun.
-            self._herald.begin(*_told(ledger))
-            self._go_on_as(ledger.source)
-        elif self.source != ledger.source:
-            ledger.abandon()
-            raise LedgerError(f"the ledger was exchanged: its source is {ledger.source}; expected {self.source}")
+            if before is not None:
+                self._renewed(ledger.source)
         else:
             ledger.deliver(self._herald.delivered)
         return ledger
+
+    @property
+    def _readable(self) -> Ledger | None:
+        """The ledger, or a copy of it while it cannot be written."""
+        return self._ledger or self._copy
+
+    def _take_copy(self) -> None:
+        """Take a copy of a ledger that cannot be written: all that may be published is in it until it can be."""
+        if self._read_copy is None or self._copy is not None:
+            return
+        try:
+            copy = self._read_copy()
+        except (LedgerTrouble, LedgerError) as error:
+            log.debug("nothing is published from the disk: %s", error)
+            return
+        if self.source is None:
+            self.source = copy.source
+            self._herald.begin(*_told(copy))
+        if self.source == copy.source:
+            self._copy = copy
+        else:
+            copy.abandon()
+
+    def _close_copy(self) -> None:
+        if self._copy is not None:
+            self._copy.abandon()
+            self._copy = None
 
     def _failed(self, error: LedgerTrouble | LedgerError, now_ns: int) -> None:
         trouble = error.trouble if isinstance(error, LedgerTrouble) else Trouble.LEDGER_FAILING
@@ -507,6 +534,7 @@ class Pipeline:
         if self._ledger is not None:
             self._ledger.abandon()
             self._ledger = None
+        self._take_copy()
 
     def _identify(self) -> dict[str, object]:
         return {key: value for key, value in self.report().items() if value is not None}
@@ -514,15 +542,16 @@ class Pipeline:
     def _resend(self, command: wire.Command, told: Callable[[Result], None]) -> None:
         if command.seq is None:
             raise RefusedError("no_seq", "resend needs seq, the first token to send again")
-        if self._ledger is None:
+        if self._readable is None:
             raise RefusedError("ledger", "the ledger cannot be read now: see the temple's status")
         if command.seq > (highest := self._herald.last_seq + 1):
             words = f"resend from {command.seq}; expected at most {highest}, the next token"
             raise RefusedError("beyond", words)
-        try:
-            self._ledger.deliver_again(command.seq)
-        except (LedgerTrouble, LedgerError) as error:
-            raise RefusedError("ledger", str(error)) from error
+        if self._ledger is not None:
+            try:
+                self._ledger.deliver_again(command.seq)
+            except (LedgerTrouble, LedgerError) as error:
+                raise RefusedError("ledger", str(error)) from error
         self._herald.resend_from(command.seq)
         told({"from": command.seq, "last_seq": self._herald.last_seq})
 

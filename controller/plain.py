@@ -126,8 +126,8 @@ FINDINGS = {
         "use a shorter USB cable, away from motors and lamps",
     ),
     "no_time": (
-        "the board does not know the time, and refuses commands: no time server has answered",
-        "let it reach the internet, or name a time server of your own network in its settings",
+        "the board does not know the time yet, and refuses commands: no time server and no companion gave it",
+        "drop a token, so that the companion answers; or name a time server of your own network in its settings",
     ),
     "unproved": (
         "it reads clear, and nothing has proved it since the start",

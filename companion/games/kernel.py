@@ -62,7 +62,8 @@ class Refusal:
 
 LONGEST_TEXT = 200_000
 LONGEST_LINE = 1_000
-"""The most letters of a text that a table brings for an option, and of one of its lines."""
+MOST_LINES = 10_000
+"""The most letters of a text that a table brings for an option and of one of its lines, and the most lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +80,8 @@ class Reader:
     """How a game reads a text that a table brings for an option. Both functions are pure.
 
     `faults` returns everything that is wrong in a text, in order; `contents` what a text without faults holds, as
-    codes with words in the game's texts under ``contents``. A text has at most `LONGEST_TEXT` letters, in lines of at
-    most `LONGEST_LINE`, and no control characters but tabs and line ends.
+    codes with words in the game's texts under ``contents``. A text has at most `LONGEST_TEXT` letters, in at most
+    `MOST_LINES` lines of at most `LONGEST_LINE`, and no control characters but tabs and line ends.
     """
 
     faults: Callable[[str], Sequence[Fault]]
@@ -158,6 +159,8 @@ def _unreadable(text: str) -> tuple[Fault, ...]:
         return (Fault(1, "empty_text"),)
     if len(text) > LONGEST_TEXT:
         return (Fault(1, "long_text", {"length": len(text), "longest": LONGEST_TEXT}),)
+    if (lines := text.count("\n") + 1) > MOST_LINES:
+        return (Fault(MOST_LINES, "many_lines", {"n": lines, "most": MOST_LINES}),)
     found = []
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) > LONGEST_LINE:

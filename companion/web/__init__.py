@@ -16,6 +16,7 @@ from companion.web import (
     errors,
     games,
     guard,
+    held,
     interface,
     metrics,
     pages,
@@ -37,7 +38,8 @@ class WebConfig:
     """What the web face is told by whoever starts it.
 
     `address` is where phones reach it ("http://192.168.1.7:8000"), `instance` what ``/healthz`` answers,
-    `allowed_hosts` the names it answers to beside this machine's own addresses.
+    `allowed_hosts` the names it answers to beside this machine's own addresses, `streams_each` how many of the
+    `stream_cap` event streams one address may have.
     """
 
     allowed_hosts: tuple[str, ...]
@@ -45,6 +47,7 @@ class WebConfig:
     instance: str
     stream_cap: int = 64
     own_addresses: Callable[[], Collection[str]] = own_addresses
+    streams_each: int = 32
 
 
 FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_aid")
@@ -65,10 +68,10 @@ class App(Flask):
 def create_app(house: House, hub: Hub, config: WebConfig, clock: Callable[[], float] = time.monotonic) -> Flask:
     """Return the companion's web application. `clock` gives seconds that never run backwards."""
     app = App("companion.web", static_folder="static", template_folder=None)
-    hub.cap = config.stream_cap
+    hub.cap, hub.cap_each = config.stream_cap, config.streams_each
     guard.install(app, config.allowed_hosts, config.own_addresses, clock, dict.fromkeys(FILES, uploads.MAX_UPLOAD))
-    rates.install(app, clock, OPENINGS)
-    for part in (pages, games, printing, rules, play, story, reconcile, temples, streams, metrics, interface):
+    rates.install(app, clock, OPENINGS, FILES)
+    for part in (pages, games, printing, rules, play, story, reconcile, temples, held, streams, metrics, interface):
         app.register_blueprint(part.blueprint)
     errors.install(app)
     app.extensions["site"] = Site(app, house, hub, config.address, config.instance, guard.Lockout(clock))

@@ -19,6 +19,7 @@ _STATUS = {
     "no_guide": 404,
     "wrong_code": 403,
     "not_seated": 403,
+    "temple_held": 403,
     "not_your_seat": 403,
     "bad_number": 400,
     "bad_move": 400,

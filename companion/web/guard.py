@@ -14,6 +14,9 @@ from flask import Flask, Response, request
 MAX_BODY = 16_384
 """Bytes. A longer body is refused with 413, but at the few endpoints that take files."""
 
+MOST_FIELDS = 200
+"""Fields of a form; more are refused with 413."""
+
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 CONTENT_POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
@@ -79,7 +82,7 @@ def install(
     hosts = Hosts(names, addresses, clock)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
     app.config["MAX_FORM_MEMORY_SIZE"] = MAX_BODY
-    app.config["MAX_FORM_PARTS"] = 200
+    app.config["MAX_FORM_PARTS"] = MOST_FIELDS
 
     @app.before_request
     def check() -> None:
@@ -93,6 +96,11 @@ def install(
             request.max_content_length = request.max_form_memory_size = most
             if (request.content_length or 0) > most:
                 raise Refused(413, "too_large", most=most)
+            # werkzeug counts the fields of a form with files alone, and splitting half a megabyte of "&" is costly.
+            if request.mimetype == "application/x-www-form-urlencoded":
+                data = request.get_data(cache=True, parse_form_data=False)
+                if data.count(b"&") >= MOST_FIELDS:
+                    raise Refused(413, "many_fields", most=MOST_FIELDS)
 
     @app.after_request
     def seal(response: Response) -> Response:
@@ -130,13 +138,20 @@ def client(address: str | None) -> str:
 
 
 class Lockout:
-    """Counts wrong codes for each address; too many within a while, and it hears nothing more about codes.
+    """Counts wrong codes, for each address and in all; too many within a while, and no code is looked at any more.
 
+    In all there may be sixty times as many as for one address: a guesser of many addresses needs decades too, and
+    locks out whoever wants to join by a code meanwhile, but nobody who holds a seat or a screen.
     `clock` gives seconds that never run backwards.
     """
 
     def __init__(
-        self, clock: Callable[[], float], most: int = 10, within: float = 300.0, addresses: int = 4096
+        self,
+        clock: Callable[[], float],
+        most: int = 10,
+        within: float = 300.0,
+        addresses: int = 4096,
+        most_in_all: int = 600,
     ) -> None:
         self._clock = clock
         self._most = most
@@ -144,29 +159,29 @@ class Lockout:
         self._addresses = addresses
         self._lock = threading.Lock()
         self._wrong: OrderedDict[str, deque[float]] = OrderedDict()
+        self._in_all: deque[float] = deque(maxlen=most_in_all)
 
     def check(self, address: str | None) -> None:
-        """Raise `Refused` 429 while the address is locked out."""
+        """Raise `Refused` 429 while the address, or everybody, is locked out."""
         who = client(address)
         with self._lock:
-            times = self._recent(who)
-            if len(times) >= self._most:
-                wait = math.ceil(times[0] + self._within - self._clock())
-                raise Refused(429, "locked_out", retry_after=wait, n=-(-wait // 60))
+            for times in (self._recent(self._wrong.get(who, deque(maxlen=self._most))), self._recent(self._in_all)):
+                if len(times) == times.maxlen:
+                    wait = math.ceil(times[0] + self._within - self._clock())
+                    raise Refused(429, "locked_out", retry_after=wait, n=-(-wait // 60))
 
     def wrong(self, address: str | None) -> None:
         """Count one wrong code."""
         who = client(address)
         with self._lock:
-            times = self._recent(who)
+            times = self._wrong.setdefault(who, deque(maxlen=self._most))
             times.append(self._clock())
-            self._wrong[who] = times
+            self._in_all.append(self._clock())
             self._wrong.move_to_end(who)
             while len(self._wrong) > self._addresses:
                 self._wrong.popitem(last=False)
 
-    def _recent(self, who: str) -> deque[float]:
-        times = self._wrong.get(who, deque(maxlen=self._most))
+    def _recent(self, times: deque[float]) -> deque[float]:
         while times and times[0] <= self._clock() - self._within:
             times.popleft()
         return times

@@ -73,6 +73,12 @@ def measured(house: House, hub: Hub) -> list[Metric]:
             "templo_tokens_quarantined_total",
             "counter",
             "Tokens held apart because others had taken their numbers.",
+            tuple(({"temple": each.name}, house.ever_held(each.name)) for each in temples),
+        ),
+        Metric(
+            "templo_tokens_held",
+            "gauge",
+            "Tokens held apart that wait for a person's decision.",
             tuple(({"temple": each.name}, each.quarantined) for each in temples),
         ),
         Metric(

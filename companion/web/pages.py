@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flask import Blueprint, Response, jsonify, request, send_from_directory
+from flask import Blueprint, Response, abort, jsonify, request, send_from_directory
 
 from companion.games.kernel import Game, Option, Value
 from companion.table import HouseError, Table
@@ -26,6 +26,10 @@ blueprint = Blueprint("pages", __name__)
 
 YEAR = 365 * 24 * 3600
 BAD_FORM = 422
+FORBIDDEN = 403
+OF_ANOTHER_TABLE = frozenset({"temple_held", "wrong_code"})
+"""What refuses a form because of the table that holds the temple it names."""
+
 NOTHING_BROUGHT = Brought()
 
 
@@ -61,9 +65,10 @@ def game_static(game: str, filename: str) -> Response:
 def language() -> Response:
     """Keep the language that was chosen."""
     chosen = request.form.get("language", "")
+    if chosen not in LANGUAGES:
+        abort(400)
     response = see(local_path(request.form.get("next", ""), site().url("first")))
-    if chosen in LANGUAGES:
-        response.set_cookie("language", chosen, max_age=YEAR, httponly=True, samesite="Lax")
+    response.set_cookie("language", chosen, max_age=YEAR, httponly=True, samesite="Lax")
     return response
 
 
@@ -119,10 +124,12 @@ def open_table() -> Response:
             whole_number(form.get("players", ""), 99) or 0,
             form.get("preset", ""),
             {**_chosen(game, form), **texts.texts},
-            form.get("temple") or None,
+            temple := form.get("temple") or None,
+            site().leave_of(temple, form.get("temple_code", "")),
         )
     except HouseError as error:
-        return _new_table(form, site().refusal(error), BAD_FORM, texts)
+        status = FORBIDDEN if error.code in OF_ANOTHER_TABLE else BAD_FORM
+        return _new_table(form, site().refusal(error), status, texts)
     return keep_code(see(site().url("invited", code=table.code)), table)
 
 
@@ -167,6 +174,7 @@ def _new_table(
         earlier=earlier(game, site().house.tables(), form),
         shown=SHOWN,
         temples=temples,
+        held={temple.name: table.title for temple in temples if (table := site().house.holder(temple.name))},
         chosen_players=players if players in game.seatings else max(game.seatings),
         chosen_preset=preset,
         preset_values=values,

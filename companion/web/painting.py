@@ -54,6 +54,7 @@ from companion.web.art import Art
 from companion.web.paper import Paper
 from companion.web.texts import LANGUAGES, Library, MissingText, Words
 from companion.web.widths import LEAST, plot
+from controller import wire
 
 ART = Path(__file__).parent.parent / "art"
 SHELL = Path(__file__).parent
@@ -151,6 +152,7 @@ class Painter:
         words = self.words(language)
         context = {
             **self._context(words, At("", "page", (), language)),
+            "moment": lambda iso: moment(words, datetime.fromisoformat(iso)),
             "finding_words": lambda part, finding: finding_words(words, part, finding),
             "ms": lambda width: milliseconds(words, width),
             "width_plot": lambda slot: plot(slot, room=max(LEAST, len(slot["points"]))),
@@ -230,6 +232,7 @@ class Painter:
             "at": at,
             "url": self._url,
             "clock": lambda iso: clock(words, iso),
+            "notice_words": lambda part, code: notice_words(words, part, code),
             "health_words": lambda code, god="": health_words(words, code, god),
             "form": (forms := Forms(self._template("macros.html"), words, at, self._url)),
             "bring": forms.bring,
@@ -375,6 +378,29 @@ def finding_words(words: Words, part: str, finding: Mapping[str, Any]) -> str:
     except MissingText:
         pass
     return words(f"finding.other.{part}", code=str(finding["code"]), god=finding["god"])
+
+
+def notice_words(words: Words, part: str, code: str) -> str:
+    """Return what happened to a temple's ledger (``seen``), or what that means (``means``)."""
+    key = f"notice.{code}.{part}"
+    return words(key) if words.has(key) else words(f"notice.other.{part}", code=code)
+
+
+def moment(words: Words, at: datetime) -> Markup:
+    """Return a moment that may be of another day: its day and its time, or a dash where a clock knew no time."""
+    if at.year < 2000:
+        return Markup("–")
+    return Markup("{}, {}").format(words.date(at), clock(words, wire.format_utc(at)))
+
+
+def temple_news(words: Words, temple: Temple) -> list[str]:
+    """Return what waits on a temple's page for a person, in a line each."""
+    news = [notice_words(words, "seen", notice.code) for notice in temple.notices]
+    if temple.undecided:
+        news.append(words("old.news", n=temple.undecided.through))
+    if temple.quarantined:
+        news.append(words("held.unsettled", n=temple.quarantined))
+    return news
 
 
 def milliseconds(words: Words, width: float) -> str:

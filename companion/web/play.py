@@ -146,13 +146,9 @@ def play(table_id: str) -> Response:
 
     What a person wrote into a field ``text`` is the move's last argument.
     """
-    try:
-        written = json.loads(request.form.get("move", ""))
-        if isinstance(written, list) and "text" in request.form:
-            written = [*written, request.form["text"]]
-        move = Move.from_json(written)
-    except (ValueError, RecursionError):
-        raise HouseError("bad_move") from None
+    move = _read_move(request.form.get("move", ""))
+    if "text" in request.form:
+        move = _read_move(json.dumps([*move.to_json(), request.form["text"]]))
     typed = request.form.get("typed")
     if typed is not None:  # a number that a person wrote is the move's last argument; an empty field is none
         number = whole_number(typed.strip() or "0", 10**9)
@@ -233,8 +229,14 @@ def free(table_id: str) -> Response:
 
 @blueprint.post("/temple")
 def serve(table_id: str) -> Response:
-    """Let a temple serve this table, or none."""
-    site().house.attach(table_id, seat_token(table_id), request.form.get("temple", "")[:32] or None)
+    """Let a temple serve this table, or none; one that another table holds needs that table's code."""
+    here = site()
+    temple = request.form.get("temple", "")[:32] or None
+    if temple == here.house.table(table_id).temple:
+        leave = ""
+    else:
+        leave = here.leave_of(temple, request.form.get("temple_code", ""))
+    here.house.attach(table_id, seat_token(table_id), temple, leave)
     return _done(table_id)
 
 
@@ -249,10 +251,7 @@ def picks(table_id: str) -> Response:
         raise HouseError("not_begun")
     if not (table.may_bring(held) if seat == CHANCE else seat in held):
         raise HouseError("not_your_seat", seat=seat)
-    try:
-        picked = Move.from_json(json.loads(request.args.get("picked", "")))
-    except (ValueError, RecursionError):
-        raise HouseError("bad_move") from None
+    picked = _read_move(request.args.get("picked", ""))
     path: tuple[Arg, ...] = (picked.name, *picked.args)
     choices = table.game.choices(table.state, seat, path)
     due = table.chance()
@@ -269,6 +268,17 @@ def picks(table_id: str) -> Response:
         seat=whose,
         forms=[Markup(each) for each in html],  # noqa: S704  # painted by a template that escapes
     )
+
+
+def _read_move(text: str) -> Move:
+    """Read a move as a field holds it; raises `HouseError` ``bad_move`` where it is none, or has no name."""
+    try:
+        move = Move.from_json(json.loads(text))
+    except (ValueError, RecursionError):
+        raise HouseError("bad_move") from None
+    if not move.name:
+        raise HouseError("bad_move")
+    return move
 
 
 def _fields(choice: Choice) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How often one address may post, and how often it may open a table. It knows no page, and stores nothing."""
+"""How often one address may post, open a table and bring a file. It knows no page, and stores nothing."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from flask import Flask, request
+from flask import Flask, g, request
 
-from companion.web.guard import WRITES, Refused, client
+from companion.web.guard import MAX_BODY, WRITES, Refused, client
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,9 @@ POSTS = Pace(burst=300, per_second=20.0)
 
 OPENINGS = Pace(burst=60, per_second=0.2)
 """A table that was opened is kept for ever, so that fewer may be: a club's evening at once, then twelve a minute."""
+
+UPLOADS = Pace(burst=20, per_second=0.5)
+"""A file costs a fifth of a second to judge at worst: one address gets a tenth of a processor for its files."""
 
 
 class Meter:
@@ -56,9 +59,34 @@ class Meter:
                 self._left.popitem(last=False)
 
 
-def install(app: Flask, clock: Callable[[], float], opening: Collection[str]) -> None:
-    """Count every post of the app; `opening` names the endpoints at which a table is opened."""
-    posts, openings = Meter(clock, POSTS), Meter(clock, OPENINGS)
+class Turns:
+    """Lets each address do one thing at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._busy: set[str] = set()
+
+    def take(self, address: str | None) -> str:
+        """Take the turn of an address, to be given back; raises `Refused` 429 while it is taken."""
+        who = client(address)
+        with self._lock:
+            if who in self._busy:
+                raise Refused(429, "one_upload", retry_after=1)
+            self._busy.add(who)
+        return who
+
+    def give_back(self, who: str) -> None:
+        """Let the next one in."""
+        with self._lock:
+            self._busy.discard(who)
+
+
+def install(app: Flask, clock: Callable[[], float], opening: Collection[str], taking_files: Collection[str]) -> None:
+    """Count every post of the app; `opening` names the endpoints at which a table is opened.
+
+    At those that take files, a body that is larger than others may be is an upload: one at a time for an address.
+    """
+    posts, openings, uploads, turns = Meter(clock, POSTS), Meter(clock, OPENINGS), Meter(clock, UPLOADS), Turns()
 
     @app.before_request
     def pace() -> None:
@@ -66,3 +94,12 @@ def install(app: Flask, clock: Callable[[], float], opening: Collection[str]) ->
             posts.count(request.remote_addr)
             if request.endpoint in opening:
                 openings.count(request.remote_addr)
+            length = request.content_length
+            if request.endpoint in taking_files and (length is None or length > MAX_BODY):
+                uploads.count(request.remote_addr)
+                g.upload = turns.take(request.remote_addr)
+
+    @app.teardown_request
+    def done(error: BaseException | None) -> None:
+        if (who := g.pop("upload", None)) is not None:
+            turns.give_back(who)

@@ -12,16 +12,17 @@ from typing import Any, cast
 from flask import Flask, Response, current_app, make_response, redirect, request
 from markupsafe import Markup
 
-from companion.cuts import Audience, cut_table, table_topic, temple_topics, tone
+from companion.cuts import Audience, cut_table, table_topic, temple_tone, temple_topics
 from companion.games import registry
 from companion.games.kernel import Game, Seat
 from companion.house import House
 from companion.live import Gallery, Hub, Picture
+from companion.lobby import normal_code
 from companion.table import HouseError, Table
 from companion.temple_cuts import cut_temple
 from companion.temples import Temple
 from companion.web.guard import Lockout
-from companion.web.painting import ART, Painter, placer, temple_words
+from companion.web.painting import ART, Painter, placer, temple_news, temple_words
 from companion.web.texts import LANGUAGES, Library, Words
 
 HERE = Path(__file__).parent
@@ -110,7 +111,8 @@ class Site:
                 "words_of": lambda game: self.painter.library.words(words.language, game),
                 "art": SHARED_ART,
                 "health": lambda temple: temple_words(words, temple),
-                "tone": lambda temple: tone(temple.health()),
+                "news": lambda temple: temple_news(words, temple),
+                "tone": lambda temple: temple_tone(temple),
                 **context,
             },
         )
@@ -161,16 +163,8 @@ class Site:
 
     def trusted(self, table: Table) -> bool:
         """Return whether this request may invite and hand seats over: it holds a seat, or was given the code."""
-        if self.held(table):
-            return True
-        code = request.cookies.get(_code_cookie(table.id), "")
-        if not code:
-            return False
-        self.lockout.check(request.remote_addr)
-        if hmac.compare_digest(code.encode(), table.code.encode()):
-            return True
-        self.lockout.wrong(request.remote_addr)
-        return False
+        proof = request.cookies.get(_screen_cookie(table.id), "")
+        return bool(self.held(table)) or self.house.is_screen_pass(table.id, proof)
 
     def by_code(self, code: str) -> Table:
         """Return the table of a join code; wrong ones are counted, too many lock the address out."""
@@ -181,9 +175,32 @@ class Site:
             self.lockout.wrong(request.remote_addr)
             raise
 
+    def leave_of(self, temple: str | None, typed: str) -> str:
+        """Return what lets this request take a temple from the table that holds it, or nothing.
+
+        That is a seat's token or the code of that table, or else `typed`, a code that somebody typed for it; raises
+        `HouseError` ``wrong_code``, counted, where that is not its code.
+        """
+        table = self.house.holder(temple)
+        if table is None:
+            return ""
+        if self.held(table):
+            return seat_token(table.id)
+        if self.trusted(table):
+            return table.code
+        if typed.strip():
+            self.check_code(table, typed)
+        return typed
+
     def check_code(self, table: Table, code: str) -> None:
-        """Raise `HouseError` ``wrong_code``, counted, where a code is not this table's."""
-        if self.by_code(code).id != table.id:
+        """Raise `HouseError` ``wrong_code`` where a code is not this table's.
+
+        It is counted, but for who is shown this table's code anyway: nobody else's guesses lock them out.
+        """
+        if self.trusted(table):
+            if not hmac.compare_digest(table.code.encode(), normal_code(code).encode()):
+                raise HouseError("wrong_code")
+        elif self.by_code(code).id != table.id:
             self.lockout.wrong(request.remote_addr)
             raise HouseError("wrong_code")
 
@@ -215,14 +232,14 @@ def keep_token(response: Response, table_id: str, token: str) -> Response:
 
 
 def keep_code(response: Response, table: Table) -> Response:
-    """Let a browser that was given a table's code keep it: a table screen invites with it and hands seats over."""
-    path = site().url("table", table_id=table.id)
-    response.set_cookie(_code_cookie(table.id), table.code, max_age=MONTH, path=path, httponly=True, samesite="Lax")
+    """Let a browser that was given a table's code prove it later: a table screen invites and hands seats over."""
+    path, proof = site().url("table", table_id=table.id), site().house.screen_pass(table.id)
+    response.set_cookie(_screen_cookie(table.id), proof, max_age=MONTH, path=path, httponly=True, samesite="Lax")
     return response
 
 
-def _code_cookie(table_id: str) -> str:
-    return f"code-{table_id}"
+def _screen_cookie(table_id: str) -> str:
+    return f"screen-{table_id}"
 
 
 def _cookie(table_id: str) -> str:

@@ -10,7 +10,7 @@ from flask import Blueprint, Response, request
 from companion.cuts import table_topic, temple_topics
 from companion.live import HubClosed, Picture, Stream, StreamsFull
 from companion.table import HouseError
-from companion.web.guard import Refused
+from companion.web.guard import Refused, client
 from companion.web.site import language, seat_token, site
 
 blueprint = Blueprint("streams", __name__)
@@ -54,7 +54,7 @@ def temple_stream(name: str) -> Response:
 def _stream(topics: Sequence[str], look: Callable[[], Picture | None]) -> Response:
     gone: Callable[[], bool] = request.environ.get("waitress.client_disconnected", lambda: False)
     try:
-        stream = site().hub.open(topics, gone)
+        stream = site().hub.open(topics, gone, client(request.remote_addr))
     except (StreamsFull, HubClosed):
         raise Refused(503, "streams_full", RETRY_AFTER) from None
     seen = request.headers.get("Last-Event-ID") or request.args.get("seen", "")

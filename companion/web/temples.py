@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from flask import Blueprint, Response, jsonify, request
 
 from companion.live import Picture
@@ -22,9 +24,11 @@ _ASKED = {
     "calibrate": (wire.CommandName.CALIBRATE, None),
     "keep": (wire.CommandName.CALIBRATE, True),
     "discard": (wire.CommandName.CALIBRATE, False),
+    "dismiss": (wire.CommandName.DISMISS, None),
 }
 """What a button asks for, as a command and its yes or no."""
 
+_NOTICE = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 _OF_A_SLOT = frozenset({"drop", "calibrate", "keep", "discard"})
 
 
@@ -59,11 +63,14 @@ def temple(name: str) -> Response:
 @blueprint.post("/temples/<name>/ask")
 def ask(name: str) -> Response:
     """Ask a temple that no game runs on: anybody on this network may."""
-    here = site()
-    asked = here.house.temple(name)
-    if any(table.id == asked.table_id and table.phase == "running" for table in here.house.tables()):
-        return _refused(name, HouseError("game_runs"), FORBIDDEN)
+    if game_runs(site().house.temple(name)):
+        return refused(name, HouseError("game_runs"), FORBIDDEN)
     return _asked(name)
+
+
+def game_runs(temple: Temple) -> bool:
+    """Return whether a game runs on a temple: then only who is at its table commands it."""
+    return any(table.id == temple.table_id and table.phase == "running" for table in site().house.tables())
 
 
 @blueprint.post("/t/<table_id>/temple/ask")
@@ -77,7 +84,7 @@ def ask_at_table(table_id: str) -> Response:
     if not table.temple:
         raise HouseError("no_temple_here")
     if not here.trusted(table):
-        return _refused(table.temple, HouseError("game_runs"), FORBIDDEN)
+        return refused(table.temple, HouseError("game_runs"), FORBIDDEN)
     return _asked(table.temple)
 
 
@@ -91,17 +98,26 @@ def _asked(name: str) -> Response:
         god = wire.God(form.get("god", "")) if what in _OF_A_SLOT else None
     except ValueError:
         raise HouseError("bad_move") from None
+    notice = form.get("notice", "") if what == "dismiss" else None
+    if notice is not None and not _NOTICE.fullmatch(notice):
+        raise HouseError("bad_move")
     count = whole_number(form.get("count", "").strip(), 10**6) or 0 if what == "calibrate" else None
     try:
-        site().house.ask(name, command, asked, god, count, keep)
+        site().house.ask(name, command, asked, god, count, keep, notice)
     except HouseError as error:
-        return _refused(name, error, CONFLICT)
+        return refused(name, error, CONFLICT)
+    return done(name)
+
+
+def done(name: str) -> Response:
+    """Answer that a temple's page has changed, and how."""
     if scripted():
         return jsonify(ok=True, **_news(name))
     return see(site().url("temple", name=name))
 
 
-def _refused(name: str, error: HouseError, status: int) -> Response:
+def refused(name: str, error: HouseError, status: int) -> Response:
+    """Answer that a temple was asked nothing, and why."""
     here = site()
     words = here.refusal(error)
     if scripted():

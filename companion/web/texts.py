@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from babel import Locale
-from babel.dates import format_date, format_time
+from babel.dates import format_date, format_skeleton, format_time
 from babel.numbers import format_decimal
 
 LANGUAGES = ("en", "es")
@@ -137,6 +137,10 @@ class Words:
     def day(self, at: datetime) -> str:
         """Return the day of an aware time, by this machine's zone."""
         return format_date(at.astimezone(), "medium", locale=self.language)
+
+    def date(self, at: datetime) -> str:
+        """Return the day of an aware time without its year, by this machine's zone."""
+        return format_skeleton("MMMd", at.astimezone(), locale=self.language)
 
     def _find(self, key: str) -> Text:
         for layer in self.layers:

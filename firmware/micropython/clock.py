@@ -1,4 +1,4 @@
-"""Two clocks: milliseconds since the start that never wrap, and the time of day, once a server has told it."""
+"""Two clocks: milliseconds since the start that never wrap, and the time of day, once somebody gave it."""
 
 import struct
 
@@ -20,6 +20,7 @@ class Clock:
         self._last = ticks()
         self._ms = 0
         self._offset_ms = None
+        self._by_server = False
 
     def ms(self):
         """Return the milliseconds since the start; to be called at least once in three days."""
@@ -29,12 +30,18 @@ class Clock:
         return self._ms
 
     def utc_ms(self):
-        """Return the time since 1970, or None while nobody has told it."""
+        """Return the time since 1970, or None while nobody has given it."""
         return None if self._offset_ms is None else self.ms() + self._offset_ms
 
     def told(self, utc_ms, at_ms):
-        """Take the time of day as it was at a moment of ours."""
+        """Take a time server's time of day as it was at a moment of ours."""
         self._offset_ms = utc_ms - at_ms
+        self._by_server = True
+
+    def suggested(self, utc_ms):
+        """Take a companion's time as the time of now, unless a time server has answered since the start."""
+        if not self._by_server:
+            self._offset_ms = utc_ms - self.ms()
 
 
 class TimeServer:

@@ -25,7 +25,7 @@ class Commands:
         self._seen = []  # [id, answer or None], the oldest first
 
     def take(self, command, utc_ms):
-        """Carry a command out, or say why not; `utc_ms` is None while nobody has told the time."""
+        """Carry a command out, or say why not; `utc_ms` is None while nobody has given the time."""
         request = command["id"]
         for name, answer in self._seen:
             if name == request:
@@ -37,15 +37,22 @@ class Commands:
             self._seen.pop(0)
         try:
             self._expire(command, utc_ms)
-            self._handlers[command["name"]](command, lambda result, error=None: self._reply(request, result, error))
+            handler = self._handlers.get(command["name"])
+            if handler is None:
+                known = ", ".join(sorted(self._handlers))
+                raise RefusedError("unknown", "this temple cannot %s; expected %s" % (command["name"], known))
+            handler(command, lambda result, error=None: self._reply(request, result, error))
         except RefusedError as error:
             self._reply(request, None, error)
 
     def _expire(self, command, utc_ms):
         name, expires = command["name"], command["expires"]
+        if name == "resend":  # carried out twice it does no harm, and without it a game may stand still
+            return
         if utc_ms is None:
             words = (
-                "this temple does not know the time, and so not whether %s has expired: no time server answered yet"
+                "this temple does not know the time, and so not whether %s has expired: no time server and no "
+                "companion gave it yet"
             )
             raise RefusedError("no_time", words % name)
         if utc_ms > expires:

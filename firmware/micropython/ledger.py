@@ -3,7 +3,10 @@
 It knows nothing of beams or brokers. Laws:
 - `record` returns once the tokens are in flash, or raises OSError; nobody may hear of a token before. After a power
   cut at any moment the tokens that it returned for are there, and a torn record is as if it had never been.
-- `seq` starts at 1, has no gaps and is never given twice; `source` is made with the first file.
+- For each `source`, `seq` starts at 1, has no gaps and is never given twice. The first source is made with the first
+  file; `renew` begins another one behind a token of the old: its files stay, and so do the tokens that follow.
+- What cannot be read hides nothing that can. Where a whole file cannot be read, or nothing gives the source of the
+  last one, the ledger is `damaged`: a number might be given twice, so it wants a new source.
 - A file is never written to again once it is full or torn, and is removed once everything in it is delivered and
   there are newer ones: so the flash wears evenly, a sector for each commit.
 """
@@ -16,8 +19,10 @@ RECORD = 48
 SEGMENT = 85  # records in a file, its head included: not quite a sector of 4 kB
 KEPT = 4  # delivered files that stay, for a companion that asks again
 MOST = 100  # files: 8,400 undelivered tokens in 400 kB
+FAR = 20  # delivered tokens of which the flash does not know: more than that are worth a write of their own
+_SPARE = 4  # files beyond these that hold marks: a full ledger can still begin a new source
 _FORM = "<IQIBBHII16s"
-_HEAD = "<4sHHI16sII8s"
+_HEAD = "<4sHHI16sIIII"
 _MAGIC = b"TMLG"
 FLAGS = ("jam", "overlap", "missed_edge", "test", "simulated")
 
@@ -30,14 +35,21 @@ class Ledger:
     """One open ledger, in a folder."""
 
     def __init__(self, folder, new_id):
-        """Read what is there, or make a new ledger; `new_id` gives 16 random bytes."""
+        """Read what is there, or make a new ledger; `new_id` gives 16 random bytes.
+
+        A `fresh` one has no file: `begin` makes its first.
+        """
         self._folder = folder
         self._new_id = new_id
         self._file = None
-        self._firsts = []  # of each file, oldest first
+        self._firsts = []  # of each file, oldest first: numbers of the files, which go on through all sources
+        self._bad = []  # files of which nothing can be read
+        self._headless = False  # whether nothing says under which source the last file was written
+        self._base = self._base_h = 0  # how many tokens fell under earlier sources, and how many Huitzilopochtli's
         self.last_seq = 0
         self.delivered = 0
         self.totals = [0, 0]
+        self._marked = 0  # up to where the flash knows that tokens are delivered
         self._room = 0
         self._source = None
         try:
@@ -45,14 +57,20 @@ class Ledger:
         except OSError:
             pass
         self._load()
+        self.fresh = not self._firsts and not self._bad
+        self.damaged = bool(self._bad) or self._headless
         if self._source is None:
             self._source = new_id()
-        self.source = binascii.hexlify(self._source).decode()
+
+    @property
+    def source(self):
+        """The id of this count of tokens."""
+        return binascii.hexlify(self._source).decode()
 
     @property
     def first(self):
         """The number of the oldest token that is still here."""
-        return self._firsts[0] if self._firsts else self.last_seq + 1
+        return max(1, self._firsts[0] - self._base) if self._firsts else self.last_seq + 1
 
     def record(self, fallen):
         """Make tokens durable, in one commit for each file that they touch; return how many there are now.
@@ -76,7 +94,7 @@ class Ledger:
                 self._close()  # how much of it is there is not known: it begins anew behind what can be read
                 self._room = 0
                 raise
-            self.last_seq, self.totals = seq, totals
+            self.last_seq, self.totals, self._marked = seq, totals, self.delivered
             self._room -= number
             at += number
         return self.last_seq
@@ -86,27 +104,70 @@ class Ledger:
 
         One that cannot be read any more is still one that fell: it is told without a width, flagged.
         """
-        for first in reversed(self._firsts):
-            if first <= seq:
-                with open(self._path(first), "rb") as file:
-                    file.seek(RECORD * (seq - first))
-                    before, row, after = [_unpacked(file.read(RECORD)) for _ in range(3)]
-                if row is not None and row[0] == seq:
-                    return (binascii.hexlify(row[8]).decode(), row[3], row[1], row[2], _words(row[4]))
-                god = 0
-                if before is not None and after is not None and before[0] == seq - 1:
-                    god = int(after[6] - (after[3] == 0) == before[6])
-                return ("%032x" % seq, god, 0, 0, ["missed_edge"])
-        return None
+        before, row, after, source = self._rows(seq)
+        if source is None:
+            return None
+        if row is not None:
+            return (binascii.hexlify(row[8]).decode(), row[3], row[1], row[2], _words(row[4]))
+        god = 0
+        if before is not None and after is not None:
+            god = int(after[6] - (after[3] == 0) == before[6])
+        # Its own name is lost: it gets one that no token of another source has, and the same each time.
+        name = int(binascii.hexlify(source), 16) ^ (self._base + seq)
+        return ("%032x" % name, god, 0, 0, ["missed_edge"])
+
+    def name(self, seq):
+        """Return the name under which a token was recorded, or None where nothing here says it."""
+        row = self._rows(seq)[1] if 1 <= seq <= self.last_seq else None
+        return None if row is None else binascii.hexlify(row[8]).decode()
+
+    def begin(self):
+        """Make the first file, so that a ledger which is missing later is known to be."""
+        self._rotate()
+        self.fresh = False
+
+    def renew(self, seq):
+        """Begin a new source whose first token is the one behind `seq`; return by how much numbers are less now.
+
+        What is in front of it counts as delivered for ever. Raises OSError, and then nothing has changed.
+        """
+        seq = max(self.first - 1, min(seq, self.last_seq))
+        before = (self._source, self._base, self._base_h, self.last_seq, self.delivered, self.totals)
+        gone = self._huitzilopochtli(seq)
+        self._source = self._new_id()
+        self._base += seq
+        self._base_h += gone
+        self.last_seq -= seq
+        self.delivered = 0
+        self.totals = [self.totals[0] - gone, self.totals[1] - (seq - gone)]
+        try:
+            self._rotate(_SPARE)
+        except OSError:
+            self._source, self._base, self._base_h, self.last_seq, self.delivered, self.totals = before
+            raise
+        for path in self._bad:
+            if path != self._path(self._firsts[-1]):
+                try:
+                    os.remove(path)
+                except OSError:
+                    pass
+        self._bad = []
+        self.fresh = self.damaged = False
+        return seq
 
     def deliver(self, seq):
         """Note that everything up to `seq` is delivered; it reaches the flash with the next token."""
         self.delivered = max(self.delivered, min(seq, self.last_seq))
 
+    def mark(self):
+        """Make the delivered mark durable by itself where the flash is far behind; raises OSError."""
+        if self.delivered - self._marked > FAR:
+            self._rotate(_SPARE)
+
     def deliver_again(self, seq):
         """Note, in flash, that `seq` and what follows must be sent again."""
         self.delivered = min(self.delivered, seq - 1)
-        self._rotate()
+        self._rotate(_SPARE)
 
     def close(self):
         """Let go of the file."""
@@ -117,20 +178,55 @@ class Ledger:
         for bit in range(len(FLAGS)):
             if FLAGS[bit] in flags:
                 bits |= 1 << bit
-        width = min(width_us, 0xFFFFFFFF)
-        row = struct.pack(_FORM, seq, at_ms, width, god, bits, 0, huitzilopochtli, self.delivered, self._new_id())
+        width, base = min(width_us, 0xFFFFFFFF), self._base
+        row = struct.pack(
+            _FORM, base + seq, at_ms, width, god, bits, 0, self._base_h + huitzilopochtli, base + self.delivered,
+            self._new_id(),
+        )  # fmt: skip
         return row + struct.pack("<I", binascii.crc32(row))
 
-    def _rotate(self):
+    def _rows(self, seq):
+        """Return the rows before, at and behind a number, None where unread, and the source of their file."""
+        number = self._base + seq
+        for first in reversed(self._firsts):
+            if first <= number:
+                with open(self._path(first), "rb") as file:
+                    head = _head(file.read(RECORD))
+                    file.seek(RECORD * (number - first))
+                    rows = [_unpacked(file.read(RECORD)) for _ in range(3)]
+                for place in range(3):
+                    if rows[place] is not None and rows[place][0] != number - 1 + place:
+                        rows[place] = None
+                rows.append(self._source if head is None else head[4])
+                return rows
+        return [None, None, None, None]
+
+    def _huitzilopochtli(self, seq):
+        """Return how many up to a number were Huitzilopochtli's; where nothing says it, what the rest allows."""
+        if seq == self.last_seq:
+            return self.totals[0]
+        _, row, after, _ = self._rows(seq)
+        if row is not None:
+            return row[6] - self._base_h
+        if after is not None:
+            return after[6] - (after[3] == 0) - self._base_h
+        if seq == 0:
+            return 0
+        return max(0, self.totals[0] - (self.last_seq - seq))
+
+    def _rotate(self, spare=0):
         """Begin a new file behind the last token, and remove what nobody needs."""
         self._close()
-        while len(self._firsts) > KEPT and self._firsts[1] <= self.delivered + 1:
+        while len(self._firsts) > KEPT and self._firsts[1] <= self._base + self.delivered + 1:
             os.remove(self._path(self._firsts[0]))
             self._firsts.pop(0)
-        if len(self._firsts) >= MOST:
+        first = self._base + self.last_seq + 1
+        if len(self._firsts) >= MOST + spare and first not in self._firsts:
             raise LedgerFull(28, "the ledger is full")
-        first = self.last_seq + 1
-        head = struct.pack(_HEAD, _MAGIC, 1, 0, first, self._source, self.totals[0], self.delivered, b"\0" * 8)
+        head = struct.pack(
+            _HEAD, _MAGIC, 1, 0, first, self._source, self._base_h + self.totals[0], self._base + self.delivered,
+            self._base, self._base_h,
+        )  # fmt: skip
         file = open(self._path(first), "wb")
         try:
             file.write(head + struct.pack("<I", binascii.crc32(head)))
@@ -141,32 +237,43 @@ class Ledger:
         self._file = file
         if first not in self._firsts:
             self._firsts.append(first)
-        self._room = SEGMENT - 1
+        self._room, self._marked = SEGMENT - 1, self.delivered
 
     def _load(self):
         """Read every file. A row is where its number belongs, so one that cannot be read hides none behind it."""
+        last = delivered = huitzilopochtli = 0
         for name in sorted(os.listdir(self._folder)):
-            if not name.endswith(".log"):
+            if len(name) != 14 or not name.endswith(".log") or not all([c in "0123456789" for c in name[:-4]]):
                 continue
-            first = int(name[:-4])
-            with open(self._folder + "/" + name, "rb") as file:
-                head = _head(file.read(RECORD))
-                if head is not None:
-                    self._source = head[4]
-                    self.last_seq, self.delivered = first - 1, head[6]
-                    self.totals = [head[5], first - 1 - head[5]]
-                there = head is not None
-                for seq in range(first, first + SEGMENT - 1):
+            first, there, empty = int(name[:-4]), False, True
+            try:
+                with open(self._folder + "/" + name, "rb") as file:
                     row = file.read(RECORD)
-                    if not row:
-                        break
-                    row = _unpacked(row)
-                    if row is not None and row[0] == seq:
-                        there = True
-                        self.last_seq, self.delivered = seq, row[7]
-                        self.totals = [row[6], seq - row[6]]
+                    empty = not row  # as a power cut leaves one that was just made
+                    head = _head(row)
+                    if head is not None:
+                        there, self._source, last = True, head[4], first - 1
+                        huitzilopochtli, delivered, self._base, self._base_h = head[5:]
+                    for number in range(first, first + SEGMENT - 1):
+                        row = file.read(RECORD)
+                        if not row:
+                            break
+                        row = _unpacked(row)
+                        if row is not None and row[0] == number:
+                            there = True
+                            last, huitzilopochtli, delivered = number, row[6], row[7]
+            except OSError as error:
+                if error.args and error.args[0] != 5:  # EIO is how littlefs tells of what it cannot read
+                    raise
+                empty = False
             if there:
                 self._firsts.append(first)
+                self._headless = head is None
+            elif not empty:
+                self._bad.append(self._folder + "/" + name)
+        self.last_seq = last - self._base
+        self.delivered = self._marked = max(0, delivered - self._base)
+        self.totals = [huitzilopochtli - self._base_h, self.last_seq - huitzilopochtli + self._base_h]
 
     def _path(self, first):
         return "%s/%010d.log" % (self._folder, first)

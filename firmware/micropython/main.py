@@ -22,6 +22,7 @@ from beams import Beam
 from clock import Clock, TimeServer
 from ledger import Ledger
 from link import Link
+from notices import FILE, Notices
 from slots import Limits
 from temple import KIND, SOFTWARE, Temple
 
@@ -56,18 +57,18 @@ def run(chosen, going):
     )
     beams = [Beam(number, chosen[god], limits.min_clear) for number, god in enumerate(wire.GODS)]
     session = binascii.hexlify(os.urandom(16)).decode()
-    temple = chosen["temple"]
+    temple, board = chosen["temple"], binascii.hexlify(machine.unique_id()).decode()
     link = Link(
         lambda host, port: dial(host, port, radio.up),
         chosen,
-        "templo-" + binascii.hexlify(machine.unique_id()).decode(),
+        "templo-" + board,
         wire.topic(temple, "status"),
         [wire.topic(temple, leaf) for leaf in ("ack", "command", "status")],
     )
     server = TimeServer(clock, lambda: udp(chosen["ntp"]))
     one = Temple(
         chosen, learned, beams, open_ledger, link, session, clock.utc_ms, clock.ms(),
-        lambda: discovery.announcement(temple, KIND, SOFTWARE),
+        lambda: discovery.announcement(temple, KIND, SOFTWARE), Notices(board, FILE, os.rename), clock.suggested,
     )  # fmt: skip
     watchdog = machine.WDT(timeout=WATCHDOG_MS)
     identified_ms, swept_ms = None, 0

@@ -9,14 +9,24 @@ import wire
 from bulletin import Bulletin
 from calibration import USUAL, shown
 from commands import Commands, RefusedError
+from notices import Notices
 from slots import DARK, FLICKER, JAMMED, Slot
-from window import Window
+from window import BEYOND, NEWS, Window
 
 SOFTWARE = "0.1.0"
 KIND = "pico"
 NOISE_MS = 5000
 COUNT_MS = 250
 RETRY_MS = 500
+RENEW_MS = 10000
+"""How soon after a new source another may begin: whoever sends nonsense must not wear out the flash."""
+
+STATUS_MS = 5000
+"""How soon the status is said again where another lies in its place: two temples of one name would never stop."""
+
+RIVAL_MS = 20000
+"""For how long after its last word another temple of this name counts as there."""
+
 MOST_WAITING = 200
 """Tokens in memory while the flash refuses: more would leave no room to work."""
 
@@ -29,11 +39,15 @@ _BY_HAND = ["simulated", "test"]
 class Temple:
     """`turn` does all there is to do now. Times are milliseconds of a clock that only grows."""
 
-    def __init__(self, settings, calibration, beams, open_ledger, link, session, utc_ms, now_ms, announced=None):
-        """Take over what was opened; `utc_ms` gives the time since 1970, or None while nobody has told it.
+    def __init__(
+        self, settings, calibration, beams, open_ledger, link, session, utc_ms, now_ms, announced=None, notices=None,
+        take_time=None,
+    ):  # fmt: skip
+        """Take over what was opened; `utc_ms` gives the time since 1970, or None while nobody has given it.
 
         `open_ledger` gives the ledger or raises OSError: then it is tried again until it works. `announced` gives
-        (topic, payload) of what is said, retained, at every connection beside the contract.
+        (topic, payload) of what is said, retained, at every connection beside the contract. `take_time` takes the
+        companion's time.
         """
         self._name = settings["temple"]
         self._calibration = calibration
@@ -43,6 +57,8 @@ class Temple:
         self._session = session
         self._utc_ms = utc_ms
         self._announced = announced
+        self._notices = Notices() if notices is None else notices
+        self._take_time = take_time
         self.slots = [Slot(calibration.limits, beam.dark(), now_ms) for beam in beams]
         self.seen = [diagnosis.Seen(slot, slot.dark, now_ms) for slot in self.slots]
         self._bulletin = Bulletin()
@@ -53,6 +69,7 @@ class Temple:
                 "calibrate": self._calibrate,
                 "resend": self._resend,
                 "drop": self._drop,
+                "dismiss": self._dismiss,
             },
             lambda answer: self._say("reply", answer),
         )
@@ -65,6 +82,9 @@ class Temple:
         self._retry_ms = now_ms
         self._told_status = self._told_noise = self._told_count = None
         self._noise_ms = self._count_ms = 0
+        self._renewed_ms = now_ms - RENEW_MS
+        self._garbled, self._said_ms = False, now_ms - STATUS_MS  # whether another status lies in the place of ours
+        self._rival = self._rival_ms = None  # another temple that speaks under this name: its session
         self.lost = 0  # tokens that found no room in memory while the flash refused
         self.recorded_ms = -1000
         self._identified = False
@@ -75,9 +95,10 @@ class Temple:
         self._count(now_ms)
         self._calibration.turn(now_ms)
         self._record(now_ms)
+        self._date(now_ms)
         source = self.ledger.source if self.ledger else None
         unknown = ("unknown", "unknown")
-        will = wire.status("lost", source, self._session, SOFTWARE, unknown, None)
+        will = wire.status("lost", source, self._session, SOFTWARE, unknown, None, self._notices.standing)
         for happened in self._link.turn(now_ms, will):
             if happened == "up":
                 self._told_status = self._told_noise = self._told_count = None
@@ -96,7 +117,9 @@ class Temple:
 
     def alert(self):
         """Say whether a hand is needed."""
-        return self._trouble_now() is not None or any([slot.beam in _ALARMING for slot in self.slots])
+        if self._trouble_now() is not None or self._notices.standing:
+            return True
+        return any([slot.beam in _ALARMING for slot in self.slots])
 
     def waiting(self):
         """Return how many tokens are in memory and not yet recorded."""
@@ -108,7 +131,8 @@ class Temple:
         self._retry_ms = now_ms
         self._record(now_ms)
         source = self.ledger.source if self.ledger else None
-        gone = wire.status("stopped", source, self._session, SOFTWARE, ("unknown", "unknown"), None)
+        unknown = ("unknown", "unknown")
+        gone = wire.status("stopped", source, self._session, SOFTWARE, unknown, None, self._notices.standing)
         self._link.publish(wire.topic(self._name, "status"), gone, True)
         self._link.leave()
         if self.ledger:
@@ -170,16 +194,57 @@ class Temple:
             return
         try:
             if self.ledger is None:
-                self.ledger = self._open()
+                self.ledger = self._examined(self._open())
                 self.window = Window(self.ledger.delivered, self.ledger.last_seq)
                 if self._link.up:
                     self.window.connected()
             self._commit(now_ms)
             self._trouble = None
         except OSError as error:
-            full = error.args and error.args[0] == 28
-            self._trouble = "ledger_full" if full else "ledger_failing"
-            self._retry_ms = now_ms + RETRY_MS
+            self._refused(error, now_ms)
+
+    def _examined(self, ledger):
+        """Return an opened ledger once it is known to be this board's own and whole, or begins a new source."""
+        notices, code = self._notices, None
+        if ledger.damaged:
+            code = "ledger_damaged"
+        elif ledger.fresh:
+            code = "ledger_missing" if notices.missing() else None
+        elif notices.copied():
+            code = "ledger_cloned"
+        if code is not None:  # first of all: nobody may find a new source of which nothing is said
+            notices.add(code, self._utc_ms())
+        if ledger.fresh:
+            ledger.begin()
+        elif code is not None:
+            ledger.renew(ledger.delivered)
+        try:
+            notices.sign()
+        except OSError:
+            pass  # what is there can be read and sent all the same; the next start tries again
+        return ledger
+
+    def _renew(self, code, delivered, now_ms):
+        """Begin a new source behind `delivered`, and say why; where the flash refuses, what proved it comes again."""
+        if now_ms - self._renewed_ms < RENEW_MS:
+            return
+        try:
+            self._notices.add(code, self._utc_ms())
+            less = self.ledger.renew(delivered)
+        except OSError as error:
+            self._refused(error, now_ms)
+            return
+        self._renewed_ms = now_ms
+        self._times = [(seq - less, fell_ms) for seq, fell_ms in self._times]
+        self.window = Window(self.ledger.delivered, self.ledger.last_seq)
+        self._told_count = None
+        if self._link.up:
+            self.window.connected()
+
+    def _refused(self, error, now_ms):
+        full = error.args and error.args[0] == 28
+        self._trouble = "ledger_full" if full else "ledger_failing"
+        self._retry_ms = now_ms + RETRY_MS
 
     def _commit(self, now_ms):
         ledger, before, utc_ms = self.ledger, self.ledger.last_seq, self._utc_ms()
@@ -202,26 +267,38 @@ class Temple:
                     if len(self._times) > 64:
                         self._times.pop(0)
 
+    def _date(self, now_ms):
+        if self._notices.standing and now_ms >= self._retry_ms:
+            try:
+                self._notices.date(self._utc_ms())
+            except OSError as error:
+                self._refused(error, now_ms)
+
     def _trouble_now(self):
         if self._trouble is not None:
             return self._trouble
         if self.seen[0].deaf or self.seen[1].deaf:
             return "deaf"
-        return "ledger_restored" if self.window.restored else None
+        return None if self._rival is None else "name_taken"
 
     def _status(self):
         beams = [slot.beam for slot in self.slots]
         source = self.ledger.source if self.ledger else None
         state = "alert" if self.alert() else "ready"
-        return wire.status(state, source, self._session, SOFTWARE, beams, self._trouble_now())
+        trouble = self._trouble_now()
+        return wire.status(state, source, self._session, SOFTWARE, beams, trouble, self._notices.standing)
 
     def _say(self, leaf, payload, retain=False):
         return self._link.publish(wire.topic(self._name, leaf), payload, retain)
 
     def _tell(self, now_ms):
+        if self._rival is not None and now_ms - self._rival_ms > RIVAL_MS:
+            self._rival = None
+        if self._garbled and now_ms - self._said_ms >= STATUS_MS:
+            self._told_status = None
         status = self._status()
         if status != self._told_status and self._say("status", status, True):
-            self._told_status = status
+            self._told_status, self._garbled, self._said_ms = status, False, now_ms
         if self.ledger is not None:
             self._tell_tokens(now_ms)
             self._tell_count(now_ms)
@@ -285,8 +362,7 @@ class Temple:
         topic, payload, retained = arrived
         leaf = topic.split("/")[-1]
         if leaf == "status":
-            if not wire.is_status(payload):
-                self._told_status = None
+            self._take_status(payload, retained, now_ms)
             return
         if retained:
             return  # it may be of any age
@@ -295,12 +371,49 @@ class Temple:
         except wire.WireError:
             return
         if leaf == "ack":
+            if message["at"] is not None and self._take_time is not None:
+                self._take_time(message["at"])
             if self.ledger is not None and message["source"] == self.ledger.source:
-                if self.window.acknowledged(message["seq"], now_ms):
-                    self.ledger.deliver(message["seq"])
+                self._acknowledged(message["seq"], message["token"], now_ms)
             return
         self._commands.take(message, self._utc_ms())
         self.window.nudged()
+
+    def _acknowledged(self, seq, token, now_ms):
+        try:
+            name = None if token is None else self.ledger.name(seq)
+        except OSError:
+            return  # it comes again
+        answer = self.window.acknowledged(seq, now_ms, None if name is None else name == token)
+        if answer is NEWS:
+            self.ledger.deliver(seq)
+            if seq == self.ledger.last_seq:  # the next token, which would bring the mark to the flash, may be far
+                try:
+                    self.ledger.mark()
+                except OSError as error:
+                    self._refused(error, now_ms)
+        elif answer is BEYOND:
+            # What follows the last token that both have is not delivered, whatever this ledger believes.
+            self._renew("ledger_restored", min(self.window.delivered, seq - 1), now_ms)
+
+    def _take_status(self, payload, retained, now_ms):
+        """Take what lies in the place of our status: ours, another temple's, or nonsense."""
+        read = wire.read_status(payload)
+        if read is None:
+            self._garbled = True
+            return
+        state, source, session = read
+        if session == self._session or retained:
+            return
+        self._garbled = True
+        if state not in ("ready", "alert"):  # a will that comes late, or somebody who leaves
+            if session == self._rival:
+                self._rival = None
+            return
+        self._rival, self._rival_ms = session, now_ms
+        # Two boards with one copied flash: the one whose session is the greater gives the source up, and both see it.
+        if self.ledger is not None and source == self.ledger.source and self._session > session:
+            self._renew("ledger_cloned", self.window.delivered, now_ms)
 
     def _identify(self, command, told):
         ledger = self.ledger
@@ -369,6 +482,16 @@ class Temple:
             raise RefusedError("ledger", "the ledger refuses: see the temple's status")
         self.window.resend_from(begin)
         told({"from": begin, "last_seq": ledger.last_seq})
+
+    def _dismiss(self, command, told):
+        code = command["notice"]
+        if code is None:
+            raise RefusedError("no_notice", "dismiss needs notice, the code of what is to be taken away")
+        try:
+            self._notices.dismiss(code)
+        except OSError:
+            raise RefusedError("ledger", "the flash refuses: see the temple's status")
+        told({"notice": code})
 
     def _drop(self, command, told):
         god = command["god"]

@@ -4,6 +4,9 @@ Pure: no clock, no IO. It holds numbers, never tokens.
 """
 
 SIZE = 20
+NEWS, OLD, BEYOND = "news", "old", "beyond"
+"""What an acknowledgement is; `BEYOND` speaks of other tokens than those here: the ledger came from a backup."""
+
 PATIENCE_MS = (2000, 30000)
 FRESH_MS = 2000
 
@@ -15,10 +18,10 @@ class Window:
         """Begin disconnected; everything up to `last` fell before now."""
         self.delivered = delivered
         self.last = last
-        self.restored = False
         self._wait = PATIENCE_MS[0]
         self._next = delivered + 1
         self._highest = last
+        self._sent = delivered
         self._fell = []
         self._up = False
         self._silent_ms = None
@@ -45,18 +48,21 @@ class Window:
         if self._up:
             self._again()
 
-    def acknowledged(self, seq, now_ms):
-        """Take the companion's word that everything up to `seq` is stored; return whether it was news."""
-        if seq > self.last:
-            self.restored = True
-            return False
+    def acknowledged(self, seq, now_ms, ours=None):
+        """Take the companion's word that everything up to `seq` is stored; return what it is.
+
+        `ours` says whether the token that it stored as `seq` is ours; None where it names none, or where none is
+        known here: then only what was sent since the start is believed.
+        """
+        if ours is False or (ours is None and seq > max(self._sent, self.delivered)):
+            return BEYOND
         if seq <= self.delivered:
-            return False
+            return OLD
         self.delivered = seq
         self._next = max(self._next, seq + 1)
         self._wait = PATIENCE_MS[0]
         self._silent_ms = now_ms + self._wait if self._next - 1 > seq else None
-        return True
+        return NEWS
 
     def resend_from(self, seq):
         """Count `seq` and what follows as not delivered, and send it again."""
@@ -83,6 +89,7 @@ class Window:
         self._next = seq + 1
         replayed = seq <= self._highest or not self._is_fresh(seq, now_ms)
         self._highest = max(self._highest, seq)
+        self._sent = max(self._sent, seq)
         return replayed
 
     def _again(self):

@@ -6,7 +6,7 @@ It writes what a temple says and reads what it is told; it never connects. Runs 
 import json
 
 GODS = ("huitzilopochtli", "tlaloc")
-COMMANDS = ("identify", "selftest", "calibrate", "resend", "drop")
+COMMANDS = ("identify", "selftest", "calibrate", "resend", "drop", "dismiss")
 MAX_PAYLOAD = 16384
 MAX_SEQ = 2**63 - 1
 
@@ -43,6 +43,13 @@ def temple_name(text):
 def is_id(value):
     """Say whether a value is 32 lower-case hexadecimal digits."""
     return isinstance(value, str) and len(value) == 32 and all(c in "0123456789abcdef" for c in value)
+
+
+def is_code(value):
+    """Return whether a value is a code: 1 to 32 lower-case letters, digits and underscores, a letter first."""
+    if not (isinstance(value, str) and 0 < len(value) <= 32 and "a" <= value[0] <= "z"):
+        return False
+    return all(c in "abcdefghijklmnopqrstuvwxyz0123456789_" for c in value)
 
 
 def format_utc(ms):
@@ -102,12 +109,23 @@ def read(leaf, payload):
     if leaf == "ack":
         if not is_id(value.get("source")):
             raise WireError("ack.source: 32 hexadecimal digits expected")
-        return {"source": value["source"], "seq": _whole(value, "seq")}
+        token, at = value.get("token"), value.get("at")
+        if token is not None and not is_id(token):
+            raise WireError("ack.token: 32 hexadecimal digits expected")
+        return {
+            "source": value["source"],
+            "seq": _whole(value, "seq"),
+            "token": token,
+            "at": None if at is None else parse_utc(at),
+        }
     if not is_id(value.get("id")) or value.get("name") not in COMMANDS:
         raise WireError("command: an id and a name expected")
     god, keep = value.get("god"), value.get("keep")
     if (god is not None and god not in GODS) or (keep is not None and type(keep) is not bool):
         raise WireError("command: a god, and true or false expected")
+    notice = value.get("notice")
+    if notice is not None and not is_code(notice):
+        raise WireError("command.notice: lower-case letters, digits and underscores expected")
     return {
         "id": value["id"],
         "name": value["name"],
@@ -116,18 +134,22 @@ def read(leaf, payload):
         "god": god,
         "count": None if value.get("count") is None else _whole(value, "count"),
         "keep": keep,
+        "notice": notice,
     }
 
 
-def is_status(payload):
-    """Say whether a payload could be a status: what else lies in its place is to be written over."""
+def read_status(payload):
+    """Return a status as (state, source or None, session), or None for what is none: that is to be written over."""
     try:
         value = json.loads(_utf8(payload))
     except (ValueError, RuntimeError, MemoryError):
-        return False
-    return isinstance(value, dict) and value.get("v") == 1 and value.get("state") in (
-        "ready", "alert", "stopped", "lost",
-    )  # fmt: skip
+        return None
+    if not isinstance(value, dict) or value.get("v") != 1 or not is_id(value.get("session")):
+        return None
+    state, source = value.get("state"), value.get("source")
+    if state not in ("ready", "alert", "stopped", "lost") or not (source is None or is_id(source)):
+        return None
+    return state, source, value["session"]
 
 
 def token(source, seq, name, god, at_ms, width_us, flags, replayed):
@@ -138,13 +160,17 @@ def token(source, seq, name, god, at_ms, width_us, flags, replayed):
     return (form % (source, seq, name, god, format_utc(at_ms), _ms(width_us), shown, again)).encode()
 
 
-def status(state, source, session, software, beams, trouble):
-    """Write a status of a Pico; `beams` holds how each is, in the order of the gods."""
+def status(state, source, session, software, beams, trouble, notices=()):
+    """Write a status of a Pico; `beams` holds how each is, in the order of the gods, `notices` (code, ms) pairs."""
+    shown = ",".join(['{"code":"%s","at":"%s"}' % (code, format_utc(at_ms)) for code, at_ms in notices])
     return (
         '{"v":1,"state":"%s","source":%s,"session":"%s","kind":"pico","software":"%s","timing":"callback",'
-        '"beams":{"huitzilopochtli":"%s","tlaloc":"%s"},"trouble":%s}'
-        % (state, _text(source), session, software, beams[0], beams[1], _text(trouble))
-    ).encode()
+        '"beams":{"huitzilopochtli":"%s","tlaloc":"%s"},"trouble":%s%s}'
+        % (
+            state, _text(source), session, software, beams[0], beams[1], _text(trouble),
+            ',"notices":[%s]' % shown if shown else "",
+        )
+    ).encode()  # fmt: skip
 
 
 def count(source, seq, totals):

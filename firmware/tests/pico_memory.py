@@ -54,7 +54,7 @@ class Nothing:
 for name in ("socket", "select"):
     sys.modules[name] = Nothing()
 names = ["wire", "mqtt", "link", "slots", "window", "ledger", "diagnosis", "commands", "calibration", "bulletin",
-         "temple", "discovery", "settings", "clock", "lamp", "world", "beams", "main"]
+         "notices", "temple", "discovery", "settings", "clock", "lamp", "world", "beams", "main"]
 
 def load():
     __import__(names[0])
@@ -115,7 +115,11 @@ def begin():
     temple = Temple(settings, Calibration(Limits()), beams, lambda: Ledger("/ledger", random), link, "c" * 32,
                     lambda: 1795286527123 + now, 0, lambda: discovery.announcement("templo", KIND, SOFTWARE))
     def ack():
-        text = '{"v":1,"source":"%s","seq":%d}' % (temple.ledger.source, temple.ledger.last_seq)
+        ledger = temple.ledger
+        if ledger.last_seq == 0:
+            return
+        form = '{"v":1,"source":"%s","seq":%d,"token":"%s","at":"2026-11-21T18:42:07.123Z"}'
+        text = form % (ledger.source, ledger.last_seq, ledger.name(ledger.last_seq))
         socket.inbox += mqtt.publish(topics[0], text.encode(), 7, False)
 
 now, alive, most, loading, phase = 0, [], 0, 0, 0

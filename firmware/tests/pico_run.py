@@ -4,9 +4,13 @@ The clock is the timeline's, so many times faster than the one on the wall.
 A line of the timeline is `(microseconds, words)`: a pin and its level, a power cut, a broker that goes or comes, the
 end. A power cut drops everything but the files. A test that talks to the board may say such words while it plays, and
 a few more: `D` for a token with its slot and width in us, `S` for a machine of the PIO that stands still, `C` for a
-clock that is told the time, `W` for a flash that takes nothing any more, or does again.
+time server that answers, `W` for a flash that takes nothing any more, or does again, `K` for a copy of the flash that
+is kept, `R` for that copy written back, `X` for a flash whose last file is overwritten with nonsense; with the last
+two the board starts anew. A `flash` in the settings, files in hexadecimal, is there before the first start, and
+`board` is the id of the chip.
 """
 
+import binascii
 import os
 
 import calibration
@@ -16,8 +20,10 @@ import settings
 import wire
 import world
 from beams import Beam
+from clock import Clock
 from ledger import Ledger
 from link import Link
+from notices import Notices
 from slots import Limits
 from temple import KIND, SOFTWARE, Temple
 
@@ -37,6 +43,8 @@ class Pico:
         self._wall_s = wall_s
         self._epoch_ms = epoch_ms
         self._told_epoch = "clock" not in chosen
+        self._clock = None
+        self._copy = {}
         self._told = told
         self._refuses = False
         self._cut = False
@@ -53,6 +61,9 @@ class Pico:
         for at_us, words in story:
             if at_us == 0 and words[0] in PINS:
                 world.put(PINS[words[0]], int(words[2]))
+        if "flash" in self._chosen:
+            self._copy = {name: binascii.unhexlify(data) for name, data in self._chosen["flash"].items()}
+            self._write_back()
         self._power_up()
         begun_s, due = self._wall_s(), [each for each in story if each[0]]
         index = 0
@@ -82,6 +93,17 @@ class Pico:
                     rp2.deaf.add(1 << (PINS[words[2]] - PINS["h"]))
                 elif words[0] == "C":
                     self._told_epoch = True
+                    self._tell_time()
+                elif words[0] == "K":
+                    self._copy = self._files()
+                elif words[0] == "R":
+                    self._write_back()
+                    index = self._without_power(due, index, world.now_us + 50000)
+                elif words[0] == "X":
+                    name = max(self._files())
+                    with open(self._folder + "/" + name, "wb") as file:
+                        file.write(b"\x55" * 4000)
+                    index = self._without_power(due, index, world.now_us + 50000)
                 elif words[0] == "W":
                     self._refuses = words[2] == "1"
                 elif words[0] == "F":
@@ -141,17 +163,43 @@ class Pico:
         beams = [Beam(0, PINS["h"], limits.min_clear), Beam(1, PINS["t"], limits.min_clear)]
         topics = ["templo/%s/%s" % (chosen["temple"], leaf) for leaf in ("ack", "command", "status")]
         will = "templo/%s/status" % chosen["temple"]
-        self._link = Link(self._door, chosen, chosen["temple"], will, topics)
+        self._link = Link(self._door, chosen, chosen.get("client", chosen["temple"]), will, topics)
         session = "%032x" % int.from_bytes(self._random(16), "big")
-        utc_ms = lambda: self._epoch_ms + world.now_us // 1000 if self._told_epoch else None  # noqa: E731
+        self._clock = Clock(lambda: world.now_us // 1000, lambda later, earlier: later - earlier)
+        if self._told_epoch:
+            self._tell_time()
         announced = lambda: discovery.announcement(chosen["temple"], KIND, SOFTWARE)  # noqa: E731
         file = self._folder + ".learned"
         learned = calibration.Calibration(
             limits, settings.named(chosen), calibration.load(file), lambda known: self._keep(known, file)
         )
+        notices = Notices(chosen.get("board", "01"), self._folder + ".notices", os.rename)
         self._temple = Temple(
-            chosen, learned, beams, self._open, self._link, session, utc_ms, world.now_us // 1000, announced
-        )
+            chosen, learned, beams, self._open, self._link, session, self._clock.utc_ms, world.now_us // 1000,
+            announced, notices, self._clock.suggested,
+        )  # fmt: skip
+
+    def _tell_time(self):
+        self._clock.told(self._epoch_ms + world.now_us // 1000, self._clock.ms())
+
+    def _files(self):
+        files = {}
+        for name in os.listdir(self._folder):
+            with open(self._folder + "/" + name, "rb") as file:
+                files[name] = file.read()
+        return files
+
+    def _write_back(self):
+        """Make the flash what its copy was; what a person has not dismissed is kept in another file."""
+        try:
+            os.mkdir(self._folder)
+        except OSError:
+            pass
+        for name in os.listdir(self._folder):
+            os.remove(self._folder + "/" + name)
+        for name, data in self._copy.items():
+            with open(self._folder + "/" + name, "wb") as file:
+                file.write(data)
 
     def _open(self):
         ledger = Ledger(self._folder, lambda: self._random(16))

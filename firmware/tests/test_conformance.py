@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -125,7 +126,13 @@ def _same(kept: Kept, token: Counted, limits: Limits) -> bool:
     return width >= limits.max_break / MS if "jam" in flags else abs(width - token.width_ns / MS) <= 0.05
 
 
-PAIRS = [pytest.param(counter, file, id=f"{counter}-{file.stem}") for counter in COUNTERS for file in SCENARIOS]
+NEEDS_LGPIO = pytest.mark.skipif(find_spec("lgpio") is None, reason="lgpio has no wheel for this Python")
+
+PAIRS = [
+    pytest.param(counter, file, id=f"{counter}-{file.stem}", marks=[NEEDS_LGPIO] if counter == "lgpio" else [])
+    for counter in COUNTERS
+    for file in SCENARIOS
+]
 
 
 @pytest.mark.parametrize(("counter", "file"), PAIRS)

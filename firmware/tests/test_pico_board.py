@@ -35,6 +35,7 @@ def step():
         wire.count("a" * 32, 7, [3, 4]),
         wire.noise("c" * 32, [3, 4], [5, 6]),
         wire.status("ready", None, "c" * 32, "0.1.0", ("clear", "unproved"), None),
+        wire.status("alert", "a" * 32, "c" * 32, "0.1.0", ("clear", "dark"), "name_taken", [("ledger_cloned", 1)]),
         wire.reply("d" * 32, {"from": 3}),
         wire.reply("d" * 32, None, "no"),
     ]
@@ -45,7 +46,7 @@ def step():
 def test_the_vectors_of_the_contract_are_read_alike_by_a_real_micropython(tmp_path: Path) -> None:
     result = micropython(tmp_path, VECTORS)
     assert result["found"] == []
-    leaves = ("token", "count", "noise", "status", "reply", "reply")
+    leaves = ("token", "count", "noise", "status", "status", "reply", "reply")
     for leaf, text in zip(leaves, result["said"], strict=True):
         message = wire.decode(leaf, text.encode())
         assert wire.decode(leaf, wire.encode(message)) == message

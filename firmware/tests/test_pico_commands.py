@@ -21,7 +21,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from controller import discovery, learned, wire
 from controller.counting import Limits
 from controller.herald import Identity
-from controller.wire import CommandName, Flag, God, Kind, Reply, State, Timing
+from controller.wire import CommandName, Flag, God, Kind, Reply, State, Timing, Trouble
 from firmware.tests.pico_pio import NODE
 from tests.brokers import HOST, Broker, mosquitto
 from tests.controller.program import Companion
@@ -86,6 +86,16 @@ class Board:
                 return len(self.companion.tokens())
             time.sleep(0.5)
 
+    def notices(self, *codes: str) -> wire.Status:
+        """Wait for a status with exactly these notices."""
+
+        def latest() -> wire.Status | None:
+            status = self.companion.statuses()[-1]
+            return status if tuple(each.code for each in status.notices) == codes and status.source else None
+
+        found: wire.Status = self.companion.until(latest)
+        return found
+
     def begin(self, command: wire.Command, times: int = 1) -> None:
         """Send what is answered later, and wait until it was taken."""
         for _ in range(times):
@@ -129,21 +139,46 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
         yield running
 
 
+class Proving(Companion):
+    """Names in each acknowledgement the token that it kept, and its time; it acknowledges at each status too."""
+
+    def say(self, message: wire.Message, retain: bool = False) -> None:
+        if isinstance(message, wire.Ack):
+            kept = self.kept[message.source, message.seq]
+            message = wire.Ack(message.source, message.seq, kept.token, datetime.now(UTC))
+        super().say(message, retain)
+
+    def _on_message(self, client: Any, data: Any, arrived: paho.MQTTMessage) -> None:
+        super()._on_message(client, data, arrived)
+        _, leaf = wire.parse_topic(arrived.topic)
+        if leaf != wire.Status.leaf:
+            return
+        source = self.statuses()[-1].source
+        if source is not None and (seqs := [seq for of, seq in self.kept if of == source]):
+            self.say(wire.Ack(source, max(seqs)))
+
+    def different(self) -> set[str]:
+        """Return the ids of all tokens that were kept."""
+        return {token.token for token in self.kept.values()}
+
+
 @pytest.fixture(params=PYTHONS)
 def start(request: pytest.FixtureRequest, broker: Broker, tmp_path: Path) -> Iterator[Start]:
-    """Start boards, each a temple of its own, and end them."""
+    """Start boards, each a temple of its own unless it is given a name, and end them."""
     with ExitStack() as stack:
 
-        def started(acknowledges: bool = True, **settings: Any) -> Board:
-            temple = f"pico-{uuid.uuid4().hex[:12]}"
-            folder = tmp_path / temple
+        def started(
+            acknowledges: bool = True, kind: type[Companion] = Companion, temple: str = "", **settings: Any
+        ) -> Board:
+            temple = temple or f"pico-{uuid.uuid4().hex[:12]}"
+            folder = tmp_path / uuid.uuid4().hex
             folder.mkdir()
             chosen = {**SETTINGS, "temple": temple, "broker": HOST, "port": broker.port, **settings}
             story = [[10**12, "E"]]
             (folder / "job.json").write_text(
                 json.dumps({"settings": chosen, "story": story, "speed": 1, "patience_s": 60})
             )
-            companion = stack.enter_context(Companion(broker.port, temple, name=temple))
+            companion = stack.enter_context(kind(broker.port, temple, name=folder.name))
             companion.acknowledges = acknowledges
             log = stack.enter_context((folder / "log").open("w"))
             process = stack.enter_context(
@@ -248,14 +283,102 @@ def test_a_flash_that_takes_nothing_refuses_and_is_told_as_a_pi_tells_it(start: 
 def test_a_command_that_is_too_late_is_refused_and_one_before_the_time_is_known_too(start: Start) -> None:
     board = start(clock=False)
     assert board.codes(God.TLALOC, "unproved", "no_time").at.year == 1970
-    for name in CommandName:
+    for name in set(CommandName) - {CommandName.RESEND}:
         assert board.refusal(name, god=God.TLALOC, seq=1) == "no_time"
+    assert board.ask(CommandName.RESEND, seq=1).ok
     board.fall(TLALOC, 12_000)
     board.do("C")
     assert abs(board.codes(God.TLALOC).at - datetime.now(UTC)) < timedelta(minutes=5)
     late = wire.Command(uuid.uuid4().hex, CommandName.DROP, datetime.now(UTC) - timedelta(minutes=10), god=God.TLALOC)
     assert board.put(late).code == "expired"
     assert board.ask(CommandName.DROP, god=God.TLALOC).result == {"god": "tlaloc", "recorded": 1, "seq": 2}
+
+
+def test_the_companions_time_is_enough_for_a_board_without_a_time_server(start: Start) -> None:
+    board = start(clock=False, kind=Proving)
+    assert board.refusal(CommandName.IDENTIFY) == "no_time"
+    board.fall(TLALOC, 12_000)
+    board.codes(God.TLALOC)
+    assert board.ask(CommandName.IDENTIFY).ok
+    late = wire.Command(uuid.uuid4().hex, CommandName.DROP, datetime.now(UTC) - timedelta(minutes=10), god=God.TLALOC)
+    assert board.put(late).code == "expired"
+    board.fall(TLALOC, 12_000)
+    assert abs(board.companion.tokens()[-1].at - datetime.now(UTC)) < timedelta(minutes=5)
+
+
+# -- a flash that is not what it was --
+
+
+def test_an_old_flash_that_is_written_back_loses_no_token_and_is_told_until_it_is_dismissed(start: Start) -> None:
+    board = start(kind=Proving)
+    board.fall(TLALOC, 10_000, 11_000, 12_000)
+    board.settled()
+    board.do("K")
+    board.fall(TLALOC, 13_000, 14_000)
+    source = board.notices().source
+    board.do("R")
+    assert board.notices("ledger_restored").source != source
+    board.settled()
+    board.fall(TLALOC, 15_000, 16_000)
+    companion = board.companion
+    assert isinstance(companion, Proving)
+    companion.until(lambda: len(companion.different()) == 7)  # one more than fell since may come: known by its id
+    assert companion.clashes == []
+    board.do("P 50000")
+    board.companion.until(lambda: len({status.session for status in board.companion.statuses()}) == 3)
+    assert board.notices("ledger_restored").state is State.ALERT
+    assert board.refusal(CommandName.DISMISS) == "no_notice"
+    for _ in range(2):
+        assert board.ask(CommandName.DISMISS, notice="ledger_restored").ok
+    assert board.notices().state is State.READY
+
+
+def test_a_flash_full_of_nonsense_begins_anew_and_says_so(start: Start) -> None:
+    board = start(kind=Proving)
+    board.fall(TLALOC, 10_000, 11_000)
+    source = board.notices().source
+    board.settled()
+    board.do("X")
+    assert board.notices("ledger_damaged").source != source
+    board.do("D t 12000")
+    companion = board.companion
+    assert isinstance(companion, Proving)
+    companion.until(lambda: len(companion.different()) == 3)
+
+
+def _flash(folder: Path) -> dict[str, str]:
+    """Return a ledger of three tokens as the files of a flash."""
+    program = (
+        "import itertools, ledger, sys; number = itertools.count(1)\n"
+        "one = ledger.Ledger(sys.argv[1], lambda: next(number).to_bytes(16, 'big'))\n"
+        "one.record([(1, 0, 12_000, [])] * 3)\n"
+        "one.close()\n"
+    )
+    modules = str(HERE.parent / "micropython")
+    subprocess.run([sys.executable, "-c", program, str(folder)], check=True, env={"PYTHONPATH": modules})
+    return {file.name: file.read_bytes().hex() for file in folder.iterdir()}
+
+
+def test_two_boards_with_one_copied_flash_end_with_two_sources(start: Start, tmp_path: Path) -> None:
+    flash, temple = _flash(tmp_path / "flash"), f"pico-{uuid.uuid4().hex[:12]}"
+    first = start(kind=Proving, temple=temple, flash=flash)
+    first.companion.until(lambda: len(first.companion.kept) == 3)
+    second = start(kind=Proving, temple=temple, flash=flash, client="second", acknowledges=False)
+
+    def parted() -> bool:
+        last = {status.session: status for status in first.companion.statuses()}.values()
+        notices = sorted(tuple(each.code for each in status.notices) for status in last)
+        return notices == [(), ("ledger_cloned",)] and {status.trouble for status in last} == {Trouble.NAME_TAKEN}
+
+    first.companion.until(parted)
+    last = {status.session: status.source for status in first.companion.statuses()}
+    assert len(set(last.values())) == 2
+    for board in (first, second):
+        board.do("D t 12000")
+    assert isinstance(first.companion, Proving)
+    companion = first.companion
+    companion.until(lambda: len(companion.different()) == 5)
+    assert companion.clashes == []
 
 
 # -- calibrate --

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import stat
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -19,12 +18,11 @@ from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.reasoncodes import ReasonCode
 
 from controller import settings as controller_settings
+from tests.appliance.installation import TEMPLE, Installation
 from tests.brokers import HOST, Broker, mosquitto
-from tests.controller.program import ROOT
 
-PROGRAM = ROOT / "systemd" / "broker-access"
 ORACLE = "oracle"
-TEMPLE, STRANGER = "templo", "other"
+STRANGER = "other"
 TOPICS = (
     *(f"templo/{name}/{leaf}" for name in (TEMPLE, STRANGER)
       for leaf in ("status", "token", "count", "noise", "findings", "reply", "ack", "command", "score")),
@@ -47,13 +45,16 @@ TABLES = {"templo-tables/0123456789abcdef/changed"}
 CONFIGS = {f"homeassistant/device/{name}/config" for name in (TEMPLE, STRANGER)}
 EVERYTHING_OF_TEMPLES = of(*SAID, "ack", "command", "score")
 
+WATCHED = {"templo"} | EVERYTHING_OF_TEMPLES | TABLES | CONFIGS  # a "#" covers its parent too
+
 MAY: dict[str, tuple[set[str], set[str]]] = {
     "temple-templo": (
         of(*SAID, temples=(TEMPLE,)) | {f"homeassistant/device/{TEMPLE}/config"},
         of("ack", "command", "status", temples=(TEMPLE,)),
     ),
     "companion": (of("ack", "command", "score") | TABLES, of(*SAID) | TABLES),
-    "watcher": (set(), {"templo"} | EVERYTHING_OF_TEMPLES | TABLES | CONFIGS),  # a "#" covers its parent too
+    "watcher": (set(), WATCHED),
+    "watcher-kitchen": (set(), WATCHED),
     "homeassistant": (
         of("command") | {"homeassistant/status"},
         of("status", "count", "noise", "score")
@@ -71,16 +72,20 @@ class Guest:
     port: int
     user: str | None
     password: str | None
+    client_id: str = ""
     heard: list[str] = field(default_factory=list)
     acks: dict[int, ReasonCode] = field(default_factory=dict)
     refused: ReasonCode | None = None
 
     def __post_init__(self) -> None:
-        self._up, self._subscribed = threading.Event(), threading.Event()
-        self.client = paho.Client(CallbackAPIVersion.VERSION2, protocol=paho.MQTTv5, reconnect_on_failure=False)
+        self._up, self._subscribed, self._gone = threading.Event(), threading.Event(), threading.Event()
+        self.client = paho.Client(
+            CallbackAPIVersion.VERSION2, self.client_id, protocol=paho.MQTTv5, reconnect_on_failure=False
+        )
         if self.user is not None:
             self.client.username_pw_set(self.user, self.password)
         self.client.on_connect = self._on_connect
+        self.client.on_disconnect = lambda *_: self._gone.set()
         self.client.on_message = lambda _c, _d, message: self.heard.append(message.topic)
         self.client.on_publish = lambda _c, _d, mid, reason, _p: self.acks.__setitem__(mid, reason)
         self.client.on_subscribe = lambda *_: self._subscribed.set()
@@ -91,6 +96,10 @@ class Guest:
     def _on_connect(self, _client: Any, _data: Any, _flags: Any, reason: ReasonCode, _props: Any) -> None:
         self.refused = reason if reason.is_failure else None
         self._up.set()
+
+    def is_thrown_out(self, within_s: float) -> bool:
+        """Wait for the broker to end this connection, and say whether it did."""
+        return self._gone.wait(within_s)
 
     def listen(self, *topics: str) -> None:
         self._subscribed.clear()
@@ -112,44 +121,10 @@ class Guest:
         self.client.loop_stop()
 
 
-@dataclass
-class Installation:
-    """What `broker-access` made in a folder of its own."""
-
-    folder: Path
-
-    @property
-    def broker(self) -> Path:
-        return self.folder / "broker"
-
-    @property
-    def access(self) -> Path:
-        return self.folder / "access"
-
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        folders = ["--broker", str(self.broker), "--access", str(self.access), "--owner", "root"]
-        return subprocess.run(
-            [sys.executable, str(PROGRAM), *folders, *words], capture_output=True, text=True, timeout=60, check=False
-        )
-
-    def password(self, user: str) -> str:
-        name = "controller" if user == f"temple-{TEMPLE}" else user
-        found = re.search(r"^TEMPLO_BROKER_PASSWORD=(.+)$", (self.access / f"{name}.env").read_text(), re.MULTILINE)
-        assert found
-        return found[1]
-
-    def config(self) -> str:
-        """Return our drop-in as a test's broker can read it: its port, folders and user are the test's."""
-        text = (ROOT / "systemd" / "mosquitto" / "templo.conf").read_text()
-        assert "listener 1883\n" in text
-        text = text.replace("listener 1883\n", "").replace("/etc/mosquitto/templo", str(self.broker))
-        return text + f"persistence_location {self.folder}/\n"
-
-
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
     made = Installation(tmp_path_factory.mktemp("installation"))
-    done = made.run("--temple", TEMPLE, "--temple", STRANGER)
+    done = made.run("--temple", TEMPLE, "--temple", STRANGER, "--watcher", "kitchen")
     assert done.returncode == 0, done.stderr
     return made
 
@@ -240,6 +215,7 @@ def test_a_will_goes_no_further_than_its_sender_may(
     oracle = guests[ORACLE]
     oracle.listen("#")
     client = paho.Client(CallbackAPIVersion.VERSION2, protocol=paho.MQTTv5, reconnect_on_failure=False)
+    guests["watcher"].leave()
     client.username_pw_set("watcher", installation.password("watcher"))
     client.will_set(f"templo/{TEMPLE}/command", b"{}", qos=1)
     client.connect(HOST, broker.port)
@@ -252,6 +228,41 @@ def test_a_will_goes_no_further_than_its_sender_may(
     time.sleep(0.5)
     oracle.publish(("the/end",))
     assert waited(oracle, "the/end") == set()
+
+
+# -- client ids --
+
+
+@pytest.mark.parametrize("owner", [f"temple-{TEMPLE}", "companion", "homeassistant", "watcher"])
+def test_nobody_but_its_own_user_throws_a_client_out(
+    broker: Broker, guests: dict[str, Guest], installation: Installation, owner: str
+) -> None:
+    """Every other user tries every id by which it could be known; all of them stay, and the next message arrives."""
+    oracle = guests[ORACLE]
+    oracle.listen("#")
+    victim = guests.pop(owner)
+    victim.leave()
+    victim = guests[owner] = Guest(broker.port, owner, installation.password(owner), client_id=f"{owner}-id")
+    for user in {*MAY, ORACLE} - {owner}:
+        for client_id in (f"{owner}-id", owner):
+            guests[user].leave()
+            password = ORACLE if user == ORACLE else installation.password(user)
+            guests[user] = Guest(broker.port, user, password, client_id=client_id)
+            assert guests[user].refused is None
+    answers = victim.publish(TOPICS)
+    assert {topic for topic, reason in answers.items() if not reason.is_failure} == MAY[owner][0]
+    assert not victim.is_thrown_out(within_s=1)
+    assert not [user for user, guest in guests.items() if guest.is_thrown_out(within_s=0)]
+
+
+def test_a_second_connection_of_the_same_user_takes_the_place_of_the_first(
+    broker: Broker, guests: dict[str, Guest], installation: Installation
+) -> None:
+    """Such as a temple's whose first connection died with its router: it waits for no keepalive."""
+    second = Guest(broker.port, "watcher", installation.password("watcher"), client_id="another")
+    assert guests["watcher"].is_thrown_out(within_s=60)
+    assert not guests["watcher-kitchen"].is_thrown_out(within_s=0), "each program that watches has a user of its own"
+    second.leave()
 
 
 # -- what is written --
@@ -279,9 +290,11 @@ def test_run_again_it_keeps_the_passwords_and_takes_a_new_temple_in(tmp_path: Pa
     made = Installation(tmp_path)
     assert made.run().returncode == 0
     before = made.password("companion"), made.password("temple-templo")
-    assert made.run("--temple", TEMPLE, "--temple", "attic").returncode == 0
+    assert made.run("--temple", TEMPLE, "--temple", "attic", "--watcher", "tablet").returncode == 0
     assert (made.password("companion"), made.password("temple-templo")) == before
     assert "user temple-attic\ntopic readwrite templo/attic/status\n" in (made.broker / "acl").read_text()
+    assert made.password("watcher-tablet") != made.password("watcher")
+    assert "user watcher-tablet\ntopic read templo/#\n" in (made.broker / "acl").read_text()
     assert made.run("--renew").returncode == 0
     assert made.password("companion") != before[0]
     assert "attic" not in (made.broker / "acl").read_text()
@@ -292,6 +305,14 @@ def test_a_name_that_is_no_temple_s_never_reaches_the_access_list(tmp_path: Path
     done = Installation(tmp_path).run("--temple", name)
     assert done.returncode == 2
     assert "is no temple's name" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["#", "a/b", "", "Tablet", "a\ntopic readwrite #"])
+def test_a_name_that_is_no_watcher_s_never_reaches_the_access_list(tmp_path: Path, name: str) -> None:
+    done = Installation(tmp_path).run("--watcher", name)
+    assert done.returncode == 2
+    assert "is no watcher's name" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

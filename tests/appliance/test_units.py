@@ -127,6 +127,13 @@ def test_the_companion_may_take_port_80_and_nothing_else_that_is_privileged() ->
 
 
 @pytest.mark.parametrize("name", UNITS)
+def test_a_unit_opens_as_many_files_as_its_program_may_need(name: str) -> None:
+    """systemd's own limit may be lower than what the companion's connections come to, in all, with what is beside."""
+    (limit,) = unit(name)["LimitNOFILE"]
+    assert int(limit) >= (serving.CONNECTIONS + 256 if name == "templo-companion" else 256)
+
+
+@pytest.mark.parametrize("name", UNITS)
 def test_no_unit_holds_a_password(name: str) -> None:
     text = (ROOT / "systemd" / f"{name}.service").read_text()
     assert not re.search(r"PASSWORD=\S", text)

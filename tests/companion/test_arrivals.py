@@ -289,7 +289,7 @@ def test_a_token_in_the_lobby_proves_the_slot_and_scores_nothing(home: Home) -> 
 def test_a_temple_serves_one_table_at_a_time_and_can_be_moved(home: Home) -> None:
     first, second = home.table(temple="templo"), home.table()
     home.house.receive([("templo", home.token(1))])
-    home.house.attach(second.id, home.seated(second), "templo")
+    home.house.attach(second.id, home.seated(second), "templo", first.code)
     home.house.receive([("templo", home.token(2))])
     home.restart()
     home.house.receive([("templo", home.token(3))])

@@ -221,6 +221,21 @@ def test_junk_is_named_in_the_log_and_disturbs_nothing(
     caplog.clear()
 
 
+def test_any_amount_of_junk_is_a_few_lines_in_the_log(
+    home: Home, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    home.table(temple="templo")
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
+        temple = Temple(broker.host, broker.port)
+        for n in range(2000):
+            temple.client.publish("templo/templo/token", b"junk %d" % n, qos=1)
+        temple.says(home.token(1))
+        eventually(lambda: temple.acked() == 1)
+        temple.close()
+    assert 1 <= len([record for record in caplog.records if record.levelno >= logging.WARNING]) <= 20
+    caplog.clear()
+
+
 def test_a_retained_token_is_no_news(home: Home, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     table = home.table(temple="templo")
     with mosquitto(tmp_path) as broker:

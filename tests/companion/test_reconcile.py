@@ -118,7 +118,7 @@ def test_a_token_that_the_game_never_heard_of_is_the_first_thing_said(home: Home
 def test_tokens_go_to_the_table_that_their_temple_served(home: Home) -> None:
     first, second = home.table(temple="templo"), home.table()
     home.house.receive([("templo", home.token(1))])
-    home.house.attach(second.id, home.seated(second), "templo")
+    home.house.attach(second.id, home.seated(second), "templo", first.code)
     home.house.receive([("templo", home.token(2)), ("templo", home.token(3, "tlaloc", "test"))])
     assert [kept.token.seq for kept in home.house.fallen(first.id)] == [1]
     assert [kept.token.seq for kept in home.house.fallen(second.id)] == [2]

@@ -274,6 +274,35 @@ def test_tokens_across_a_replug_and_a_restart_of_the_controller_are_each_recorde
     assert house.seqs() == [(1, God.TLALOC), (2, God.HUITZILOPOCHTLI), (3, God.TLALOC), (4, God.TLALOC)]
 
 
+def test_a_restored_ledger_takes_again_from_the_board_what_it_lacks_under_the_ids_it_had(
+    house: House, tmp_path: Path
+) -> None:
+    cable, one = house.plug()
+    house.hear(cable, one, HELLO)
+    house.hear(cable, one, token(1) + token(2, "h", 1))
+    house.ledger.close()
+    copy = house.path.read_bytes()
+    house.pipeline = house.started()
+    cable, one = house.plug()
+    house.hear(cable, one, HELLO)
+    house.hear(cable, one, token(3, "t", 1) + token(4, "t", 1))
+    house.hear(cable, one, b"")
+    assert cable.said[-1] == ["A", "4"]
+    before = [(each.god, each.token) for each in house.ledger.tokens()]
+    house.ledger.close()
+    for file in tmp_path.iterdir():
+        file.unlink()
+    house.path.write_bytes(copy)
+    house.pipeline = house.started()
+    cable, one = house.plug()
+    house.hear(cable, one, written("H", 1, NAME, "0.1.0", 1, 4, 4))
+    assert cable.said[-1] == ["A", "2"]  # the board goes back to there, although it was acknowledged
+    house.hear(cable, one, token(3, "t", 1) + token(4, "t", 1) + token(5, "t", 1))
+    after = [(each.god, each.token) for each in house.ledger.tokens()]
+    assert after[:4] == before
+    assert len({name for _, name in after}) == 5
+
+
 def test_two_boards_have_each_their_own_numbers(house: House) -> None:
     other = written("H", 1, "c" * 32, "0.1.0", 1, 9, 5)
     for hello, first in ((HELLO, 1), (other, 6), (HELLO, 2), (other, 7)):

@@ -306,6 +306,18 @@ def test_the_password_opens_the_broker_and_shows_nowhere(tmp_path: Path, started
         assert "secret-of-the-temple" not in temple.log()
 
 
+def test_any_amount_of_junk_is_a_few_lines_in_the_log(tmp_path: Path, started: Starter) -> None:
+    with mosquitto(tmp_path) as broker, Companion(broker.port) as companion:
+        temple = started(broker.port)
+        companion.until(companion.statuses)
+        for n in range(1000):
+            companion.say_bytes("command", b"junk %d" % n)
+        temple.drop()
+        companion.until(companion.tokens)
+        eventually(lambda: temple.report()["delivered"] == 1)
+        assert 1 <= temple.log().count("ignored what came") <= 20
+
+
 @pytest.mark.usefixtures("expects_warnings")  # paho's one-shot subscriber logs its own farewell as an error
 @both
 @pytest.mark.parametrize("junk", [b"junk", b""])

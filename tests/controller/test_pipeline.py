@@ -104,7 +104,7 @@ def test_a_ledger_that_cannot_be_opened_at_the_start_is_opened_later(tmp_path: P
 
 
 @pytest.mark.usefixtures("expects_warnings")
-def test_a_ledger_that_was_exchanged_under_the_temple_is_not_written_to(rig: Rig, tmp_path: Path) -> None:
+def test_what_waits_is_recorded_in_a_ledger_that_was_begun_anew_under_the_temple(rig: Rig, tmp_path: Path) -> None:
     rig.connect()
     rig.token()
     rig.disk.trouble = Trouble.LEDGER_FAILING
@@ -113,8 +113,9 @@ def test_a_ledger_that_was_exchanged_under_the_temple_is_not_written_to(rig: Rig
     rig.disk.path = tmp_path / "other.sqlite3"
     Ledger.open(rig.disk.path, lambda: "9" * 32).close()
     rig.take(after_ns=SECOND)
-    assert rig.broker.statuses()[-1].trouble is Trouble.LEDGER_FAILING
-    assert rig.ledger() == []
+    assert (rig.broker.statuses()[-1].state, rig.broker.statuses()[-1].source) == (State.READY, "9" * 32)
+    assert [(token.source, token.seq) for token in rig.ledger()] == [("9" * 32, 1)]
+    assert rig.broker.tokens() == [(1, False), (1, False)]
 
 
 def test_the_pipeline_sleeps_until_something_is_due(rig: Rig) -> None:
@@ -168,8 +169,8 @@ def test_everything_retained_is_told_again_at_every_connection(rig: Rig) -> None
     rig.take(Up(), after_ns=SECOND)
     assert [type(message) for message in rig.broker.told] == [
         wire.Status,
-        wire.Token,
         wire.Count,
+        wire.Token,
         wire.Noise,
         wire.Findings,
     ]

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from controller import daemon, settings, wire
-from controller.control import ask
+from controller.control import StateLock, ask
 from controller.items import Read
 from controller.wire import God, State, Trouble
 from tests.brokers import free_port, mosquitto
@@ -73,7 +73,10 @@ def test_the_door_is_open_to_its_owner_alone_and_answers_junk_with_reasons(templ
                 (b"junk", "expected a JSON object"),
                 (b"[1]", "expected a JSON object"),
                 (b"\xff\xfe", "expected a JSON object"),
-                (b'{"do":"reboot"}', "the request is to 'reboot'; expected calibrate, drop, selftest or status"),
+                (
+                    b'{"do":"reboot"}',
+                    "the request is to 'reboot'; expected calibrate, dismiss, drop, selftest or status",
+                ),
                 (b'{"do":"drop","god":"Chac"}', "god is 'Chac'; expected huitzilopochtli or tlaloc"),
                 (b'{"do":"drop","god":"tlaloc","count":0}', "count is 0; expected a whole number from 1"),
                 (b'{"do":"drop","god":"tlaloc","count":true}', "count is True"),
@@ -85,6 +88,22 @@ def test_the_door_is_open_to_its_owner_alone_and_answers_junk_with_reasons(templ
                 assert not answer["ok"]
                 assert words in answer["error"]
     assert temple.report()["state"] == "ready"
+
+
+def test_what_the_controller_keeps_is_its_owner_s_alone_and_what_was_open_is_tightened(temple: Temple) -> None:
+    temple.drop()
+    temple.kill()
+    for path in temple.state.iterdir():
+        path.chmod(0o644)
+    umask = os.umask(0o022)
+    try:
+        temple.start()
+    finally:
+        os.umask(umask)
+    temple.drop()
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in temple.state.iterdir() if path.is_file()}
+    assert {"ledger.sqlite3", "ledger.sqlite3-wal", "ledger.sqlite3-shm", "controller.lock"} <= set(modes)
+    assert set(modes.values()) == {0o600}
 
 
 def test_a_second_daemon_on_the_same_state_is_refused_in_one_sentence(temple: Temple) -> None:
@@ -276,13 +295,6 @@ def test_what_is_asked_wrongly_is_refused_in_one_sentence(
     assert "Traceback" not in done.stderr
 
 
-def test_a_foreign_file_in_place_of_the_ledger_keeps_the_daemon_from_starting(tmp_path: Path) -> None:
-    (tmp_path / "ledger.sqlite3").write_text("not a ledger " * 500)
-    done = call("run", "--simulate", "--state", str(tmp_path))
-    assert done.returncode == 1
-    assert "is not a temple's ledger; expected a file that this program made, or none" in done.stderr
-
-
 def test_without_a_raspberry_pi_the_real_beams_are_refused_in_one_sentence(tmp_path: Path) -> None:
     done = call("run", "--state", str(tmp_path))
     assert done.returncode == 1
@@ -304,7 +316,7 @@ def test_a_level_that_differs_twice_without_an_edge_is_read_and_once_is_not(tmp_
         flags={"state": (str(tmp_path), "--state"), "beams.factory": ("mock", "--set")},
         home=tmp_path,
     )
-    one = daemon._Daemon(chosen)
+    one = daemon._Daemon(chosen, StateLock(tmp_path))
     try:
         pin = one._beams._factory.pin("GPIO27")  # type: ignore[attr-defined] # the mock's pins
         pin._state = False  # the level falls, and no edge is heard

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import ModuleType
@@ -42,6 +43,10 @@ def vectors(leaf: str, kind: str) -> list[Any]:
     return [pytest.param(leaf, each, id=f"{leaf}: {each['name']}") for each in file[kind]]
 
 
+def since_1970(at: datetime) -> int:
+    return (at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+
+
 # -- the contract --
 
 
@@ -50,18 +55,23 @@ def test_what_the_companion_says_well_is_read(leaf: str, vector: dict[str, Any])
     read = module("wire").read(leaf, payload(vector))
     message = contract.decode(leaf, payload(vector))
     if isinstance(message, contract.Ack):
-        assert read == {"source": message.source, "seq": message.seq}
+        assert read == {
+            "source": message.source,
+            "seq": message.seq,
+            "token": message.token,
+            "at": None if message.at is None else since_1970(message.at),
+        }
     else:
         assert isinstance(message, contract.Command)
-        epoch = datetime(1970, 1, 1, tzinfo=UTC)
         assert read == {
             "id": message.id,
             "name": message.name,
-            "expires": (message.expires - epoch) // timedelta(milliseconds=1),
+            "expires": since_1970(message.expires),
             "seq": message.seq,
             "god": message.god,
             "count": message.count,
             "keep": message.keep,
+            "notice": message.notice,
         }
 
 
@@ -90,6 +100,12 @@ def test_what_a_pico_says_of_itself_is_what_the_contract_expects() -> None:
         contract.State.ALERT, "c" * 32, contract.Kind.PICO, "0.1.0", contract.Timing.CALLBACK, beams, "a" * 32
     )
     assert wire.status("alert", "a" * 32, "c" * 32, "0.1.0", ("clear", "jammed"), None) == contract.encode(status)
+    at = datetime(2026, 11, 21, 18, 42, 7, 123000, tzinfo=UTC)
+    noticed = replace(status, notices=(contract.Notice("ledger_cloned", at), contract.Notice("ledger_damaged", at)))
+    notices = [("ledger_cloned", since_1970(at)), ("ledger_damaged", since_1970(at))]
+    assert wire.status("alert", "a" * 32, "c" * 32, "0.1.0", ("clear", "jammed"), None, notices) == (
+        contract.encode(noticed)
+    )
     totals = {God.HUITZILOPOCHTLI: 3, God.TLALOC: 4}
     assert wire.count("a" * 32, 7, [3, 4]) == contract.encode(contract.Count("a" * 32, 7, totals))
     assert wire.noise("c" * 32, [3, 4], [3, 4]) == contract.encode(contract.Noise("c" * 32, totals, totals))
@@ -234,7 +250,7 @@ def test_a_user_who_types_wrong_things_at_the_console_is_asked_again_and_only_on
 
 
 def test_what_a_board_is_told_or_learns_never_gets_into_the_repository() -> None:
-    for name in ("settings.json", "settings.json.new", "learned.json"):
+    for name in ("settings.json", "settings.json.new", "learned.json", "notices.json"):
         path = f"firmware/micropython/{name}"
         done = subprocess.run(["git", "check-ignore", "-q", path], cwd=ROOT, check=False, capture_output=True)
         assert done.returncode in (0, 128), path  # 128: no repository, as in an unpacked archive

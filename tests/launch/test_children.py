@@ -74,6 +74,53 @@ def test_what_a_program_complains_of_never_ends_up_inside_what_it_says(started: 
     assert child.last_lines() == ["oh"]
 
 
+def test_a_log_that_grew_too_long_is_begun_anew_and_the_one_before_it_is_kept(
+    started: list[Child], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(children, "MOST_LOGGED", 1000)
+    stale = tmp_path / "child.log.1"
+    stale.write_text("of another launch\n")
+    code = """if True:
+        import sys
+        for n in range(10_000):
+            print("complaint", n, file=sys.stderr)
+        print("deck one")
+        sys.stderr.flush()
+        input_ = sys.stdout.write("x" * 2000 + "\\n")
+        import time
+        time.sleep(60)
+    """
+    child = start(started, tmp_path, code)
+    assert not stale.exists()
+    assert until(lambda: "x\n" in child.program.said.read_text())
+    assert child.news("deck") == ["one"]
+    child.bound_logs()
+    assert [(tmp_path / f"child.{name}").stat().st_size for name in ("log", "log.1", "out", "out.1")] == [0, 1000] * 2
+    assert child.last_lines(2) == ["complaint 9998", "complaint 9999"]
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
+
+
+def test_a_log_that_was_begun_anew_is_written_from_its_beginning(
+    started: list[Child], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(children, "MOST_LOGGED", 10)
+    go = tmp_path / "go"
+    code = f"""if True:
+        import pathlib, time
+        print("deck number one", flush=True)
+        while not pathlib.Path({str(go)!r}).exists():
+            time.sleep(0.02)
+        print("deck two", flush=True)
+        time.sleep(60)
+    """
+    child = start(started, tmp_path, code)
+    assert until(lambda: child.news("deck"))
+    child.bound_logs()
+    go.touch()
+    assert until(lambda: child.program.said.read_bytes() == b"deck two\n")
+    assert child.news("deck") == ["two"]
+
+
 def test_a_program_that_will_not_end_is_killed_after_its_grace(
     started: list[Child], tmp_path: Path, signals: Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:

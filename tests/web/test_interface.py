@@ -6,9 +6,11 @@ schemathesis reads the description and makes up requests; each answer is held ag
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -212,6 +214,54 @@ def test_a_made_up_request_is_answered_as_described(place: Place, path: str, met
         case.validate_response(answer, checks=CHECKED)
 
     ask()
+
+
+@pytest.mark.parametrize(
+    ("path", "field"), [("/language", "language"), ("/t/{table_id}/play", "move"), ("/t/{table_id}/picks", "picked")]
+)
+@pytest.mark.parametrize(
+    "value", [None, "", "[]", '[""]', "[[]]", "{}", "null", "[1]", "xx", "EN", "\N{LATIN SMALL LETTER E WITH ACUTE}"]
+)
+@pytest.mark.parametrize("more", [{}, {"text": ""}, {"text": "pass"}])
+def test_what_the_description_forbids_is_refused_as_unreadable(
+    place: Place, path: str, field: str, value: str | None, more: dict[str, str]
+) -> None:
+    """`[]` with a text beside it was taken for a move of that name, and any language for one that changes nothing."""
+    asks = "get" if path.endswith("picks") else "post"
+    operation = interface.description(place.home.app)["paths"][path][asks]
+    assert value is None or not _allows(_schema_of(operation, field), value)
+    phone = place.home.browser()
+    seat = place.home.house.table(place.table.id).on_turn or "east"
+    for name, cookie in place.seated().items():
+        phone.client.set_cookie(name, cookie, path=f"/t/{place.table.id}")
+    fields = {"seat": seat, "version": place.plausible("version")[0], "request": "r1", **more}
+    fields |= {} if value is None else {field: value}
+    where = path.format(table_id=place.table.id)
+    answer = phone.get(f"{where}?{urlencode(fields)}") if asks == "get" else phone.post(where, fields)
+    assert answer.status_code == 400
+
+
+def test_what_the_description_allows_is_no_unreadable_move_and_no_unknown_language(place: Place) -> None:
+    paths = interface.description(place.home.app)["paths"]
+    phone = place.home.browser()
+    for language in ("en", "es"):
+        assert _allows(_schema_of(paths["/language"]["post"], "language"), language)
+        assert phone.post("/language", {"language": language}).status_code == 303
+    for move in place.plausible("move"):
+        assert _allows(_schema_of(paths["/t/{table_id}/play"]["post"], "move"), move)
+
+
+def _schema_of(operation: dict[str, Any], field: str) -> dict[str, Any]:
+    for parameter in operation["parameters"]:
+        if parameter["name"] == field:
+            return dict(parameter["schema"])
+    body = operation["requestBody"]["content"]["application/x-www-form-urlencoded"]["schema"]
+    assert field in body["required"]
+    return dict(body["properties"][field])
+
+
+def _allows(schema: dict[str, Any], value: str) -> bool:
+    return value in schema["enum"] if "enum" in schema else bool(re.search(schema["pattern"], value))
 
 
 def as_a_browser_would(data: st.DataObject, place: Place, case: Case) -> None:

@@ -41,7 +41,9 @@ def test_the_language_is_the_browsers_until_one_is_chosen(home: WebHome) -> None
 
 
 def test_a_language_that_is_not_spoken_changes_nothing(phone: Browser) -> None:
-    assert "Set-Cookie" not in phone.post("/language", {"language": "xx", "next": "/"}).headers
+    answer = phone.post("/language", {"language": "xx", "next": "/"})
+    assert answer.status_code == 400
+    assert "Set-Cookie" not in answer.headers
 
 
 def test_a_table_is_set_with_its_house_rules_and_leads_to_its_chairs(home: WebHome, phone: Browser) -> None:
@@ -247,8 +249,9 @@ def test_a_temples_page_shows_its_tokens_its_totals_and_what_was_held_apart(home
 def test_a_temple_is_moved_to_another_table_by_who_sits_there(home: WebHome, phone: Browser) -> None:
     first, second = home.table(temple="table"), home.table()
     phone.sit(second, "east")
-    assert home.browser().post(f"/t/{second.id}/temple", {"temple": "table"}).status_code == 403
-    assert phone.post(f"/t/{second.id}/temple", {"temple": "table"}).status_code == 303
+    asked = {"temple": "table", "temple_code": first.code}
+    assert home.browser().post(f"/t/{second.id}/temple", asked).status_code == 403
+    assert phone.post(f"/t/{second.id}/temple", asked).status_code == 303
     assert home.house.table(second.id).temple == "table"
     assert home.house.table(first.id).temple is None
     phone.post(f"/t/{second.id}/temple", {"temple": ""})

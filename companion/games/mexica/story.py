@@ -29,10 +29,10 @@ def _done(before: State, by: Seat, move: Move, after: State) -> Line:
             return _fallen(before, by, after)
         case "claim":
             god = _waiting(before, args[0]).god
-            return Line("claimed", {"seat": args[1], "god": god, "by": by}, god)
+            return Line("claimed", {"seat": args[1], "god": god, "n": 1, "by": by}, god, adds="n")
         case "dismiss":
             god = _waiting(before, args[0]).god
-            return Line("dismissed", {"god": god, "by": by}, god)
+            return Line("dismissed", {"god": god, "n": 1, "by": by}, god, adds="n")
         case "issue":
             return Line("issued", {"n": after.week_cards, "by": by})
         case "settle":
@@ -49,7 +49,7 @@ def _done(before: State, by: Seat, move: Move, after: State) -> Line:
 def _fallen(before: State, by: Seat, after: State) -> Line:
     if len(after.unclaimed) > len(before.unclaimed):
         waiting = after.unclaimed[-1]
-        return Line("unclaimed", {"god": waiting.god, "doubt": waiting.doubt}, waiting.god)
+        return Line("unclaimed", {"god": waiting.god, "n": 1, "doubt": waiting.doubt}, waiting.god, adds="n")
     god = next(god for god in apocalypse.DOOM_OF if after.tallies.of(god) > before.tallies.of(god))
     return Line("gave", {"seat": before.seat, "god": god, "n": 1, "by": by}, god, adds="n")
 

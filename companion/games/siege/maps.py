@@ -33,6 +33,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
+from companion.games import toml
 from companion.games.kernel import Arg, Facts, Fault, Reader
 from companion.games.siege.rules.field import BESIEGERS, NO_QUARTER, OUTSIDE, TERRAINS, WATER, Field
 from companion.games.siege.rules.geometry import LARGEST, SIDES, Grid, bits, grid
@@ -46,13 +47,20 @@ MOST_QUARTERS = (len(ROSTERS[THIRD].of("aztecs")) - 1) // LEAST_GARRISON
 
 LONGEST_NAME = 40
 LONGEST_FILE = 60_000
+MOST_FAULTS = 200
+"""Where a map has more, the rest is not looked for: each costs a search of the whole text."""
 
 _KEYS = {"name": str, "ground": str, "zones": str, "walls": list, "gates": list, "quarters": dict, "places": dict}
 _LINE = re.compile(r"line (\d+)")
+_QUOTED = re.compile(r'"([^"]*)"')
 
 
 class MapError(ValueError):
     """A map that cannot be played on; the message names the first line that is wrong."""
+
+
+class _TooManyFaultsError(Exception):
+    """A map has as many faults as are looked for."""
 
 
 @lru_cache(maxsize=64)
@@ -100,12 +108,17 @@ def _read(text: str) -> tuple[Field | None, list[Fault]]:
     if len(text) > LONGEST_FILE:
         return None, [Fault(1, "map_long", {"length": len(text), "longest": LONGEST_FILE})]
     try:
-        tree = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        tree = toml.loads(text)
+    except toml.TomlLimitError as error:
+        return None, [error.fault]
+    except tomllib.TOMLDecodeError as error:
         found = _LINE.search(str(error))
         return None, [Fault(int(found[1]) if found else 1, "map_toml", {})]
     sheet = _Sheet(text, tree)
-    field = sheet.field()
+    try:
+        field = sheet.field()
+    except _TooManyFaultsError:
+        field = None
     if field is not None and not sheet.faults:
         sheet.faults += _Inspection(field, sheet).faults()
     return field, sheet.faults
@@ -126,6 +139,8 @@ class _Sheet:
 
     def wrong(self, line: int, code: str, **facts: Arg) -> None:
         self.faults.append(Fault(line, code, facts))
+        if len(self.faults) >= MOST_FAULTS:
+            raise _TooManyFaultsError
 
     def field(self) -> Field | None:
         for key, kind in _KEYS.items():
@@ -201,11 +216,15 @@ class _Sheet:
     def _edges(self, key: str, board: Grid) -> dict[tuple[int, int], int]:
         edges: dict[tuple[int, int], int] = {}
         start = self.line(key)
+        lines: dict[str, int] = {}
+        for n in range(start, len(self.lines) + 1):
+            for quoted in _QUOTED.findall(self.lines[n - 1]):
+                lines.setdefault(quoted, n)
         for item in self.tree[key]:
             if not isinstance(item, str):
                 self.wrong(start, "map_edge", edge=_shown(item))
                 continue
-            line = next((n for n in range(start, len(self.lines) + 1) if f'"{item}"' in self.lines[n - 1]), start)
+            line = lines.get(item, start)
             try:
                 here, *sides = item.split()
                 hexagon = board.hexagon(here)

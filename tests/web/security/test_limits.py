@@ -48,16 +48,16 @@ def test_a_table_of_phones_behind_one_access_point_is_never_too_fast(home: WebHo
 
 def test_who_posts_faster_than_people_can_is_told_when_to_go_on(home: WebHome) -> None:
     machine, phone = home.browser("192.168.1.20"), home.browser("192.168.1.21")
-    answers = [machine.post("/language").status_code for _ in range(rates.POSTS.burst)]
+    answers = [machine.post("/language", {"language": "en"}).status_code for _ in range(rates.POSTS.burst)]
     assert set(answers) == {303}
-    refused = machine.post("/language")
+    refused = machine.post("/language", {"language": "en"})
     assert refused.status_code == 429
     assert refused.headers["Retry-After"] == "1"
     assert "Too many taps from here at once, so that one was not heard. Wait 1 second" in text_of(refused)
     assert machine.get("/").status_code == 200
-    assert phone.post("/language").status_code == 303
+    assert phone.post("/language", {"language": "en"}).status_code == 303
     home.seconds += 1
-    assert machine.post("/language").status_code == 303
+    assert machine.post("/language", {"language": "en"}).status_code == 303
 
 
 def test_a_phone_that_is_too_fast_is_told_so_in_its_language_and_nothing_is_done(home: WebHome) -> None:
@@ -65,7 +65,7 @@ def test_a_phone_that_is_too_fast_is_told_so_in_its_language_and_nothing_is_done
     phone = home.browser(language="es")
     phone.sit(table, "east")
     for _ in range(rates.POSTS.burst):
-        phone.post("/language")
+        phone.post("/language", {"language": "es"})
     version = home.house.table(table.id).version
     answer = phone.move(table, "east", "end_turn", version=version, **SCRIPT)
     told = answer.get_json()
@@ -76,8 +76,8 @@ def test_a_phone_that_is_too_fast_is_told_so_in_its_language_and_nothing_is_done
 
 def test_a_page_of_another_site_cannot_use_up_what_a_phone_may_post(home: WebHome, phone: Browser) -> None:
     for _ in range(rates.POSTS.burst + 1):
-        assert phone.post("/language", Origin="http://evil.example").status_code == 403
-    assert phone.post("/language").status_code == 303
+        assert phone.post("/language", {"language": "en"}, Origin="http://evil.example").status_code == 403
+    assert phone.post("/language", {"language": "en"}).status_code == 303
 
 
 def test_tables_are_opened_more_slowly_than_moves_are_made(home: WebHome, phone: Browser) -> None:
@@ -88,7 +88,7 @@ def test_tables_are_opened_more_slowly_than_moves_are_made(home: WebHome, phone:
         assert phone.post("/tables", {"game": "mexica"}).status_code == 422
     for path in opening:
         assert phone.post(path, {"game": "mexica"}).status_code == 429
-    assert phone.post("/language").status_code == 303
+    assert phone.post("/language", {"language": "en"}).status_code == 303
     home.seconds += 5
     assert phone.post("/tables", {"game": "mexica"}).status_code == 422
 

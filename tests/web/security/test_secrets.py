@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from companion.lobby import CODE_LENGTH, CODE_LETTERS
+from companion.store import SqlStore
 from companion.table import HouseError
 from companion.web.guard import Lockout, Refused, client
 from tests.brokers import free_port
@@ -48,6 +49,18 @@ def test_what_the_companion_keeps_is_its_owner_s_alone_from_the_first_start(tmp_
     assert set(modes.values()) == {0o600}
 
 
+def test_a_database_that_others_could_read_is_tightened(tmp_path: Path) -> None:
+    database = tmp_path / "companion.sqlite"
+    store = SqlStore(f"sqlite:///{database}")
+    for path in tmp_path.iterdir():
+        path.chmod(0o644)
+    SqlStore(f"sqlite:///{database}").close()
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    store.close()
+    assert set(modes) == {"companion.sqlite", "companion.sqlite-wal", "companion.sqlite-shm"}
+    assert set(modes.values()) == {0o600}
+
+
 # -- join codes: 40 bits, or shorter with a lock-out; compared in constant time --
 
 
@@ -79,14 +92,76 @@ def test_ten_wrong_codes_lock_an_address_out_for_five_minutes(home: WebHome) -> 
 def test_a_code_is_guessed_nowhere_without_being_counted(home: WebHome) -> None:
     table, other = home.lobby(), home.lobby()
     guesser = home.browser("192.168.1.20")
-    guesser.client.set_cookie(f"code-{table.id}", "WRONG2", path=f"/t/{table.id}")
     for _ in range(2):
-        guesser.get(f"/t/{table.id}")
         guesser.get("/j/WRONG2")
+        guesser.post("/join", {"code": "WRONG2"})
         guesser.post(f"/t/{table.id}/sit", {"code": other.code, "seat": "east", "name": "Eve"})
         guesser.post(f"/t/{table.id}/share", {"code": "WRONG2"})
         guesser.post(f"/t/{table.id}/screen", {"code": "WRONG2"})
     assert guesser.post("/join", {"code": table.code}).status_code == 429
+
+
+def _locked_out(home: WebHome, address: str) -> None:
+    guesser = home.browser(address)
+    for _ in range(10):
+        assert guesser.post("/join", {"code": "WRONG2"}).status_code == 403
+    assert guesser.post("/join", {"code": "WRONG2"}).status_code == 429
+
+
+def test_a_guesser_locks_no_table_screen_and_no_seat_of_its_own_address_out(home: WebHome) -> None:
+    table = home.lobby()
+    screen, seated = home.browser("192.168.1.20"), home.browser("192.168.1.20")
+    assert screen.post(f"/t/{table.id}/screen", {"code": table.code}).status_code == 303
+    assert seated.sit(table, "east").status_code == 303
+    _locked_out(home, "192.168.1.20")
+    for browser in (screen, seated):
+        assert browser.get(f"/t/{table.id}/screen").status_code == 200
+        assert browser.get(f"/t/{table.id}/qr.svg").status_code == 200
+        assert browser.post(f"/t/{table.id}/screen", {"code": table.code}).status_code == 303
+    assert screen.post(f"/t/{table.id}/free", {"seat": "east"}).status_code == 303
+    assert screen.sit(table, "west").status_code == 303
+    assert home.browser("192.168.1.20").sit(table, "north").status_code == 429
+
+
+def test_a_screen_s_proof_is_of_128_bits_outlives_a_restart_and_opens_no_other_table(home: WebHome) -> None:
+    table, other = home.lobby(), home.lobby()
+    screen = home.browser()
+    cookie = screen.post(f"/t/{table.id}/screen", {"code": table.code}).headers["Set-Cookie"]
+    proof = cookie.partition("=")[2].partition(";")[0]
+    assert len(bytes.fromhex(proof)) == 16
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    home.restart()
+    for at, answer in ((table, 200), (other, 403)):
+        again = home.browser()
+        again.client.set_cookie(f"screen-{at.id}", proof, path=f"/t/{at.id}")
+        assert again.get(f"/t/{at.id}/qr.svg").status_code == answer
+
+
+@pytest.mark.parametrize("proof", ["the code", "0" * 32, "é", "x" * 3000])
+def test_a_made_up_proof_of_a_screen_opens_nothing_and_is_no_guess(home: WebHome, proof: str) -> None:
+    table = home.lobby()
+    home.house.screen_pass(table.id)
+    guesser = home.browser()
+    proof = table.code if proof == "the code" else proof
+    guesser.client.set_cookie(f"screen-{table.id}", proof, path=f"/t/{table.id}")
+    for _ in range(20):
+        assert guesser.get(f"/t/{table.id}").status_code == 200
+        assert guesser.get(f"/t/{table.id}/qr.svg").status_code == 403
+    assert guesser.post("/join", {"code": table.code}).status_code == 303
+
+
+def test_many_addresses_together_guess_no_faster_than_sixty(home: WebHome) -> None:
+    table = home.lobby()
+    seated = home.browser("192.168.1.5")
+    assert seated.sit(table, "east").status_code == 303
+    for n in range(60):
+        _locked_out(home, f"10.0.0.{n}")
+    fresh = home.browser("10.0.1.1")
+    assert fresh.post("/join", {"code": table.code}).status_code == 429
+    assert seated.get(f"/t/{table.id}/qr.svg").status_code == 200
+    home.seconds += 300
+    assert fresh.post("/join", {"code": table.code}).status_code == 303
 
 
 def test_the_lockout_counts_a_household_of_ipv6_as_one() -> None:
@@ -122,6 +197,10 @@ def test_codes_and_tokens_are_compared_in_constant_time(home: WebHome, monkeypat
     compared.clear()
     assert home.house.seats_held(table.id, token) == ("east",)
     assert home.house.table(table.id).keys["east"].encode() in compared
+    proof = home.house.screen_pass(table.id)
+    compared.clear()
+    assert home.house.is_screen_pass(table.id, proof)
+    assert proof.encode() in compared
 
 
 # -- seat tokens of 128 bits, stored hashed --

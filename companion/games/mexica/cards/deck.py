@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
+from companion.games import toml
 from companion.games.kernel import Arg, Fault
 from companion.games.mexica.cards.effects import (
     SPACES,
@@ -56,6 +57,9 @@ from companion.games.mexica.cards.moments import MOMENTS, Moment, may_play
 Pile: TypeAlias = Literal["day", "week", "war", "rain"]
 
 PILES: tuple[Pile, ...] = get_args(Pile)
+MOST_FAULTS = 1_000
+"""How many faults of a deck are kept: a card can hardly have more than two."""
+
 NUMBERS = 13
 GOD_CARDS = 40
 """How many cards each god's deck holds."""
@@ -242,15 +246,15 @@ class _File:
 
     def read(self, found: dict[str, Card], words: dict[str, dict[str, str]]) -> None:
         try:
-            tree = tomllib.loads(self._text)
+            tree = toml.loads(self._text)
         except tomllib.TOMLDecodeError as error:
             at = re.search(r"line (\d+)", str(error))
             line = int(at[1]) if at else self._text.count("\n") + 1
             said = re.sub(r" \(at .*\)$", "", str(error))
             self._faults.append((self._name, Fault(line, "toml", {"said": said})))
             return
-        except RecursionError:
-            self._faults.append((self._name, Fault(1, "nested")))
+        except toml.TomlLimitError as error:
+            self._faults.append((self._name, error.fault))
             return
         for key, value in tree.items():
             if key in PILES and isinstance(value, dict):
@@ -291,6 +295,8 @@ class _File:
                     words[language] |= {f"card.{each}.{part}": text for part, text in said.items()}
 
     def _fault(self, path: tuple[str, ...], code: str, **facts: Arg) -> None:
+        if len(self._faults) >= MOST_FAULTS:
+            return
         if self._lines is None:
             self._lines = _lines(self._text)
         line = next((self._lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self._lines), 1)

@@ -1,0 +1,58 @@
+"""A log that strangers can write to, kept to a bounded rate: what is left out is counted, and the count is logged.
+
+The same file is in the controller and in the companion, which do not import each other.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+AT_ONCE = 10
+"""Warnings in one window that are logged as they are."""
+
+WINDOW_S = 60.0
+
+
+class BoundedLog:
+    """Logs the first warnings of each minute, and then how many more there were.
+
+    `clock` gives seconds, and may be set. Safe from any thread.
+    """
+
+    def __init__(
+        self,
+        log: logging.Logger,
+        clock: Callable[[], float],
+        at_once: int = AT_ONCE,
+        window_s: float = WINDOW_S,
+    ) -> None:
+        self._log = log
+        self._clock = clock
+        self._at_once = at_once
+        self._window_s = window_s
+        self._lock = threading.Lock()
+        self._began_s = clock()
+        self._logged = 0
+        self._left_out = 0
+
+    def warning(self, message: str, *args: object) -> None:
+        """Log a warning, or count it."""
+        self.settle()
+        with self._lock:
+            if self._logged >= self._at_once:
+                self._left_out += 1
+                return
+            self._logged += 1
+        self._log.warning(message, *args)
+
+    def settle(self) -> None:
+        """Log how many were left out of a minute that is over; to be called now and then, and with every warning."""
+        with self._lock:
+            if abs(self._clock() - self._began_s) < self._window_s:
+                return
+            left_out, self._left_out, self._logged = self._left_out, 0, 0
+            self._began_s = self._clock()
+        if left_out:
+            self._log.warning("%d more of the kind above in the last minute", left_out)

@@ -1,0 +1,49 @@
+"""An installation's broker: what `broker-access` made in a folder of its own, and our drop-in for a test."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.controller.program import ROOT
+
+PROGRAM = ROOT / "systemd" / "broker-access"
+TEMPLE = "templo"
+"""The temple of the machine itself."""
+
+
+@dataclass
+class Installation:
+    """What `broker-access` made in a folder of its own."""
+
+    folder: Path
+
+    @property
+    def broker(self) -> Path:
+        return self.folder / "broker"
+
+    @property
+    def access(self) -> Path:
+        return self.folder / "access"
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        folders = ["--broker", str(self.broker), "--access", str(self.access), "--owner", "root"]
+        return subprocess.run(
+            [sys.executable, str(PROGRAM), *folders, *words], capture_output=True, text=True, timeout=60, check=False
+        )
+
+    def password(self, user: str) -> str:
+        name = "controller" if user == f"temple-{TEMPLE}" else user
+        found = re.search(r"^TEMPLO_BROKER_PASSWORD=(.+)$", (self.access / f"{name}.env").read_text(), re.MULTILINE)
+        assert found
+        return found[1]
+
+    def config(self) -> str:
+        """Return our drop-in as a test's broker can read it: its port, folders and user are the test's."""
+        text = (ROOT / "systemd" / "mosquitto" / "templo.conf").read_text()
+        assert "listener 1883\n" in text
+        text = text.replace("listener 1883\n", "").replace("/etc/mosquitto/templo", str(self.broker))
+        return text + f"persistence_location {self.folder}/\n"

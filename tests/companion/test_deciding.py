@@ -1,0 +1,429 @@
+"""What people decide about tokens that do not count by themselves: held apart, or older than this companion."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from companion.keeping import ARRIVED, COUNTED, DISMISSED, HISTORY, LEFT_OUT
+from companion.reconcile import reconciled
+from companion.table import OWNER, HouseError, Table
+from companion.temples import FEW
+from controller import wire
+from tests.companion.conftest import DATABASES, OTHER, SOURCE, Home
+
+TEMPLE = "templo"
+BEAMS = dict.fromkeys(wire.God, wire.Beam.CLEAR)
+
+
+@pytest.fixture(params=DATABASES)
+def database(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def heard(
+    home: Home, source: str = SOURCE, state: wire.State = wire.State.READY, notices: tuple[str, ...] = ()
+) -> None:
+    kind, timing = wire.Kind.PI, wire.Timing.KERNEL
+    said = tuple(wire.Notice(code, home.clock.now) for code in notices)
+    status = wire.Status(state, "c" * 32, kind, "0.1.0", timing, BEAMS, source, notices=said)
+    home.house.heard(TEMPLE, status)
+
+
+def fell(home: Home, *tokens: wire.Token) -> None:
+    home.house.receive([(TEMPLE, token) for token in tokens])
+
+
+def held_id(n: int) -> str:
+    return f"f{n:031x}"
+
+
+def hold(home: Home, n: int) -> list[str]:
+    """Let `n` tokens fall, and as many others under their numbers; returns the ids of those held apart."""
+    fell(home, *(home.token(seq) for seq in range(1, n + 1)))
+    fell(home, *(home.token(seq, token=held_id(seq)) for seq in range(1, n + 1)))
+    return [held_id(seq) for seq in range(1, n + 1)]
+
+
+def score(home: Home, table: Table, seat: str, god: str = "tlaloc") -> int:
+    state = home.house.table(table.id).state
+    tally = list(state.tallies)[state.seats.index(seat)]
+    return int(tally.given(god))
+
+
+def log(home: Home, table: Table) -> list[tuple[str, dict[str, object]]]:
+    return [(line.code, dict(line.facts)) for told in home.house.table(table.id).log() for line in told.lines]
+
+
+def refused(code: str) -> object:
+    return pytest.raises(HouseError, match=f"^{code}")
+
+
+# -- tokens held apart --
+
+
+def test_tokens_held_apart_are_listed_in_the_order_of_their_arrival(home: Home) -> None:
+    home.table(temple=TEMPLE)
+    ids = hold(home, 3)
+    home.clock.pass_(seconds=5)
+    fell(home, home.token(1, "huitzilopochtli", token="e" * 32))
+    assert [kept.token.token for kept in home.house.held(TEMPLE)] == [*ids, "e" * 32]
+    assert home.house.temple(TEMPLE).quarantined == 4
+
+
+def test_a_seat_counts_several_for_another_and_everybody_sees_it(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    token = home.seated(table)
+    ids = hold(home, 3)
+    home.house.decide(table.id, token, "east", ids[:2], "north", "r1")
+    assert (score(home, table, "north"), score(home, table, "east")) == (2, 3)
+    assert log(home, table)[:2] == [
+        ("claimed", {"seat": "north", "god": "tlaloc", "by": "east", "n": 2}),
+        ("unclaimed", {"god": "tlaloc", "doubt": "held", "n": 2}),
+    ]
+    (second, first) = home.house.decisions(TEMPLE, 9)
+    assert (first.verdict, first.by, first.name, first.seat, first.table_id, first.at) == (
+        COUNTED,
+        "east",
+        "Ana",
+        "north",
+        table.id,
+        home.clock.now,
+    )
+    assert {first.kept.token.token, second.kept.token.token} == set(ids[:2])
+    assert [kept.token.token for kept in home.house.held(TEMPLE)] == ids[2:]
+    assert home.house.temple(TEMPLE).quarantined == 1
+
+
+def test_temple_and_ledger_agree_once_a_held_token_counts(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    token = home.seated(table)
+    ids = hold(home, 2)
+    home.house.decide(table.id, token, "east", ids, "east")
+    game = home.house.table(table.id)
+    reckoning = game.game.reckoning(game.state)
+    assert reckoning is not None
+    sheet = reconciled(home.house.fallen(table.id), reckoning, dict.fromkeys(wire.God, 0))
+    assert (sheet.verdict, sheet.all_of("fell"), sheet.all_of("counted")) == ("agree", 4, 4)
+
+
+def test_a_seat_dismisses_all_and_the_table_s_log_says_so_in_one_line(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    token = home.seated(table)
+    ids = hold(home, 3)
+    home.house.decide(table.id, token, "east", ids, None, "r1")
+    assert log(home, table)[0] == ("decided_dismissed", {"n": 3, "by": "east"})
+    assert score(home, table, "east") == 3
+    assert {each.verdict for each in home.house.decisions(TEMPLE, 9)} == {DISMISSED}
+    assert home.house.held(TEMPLE) == ()
+
+
+def test_no_token_is_decided_twice(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    token = home.seated(table)
+    other = home.seated(table, "north", "Ben")
+    ids = hold(home, 2)
+    for _ in range(2):  # a double tap
+        home.house.decide(table.id, token, "east", ids, "east", "r1")
+    with refused("held_decided"):
+        home.house.decide(table.id, other, "north", ids[:1], "north", "r2")
+    home.restart()
+    home.house.decide(table.id, token, "east", ids, "east", "r1")
+    with refused("held_decided"):
+        home.house.decide(table.id, token, "east", ids, None, "r3")
+    with refused("held_decided"):
+        home.house.decide_as_owner(TEMPLE, ids, "east")
+    assert (score(home, table, "east"), score(home, table, "north")) == (4, 0)
+
+
+@pytest.mark.parametrize("whose", ["north", None])
+def test_a_decided_token_that_comes_again_changes_nothing(home: Home, whose: str | None) -> None:
+    table = home.table(temple=TEMPLE)
+    token = home.seated(table)
+    ids = hold(home, 1)
+    home.house.decide(table.id, token, "east", ids, whose)
+    before = home.house.table(table.id)
+    home.restart()
+    fell(home, home.token(1, token=ids[0], replayed=True))  # its own number once more
+    fell(home, home.token(7, token=ids[0], source=OTHER))  # carried over to a new source
+    assert home.house.table(table.id).state == before.state
+    assert home.house.held(TEMPLE) == ()
+    assert home.house.temple(TEMPLE).quarantined == 0
+
+
+def test_a_held_token_that_comes_under_a_new_source_counts_once_and_waits_no_more(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    token = home.seated(table)
+    ids = hold(home, 2)
+    heard(home, SOURCE, wire.State.STOPPED)
+    heard(home, OTHER)
+    again = [home.token(seq, token=ids[seq - 1], source=OTHER) for seq in (1, 2)]
+    fell(home, *again)
+    fell(home, *(replace(each, replayed=True) for each in again))
+    assert score(home, table, "east") == 4
+    assert home.house.held(TEMPLE) == ()
+    assert {each.verdict for each in home.house.decisions(TEMPLE, 9)} == {ARRIVED}
+    with refused("held_decided"):
+        home.house.decide(table.id, token, "east", ids, "east")
+    assert home.house.receive([(TEMPLE, again[1])])[0].seq == 2
+
+
+def test_all_are_decided_or_none(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    token = home.seated(table)
+    ids = hold(home, 2)
+    before = home.house.table(table.id)
+    with refused("unknown_seat"):
+        home.house.decide(table.id, token, "east", ids, "nowhere")
+    with refused("held_decided"):
+        home.house.decide(table.id, token, "east", [*ids, "0" * 32], "east")
+    with refused("held_decided"):
+        home.house.decide(table.id, token, "east", [], "east")
+    assert home.house.table(table.id) == before
+    assert len(home.house.held(TEMPLE)) == 2
+
+
+def test_only_who_sits_at_the_table_that_the_temple_serves_decides(home: Home) -> None:
+    table, other = home.table(temple=TEMPLE), home.table()
+    stranger = home.seated(other)
+    ids = hold(home, 1)
+    with refused("not_seated"):
+        home.house.decide(table.id, stranger, "east", ids, "east")
+    with refused("not_seated"):
+        home.house.decide(table.id, "", "east", ids, None)
+    with refused("no_temple_here"):
+        home.house.decide(other.id, stranger, "east", ids, "east")
+    token = home.seated(table)
+    with refused("not_your_seat"):
+        home.house.decide(table.id, token, "north", ids, "east")
+    assert len(home.house.held(TEMPLE)) == 1
+
+
+def test_before_the_game_begins_a_token_can_be_dismissed_and_not_counted(home: Home) -> None:
+    home.house.expect(TEMPLE)
+    table = home.house.open_table("mexica", "Sunday", 4, "temple_only", {}, TEMPLE)
+    token = home.seated(table)
+    ids = hold(home, 2)
+    with refused("not_begun"):
+        home.house.decide(table.id, token, "east", ids[:1], "east")
+    home.house.decide(table.id, token, "east", ids, None)
+    assert log(home, table)[0] == ("decided_dismissed", {"n": 2, "by": "east"})
+
+
+def test_the_owner_decides_at_the_command_line_and_the_log_says_whose_hand_it_was(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    ids = hold(home, 3)
+    home.house.decide_as_owner(TEMPLE, ids[:1], "north")
+    home.house.decide_as_owner(TEMPLE, ids[1:], None)
+    assert score(home, table, "north") == 1
+    last, before = home.house.table(table.id).told[-1], home.house.table(table.id).told[-2]
+    assert (last.lines[0].code, last.lines[0].facts) == ("decided_dismissed", {"n": 2, "by": OWNER})
+    assert (before.lines[0].code, before.hand) == ("claimed", OWNER)
+    assert {each.by for each in home.house.decisions(TEMPLE, 9)} == {OWNER}
+
+
+def test_the_owner_dismisses_for_a_temple_that_serves_no_table(home: Home) -> None:
+    ids = hold(home, 1)
+    with refused("serves_none"):
+        home.house.decide_as_owner(TEMPLE, ids, "east")
+    home.house.decide_as_owner(TEMPLE, ids, None)
+    assert home.house.held(TEMPLE) == ()
+
+
+def test_what_was_decided_is_replayed_from_the_log(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    token = home.seated(table)
+    ids = hold(home, 2)
+    home.house.decide(table.id, token, "east", ids[:1], "north")
+    home.house.decide(table.id, token, "east", ids[1:], None)
+    before = home.house.table(table.id)
+    home.restart()
+    assert home.house.table(table.id) == before
+
+
+# -- old tokens --
+
+
+def old(home: Home, *seqs: int, source: str = SOURCE) -> list[wire.Token]:
+    return [home.token(seq, source=source, replayed=True) for seq in seqs]
+
+
+def counted(home: Home, seq: int, source: str = SOURCE) -> None:
+    home.house.counts(TEMPLE, wire.Count(source, seq, dict.fromkeys(wire.God, seq // 2)))
+
+
+def an_old_temple(home: Home, through: int = 2000) -> None:
+    heard(home)
+    counted(home, through)
+
+
+def test_a_temple_that_was_never_met_asks_what_becomes_of_its_old_tokens(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    an_old_temple(home)
+    fell(home, *old(home, *range(1, 60)))
+    asked = home.house.temple(TEMPLE).undecided
+    assert asked is not None
+    assert asked.through == 2000
+    assert home.house.table(table.id).state.unclaimed == ()
+    assert home.house.temple(TEMPLE).totals[wire.God.TLALOC] == 0
+    assert home.house.temple(TEMPLE).recent == ()
+
+
+def test_new_tokens_count_at_once_while_the_old_ones_are_undecided(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    an_old_temple(home)
+    receipts = home.house.receive([(TEMPLE, home.token(2001)), *((TEMPLE, each) for each in old(home, 1, 2))])
+    assert score(home, table, "east") == 1
+    assert [(each.seq, each.gap) for each in receipts] == [(2, True)]
+
+
+def test_old_tokens_on_their_way_are_nothing_that_a_table_waits_for(home: Home) -> None:
+    home.table(temple=TEMPLE)
+    an_old_temple(home, 200)
+    assert sum(home.house.on_way(TEMPLE).values()) == 0
+    fell(home, *old(home, *range(1, 201)))
+    home.house.counts(TEMPLE, wire.Count(SOURCE, 203, {wire.God.TLALOC: 203, wire.God.HUITZILOPOCHTLI: 0}))
+    assert sum(home.house.on_way(TEMPLE).values()) == 3
+
+
+def test_a_new_token_alone_says_how_many_are_old(home: Home) -> None:
+    home.table(temple=TEMPLE)
+    fell(home, home.token(2001))
+    asked = home.house.temple(TEMPLE).undecided
+    assert asked is not None
+    assert asked.through == 2000
+
+
+def test_what_falls_after_the_first_contact_is_not_old_though_it_was_sent_again(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    an_old_temple(home)
+    counted(home, 2003)
+    fell(home, *old(home, 2001, 2002, 2003))
+    assert score(home, table, "east") == 3
+
+
+def test_clocks_that_are_apart_change_nothing(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    an_old_temple(home)
+    ahead = home.clock.now.replace(year=2036)
+    fell(home, home.token(5, at=ahead, replayed=True), home.token(2001, at=ahead.replace(year=2016)))
+    assert score(home, table, "east") == 1
+    assert home.house.table(table.id).state.unclaimed == ()
+
+
+def test_a_few_old_tokens_come_as_they_always_did(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    home.clock.pass_(minutes=-5)
+    before = old(home, *range(1, FEW + 1))
+    home.clock.pass_(minutes=5)
+    an_old_temple(home, FEW)
+    fell(home, *before)
+    assert home.house.temple(TEMPLE).old is None
+    assert len(home.house.table(table.id).state.unclaimed) == FEW
+
+
+def test_a_count_that_comes_after_the_first_old_tokens_asks_for_the_rest(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    home.clock.pass_(minutes=-5)
+    before = old(home, *range(1, 41))
+    home.clock.pass_(minutes=5)
+    fell(home, *before[:20])
+    an_old_temple(home)
+    fell(home, *before[20:])
+    assert home.house.temple(TEMPLE).undecided is not None
+    assert len(home.house.table(table.id).state.unclaimed) == 20
+
+
+def test_a_temple_asks_once(home: Home) -> None:
+    an_old_temple(home)
+    home.house.choose_old(TEMPLE, LEFT_OUT, "Ana")
+    home.restart()
+    counted(home, 5000)
+    heard(home)
+    asked = home.house.temple(TEMPLE).old
+    assert asked is not None
+    assert (asked.choice, asked.by, asked.through) == (LEFT_OUT, "Ana", 2000)
+    home.house.choose_old(TEMPLE, LEFT_OUT, "Ben")  # a double tap
+    with refused("old_decided"):
+        home.house.choose_old(TEMPLE, HISTORY, "Ben")
+
+
+def test_a_temple_that_was_met_before_never_asks(home: Home) -> None:
+    heard(home)
+    counted(home, 3)
+    home.restart()
+    heard(home)
+    counted(home, 500)
+    assert home.house.temple(TEMPLE).old is None
+
+
+def test_a_ledger_that_was_renewed_brings_no_old_tokens(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    fell(home, home.token(1))
+    heard(home, SOURCE, wire.State.STOPPED)
+    heard(home, OTHER, notices=("ledger_restored",))
+    counted(home, 400, OTHER)
+    fell(home, *(home.token(seq, source=OTHER, token=held_id(seq), replayed=True) for seq in (1, 2)))
+    assert home.house.temple(TEMPLE).old is None
+    assert score(home, table, "east") == 3
+
+
+def test_another_ledger_under_a_known_name_asks(home: Home) -> None:
+    home.table(temple=TEMPLE)
+    fell(home, home.token(1))
+    heard(home, SOURCE, wire.State.STOPPED)
+    heard(home, OTHER)
+    counted(home, 400, OTHER)
+    assert home.house.temple(TEMPLE).undecided is not None
+
+
+@pytest.mark.parametrize(("choice", "shown"), [(LEFT_OUT, 0), (HISTORY, 30)])
+def test_left_out_or_history_they_never_count(home: Home, choice: str, shown: int) -> None:
+    table = home.table(temple=TEMPLE)
+    an_old_temple(home)
+    fell(home, *old(home, *range(1, 21)))
+    home.house.choose_old(TEMPLE, choice, "")
+    fell(home, *old(home, *range(21, 31)))
+    for _ in range(2):
+        assert home.house.temple(TEMPLE).totals[wire.God.TLALOC] == shown
+        assert home.house.table(table.id).state.unclaimed == ()
+        assert score(home, table, "east") == 0
+        home.restart()
+
+
+def test_counted_at_a_table_they_wait_there_for_somebody_s_word_and_so_do_those_that_follow(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    token = home.seated(table)
+    an_old_temple(home, 200)
+    fell(home, *old(home, *range(1, 151)))
+    for _ in range(2):
+        home.house.count_old(table.id, token)
+    fell(home, *old(home, *range(151, 201)))
+    home.restart()
+    state = home.house.table(table.id).state
+    assert [each.doubt for each in state.unclaimed] == ["old"] * 200
+    assert len(home.house.fallen(table.id)) == 200
+    assert ("decided_old", {"n": 200, "by": "east"}) in log(home, table)
+    home.play(table, token, "east", "claim", state.unclaimed[0].id, "north")
+    assert score(home, table, "north") == 1
+
+
+def test_only_a_seat_of_its_table_counts_old_tokens(home: Home) -> None:
+    table, other = home.table(temple=TEMPLE), home.table()
+    stranger = home.seated(other)
+    an_old_temple(home)
+    with refused("not_seated"):
+        home.house.count_old(table.id, stranger)
+    with refused("no_temple_here"):
+        home.house.count_old(other.id, stranger)
+    assert home.house.temple(TEMPLE).undecided is not None
+
+
+def test_a_test_among_the_old_ones_is_no_token(home: Home) -> None:
+    table = home.table(temple=TEMPLE)
+    token = home.seated(table)
+    an_old_temple(home, 200)
+    fell(home, home.token(1, "tlaloc", "test", replayed=True), *old(home, 2))
+    home.house.count_old(table.id, token)
+    assert len(home.house.table(table.id).state.unclaimed) == 1
