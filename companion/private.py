@@ -1,9 +1,8 @@
-"""Files that are their owner's alone: made so, and tightened where they were not."""
+"""Files that are their owner's alone: tightened where they are not. New ones are made so by the umask."""
 
 from __future__ import annotations
 
 import logging
-import os
 from pathlib import Path
 
 log = logging.getLogger(__name__)
@@ -13,12 +12,10 @@ _SQLITE_COMPANIONS = ("", "-wal", "-shm", "-journal")
 
 
 def make_database_private(path: Path) -> None:
-    """Give a SQLite database and the files beside it mode 0600, and make it where it is missing.
+    """Give a SQLite database and the files beside it mode 0600.
 
-    SQLite gives its log and its shared memory the mode of the database, so a new database needs nothing else.
-    Raises `OSError` where the file cannot be made.
+    SQLite gives its log and its shared memory the mode of the database, so those that it makes later need nothing.
     """
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY))
     for ending in _SQLITE_COMPANIONS:
         make_private(path.with_name(path.name + ending))
 

@@ -80,17 +80,17 @@ class SqlStore:
             # A server may be started anew while the companion runs: a connection is tried before it is used.
             self._engine = sa.create_engine(url, pool_pre_ping=True)
             if self._engine.dialect.name == "sqlite":
-                if path := sqlite_path(url):
-                    make_database_private(path)
                 sa.event.listen(self._engine, "connect", _make_sqlite_durable)
             try:
                 if self._engine.dialect.name == "sqlite":
                     self._settle()
                 self._check_schema()
+                if path := sqlite_path(url):
+                    make_database_private(path)
             except BaseException:
                 self._engine.dispose()
                 raise
-        except (sa.exc.SQLAlchemyError, ImportError, OSError) as error:
+        except (sa.exc.SQLAlchemyError, ImportError) as error:
             raise StoreError(
                 f"store is {without_password(url)!r}; expected a database that can be opened ({_reason(error)})"
             ) from error

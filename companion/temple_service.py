@@ -14,7 +14,7 @@ from typing import Any
 from companion.arrivals import Batch
 from companion.bounded_log import BoundedLog
 from companion.games.kernel import Game, Move
-from companion.keeping import KeptToken, OldTokens, Store, Transaction
+from companion.keeping import COUNTED, KeptToken, OldTokens, Store, Transaction
 from companion.table import HOUSE, SERVED, HouseError, Table
 from companion.tables import Tables
 from companion.temples import FEW, NEW_LEDGER, RECENT, Mark, Receipt, Temple
@@ -186,8 +186,10 @@ class TempleService(Tables):
         on_way = dict.fromkeys(wire.God, 0)
         if count is None or count.source != temple.source:
             return on_way
-        mark = self.mark(count.source)
-        missing = count.seq - mark.seq - sum(seq <= count.seq for seq in mark.ahead)
+        mark, old = self.mark(count.source), self._old.get(count.source)
+        # Of old tokens that do not count, none is waited for.
+        below = max(mark.seq, old.through) if old and old.choice != COUNTED else mark.seq
+        missing = count.seq - below - sum(below < seq <= count.seq for seq in mark.ahead)
         if missing > 0:
             arrived = self._store.arrived(count.source)
             for god, total in count.totals.items():

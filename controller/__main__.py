@@ -143,7 +143,7 @@ def _parser() -> argparse.ArgumentParser:
     backup = commands.add_parser(
         "backup", parents=[common], help="copy the ledger and what was learned into one file, while the daemon runs"
     )
-    backup.add_argument("file", type=Path, metavar="FILE", help="the backup, which is replaced if it is there")
+    backup.add_argument("file", type=Path, metavar="FILE", help="the backup; nothing may have that name yet")
     backup.set_defaults(command=_backup, simulate=False)
 
     restore = commands.add_parser(

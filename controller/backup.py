@@ -26,6 +26,8 @@ def backup(state: Path, file: Path) -> int:
     A daemon may run meanwhile. The file appears whole and durable, or not at all. Raises `BackupError`,
     `FileNotFoundError`, `LedgerError` and `LedgerTrouble`.
     """
+    if os.path.lexists(file):
+        raise BackupError(f"the backup {file} is there already; expected a name that nothing has")
     with closing(Ledger.open(state / FILE_NAME, str, read_only=True)) as ledger:
         partial = file.absolute().with_name(f".{file.name}.{os.getpid()}")
         try:

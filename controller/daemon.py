@@ -152,6 +152,7 @@ class _Daemon:
             emitters=self._beams.emitters,
             board=self._board,
             renewed=self._introduce,
+            give_way=self._link.give_way,
         )
         self._thread = threading.Thread(target=self._pipeline.run, name="pipeline", daemon=True)
         self._dead: str | None = None

@@ -72,11 +72,14 @@ class Identity:
 class Herald:
     """Tells the broker what it should know, in step with a window of tokens."""
 
-    def __init__(self, outlet: Outlet, window: Window, totals: Mapping[God, int]) -> None:
-        """Begin disconnected; `totals` are of all the tokens up to the window's last."""
+    def __init__(
+        self, outlet: Outlet, window: Window, totals: Mapping[God, int], totals_before: Mapping[God, int]
+    ) -> None:
+        """Begin disconnected; `totals` are of a lifetime, `totals_before` of what fell before the present source."""
         self._outlet = outlet
         self._window = window
         self.totals = dict(totals)
+        self._before = dict(totals_before)
         self._up = False
         self._status: wire.Status | None = None
         self._counted: int | None = None
@@ -113,10 +116,11 @@ class Herald:
         self._up = False
         self._window.disconnected()
 
-    def begin(self, window: Window, totals: Mapping[God, int]) -> None:
+    def begin(self, window: Window, totals: Mapping[God, int], totals_before: Mapping[God, int]) -> None:
         """Take the window and totals of a ledger that could only be opened now."""
         self._window = window
         self.totals = dict(totals)
+        self._before = dict(totals_before)
         if self._up:
             window.connected()
 
@@ -129,8 +133,9 @@ class Herald:
         """Take the companion's word that everything up to `seq` is stored; `named` if it named that token."""
         return self._window.acknowledged(seq, now_ns, named)
 
-    def renew(self) -> None:
+    def renew(self, totals_before: Mapping[God, int]) -> None:
         """Go on under a new source, whose tokens are those that were not delivered."""
+        self._before = dict(totals_before)
         self._window = Window(0, self._window.last - self._window.delivered)
         self._counted = None
         if self._up:
@@ -200,6 +205,7 @@ class Herald:
         self._count_ns = now_ns + COUNT_NS
         if self._counted is not None and self._outlet.congested():
             return
-        if self._outlet.publish(wire.Count(ledger.source, self.last_seq, dict(self.totals)), retain=True):
+        totals = {god: self.totals[god] - self._before[god] for god in God}
+        if self._outlet.publish(wire.Count(ledger.source, self.last_seq, totals), retain=True):
             self._counted = self.last_seq
             self._stale = False

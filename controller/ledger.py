@@ -170,6 +170,7 @@ class Ledger:
       `renew` begins another one at the first token that is not delivered. A row keeps its place for ever: its `seq`
       counts from the row with which its source begins.
     - `notices` are what happened to the ledger and what no person has dealt with yet. They outlive the process.
+    - `totals` are of a lifetime, `totals_before` of what fell before the present source.
     - The lifetime totals and the delivered mark ride in each row: a token costs one row in one page, and neither
       needs a scan. A mark that was lost in a crash only sends tokens again.
     """
@@ -183,6 +184,7 @@ class Ledger:
         self.last_seq = 0
         self.delivered = 0
         self.totals = dict.fromkeys(God, 0)
+        self.totals_before = dict.fromkeys(God, 0)
         self.notices: tuple[Notice, ...] = ()
         self._base = 0
         self._sources: list[tuple[int, str]] = []
@@ -419,6 +421,8 @@ class Ledger:
                 delivered = row[3]
         self._sources = self._read_sources()
         self._base = self._sources[-1][0] - 1 if self._sources else 0
+        before = self._connection.execute("SELECT huitzilopochtli, tlaloc FROM token WHERE seq = ?", (self._base,))
+        self.totals_before = dict(zip((God.HUITZILOPOCHTLI, God.TLALOC), before.fetchone() or (0, 0), strict=True))
         self.last_seq = last - self._base
         self.delivered = min(max(0, delivered - self._base), self.last_seq)
         self.notices = self._read_notices()

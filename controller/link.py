@@ -31,18 +31,16 @@ from controller.liveness import IDLE_S, NETWORK_S, SOON_S, Beat, unheard
 from controller.settings import BrokerSettings
 
 BACKOFF_S = (0.5, 10.0)
-_RETREAT_S = 60.0
-"""Another client that uses our client id throws us out each time it connects, and we throw it out: wait so long at
-the most before the next try, so that each has the broker to itself for a while."""
+_RETREAT_S = 120.0
+"""How long at most a temple waits that gives way to another one, where the broker knows both by one client id."""
 
-_DUEL = 8
-"""So many times in a row we come back at once: by then it is clear which of two temples has to begin a new source."""
+_BRIEF_S = 20.0
+"""A connection that lasts longer was not ended by the other temple, which comes back within seconds."""
 
 _CONNECT_S = 5.0
 _FAREWELL_S = 2.0
 _HEARD = (wire.Ack.leaf, wire.Command.leaf, wire.Status.leaf)
 _UNSUPPORTED = "Unsupported protocol version"
-_TAKEN_OVER = "Session taken over"
 
 log = logging.getLogger(__name__)
 
@@ -123,6 +121,7 @@ class Link:
         self._up = False
         self._stopping = False
         self._unplugged = False
+        self._gives_way = False
         self._visit = _Visit()
         self._wake = threading.Event()
         self._complaint = ""
@@ -176,6 +175,10 @@ class Link:
         client = self._client
         if client is not None:
             client.disconnect()
+
+    def give_way(self, gives_way: bool) -> None:
+        """Come back ever later to a broker that ends each connection soon: it has room for one of two temples."""
+        self._gives_way = gives_way
 
     def pull_plug(self, pulled: bool) -> None:
         """Cut the connection without a farewell and keep it cut, or let it come back."""
@@ -231,7 +234,6 @@ class Link:
 
     def _run(self) -> None:
         wait = BACKOFF_S[0]
-        thrown_out = 0
         while not self._stopping:
             was_up = downgraded = False
             since_s = time.monotonic()
@@ -239,16 +241,13 @@ class Link:
                 was_up, downgraded = self._connect_once()
             if self._stopping:
                 return
-            if was_up or downgraded:
+            retreats = self._gives_way and was_up and time.monotonic() - since_s < _BRIEF_S
+            if (was_up or downgraded) and not retreats:
                 wait = BACKOFF_S[0]
-            lasted = time.monotonic() - since_s > _RETREAT_S
-            thrown_out = thrown_out + 1 if self._visit.taken_over and not lasted else 0
-            if thrown_out > _DUEL:
-                wait = min(2.0 ** (thrown_out - _DUEL), _RETREAT_S)
             if not downgraded:
                 self._wait(self._wake, wait * (0.5 + 0.5 * self._jitter()) if not self._unplugged else None)
                 self._wake.clear()
-                wait = BACKOFF_S[0] if self._unplugged else min(2 * wait, BACKOFF_S[1])
+                wait = BACKOFF_S[0] if self._unplugged else min(2 * wait, _RETREAT_S if retreats else BACKOFF_S[1])
 
     def _connect_once(self) -> tuple[bool, bool]:
         """Live through one connection; return whether it came up, and whether to try an older protocol at once."""
@@ -344,7 +343,6 @@ class Link:
         visit.answered.set()
 
     def _on_disconnect(self, reason: ReasonCode, visit: _Visit) -> None:
-        visit.taken_over = reason.getName() == _TAKEN_OVER
         if self._up and not self._stopping:
             log.warning("the connection to %s is gone: %s", self.address, reason)
         visit.over.set()
@@ -406,7 +404,6 @@ class _Visit:
         self.answered = threading.Event()
         self.over = threading.Event()
         self.unsupported = False
-        self.taken_over = False
         self.greeted_s = 0.0
         self.subscribed = False
 

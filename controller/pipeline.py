@@ -85,6 +85,7 @@ class Pipeline:
         emitters: Emitters = Emitters.FIXED,
         board: Board | None = None,
         renewed: Callable[[str], None] = lambda source: None,
+        give_way: Callable[[bool], None] = lambda gives_way: None,
     ) -> None:
         """Take over what the composition root opened.
 
@@ -93,7 +94,8 @@ class Pipeline:
         it: `reopen` is then tried until it works, and meanwhile `copy`, or what `read_copy` finds on the disk later,
         is published. `prove` switches the emitters, where they can be switched; without a `calibration` nothing that
         is learned outlives the process. With a `board` nothing is counted here.
-        `renewed` gets each new source that is begun: the connection to the broker has to bear it.
+        `renewed` gets each new source that is begun: the connection to the broker has to bear it. `give_way` gets
+        whether another temple of this name is there to which the broker is to be left.
         """
         self.queue: queue.SimpleQueue[Item] = queue.SimpleQueue() if items is None else items
         self._read_copy = read_copy
@@ -111,6 +113,8 @@ class Pipeline:
         self._flags = frozenset({Flag.SIMULATED}) if break_beam else frozenset()
         self._board = None if board is None else BoardIntake(board)
         self._renewed = renewed
+        self._give_way = give_way
+        self._gave_way = False
         self._notices = found.notices if found else ()
         self._ahead_of_us: timedelta | None = None
         self._name = NameWatch(identity.session)
@@ -259,6 +263,7 @@ class Pipeline:
         due = [counter.deadline() for counter in self.counters.values()]
         due.append(self._herald.deadline() if self._readable else None)
         due += (self._retry_ns, self._calibration.deadline(), self._bulletin.deadline(), self._drops.deadline())
+        due.append(self._name.deadline())
         soonest = min((at_ns for at_ns in due if at_ns is not None), default=None)
         return None if soonest is None else max(0, soonest - self._clock.monotonic_ns()) / SECOND
 
@@ -274,13 +279,14 @@ class Pipeline:
             case Came(wire.Ack() as ack):
                 self._take_ack(ack)
             case Came(wire.Status() as status):
-                self._take_status(status)
+                if self._name.take(status, self._clock.monotonic_ns()):
+                    self._herald.garbled()
             case Came(wire.Command() as command):
                 now = self._clock.utc()
                 self._commands.take(command, now, None if self._ahead_of_us is None else now + self._ahead_of_us)
                 self._herald.nudged()
             case Up():
-                self._name.connected()
+                self._name.connected(self._clock.monotonic_ns())
                 self._herald.connected()
                 self._bulletin.connected()
             case Garbled():
@@ -320,22 +326,24 @@ class Pipeline:
                 return
             verdict = self._herald.acknowledged(ack.seq, self._clock.monotonic_ns(), named=own is not None)
             if verdict is AckVerdict.BEYOND:
-                self._renew(ledger, RESTORED, f"the companion has token {ack.seq}, which was never sent from here")
+                self._renew(ledger, RESTORED, f"the companion has token {ack.seq}, which was never recorded here")
             elif verdict is AckVerdict.NEWS:
-                ledger.deliver(ack.seq)
+                ledger.deliver(self._herald.delivered)
         except (LedgerTrouble, LedgerError) as error:
             self._failed(error, self._clock.monotonic_ns())
 
-    def _take_status(self, status: wire.Status) -> None:
-        """Notice another temple under this name: one that speaks from a copy of this ledger, or just a namesake."""
-        ledger = self._ledger
-        if not self._name.take(status, self.source, self._clock.monotonic_ns()):
-            return
-        if ledger is not None:
+    def _watch_name(self, now_ns: int) -> None:
+        """Begin a new source where another temple uses a copy of this ledger, and let one of the two give way."""
+        if self._name.advance(now_ns):
+            self._herald.garbled()
+        if self._name.gives_way != self._gave_way:
+            self._gave_way = self._name.gives_way
+            self._give_way(self._gave_way)
+        if self._ledger is not None and self._name.must_renew(self.source):
             try:
-                self._renew(ledger, CLONED, f"session {status.session} speaks from a copy of the ledger")
+                self._renew(self._ledger, CLONED, "another temple of this name uses a copy of the ledger")
             except (LedgerTrouble, LedgerError) as error:
-                self._failed(error, self._clock.monotonic_ns())
+                self._failed(error, now_ns)
 
     def _renew(self, ledger: Ledger, code: str, why: str) -> None:
         """Begin a new source with what is not delivered: no token may stay under numbers that others have."""
@@ -350,9 +358,9 @@ class Pipeline:
             source,
             waiting,
         )
+        self._herald.renew(ledger.totals_before)
         self.source = source
         self._withheld.renumber()
-        self._herald.renew()
         self._renewed(source)
 
     def _settle(self, now_ns: int) -> None:
@@ -362,6 +370,7 @@ class Pipeline:
             if not self._withheld.drafted(god) and (certain := self.counters[god].certain()) is not None:
                 self._withheld.draft(god, self._untold(god, certain, self._flags_of(god)))
         self._calibration.advance(now_ns)
+        self._watch_name(now_ns)
         self._record(now_ns)
         self._let_out()
         self._herald.tell_status(self.status())
@@ -597,8 +606,8 @@ class Pipeline:
             self._ledger.close()
 
 
-def _told(ledger: Ledger | None) -> tuple[Window, Mapping[God, int]]:
+def _told(ledger: Ledger | None) -> tuple[Window, Mapping[God, int], Mapping[God, int]]:
     """Return what a ledger that was just opened says: all of it may be told."""
     if ledger is None:
-        return Window(0, 0), dict.fromkeys(God, 0)
-    return Window(ledger.delivered, ledger.last_seq), ledger.totals
+        return Window(0, 0), dict.fromkeys(God, 0), dict.fromkeys(God, 0)
+    return Window(ledger.delivered, ledger.last_seq), ledger.totals, ledger.totals_before

@@ -17,7 +17,7 @@ class AckVerdict(Enum):
     NEWS = auto()
     OLD = auto()
     BEYOND = auto()
-    """It speaks of a token that was never sent from here: this ledger came from a backup."""
+    """It speaks of a token that was never recorded here: this ledger came from a backup."""
 
 
 class Window:
@@ -28,8 +28,8 @@ class Window:
     - After a silence everything in flight is sent again, in order, at first after 2 s, then twice as long each time
       up to 30 s; any news, and every new connection, starts that over.
     - A token is news (not replayed) at most once: when it is first sent, within 2 s of its fall.
-    - An acknowledgement is believed for a number that was sent since the window was made, or whose token the
-      companion has named; any other that is ahead is `BEYOND` and moves nothing.
+    - An acknowledgement is believed up to the number that was sent since the window was made, or up to the token that
+      the companion has named. One that speaks of a token that does not exist is `BEYOND` and moves nothing.
     """
 
     def __init__(
@@ -84,12 +84,16 @@ class Window:
     def acknowledged(self, seq: int, now_ns: int, named: bool = False) -> AckVerdict:
         """Take the companion's word that everything up to `seq` is stored.
 
-        `named` says that it gave the id of that token: it was sent then, if only before this process began.
+        `named` says that it gave the id of that token: it was sent then, if only before this process began. A number
+        alone may be from before this process too, whose mark was lost in a crash, or from a ledger that this one is
+        an older copy of: it proves only that what was sent here has arrived, or cannot arrive under its number.
         """
+        if seq > self.last:
+            return AckVerdict.BEYOND
+        if not named:
+            seq = min(seq, self._sent)
         if seq <= self.delivered:
             return AckVerdict.OLD
-        if seq > (self.last if named else self._sent):
-            return AckVerdict.BEYOND
         self.delivered = seq
         self._next = max(self._next, seq + 1)
         self._wait = self._patience[0]

@@ -21,7 +21,11 @@ PHONE: ViewportSize = {"width": 360, "height": 780}
 SCREEN: ViewportSize = {"width": 1920, "height": 1080}
 STREAMS = 16
 InBothFonts = Callable[[Page], Iterator[Page]]
-expect.set_options(timeout=30_000)  # milliseconds; a machine may be busy, and a page that is right is right late
+
+PATIENCE_MS = 120_000
+"""A machine may be busy with much else, and a page that is right is right late."""
+
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @dataclass
@@ -135,7 +139,7 @@ def device(browser_in: Callable[[str], Browser]) -> Iterator[Callable[..., Devic
             reduced_motion=motion,
             **more,
         )
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(PATIENCE_MS)
         made.append(Device(context, context.new_page()))
         made[-1].page.on("console", made[-1].hear)
         made[-1].page.on("pageerror", lambda error: made[-1].complaints.append(str(error)))
@@ -162,7 +166,7 @@ def in_both_fonts(browser_in: Callable[[str], Browser]) -> InBothFonts:
                 reduced_motion="reduce",
                 storage_state=page.context.storage_state(),
             )
-            context.set_default_timeout(30_000)
+            context.set_default_timeout(PATIENCE_MS)
             copy = context.new_page()
             copy.goto(page.url)
             if copy.locator("#live").count():

@@ -1,4 +1,4 @@
-"""What is wrong with the boxes of a page: wider than the phone, or too small for a thumb."""
+"""What is wrong with the boxes of a page: wider than the phone, too small for a thumb, or for their own words."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ TOO_WIDE = """() => {
   const page = document.documentElement, room = page.clientWidth;
   if (page.scrollWidth <= room) return [];
   const over = [...document.querySelectorAll("body *")]
-    .map(each => [each, Math.round(each.getBoundingClientRect().right)])
+    .map(each => [each, each.getBoundingClientRect().left + Math.max(each.scrollWidth, each.offsetWidth ?? 0)])
     .filter(([, right]) => right > room);
   return [
     `${page.scrollWidth} of ${room} px`,
-    ...over.map(([each, right]) => `${each.tagName} .${each.className}: ${right}`).slice(-5),
+    ...over.map(([each, right]) => `${each.tagName} .${each.className}: ${Math.round(right)}`).slice(-5),
   ];
 }"""
 
@@ -22,6 +22,10 @@ TOO_SMALL = """([selector, both]) => [...document.querySelectorAll(selector)]
   .map(each => [(each.closest("label") ?? each).getBoundingClientRect(), each.textContent.trim().slice(0, 40)])
   .filter(([box]) => box.width > 1 && (box.height < 43.5 || (both && box.width < 43.5)))
   .map(([box, words]) => `${words}: ${box.width} x ${box.height}`)"""
+
+TOO_FULL = """() => [...document.querySelectorAll("button, a.button")]
+  .filter(each => each.clientWidth > 1 && each.scrollWidth > each.clientWidth + 1)
+  .map(each => `${each.textContent.trim().slice(0, 40)}: ${each.scrollWidth} in ${each.clientWidth}`)"""
 
 
 def too_wide(page: Page) -> list[str]:
@@ -33,4 +37,10 @@ def too_wide(page: Page) -> list[str]:
 def too_small(page: Page, selector: str = BUTTONS, *, both: bool = True) -> list[str]:
     """Return what a thumb would miss: less than 44 px high or, unless it is ``both`` that count, wide."""
     found: list[str] = page.evaluate(TOO_SMALL, [selector, both])
+    return found
+
+
+def too_full(page: Page) -> list[str]:
+    """Return the buttons whose words stand out of them."""
+    found: list[str] = page.evaluate(TOO_FULL)
     return found

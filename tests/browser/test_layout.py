@@ -14,7 +14,7 @@ from controller.plain import FINDINGS
 from controller.wire import Finding, God
 from tests import fonts, sanctuary
 from tests.browser.conftest import PHONE, Companion, Device
-from tests.browser.layout import too_small, too_wide
+from tests.browser.layout import too_full, too_small, too_wide
 from tests.browser.test_look_back import doubtful
 
 Make = Callable[..., Device]
@@ -84,7 +84,7 @@ def test_no_page_is_wider_than_a_phone(companion: Companion, device: Make, font:
         path = ahead.pop()
         phone.page.goto(companion.address + path)
         phone.page.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
-        if problems := [*too_wide(phone.page), *too_small(phone.page)]:
+        if problems := [*too_wide(phone.page), *too_small(phone.page), *too_full(phone.page)]:
             wrong[path] = problems
         further = set(linked(phone.page)) - seen
         seen |= further

@@ -278,6 +278,15 @@ def test_new_tokens_count_at_once_while_the_old_ones_are_undecided(home: Home) -
     assert [(each.seq, each.gap) for each in receipts] == [(2, True)]
 
 
+def test_old_tokens_on_their_way_are_nothing_that_a_table_waits_for(home: Home) -> None:
+    home.table(temple=TEMPLE)
+    an_old_temple(home, 200)
+    assert sum(home.house.on_way(TEMPLE).values()) == 0
+    fell(home, *old(home, *range(1, 201)))
+    home.house.counts(TEMPLE, wire.Count(SOURCE, 203, {wire.God.TLALOC: 203, wire.God.HUITZILOPOCHTLI: 0}))
+    assert sum(home.house.on_way(TEMPLE).values()) == 3
+
+
 def test_a_new_token_alone_says_how_many_are_old(home: Home) -> None:
     home.table(temple=TEMPLE)
     fell(home, home.token(2001))

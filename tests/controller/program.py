@@ -126,7 +126,9 @@ class Companion:
     `acknowledges` may be switched off. `heard` holds every message, in order; `kept` each token by its number.
     """
 
-    def __init__(self, port: int, temple: str = "templo", v5: bool = False, name: str = "companion") -> None:
+    def __init__(
+        self, port: int, temple: str = "templo", v5: bool = False, name: str = "companion", user: str | None = None
+    ) -> None:
         self.temple = temple
         self.acknowledges = True
         self.heard: list[wire.Message] = []
@@ -138,6 +140,7 @@ class Companion:
             client_id=f"{name}-{os.getpid()}",
             protocol=MQTTProtocolVersion.MQTTv5 if v5 else MQTTProtocolVersion.MQTTv311,
         )
+        self._client.username_pw_set(user)
         self._client.reconnect_delay_set(1, 1)
         self._client.on_connect = self._on_connect
         self._client.on_message = self._on_message

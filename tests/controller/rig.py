@@ -61,6 +61,13 @@ class Disk:
                     raise LedgerTrouble(Trouble.LEDGER_FAILING, "the sync failed")
                 return recorded
 
+            def renew(self, source: str, reason: str, at: datetime) -> None:
+                disk.check()
+                super().renew(source, reason, at)
+                if disk.fails_after_commit:
+                    disk.fails_after_commit = False
+                    raise LedgerTrouble(Trouble.LEDGER_FAILING, "the sync failed")
+
         ledger = Refusing.open(self.path, lambda: "5" * 32)
         _opened.append(ledger)
         return ledger

@@ -27,7 +27,9 @@ def test_a_backup_of_a_running_temple_is_one_private_file_and_restores_what_it_h
         done = call("backup", str(file), "--state", str(temple.state))
         assert done.stdout == f"5 tokens backed up to {file}\n"
         assert file.stat().st_mode & 0o777 == 0o600
-        assert not list(tmp_path.glob("*temple.backup*-*"))
+        again = call("backup", str(file), "--state", str(temple.state))
+        assert again.returncode == 1
+        assert "is there already" in again.stderr
         refused = call("restore", str(file), "--state", str(temple.state))
         assert refused.returncode == 1
         assert "already keeps" in refused.stderr

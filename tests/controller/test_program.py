@@ -73,7 +73,10 @@ def test_the_door_is_open_to_its_owner_alone_and_answers_junk_with_reasons(templ
                 (b"junk", "expected a JSON object"),
                 (b"[1]", "expected a JSON object"),
                 (b"\xff\xfe", "expected a JSON object"),
-                (b'{"do":"reboot"}', "the request is to 'reboot'; expected calibrate, drop, selftest or status"),
+                (
+                    b'{"do":"reboot"}',
+                    "the request is to 'reboot'; expected calibrate, dismiss, drop, selftest or status",
+                ),
                 (b'{"do":"drop","god":"Chac"}', "god is 'Chac'; expected huitzilopochtli or tlaloc"),
                 (b'{"do":"drop","god":"tlaloc","count":0}', "count is 0; expected a whole number from 1"),
                 (b'{"do":"drop","god":"tlaloc","count":true}', "count is True"),

@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller import wire
+from controller.counting import MS
+from controller.items import Heard
 from controller.link import Came, Down, Up
-from controller.wire import CommandName, State, Trouble
+from controller.wire import CommandName, God, State, Trouble
 from tests.controller.rig import NOON, Rig, close_all
 
 pytestmark = pytest.mark.usefixtures("expects_warnings")
@@ -196,6 +198,57 @@ def test_a_restored_ledger_that_cannot_be_written_is_renewed_when_it_can(folder:
     rig.take(Came(wire.Ack("5" * 32, 50)))
     assert rig.pipeline.source != "5" * 32
     assert rig.pipeline.report()["waiting"] == 6
+    close_all()
+
+
+def test_a_new_source_whose_commit_seemed_to_fail_is_gone_on_with(folder: Path) -> None:
+    books, rig = Books(), begun(folder)
+    rig.connect()
+    drop(rig, 5)
+    rig.disk.fails_after_commit = True
+    rig.take(Came(wire.Ack("5" * 32, 50)))
+    assert rig.pipeline.status().trouble is Trouble.LEDGER_FAILING
+    rig.token()
+    rig.take(after_ns=10**9)
+    assert rig.pipeline.source != "5" * 32
+    assert rig.pipeline.status().trouble is None
+    converse(rig, books)
+    assert books.counted == [token.token for token in rig.ledger()]
+    assert len(books.counted) == 6
+    close_all()
+
+
+def test_totals_of_a_new_source_are_of_its_own_tokens(folder: Path) -> None:
+    rig = begun(folder)
+    rig.connect()
+    drop(rig, 5)
+    rig.take(Came(wire.Ack("5" * 32, 3)))
+    rig.take(Came(wire.Ack("5" * 32, 50)))
+    rig.take(after_ns=10**9)
+    counts = [message for message in rig.broker.told if isinstance(message, wire.Count)]
+    assert (counts[-1].source, counts[-1].seq, sum(counts[-1].totals.values())) == (rig.pipeline.source, 2, 2)
+    drop(rig, 1)
+    rig = again(rig, folder)
+    rig.connect()
+    counts = [message for message in rig.broker.told if isinstance(message, wire.Count)]
+    assert (counts[-1].seq, sum(counts[-1].totals.values())) == (3, 3)
+    assert sum(rig.pipeline.report()["totals"].values()) == 6  # type: ignore[attr-defined]
+    close_all()
+
+
+def test_a_draft_under_way_is_recorded_once_though_a_new_source_begins(folder: Path) -> None:
+    books, rig = Books(), begun(folder)
+    rig.connect()
+    drop(rig, 2)
+    at_ns = rig.now_ns
+    rig.take(Heard(God.TLALOC, at_ns, True), Heard(God.TLALOC, at_ns + 12 * MS, False), after_ns=13 * MS)
+    assert len(rig.ledger()) == 3
+    rig.take(Came(wire.Ack("5" * 32, 50)))
+    assert rig.pipeline.report()["last_seq"] == 2
+    rig.take(after_ns=20 * MS)
+    converse(rig, books)
+    assert books.counted == [token.token for token in rig.ledger()]
+    assert len(books.counted) == 3
     close_all()
 
 

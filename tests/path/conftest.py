@@ -164,6 +164,10 @@ class Way:
         moves = self._companion("SELECT move FROM entry WHERE \"by\" = 'temple' ORDER BY n")
         return [json.loads(move)[1] for move in moves]
 
+    def held_apart(self) -> list[str]:
+        """Return the ids that wait for a person, as the companion stored another token under their number."""
+        return self._companion("SELECT token FROM quarantine")
+
     def settled(self) -> None:
         """Wait until the companion keeps all that the ledger holds."""
         self.dropped()
