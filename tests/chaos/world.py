@@ -236,6 +236,7 @@ class World:
         self.uncertain: set[int] = set()
         self.shared: set[int] = set()
         self.earlier: set[int] = set()
+        self._exchanges = 0
         self._folder = folder
         self._seed = seed
         self.rain = Rain(self.temple.folder / "beams", seed)
@@ -306,7 +307,8 @@ class World:
         """
         with self.rain.paused():
             self.companion.kill()
-            away = self._folder / f"companion-away-{len(list(self._folder.glob('companion-away-*')))}"
+            away = self._folder / f"companion-away-{self._exchanges}"
+            self._exchanges += 1
             self._companion_state.rename(away)
             self.put_away.append(away)
             if state is not None:
@@ -444,10 +446,10 @@ def _copied(database: Path, copy: Path) -> Path:
 
 
 def _put_back(copy: Path, database: Path) -> None:
-    for suffix in ("-wal", "-shm"):
-        database.with_name(database.name + suffix).unlink(missing_ok=True)
-    shutil.copy(copy, database)
-    copy.unlink()
+    for path in (database, copy):  # whoever reads a copy leaves the same two files beside it
+        for suffix in ("-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+    copy.replace(database)
 
 
 def _rows(database: Path, query: str) -> list[tuple[Any, ...]]:
