@@ -83,6 +83,9 @@ exec chroot "$root" "$@"
 RUN = '"$@"; exit $?'
 """Runs a command below a shell: the first process of a namespace must wait for those that lost their parents."""
 
+UNTROUBLED = ("env", "--default-signal")
+"""Ctrl-C reaches what runs in a root, though `make fresh` may itself run in the background, where it is ignored."""
+
 WATCHED = r"""
 trap : INT
 "$@"
@@ -259,7 +262,7 @@ class Terminal:
         self._master, theirs = pty.openpty()
         termios.tcsetwinsize(theirs, (50, 120))
         self._process = subprocess.Popen(
-            ["setsid", "--ctty", *command], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+            ["setsid", "--ctty", *UNTROUBLED, *command], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
         )
         os.close(theirs)
 
@@ -369,7 +372,7 @@ class Root:
         """Return the command line that runs another in a folder of the root, and ends all that it leaves."""
         pairs = [str(word) for pair in self.files for word in pair]
         unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child=KILL"]
-        there = ["env", "--chdir", folder, *command]
+        there = [*UNTROUBLED, "--chdir", folder, *command]
         return [*unshare, "sh", "-c", ENTER, "enter", str(self.folder), *pairs, "--", *there]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -93,6 +94,19 @@ def test_keys_reach_a_command_in_a_terminal_and_ctrl_c_interrupts_it(
         it.wait_for("over", 60)
         assert it.wait(60) == 3
     assert "got h" in it.said
+
+
+def test_ctrl_c_reaches_a_command_though_it_was_ignored_where_that_was_started(
+    terminal: Callable[[str], fresh.Terminal],
+) -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with terminal("trap 'echo over; exit 3' INT; echo begun; while :; do sleep 0.1; done") as it:
+            it.wait_for("begun", 60)
+            it.type("\x03")
+            assert it.wait(60) == 3
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_command_that_ends_too_soon_is_no_reason_to_wait(terminal: Callable[[str], fresh.Terminal]) -> None:
