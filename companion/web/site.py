@@ -12,18 +12,18 @@ from typing import Any, cast
 from flask import Flask, Response, current_app, make_response, redirect, request
 from markupsafe import Markup
 
-from companion.cuts import Audience, cut_table, table_topic, temple_tone, temple_topics
+from companion.adapters.news import Gallery, Hub, Picture
 from companion.games import registry
 from companion.games.kernel import Game, Seat
-from companion.house import House
-from companion.live import Gallery, Hub, Picture
-from companion.lobby import normal_code
-from companion.table import HouseError, Table
-from companion.temple_cuts import cut_temple
-from companion.temples import Temple
-from companion.web.guard import Lockout
-from companion.web.painting import ART, Painter, placer, temple_news, temple_words
-from companion.web.texts import LANGUAGES, Library, Words
+from companion.model.lobby import normal_code
+from companion.model.table import HouseError, Table
+from companion.model.temples import Temple
+from companion.service.play import House
+from companion.web.rendering.renderer import ART, Painter, placer, temple_news, temple_words
+from companion.web.rendering.texts import LANGUAGES, Library, Words
+from companion.web.server.guard import Lockout
+from companion.web.view_models.table import Audience, cut_table, table_topic, temple_tone, temple_topics
+from companion.web.view_models.temple import cut_temple
 
 HERE = Path(__file__).parent
 SHARED_ART = ("symbols.svg",)

@@ -14,16 +14,16 @@ from pathlib import Path
 
 import pytest
 
-from controller.counting import MS, Counted, Limits
-from controller.script import read
-from controller.timeline import Change, Restart, expand
-from controller.wire import Emitters, God
+from controller.core.counting import MS, Counted, Limits
+from controller.simulation.parser import read
+from controller.simulation.timeline import Change, Restart, expand
 from firmware.tests import uno
 from firmware.tests.counters import COUNTERS, job, reference
+from templo.contract import Emitters, God
 from tests.brokers import HOST, free_port, mosquitto
 from tests.controller.program import ROOT, environment
 
-SCENARIOS = sorted((ROOT / "controller" / "scenarios").glob("*.toml")) + sorted(
+SCENARIOS = sorted((ROOT / "controller" / "simulation" / "scenarios").glob("*.toml")) + sorted(
     (Path(__file__).parent / "scenarios").glob("*.toml")
 )
 SPEED = 6.0

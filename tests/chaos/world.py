@@ -16,8 +16,8 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 
-from controller.ledger import FILE_NAME
-from controller.wire import God
+from controller.adapters.sqlite_ledger import FILE_NAME
+from templo.contract import God
 from tests.brokers import HOST, Broker, free_port
 from tests.chaos.oracle import Books
 from tests.chaos.patient import CLEAR_NS

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from companion.chance import below_from, outcome
 from companion.games.kernel import CHANCE, Chance, Move
-from companion.table import APP, HouseError, Table
+from companion.model.chance import below_from, outcome
+from companion.model.table import APP, HouseError, Table
 from tests.companion.conftest import Home
 from tests.games.your_own_game import loaded
 

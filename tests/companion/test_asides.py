@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-from companion.cuts import Audience, cut_table
-from companion.exports import exported, read, written
 from companion.games.kernel import CHANCE, Move
-from companion.table import Table
-from companion.telling import folded
+from companion.model.exports import exported, read, written
+from companion.model.history import folded
+from companion.model.table import Table
+from companion.web.view_models.table import Audience, cut_table
 from tests.companion.conftest import Home
 
 WORDS = "Tizoc is safe"

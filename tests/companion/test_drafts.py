@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from companion.checking import option_of
-from companion.cuts import Audience, cut_table
-from companion.drafts import Draft
+from companion.adapters.draft_watcher import Draft
+from companion.cli.check import option_of
 from companion.games.kernel import Fault, Move
 from companion.games.mexica.cards.effects import Gain
 from companion.games.mexica.rules import hands
-from companion.table import HouseError, Table
+from companion.model.table import HouseError, Table
+from companion.web.view_models.table import Audience, cut_table
 from tests.companion.conftest import Home
 
 FIVE = '[day]\nday-rabbit-2 = { effect = "gain", tokens = 5 }\n'

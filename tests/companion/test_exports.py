@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from companion.exports import Export, ExportError, exported, read, written
+from companion.cli.replay import replay
 from companion.games import registry
 from companion.games.kernel import Game, Move, Refusal, Seat
 from companion.games.mexica import GAME
 from companion.games.mexica.rules.hands import card, pile_of, unseen
-from companion.replay import replay
-from companion.table import BEGIN, HOUSE, SIT, UNDO, Charter, Entry
-from companion.telling import BrokenLog, Stage, ends, folded, turns
+from companion.model.exports import Export, ExportError, exported, read, written
+from companion.model.history import BrokenLog, Stage, ends, folded, turns
+from companion.model.table import BEGIN, HOUSE, SIT, UNDO, Charter, Entry
 from tests.companion.conftest import EVENING
 from tests.games.playouts import Combination, playout
 

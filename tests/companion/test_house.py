@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from companion.handheld import page
-from companion.lobby import clean_name, normal_code
-from companion.table import HouseError
+from companion.model.lobby import clean_name, normal_code
+from companion.model.table import HouseError
+from companion.web.view_models.seat import page
 from tests.companion.conftest import DATABASES, Home
 
 

@@ -9,12 +9,12 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
+from companion.adapters.schema import SCHEMA
+from companion.adapters.sql_store import SqlStore, StoreError
 from companion.games.kernel import Move
-from companion.keeping import KeptToken, TempleRecord
-from companion.schema import SCHEMA
-from companion.store import SqlStore, StoreError
-from companion.table import Charter, Entry, HouseError
-from controller import wire
+from companion.model.ports import KeptToken, TempleRecord
+from companion.model.table import Charter, Entry, HouseError
+from templo import contract
 from tests.companion.conftest import DATABASES, EVENING, OTHER, SOURCE, Home
 from tests.databases import Postgres
 
@@ -70,13 +70,13 @@ def test_a_table_is_read_as_it_was_entered(url: str) -> None:
 
 
 def test_a_token_is_read_as_it_fell(home: Home) -> None:
-    widest = wire.Token(
+    widest = contract.Token(
         SOURCE,
-        wire.MAX_SEQ,
+        contract.MAX_SEQ,
         "e" * 32,
-        wire.God.TLALOC,
+        contract.God.TLALOC,
         EVENING - timedelta(days=40_000, microseconds=1),
-        wire.MAX_WIDTH_MS,
+        contract.MAX_WIDTH_MS,
         frozenset({"jam", "overlap"}),
         replayed=True,
     )
@@ -85,8 +85,8 @@ def test_a_token_is_read_as_it_fell(home: Home) -> None:
         change.keep([kept])
         change.set_mark(SOURCE, "templo", 3)
     assert home.store.fallen(CHARTER.id) == home.store.recent("templo", 5) == (kept,)
-    assert home.store.marks() == {SOURCE: (3, "", {wire.MAX_SEQ: "e" * 32})}
-    assert home.store.totals("templo")[wire.God.TLALOC] == home.store.arrived(SOURCE)[wire.God.TLALOC] == 1
+    assert home.store.marks() == {SOURCE: (3, "", {contract.MAX_SEQ: "e" * 32})}
+    assert home.store.totals("templo")[contract.God.TLALOC] == home.store.arrived(SOURCE)[contract.God.TLALOC] == 1
 
 
 def test_a_chair_and_a_temple_are_changed_in_place(home: Home) -> None:
@@ -120,7 +120,7 @@ def test_a_token_held_apart_is_held_once(home: Home) -> None:
         with home.store.transaction() as change:
             assert change.quarantine(tokens(home, 1, 2)) == new
     assert home.store.quarantined("templo") == 2
-    assert home.store.totals("templo")[wire.God.TLALOC] == 0
+    assert home.store.totals("templo")[contract.God.TLALOC] == 0
 
 
 # -- all or nothing --

@@ -14,12 +14,13 @@ from typing import Any
 
 import pytest
 
-from controller import beams as beams_module
-from controller.beams import BeamsError, HeaderBeams
-from controller.counting import MS, Counted, Counter, Edge, Limits
-from controller.diagnosis import Answer
-from controller.settings import BeamSettings
-from controller.wire import God, Timing
+from controller.adapters import gpio as beams_module
+from controller.adapters.gpio import HeaderBeams
+from controller.core.counting import MS, Counted, Counter, Edge, Limits
+from controller.core.diagnosis import Answer
+from controller.core.ports import BeamsError
+from controller.core.settings import BeamSettings
+from templo.contract import God, Timing
 from tests.controller.program import eventually
 
 MOCK = BeamSettings(

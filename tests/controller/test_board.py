@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller import lines
-from controller.beams import Level
-from controller.board import BoardBeams
-from controller.counting import MS, SECOND, Counted, Limits
-from controller.herald import Identity
-from controller.items import Ails, Fell, Item, Met, Shown
-from controller.ledger import Ledger
-from controller.lines import Conversation, Greeting, Mark, Told, read, written
-from controller.pipeline import Clock, Pipeline
-from controller.plain import FINDINGS
-from controller.wire import Beam, Flag, God, Kind, State, Timing, Trouble
+from controller.adapters import serial_protocol
+from controller.adapters.serial_board import BoardBeams
+from controller.adapters.serial_protocol import Conversation, Greeting, Told, read, written
+from controller.adapters.sqlite_ledger import Ledger
+from controller.app.explanations import FINDINGS
+from controller.core.counting import MS, SECOND, Counted, Limits
+from controller.core.messages import Ails, Fell, Item, Mark, Met, Shown
+from controller.core.pipeline import Pipeline
+from controller.core.ports import Clock, Level
+from controller.core.publisher import Identity
+from templo.contract import Beam, Flag, God, Kind, State, Timing, Trouble
 from tests.controller.rig import NOON, Broker
 
 NAME = "b" * 32
@@ -354,7 +354,7 @@ def test_a_board_that_is_pulled_out_is_an_alert_with_its_finding_and_is_well_aga
     cable, one = house.plug()
     house.hear(cable, one, HELLO + HEALTH)
     assert house.pipeline.status().state is State.READY
-    house.board._ails(lines.Finding("no_board", {"errno": 5}))
+    house.board._ails(serial_protocol.Finding("no_board", {"errno": 5}))
     assert isinstance(house.items[-1], Ails)
     house.settle()
     status = house.pipeline.status()
@@ -399,7 +399,7 @@ def test_the_thread_meets_a_board_loses_it_and_finds_it_again(expects_warnings: 
             raise one
         return one
 
-    from controller import board as board_module
+    from controller.adapters import serial_board as board_module
     from tests.controller.program import eventually
 
     now = itertools.count(0, 10 * MS)

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from controller import wire
-from controller.counting import MS, SECOND
-from controller.diagnosis import Answer
-from controller.items import Calibrate, Heard, Read, Selftest
-from controller.link import Came, Down, Up
-from controller.wire import Emitters, God
+from controller.core.counting import MS, SECOND
+from controller.core.diagnosis import Answer
+from controller.core.messages import Calibrate, Came, Down, Heard, Read, Selftest, Up
+from templo import contract
+from templo.contract import Emitters, God
 from tests.controller.rig import NOON, Rig
 
 
@@ -23,11 +22,11 @@ def rig(tmp_path: Path) -> Rig:
     return rig
 
 
-def told(rig: Rig) -> list[wire.Findings]:
-    return [message for message in rig.broker.told if isinstance(message, wire.Findings)]
+def told(rig: Rig) -> list[contract.Findings]:
+    return [message for message in rig.broker.told if isinstance(message, contract.Findings)]
 
 
-def codes(of: wire.Findings, god: God = God.TLALOC) -> list[str]:
+def codes(of: contract.Findings, god: God = God.TLALOC) -> list[str]:
     return [each.code for each in of.beams[god]]
 
 
@@ -117,7 +116,7 @@ def test_a_refusal_has_a_code_and_a_calibration_can_be_ended(rig: Rig) -> None:
 
 
 def test_a_command_that_is_refused_says_its_code_over_the_wire(rig: Rig) -> None:
-    late = wire.Command("1" * 32, wire.CommandName.SELFTEST, NOON)
+    late = contract.Command("1" * 32, contract.CommandName.SELFTEST, NOON)
     rig.take(Came(late))
     (reply,) = rig.broker.replies()
     assert (reply.ok, reply.code) == (False, "expired")

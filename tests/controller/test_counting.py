@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.counting import (
+from controller.core.counting import (
     JAM_PATIENCE,
     MS,
     SECOND,
@@ -21,7 +21,7 @@ from controller.counting import (
     Limits,
     MissedEdge,
 )
-from controller.wire import Beam, Flag
+from templo.contract import Beam, Flag
 
 LIMITS = Limits()
 PLENTY = Limits(flicker=1_000_000)

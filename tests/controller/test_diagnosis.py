@@ -10,25 +10,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller import diagnosis, wire
-from controller.counting import MS, SECOND, Counter, Edge, Limits
-from controller.diagnosis import Answer, Observed, diagnose, proof
-from controller.items import Heard, Read
-from controller.link import Came
-from controller.plain import FINDINGS, told_selftest
-from controller.rehearsal import rehearse
-from controller.script import read
-from controller.wire import Beam, CommandName, God
+from controller.app.explanations import FINDINGS, told_selftest
+from controller.core import diagnosis
+from controller.core.counting import MS, SECOND, Counter, Edge, Limits
+from controller.core.diagnosis import Answer, Observed, diagnose, proof
+from controller.core.messages import Came, Heard, Read
+from controller.simulation.fast import rehearse
+from controller.simulation.parser import read
+from templo import contract
+from templo.contract import Beam, CommandName, God
 from tests.brokers import mosquitto
 from tests.controller.program import ROOT, Companion, Temple
 from tests.controller.rig import NOON, Rig
 
-SCENARIOS = ROOT / "controller" / "scenarios"
+SCENARIOS = ROOT / "controller" / "simulation" / "scenarios"
 
 
 def command(rig: Rig, name: CommandName, number: int = 1, **more: object) -> Came:
     expires = NOON + timedelta(microseconds=rig.now_ns // 1000, seconds=10)
-    return Came(wire.Command(f"{number:032x}", name, expires, **more))  # type: ignore[arg-type]
+    return Came(contract.Command(f"{number:032x}", name, expires, **more))  # type: ignore[arg-type]
 
 
 # -- by its edges --
@@ -174,8 +174,8 @@ def test_a_companion_that_asks_for_a_selftest_gets_what_the_contract_can_carry(r
     rig.take(command(rig, CommandName.SELFTEST))
     (reply,) = rig.broker.replies()
     assert reply.ok
-    assert wire.decode("reply", wire.encode(reply)) == reply
-    assert len(wire.encode(reply)) < 4096
+    assert contract.decode("reply", contract.encode(reply)) == reply
+    assert len(contract.encode(reply)) < 4096
 
 
 def test_a_selftest_and_a_calibration_travel_over_a_real_broker(tmp_path: Path, temples: list[Temple]) -> None:
@@ -183,14 +183,14 @@ def test_a_selftest_and_a_calibration_travel_over_a_real_broker(tmp_path: Path, 
         temples.append(Temple(tmp_path / "state", broker.port).start())
         expires = NOON + timedelta(days=3650)
         companion.until(companion.statuses)
-        companion.say(wire.Command("1" * 32, CommandName.SELFTEST, expires))
+        companion.say(contract.Command("1" * 32, CommandName.SELFTEST, expires))
         reply = companion.until(companion.replies)[0]
         assert reply.result["beams"]["tlaloc"]["findings"] == [{"code": "unproved"}]
-        companion.say(wire.Command("2" * 32, CommandName.CALIBRATE, expires, god=God.TLALOC, count=3))
+        companion.say(contract.Command("2" * 32, CommandName.CALIBRATE, expires, god=God.TLALOC, count=3))
         temples[0].drop("tlaloc", 3)
         reply = companion.until(lambda: companion.replies()[1:])[0]
         assert reply.result["widths_ms"] == [12, 12, 12]
-        companion.say(wire.Command("3" * 32, CommandName.CALIBRATE, expires, god=God.TLALOC, keep=True))
+        companion.say(contract.Command("3" * 32, CommandName.CALIBRATE, expires, god=God.TLALOC, keep=True))
         reply = companion.until(lambda: companion.replies()[2:])[0]
         assert reply.result["limits"]["band_ms"] == 18
         assert [row["flags"] for row in temples[0].ledger()] == [["simulated", "test"]] * 3

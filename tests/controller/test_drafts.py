@@ -14,11 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from controller import wire
-from controller.counting import MS, SECOND, Counted, Counter, Edge, Event, Limits
-from controller.items import Drop, Heard, Read
-from controller.link import Came
-from controller.wire import Flag, God, Trouble
+from controller.core.counting import MS, SECOND, Counted, Counter, Edge, Event, Limits
+from controller.core.messages import Came, Drop, Heard, Read
+from templo import contract
+from templo.contract import Flag, God, Trouble
 from tests.controller.rig import NOON, Rig
 
 # -- any train on two slots, with a disk that fails ------------------------------------------------------------------
@@ -94,16 +93,16 @@ class Tale:
                 assert _facts(token) == _expected(self.counted[token.god][seen[token.god]])
                 seen[token.god] += 1
         for message in self.rig.broker.told:
-            if isinstance(message, wire.Count):
+            if isinstance(message, contract.Count):
                 assert sum(message.totals.values()) == message.seq <= len(told)
         if told:
-            self.rig.pipeline._take(Came(wire.Ack("5" * 32, len(told))))
+            self.rig.pipeline._take(Came(contract.Ack("5" * 32, len(told))))
 
-    def told(self) -> dict[int, wire.Token]:
+    def told(self) -> dict[int, contract.Token]:
         """Return the tokens in the order in which they were first told; no token is ever told in two forms."""
-        told: dict[int, wire.Token] = {}
+        told: dict[int, contract.Token] = {}
         for message in self.rig.broker.told:
-            if isinstance(message, wire.Token):
+            if isinstance(message, contract.Token):
                 token = replace(message, replayed=False)
                 assert told.setdefault(message.seq, token) == token
         return told
@@ -120,7 +119,7 @@ def _tokens(events: list[Event]) -> list[Counted]:
     return [event for event in events if isinstance(event, Counted)]
 
 
-def _facts(token: wire.Token) -> tuple[int, float | None, frozenset[str]]:
+def _facts(token: contract.Token) -> tuple[int, float | None, frozenset[str]]:
     return round((token.at - NOON).total_seconds() * 1000), token.width_ms, token.flags
 
 
@@ -218,7 +217,7 @@ def test_a_token_that_bounces_is_amended_before_it_is_told(rig: Rig) -> None:
     assert [token.width_ms for token in rig.ledger()] == [12]
     assert rig.broker.tokens() == []
     rig.take(after_ns=5 * MS)
-    (token,) = (message for message in rig.broker.told if isinstance(message, wire.Token))
+    (token,) = (message for message in rig.broker.told if isinstance(message, contract.Token))
     assert (token.width_ms, token.at) == (17, began)
     assert rig.ledger() == [token]
 

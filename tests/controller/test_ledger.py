@@ -15,10 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from controller import offline
-from controller.ledger import LOG_BOUND, Fallen, Ledger, LedgerError, LedgerTrouble
-from controller.settings import load
-from controller.wire import Flag, God, Notice, Trouble
+from controller.adapters.sqlite_ledger import LOG_BOUND, Ledger
+from controller.app import offline
+from controller.app.settings import load
+from controller.core.ports import Fallen, LedgerError, LedgerTrouble
+from templo.contract import Flag, God, Notice, Trouble
 
 ROOT = Path(__file__).parents[2]
 numbers = itertools.count(1)
@@ -179,7 +180,7 @@ def test_the_log_stays_below_its_bound_while_another_process_reads_in_a_loop(pat
     script = """
 import sys
 from pathlib import Path
-from controller.ledger import Ledger
+from controller.adapters.sqlite_ledger import Ledger
 reader = Ledger.open(Path(sys.argv[1]), str, read_only=True)
 print("reading", flush=True)
 while True:
@@ -335,7 +336,7 @@ def test_a_full_disk_is_trouble_until_there_is_room_again(path: Path) -> None:
     script = """
 import resource, signal, sys
 from pathlib import Path
-from controller.ledger import LedgerTrouble
+from controller.adapters.sqlite_ledger import LedgerTrouble
 from tests.controller.test_ledger import fallen, opened
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 path = Path(sys.argv[1])

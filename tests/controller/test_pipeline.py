@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from controller import wire
-from controller.counting import MS, SECOND
-from controller.items import Drop, Heard, Look
-from controller.ledger import Ledger, LedgerError
-from controller.link import Came, Down, Up
-from controller.wire import Beam, CommandName, Flag, God, State, Trouble
+from controller.adapters.sqlite_ledger import Ledger
+from controller.core.counting import MS, SECOND
+from controller.core.messages import Came, Down, Drop, Heard, Look, Up
+from controller.core.ports import LedgerError
+from templo import contract
+from templo.contract import Beam, CommandName, Flag, God, State, Trouble
 from tests.controller.rig import NOON, Rig
 
 
@@ -31,7 +31,7 @@ def test_a_token_is_recorded_with_when_its_spell_began_and_then_told(rig: Rig) -
     assert recorded.at == began
     assert recorded.flags == frozenset()
     assert rig.broker.tokens() == [(1, False)]
-    assert isinstance(rig.broker.told[0], wire.Status)
+    assert isinstance(rig.broker.told[0], contract.Status)
 
 
 def test_tokens_of_both_slots_that_end_together_share_one_commit(rig: Rig) -> None:
@@ -127,7 +127,7 @@ def test_the_pipeline_sleeps_until_something_is_due(rig: Rig) -> None:
     assert 0 < (rig.pipeline.patience() or 0) <= 0.25
     rig.take(after_ns=SECOND)
     assert rig.pipeline.patience() == pytest.approx(1)
-    rig.take(Came(wire.Ack("5" * 32, 1)))
+    rig.take(Came(contract.Ack("5" * 32, 1)))
     assert rig.pipeline.patience() is None
 
 
@@ -154,7 +154,7 @@ def test_totals_are_told_at_most_four_times_a_second_and_the_last_always(rig: Ri
     for _ in range(40):
         rig.token()
     rig.take(after_ns=SECOND)
-    counts = [message for message in rig.broker.told if isinstance(message, wire.Count)]
+    counts = [message for message in rig.broker.told if isinstance(message, contract.Count)]
     assert len(counts) <= 6
     assert counts[-1].totals == {God.TLALOC: 40, God.HUITZILOPOCHTLI: 0}
 
@@ -168,22 +168,22 @@ def test_everything_retained_is_told_again_at_every_connection(rig: Rig) -> None
     rig.broker.up = True
     rig.take(Up(), after_ns=SECOND)
     assert [type(message) for message in rig.broker.told] == [
-        wire.Status,
-        wire.Count,
-        wire.Token,
-        wire.Noise,
-        wire.Findings,
+        contract.Status,
+        contract.Count,
+        contract.Token,
+        contract.Noise,
+        contract.Findings,
     ]
 
 
 def test_what_the_beams_heard_beside_tokens_is_told_at_most_every_five_seconds(rig: Rig) -> None:
     rig.connect()
-    told = [message for message in rig.broker.told if isinstance(message, wire.Noise)]
-    assert told == [wire.Noise("a" * 32, dict.fromkeys(God, 0), dict.fromkeys(God, 0))]
+    told = [message for message in rig.broker.told if isinstance(message, contract.Noise)]
+    assert told == [contract.Noise("a" * 32, dict.fromkeys(God, 0), dict.fromkeys(God, 0))]
     rig.broker.told.clear()
     for _ in range(12):
         rig.take(Heard(God.TLALOC, rig.now_ns, True), Heard(God.TLALOC, rig.now_ns + MS, False), after_ns=SECOND)
-    told = [message for message in rig.broker.told if isinstance(message, wire.Noise)]
+    told = [message for message in rig.broker.told if isinstance(message, contract.Noise)]
     assert 2 <= len(told) <= 3
     assert told[-1].glitches[God.TLALOC] >= 10
     assert told[-1].glitches[God.HUITZILOPOCHTLI] == 0
@@ -235,7 +235,7 @@ def test_a_drop_that_cannot_be_recorded_is_answered_with_an_error(rig: Rig) -> N
 
 def command(rig: Rig, name: CommandName, number: int = 1, **more: object) -> Came:
     expires = NOON + timedelta(microseconds=rig.now_ns // 1000, seconds=10)
-    return Came(wire.Command(f"{number:032x}", name, expires, **more))  # type: ignore[arg-type]
+    return Came(contract.Command(f"{number:032x}", name, expires, **more))  # type: ignore[arg-type]
 
 
 def test_a_command_that_comes_twice_is_carried_out_once_and_answered_twice(rig: Rig) -> None:
@@ -258,7 +258,7 @@ def test_a_companion_that_lost_its_store_gets_everything_again_even_after_a_rest
     rig.connect()
     for _ in range(3):
         rig.token()
-    rig.take(Came(wire.Ack("5" * 32, 3)))
+    rig.take(Came(contract.Ack("5" * 32, 3)))
     rig.take(command(rig, CommandName.RESEND, seq=2))
     assert rig.broker.tokens()[3:] == [(2, True), (3, True)]
     again = Rig(tmp_path)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from controller.counting import MS, Counted, Counter, Edge, Limits
-from controller.scenario import WIDTH_NS, SimulatedBeams, simulate
-from controller.wire import God
+from controller.core.counting import MS, WIDTH_NS, Counted, Counter, Edge, Limits, simulate
+from controller.simulation.beams import SimulatedBeams
+from templo.contract import God
 from tests.controller.program import eventually
 
 

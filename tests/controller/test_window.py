@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.counting import SECOND
-from controller.window import AckVerdict, Window
+from controller.core.counting import SECOND
+from controller.core.send_window import AckVerdict, Window
 
 
 def up(delivered: int = 0, last: int = 0) -> Window:

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from controller.ledger import FILE_NAME, Fallen, Ledger, LedgerError, LedgerTrouble
-from controller.wire import Flag, God, Token
+from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
+from controller.core.ports import Fallen, LedgerError, LedgerTrouble
+from templo.contract import Flag, God, Token
 from tests.crash.recording import Recording, Said
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from controller.ledger import FILE_NAME, Fallen, Ledger
-from controller.wire import God
+from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
+from controller.core.ports import Fallen
+from templo.contract import God
 from tests.crash.__main__ import SYNCED_AT_ONCE
 from tests.crash.recording import recorded
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from companion.lobby import CODE_LENGTH, CODE_LETTERS
-from companion.store import SqlStore
-from companion.table import HouseError
-from companion.web.guard import Lockout, Refused, client
+from companion.adapters.sql_store import SqlStore
+from companion.model.lobby import CODE_LENGTH, CODE_LETTERS
+from companion.model.table import HouseError
+from companion.web.server.guard import Lockout, Refused, client
 from tests.brokers import free_port
 from tests.web.conftest import Browser, WebHome, text_of
 from tests.web.security.routes import ROOT
