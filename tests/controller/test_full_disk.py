@@ -32,7 +32,7 @@ ledger = Ledger.open(Path(sys.argv[1]) / "ledger.sqlite3", lambda: "5" * 32)
 for number in range(1, 31):
     ledger.record([Fallen(f"{number:032x}", God.TLALOC, datetime.now(UTC), 12_000_000)])
 """
-HUMBLED = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
+HUMBLED = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search,-fowner")
 """Runs root as a user like any other, to whom permissions apply."""
 
 
