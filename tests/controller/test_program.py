@@ -20,7 +20,7 @@ import pytest
 
 from controller.adapters.control_socket import StateLock, ask
 from controller.app import daemon, settings
-from controller.core.messages import Read
+from controller.core.messages import LevelRead
 from templo import contract
 from templo.contract import God, State, Trouble
 from tests.brokers import free_port, mosquitto
@@ -325,7 +325,7 @@ def test_a_level_that_differs_twice_without_an_edge_is_read_and_once_is_not(tmp_
         assert one._items.empty()
         one._check_levels()
         item = one._items.get_nowait()
-        assert isinstance(item, Read)
+        assert isinstance(item, LevelRead)
         assert (item.god, item.dark) == (God.TLALOC, True)
     finally:
         one._beams.close()
