@@ -11,9 +11,9 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, expect
 
-from companion.table import Table
-from companion.web.serving import Server
-from controller import wire
+from companion.model.table import Table
+from companion.web.server.serving import Server
+from templo import contract
 from tests import fonts
 from tests.web.conftest import WebHome
 
@@ -58,7 +58,7 @@ class Companion:
     def table(self, players: int = 4, temple: str | None = "table", **options: str | int) -> Table:
         """Open and begin a table with a temple whose beams are clear."""
         if temple:
-            self.home.beams(temple, wire.Beam.CLEAR, wire.Beam.CLEAR)
+            self.home.beams(temple, contract.Beam.CLEAR, contract.Beam.CLEAR)
         return self.home.table(players, temple, **options)
 
     def drop(self, god: str = "tlaloc", n: int = 1, temple: str = "table") -> None:

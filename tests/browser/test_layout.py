@@ -10,8 +10,8 @@ from urllib.parse import urldefrag, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page
 
-from controller.plain import FINDINGS
-from controller.wire import Finding, God
+from controller.app.explanations import FINDINGS
+from templo.contract import Finding, God
 from tests import fonts, sanctuary
 from tests.browser.conftest import PHONE, Companion, Device
 from tests.browser.layout import too_full, too_small, too_wide

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import ViewportSize, expect
 
-from companion.table import Table
+from companion.model.table import Table
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device, InBothFonts
 from tests.browser.layout import too_small, too_wide
 from tests.browser.test_access import violations

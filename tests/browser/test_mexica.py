@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from companion.games.mexica.cards import DECK
-from controller import wire
+from templo import contract
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device, InBothFonts
 from tests.browser.driving import HURRIED, Table, confirm
 from tests.browser.layout import too_small, too_wide
@@ -138,7 +138,7 @@ def test_a_whole_game_is_played_with_a_temple_a_reload_and_a_phone_that_is_lost(
 ) -> None:
     home = companion.home
     home.house.expect("table")
-    home.beams("table", wire.Beam.CLEAR, wire.Beam.CLEAR)
+    home.beams("table", contract.Beam.CLEAR, contract.Beam.CLEAR)
     ana, ben = device(), device()
     table = begun(companion, ana, ben, "classic", apocalypse_tokens=13)
     assert home.house.table(table.id).temple == "table"

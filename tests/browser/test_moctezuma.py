@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from companion.games.moctezuma.rules.state import State
-from companion.table import Table
+from companion.model.table import Table
 from tests.browser.conftest import SCREEN, Companion, Device, InBothFonts
 from tests.browser.layout import too_small, too_wide
 

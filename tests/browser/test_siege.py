@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from companion.games.siege import maps
-from companion.table import Table
+from companion.model.table import Table
 from tests.browser.conftest import SCREEN, Companion, Device
 from tests.browser.siege_map import SLIP, deed, die, tap_hex
 

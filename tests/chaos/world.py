@@ -18,10 +18,10 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from controller import learned
-from controller.ledger import FILE_NAME
-from controller.recovery import MARK_NAME
-from controller.wire import God
+from controller.adapters import learned_file
+from controller.adapters.ledger_recovery import MARK_NAME
+from controller.adapters.sqlite_ledger import FILE_NAME
+from templo.contract import God
 from tests.brokers import HOST, Broker, free_port
 from tests.chaos.oracle import Books, Store, judge
 from tests.chaos.patient import CLEAR_NS
@@ -326,7 +326,7 @@ class World:
         state = self._folder / f"clone-{number}-state"
         state.mkdir(mode=0o700)
         _copied(self.temple_state / FILE_NAME, state / FILE_NAME)
-        for name in (MARK_NAME, learned.FILE_NAME):
+        for name in (MARK_NAME, learned_file.FILE_NAME):
             with suppress(FileNotFoundError):
                 shutil.copy(self.temple_state / name, state / name)
         first = CLONED + 100 * number

@@ -6,8 +6,8 @@ import json
 from contextlib import closing
 from pathlib import Path
 
-from controller.control import held
-from controller.ledger import FILE_NAME, Ledger
+from controller.adapters.control_socket import held
+from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
 from tests.brokers import mosquitto
 from tests.controller.program import Companion, Starter, call
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import pytest
 
-from controller.wire import Trouble
+from templo.contract import Trouble
 from tests.brokers import Broker, mosquitto, nats
 from tests.controller.program import Companion, Starter, Temple, eventually
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.wire import State, Status, Trouble
+from templo.contract import State, Status, Trouble
 from tests.brokers import mosquitto
 from tests.controller.program import ROOT, Companion, command, environment
 
@@ -26,8 +26,8 @@ RECORD = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from controller.ledger import Fallen, Ledger
-from controller.wire import God
+from controller.adapters.sqlite_ledger import Fallen, Ledger
+from templo.contract import God
 ledger = Ledger.open(Path(sys.argv[1]) / "ledger.sqlite3", lambda: "5" * 32)
 for number in range(1, 31):
     ledger.record([Fallen(f"{number:032x}", God.TLALOC, datetime.now(UTC), 12_000_000)])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from controller.counting import SECOND
-from controller.name_watch import ANSWERS, PROBE_NS, PROOFS, SILENT_NS, NameWatch
-from controller.wire import Beam, God, Kind, State, Status, Timing
+from controller.core.counting import SECOND
+from controller.core.name_watch import ANSWERS, PROBE_NS, PROOFS, SILENT_NS, NameWatch
+from templo.contract import Beam, God, Kind, State, Status, Timing
 
 SMALLER, MINE, GREATER = "1" * 32, "5" * 32, "9" * 32
 SOURCE, OTHER_SOURCE = "a" * 32, "b" * 32

@@ -18,10 +18,11 @@ from pathlib import Path
 
 import pytest
 
-from controller import daemon, settings, wire
-from controller.control import StateLock, ask
-from controller.items import Read
-from controller.wire import God, State, Trouble
+from controller.adapters.control_socket import StateLock, ask
+from controller.app import daemon, settings
+from controller.core.messages import LevelRead
+from templo import contract
+from templo.contract import God, State, Trouble
 from tests.brokers import free_port, mosquitto
 from tests.controller.program import ROOT, Companion, Temple, call, command, environment, eventually
 
@@ -174,7 +175,7 @@ def test_a_terminal_is_given_back_as_it_was(tmp_path: Path) -> None:
 
 def test_a_dead_thread_is_told_and_ends_the_daemon_for_its_supervisor(tmp_path: Path) -> None:
     script = (
-        "import sys; from controller import scenario; from controller.__main__ import main\n"
+        "import sys; from controller import scenario; from controller.app.command_line import main\n"
         "def fail(*_): raise RuntimeError('a fault of ours')\n"
         "scenario.SimulatedBeams._shade = fail\n"
         "sys.exit(main(sys.argv[1:]))"
@@ -205,7 +206,7 @@ def test_a_dead_thread_is_told_and_ends_the_daemon_for_its_supervisor(tmp_path: 
         assert b"the thread of the beams is dead" in complaint
         told = companion.until(lambda: [s for s in companion.statuses() if s.trouble is Trouble.DEAF])
         assert told[0].state is State.ALERT
-        assert told[0].beams == dict.fromkeys(God, wire.Beam.UNKNOWN)
+        assert told[0].beams == dict.fromkeys(God, contract.Beam.UNKNOWN)
 
 
 # -- commands without a daemon --
@@ -223,7 +224,7 @@ def test_a_drop_without_a_daemon_goes_into_the_ledger_as_a_test_unless_the_beams
         ("tlaloc", ["simulated"]),
     ]
     for row in rows:
-        wire.decode("token", json.dumps({"v": 1, "replayed": False, **row}).encode())
+        contract.decode("token", json.dumps({"v": 1, "replayed": False, **row}).encode())
 
 
 def test_a_drop_into_a_directory_without_a_ledger_is_refused_and_makes_nothing(tmp_path: Path) -> None:
@@ -324,7 +325,7 @@ def test_a_level_that_differs_twice_without_an_edge_is_read_and_once_is_not(tmp_
         assert one._items.empty()
         one._check_levels()
         item = one._items.get_nowait()
-        assert isinstance(item, Read)
+        assert isinstance(item, LevelRead)
         assert (item.god, item.dark) == (God.TLALOC, True)
     finally:
         one._beams.close()

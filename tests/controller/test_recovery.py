@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from controller import recovery
-from controller.ledger import FILE_NAME, Fallen, Ledger, LedgerTrouble, NewerError, sync_folder
-from controller.recovery import open_ledger
-from controller.wire import Flag, God
+from controller.adapters import ledger_recovery
+from controller.adapters.ledger_recovery import open_ledger
+from controller.adapters.sqlite_ledger import FILE_NAME, Ledger, NewerError, sync_folder
+from controller.core.ports import LedgerTrouble, UnnumberedToken
+from templo.contract import Flag, God
 
 NOW = datetime(2026, 11, 21, 18, 42, 7, 123_000, tzinfo=UTC)
 THEN = NOW - timedelta(days=1)
@@ -28,9 +29,9 @@ def opened(folder: Path) -> Ledger:
     return open_ledger(folder, lambda: next(sources), lambda: NOW)
 
 
-def fallen(number: int, *flags: Flag) -> Fallen:
+def fallen(number: int, *flags: Flag) -> UnnumberedToken:
     god = list(God)[number % 2]
-    return Fallen(f"{number:032x}", god, THEN + timedelta(seconds=number), 12_000_000, frozenset(flags))
+    return UnnumberedToken(f"{number:032x}", god, THEN + timedelta(seconds=number), 12_000_000, frozenset(flags))
 
 
 @pytest.fixture
@@ -211,7 +212,7 @@ def test_an_exchange_that_is_cut_at_any_step_loses_nothing(
 
     for name in ("rename", "replace"):
         monkeypatch.setattr(Path, name, cut(getattr(Path, name)))
-    monkeypatch.setattr(recovery, "sync_folder", cut(sync_folder))
+    monkeypatch.setattr(ledger_recovery, "sync_folder", cut(sync_folder))
     with pytest.raises(Cut):
         opened(folder)
     monkeypatch.undo()
@@ -236,7 +237,7 @@ def test_a_damaged_ledger_on_a_disk_without_room_is_trouble_and_stays(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(recovery, "sync_folder", full)
+    monkeypatch.setattr(ledger_recovery, "sync_folder", full)
     with pytest.raises(LedgerTrouble, match="No space left"):
         opened(folder)
     assert kept(folder) == []

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller import wire
-from controller.counting import MS
-from controller.items import Heard
-from controller.link import Came, Down, Up
-from controller.wire import CommandName, God, State, Trouble
+from controller.core.counting import MS
+from controller.core.messages import BrokerConnected, BrokerDisconnected, EdgeSeen, MessageReceived
+from templo import contract
+from templo.contract import CommandName, God, State, Trouble
 from tests.controller.rig import NOON, Rig, close_all
 
 pytestmark = pytest.mark.usefixtures("expects_warnings")
@@ -29,7 +28,7 @@ class Books:
         self.counted: list[str] = []
         self.held_apart: list[str] = []
 
-    def take(self, token: wire.Token) -> None:
+    def take(self, token: contract.Token) -> None:
         stored = self.stored.setdefault(token.source, [])
         if token.seq <= len(stored):
             if stored[token.seq - 1] != token.token and token.token not in self.counted:
@@ -39,26 +38,26 @@ class Books:
             if token.token not in self.counted:
                 self.counted.append(token.token)
 
-    def ack(self, source: str, named: bool = True) -> wire.Ack | None:
+    def ack(self, source: str, named: bool = True) -> contract.Ack | None:
         stored = self.stored.get(source)
-        return wire.Ack(source, len(stored), stored[-1] if named else None) if stored else None
+        return contract.Ack(source, len(stored), stored[-1] if named else None) if stored else None
 
 
 def converse(rig: Rig, books: Books) -> None:
     """Let temple and companion exchange what they have to say, as after a connection, until nothing moves."""
     rig.broker.up = True
     rig.broker.told.clear()
-    rig.take(Up())
+    rig.take(BrokerConnected())
     for _ in range(40):
         told, rig.broker.told = list(rig.broker.told), []
         for message in told:
-            if isinstance(message, wire.Token):
+            if isinstance(message, contract.Token):
                 books.take(message)
         source = rig.pipeline.source
         assert source is not None
         ack = books.ack(source)
-        rig.take(*([Came(ack)] if ack else []))
-        if not rig.broker.told and not any(isinstance(message, wire.Token) for message in told):
+        rig.take(*([MessageReceived(ack)] if ack else []))
+        if not rig.broker.told and not any(isinstance(message, contract.Token) for message in told):
             return
 
 
@@ -119,15 +118,15 @@ def test_a_notice_is_there_after_a_restart_and_goes_when_a_person_dismisses_it(f
     rig = begun(folder)
     rig.connect()
     drop(rig, 3)
-    rig.take(Came(wire.Ack("5" * 32, 50)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
     rig = again(rig, folder)
     rig.connect()
     assert [notice.code for notice in rig.pipeline.status().notices] == ["ledger_restored"]
     expires = NOON + timedelta(days=1)
-    wrong = wire.Command("1" * 32, CommandName.DISMISS, expires, notice="ledger_cloned")
-    right = wire.Command("2" * 32, CommandName.DISMISS, expires, notice="ledger_restored")
-    none = wire.Command("3" * 32, CommandName.DISMISS, expires)
-    rig.take(Came(wrong), Came(right), Came(none))
+    wrong = contract.Command("1" * 32, CommandName.DISMISS, expires, notice="ledger_cloned")
+    right = contract.Command("2" * 32, CommandName.DISMISS, expires, notice="ledger_restored")
+    none = contract.Command("3" * 32, CommandName.DISMISS, expires)
+    rig.take(MessageReceived(wrong), MessageReceived(right), MessageReceived(none))
     assert [(reply.ok, reply.code) for reply in rig.broker.replies()] == [
         (False, "no_notice"),
         (True, None),
@@ -142,10 +141,10 @@ def test_a_notice_is_there_after_a_restart_and_goes_when_a_person_dismisses_it(f
 def test_a_number_that_was_never_sent_marks_nothing_as_delivered(folder: Path) -> None:
     rig = begun(folder)
     ids = drop(rig, 20)
-    rig.take(Came(wire.Ack("5" * 32, 20)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 20)))
     assert rig.pipeline.report()["waiting"] == 20
     rig.connect()
-    sent = [message for message in rig.broker.told if isinstance(message, wire.Token)]
+    sent = [message for message in rig.broker.told if isinstance(message, contract.Token)]
     assert [token.token for token in sent] == ids
     assert {token.source for token in sent} == {rig.pipeline.source}
     close_all()
@@ -169,7 +168,7 @@ def test_another_token_under_the_same_number_proves_a_backup_though_the_number_i
     rig = begun(folder)
     rig.connect()
     drop(rig, 5)
-    rig.take(Came(wire.Ack("5" * 32, 3, "f" * 32)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 3, "f" * 32)))
     assert rig.pipeline.source != "5" * 32
     assert rig.pipeline.report()["waiting"] == 5
     close_all()
@@ -179,8 +178,8 @@ def test_an_acknowledgement_of_an_earlier_source_moves_nothing(folder: Path) -> 
     rig = begun(folder)
     rig.connect()
     drop(rig, 5)
-    rig.take(Came(wire.Ack("5" * 32, 50)))
-    rig.take(Came(wire.Ack("5" * 32, 5)), Came(wire.Ack("5" * 32, 90)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 5)), MessageReceived(contract.Ack("5" * 32, 90)))
     assert rig.pipeline.report()["waiting"] == 5
     assert len(rig.pipeline.status().notices) == 1
     close_all()
@@ -191,11 +190,11 @@ def test_a_restored_ledger_that_cannot_be_written_is_renewed_when_it_can(folder:
     rig.connect()
     drop(rig, 5)
     rig.disk.trouble = Trouble.LEDGER_FULL
-    rig.take(Came(wire.Ack("5" * 32, 50)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
     rig.token()
     rig.disk.trouble = None
     rig.take(after_ns=10**9)
-    rig.take(Came(wire.Ack("5" * 32, 50)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
     assert rig.pipeline.source != "5" * 32
     assert rig.pipeline.report()["waiting"] == 6
     close_all()
@@ -206,7 +205,7 @@ def test_a_new_source_whose_commit_seemed_to_fail_is_gone_on_with(folder: Path) 
     rig.connect()
     drop(rig, 5)
     rig.disk.fails_after_commit = True
-    rig.take(Came(wire.Ack("5" * 32, 50)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
     assert rig.pipeline.status().trouble is Trouble.LEDGER_FAILING
     rig.token()
     rig.take(after_ns=10**9)
@@ -222,15 +221,15 @@ def test_totals_of_a_new_source_are_of_its_own_tokens(folder: Path) -> None:
     rig = begun(folder)
     rig.connect()
     drop(rig, 5)
-    rig.take(Came(wire.Ack("5" * 32, 3)))
-    rig.take(Came(wire.Ack("5" * 32, 50)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 3)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
     rig.take(after_ns=10**9)
-    counts = [message for message in rig.broker.told if isinstance(message, wire.Count)]
+    counts = [message for message in rig.broker.told if isinstance(message, contract.Count)]
     assert (counts[-1].source, counts[-1].seq, sum(counts[-1].totals.values())) == (rig.pipeline.source, 2, 2)
     drop(rig, 1)
     rig = again(rig, folder)
     rig.connect()
-    counts = [message for message in rig.broker.told if isinstance(message, wire.Count)]
+    counts = [message for message in rig.broker.told if isinstance(message, contract.Count)]
     assert (counts[-1].seq, sum(counts[-1].totals.values())) == (3, 3)
     assert sum(rig.pipeline.report()["totals"].values()) == 6  # type: ignore[attr-defined]
     close_all()
@@ -241,9 +240,9 @@ def test_a_draft_under_way_is_recorded_once_though_a_new_source_begins(folder: P
     rig.connect()
     drop(rig, 2)
     at_ns = rig.now_ns
-    rig.take(Heard(God.TLALOC, at_ns, True), Heard(God.TLALOC, at_ns + 12 * MS, False), after_ns=13 * MS)
+    rig.take(EdgeSeen(God.TLALOC, at_ns, True), EdgeSeen(God.TLALOC, at_ns + 12 * MS, False), after_ns=13 * MS)
     assert len(rig.ledger()) == 3
-    rig.take(Came(wire.Ack("5" * 32, 50)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
     assert rig.pipeline.report()["last_seq"] == 2
     rig.take(after_ns=20 * MS)
     converse(rig, books)
@@ -277,7 +276,7 @@ def test_whatever_is_restored_and_whenever_no_token_that_falls_afterwards_is_los
     for step in steps:
         match step:
             case Moves.DROP:
-                rig.take(Down())
+                rig.take(BrokerDisconnected())
                 rig.broker.up = False
                 fell += drop(rig, handful)
             case Moves.TALK:

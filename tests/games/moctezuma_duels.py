@@ -9,10 +9,10 @@ from __future__ import annotations
 import sys
 from random import Random
 
-from companion.chance import outcome
 from companion.games.kernel import Refusal, Value
 from companion.games.moctezuma import GAME
 from companion.games.moctezuma.view import totals
+from companion.model.chance import outcome
 from tests.games.moctezuma_sitting import all_options
 
 

@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from controller.control import ControlError, ask
+from controller.adapters.control_socket import ControlError, ask
 from tests.brokers import HOST, Broker, free_port
 
 ROOT = Path(__file__).parents[2]

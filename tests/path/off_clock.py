@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from datetime import datetime, timedelta, tzinfo
 
-from controller import __main__, daemon
+from controller import __main__
+from controller.app import daemon
 
 
 def main() -> int:

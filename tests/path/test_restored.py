@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.control import ask
+from controller.adapters.control_socket import ask
 from tests.brokers import mosquitto
 from tests.path.conftest import ROOT, Way, eventually
 
