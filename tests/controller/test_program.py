@@ -175,9 +175,9 @@ def test_a_terminal_is_given_back_as_it_was(tmp_path: Path) -> None:
 
 def test_a_dead_thread_is_told_and_ends_the_daemon_for_its_supervisor(tmp_path: Path) -> None:
     script = (
-        "import sys; from controller import scenario; from controller.app.command_line import main\n"
+        "import sys; from controller.simulation import beams; from controller.app.command_line import main\n"
         "def fail(*_): raise RuntimeError('a fault of ours')\n"
-        "scenario.SimulatedBeams._shade = fail\n"
+        "beams.SimulatedBeams._shade = fail\n"
         "sys.exit(main(sys.argv[1:]))"
     )
     with mosquitto(tmp_path) as broker, Companion(broker.port) as companion:
