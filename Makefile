@@ -13,7 +13,7 @@ FORGE := --into .venv-hardware controller,hardware
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo temple sheets test firmware conformance check bench chaos crash pictures hardware hardware-test physics clean
+.PHONY: help demo temple sheets test fresh firmware conformance check bench chaos crash pictures hardware hardware-test physics clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
@@ -36,6 +36,9 @@ test: ## install what the tests need and run them
 	@tests/system-packages
 	@tools/environment $(WORK)
 	@.venv/bin/python -m pytest --numprocesses 2 --dist loadfile $(ARGS)
+
+fresh: ## type the README's commands on a new Debian 12 and 13: ARGS=all for every target of .ci/run
+	@"$${PYTHON:-python3}" tests/fresh.py $(ARGS)
 
 firmware: ## build the Uno's program and hold every counter, boards and Pi, against every scenario
 	@tests/system-packages firmware

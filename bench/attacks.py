@@ -22,7 +22,7 @@ import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
 from bench.programs import HOST
-from controller import wire
+from templo import contract
 
 CONNECTIONS = 300
 UPLOADERS = 4
@@ -109,8 +109,8 @@ def flood(broker: int, seconds: float, temple: str) -> int:
             time.sleep(left)
         if due - began > seconds:
             break
-        token = wire.Token(source, seq, secrets.token_hex(16), wire.God.TLALOC, datetime.now(UTC), 14.0)
-        client.publish(wire.topic(temple, wire.Token.leaf), wire.encode(token))
+        token = contract.Token(source, seq, secrets.token_hex(16), contract.God.TLALOC, datetime.now(UTC), 14.0)
+        client.publish(contract.topic(temple, contract.Token.leaf), contract.encode(token))
         sent += 1
     client.disconnect()
     client.loop_stop()

@@ -14,8 +14,8 @@ from bench import house
 from bench.figures import Chapter, Row
 from bench.programs import HOST, ROOT, BenchError, Programs, Running, free_port, wait_until
 from bench.stopwatch import Heard, Listener
-from controller import wire
-from controller.ledger import FILE_NAME
+from controller.adapters.sqlite_ledger import FILE_NAME
+from templo import contract
 
 PATIENCE_S = 900.0
 
@@ -30,7 +30,7 @@ def measure(programs: Programs, tokens: int) -> Chapter:
         raise BenchError(f"the ledger could not be filled: {filled.stderr.decode()[-500:]}")
     controller = house.start_controller(programs, port, simulated=True)
     with Listener(
-        port, (wire.topic(house.TEMPLE, wire.Ack.leaf), wire.topic(house.TEMPLE, wire.Token.leaf))
+        port, (contract.topic(house.TEMPLE, contract.Ack.leaf), contract.topic(house.TEMPLE, contract.Token.leaf))
     ) as heard:
         time.sleep(3)
         before = _resident_mib(controller.running)
@@ -47,7 +47,7 @@ def measure(programs: Programs, tokens: int) -> Chapter:
 
         wait_until(drained, PATIENCE_S, f"all {tokens:,} tokens to be acknowledged")
         took_s = time.monotonic() - began
-        order = _first_told(heard.under(wire.topic(house.TEMPLE, wire.Token.leaf)))
+        order = _first_told(heard.under(contract.topic(house.TEMPLE, contract.Token.leaf)))
     same = _both_hold_the_same(state / FILE_NAME, programs.folder / "companion" / "companion.sqlite")
     return Chapter(
         "The link was down",
@@ -82,14 +82,16 @@ def _resident_mib(running: Running) -> float:
 
 
 def _acknowledged(heard: list[Heard]) -> int:
-    acks = (wire.decode(wire.Ack.leaf, each.payload) for each in heard if each.topic.endswith(wire.Ack.leaf))
-    return max((ack.seq for ack in acks if isinstance(ack, wire.Ack)), default=0)
+    acks = (
+        contract.decode(contract.Ack.leaf, each.payload) for each in heard if each.topic.endswith(contract.Ack.leaf)
+    )
+    return max((ack.seq for ack in acks if isinstance(ack, contract.Ack)), default=0)
 
 
 def _first_told(heard: list[Heard]) -> list[int]:
     """Return the numbers of the tokens in the order in which each was first told."""
-    tokens = (wire.decode(wire.Token.leaf, each.payload) for each in heard)
-    return list(dict.fromkeys(token.seq for token in tokens if isinstance(token, wire.Token)))
+    tokens = (contract.decode(contract.Token.leaf, each.payload) for each in heard)
+    return list(dict.fromkeys(token.seq for token in tokens if isinstance(token, contract.Token)))
 
 
 def _inversions(order: list[int]) -> int:

@@ -12,7 +12,7 @@ from bench.attacks import CONNECTIONS, PER_SECOND
 from bench.figures import Chapter, Row, spread
 from bench.programs import HOST, BenchError, Programs
 from bench.stopwatch import MS, Listener
-from controller import wire
+from templo import contract
 
 ATTACKS = {
     "half-open": f"{CONNECTIONS} half-open connections",
@@ -52,8 +52,8 @@ class Acknowledged:
         news = list(self._listener.heard)
         del self._listener.heard[: len(news)]
         for heard in news:
-            ack = wire.decode(wire.Ack.leaf, heard.payload)
-            assert isinstance(ack, wire.Ack)
+            ack = contract.decode(contract.Ack.leaf, heard.payload)
+            assert isinstance(ack, contract.Ack)
             self._source = self._source or ack.source  # the first is the temple's own: nobody attacks yet
             if ack.source == self._source and ack.seq > self._last[0]:
                 self._last = ack.seq, heard.at_ns
@@ -70,7 +70,7 @@ def measure(programs: Programs, seconds: float) -> Chapter:
     controller = house.start_controller(programs, port)
     found: dict[str, Waits] = {}
     times: dict[str, str] = {}
-    with Listener(port, (wire.topic(house.TEMPLE, wire.Ack.leaf),)) as listener:
+    with Listener(port, (contract.topic(house.TEMPLE, contract.Ack.leaf),)) as listener:
         time.sleep(1)
         acknowledged = Acknowledged(listener)
         _during(companion, controller, acknowledged, 2)  # nothing is measured of a first time
@@ -138,7 +138,7 @@ def _page_ms(companion: house.Companion) -> float:
     finally:
         connection.close()
     if answer.status != 200:
-        raise BenchError(f"{companion.table} is answered with {answer.status}; expected 200")
+        raise BenchError(f"{companion.model.table} is answered with {answer.status}; expected 200")
     return (time.monotonic() - began) * 1000
 
 

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from bench.programs import HOST, ROOT, BenchError, Programs, Running, free_port, wait_until
 from bench.stopwatch import Beams, Listener
-from controller import wire
+from templo import contract
 
 TEMPLE = "bench"
 CROWD = MappingProxyType({"WEB_STREAMS_EACH": "64"})
@@ -55,7 +55,7 @@ def start_controller(
         **{f"TEMPLO_{name}": value for name, value in settings.items()},
     }
     path = programs.folder / "controller.beam"
-    with Listener(port, (wire.topic(TEMPLE, wire.Status.leaf),)) as listener:
+    with Listener(port, (contract.topic(TEMPLE, contract.Status.leaf),)) as listener:
         if simulated:
             beams = None
             running = programs.python("controller", "-m", "controller", "run", "--simulate", **environment)

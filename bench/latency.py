@@ -13,8 +13,8 @@ from bench import house, peer
 from bench.figures import Chapter, Row, spread
 from bench.programs import BenchError, Programs, wait_until
 from bench.stopwatch import MS, Beams, Driven, Heard, Listener, paced
-from controller import wire
-from controller.counting import Limits
+from controller.core.counting import Limits
+from templo import contract
 
 PER_SECOND = 20
 DARK_MS = 12
@@ -60,20 +60,20 @@ def measure(programs: Programs, rounds: int, tokens: int) -> Chapter:
     controller = house.start_controller(programs, port)
     by_interrupt = peer.start(programs, "mqtt-io-interrupt", port, house.PINS[0], interrupt="falling")
     by_polling = peer.start(programs, "mqtt-io-polling", port, house.PINS[0], poll_interval=POLL_S)
-    own_topic = wire.topic(house.TEMPLE, wire.Token.leaf)
+    own_topic = contract.topic(house.TEMPLE, contract.Token.leaf)
     sides = [
         Side("ours", controller.breaks(), own_topic, edges=False),
         Side("mqtt-io by interrupt", by_interrupt.beams, by_interrupt.topic, edges=False),
         Side("mqtt-io by polling", by_polling.beams, by_polling.topic, edges=True),
     ]
-    ack_topic = wire.topic(house.TEMPLE, wire.Ack.leaf)
+    ack_topic = contract.topic(house.TEMPLE, contract.Ack.leaf)
 
     def acknowledge(client: paho.Client, heard: Heard) -> None:
         """Answer as a companion does, so that the ledger's window of tokens on their way stays open."""
         if heard.topic == own_topic:
-            token = wire.decode(wire.Token.leaf, heard.payload)
-            assert isinstance(token, wire.Token)
-            client.publish(ack_topic, wire.encode(wire.Ack(token.source, token.seq)), qos=1)
+            token = contract.decode(contract.Token.leaf, heard.payload)
+            assert isinstance(token, contract.Token)
+            client.publish(ack_topic, contract.encode(contract.Ack(token.source, token.seq)), qos=1)
 
     topics = (own_topic, f"{by_interrupt.topic.partition('/')[0]}/#", f"{by_polling.topic.partition('/')[0]}/#")
     with Listener(port, topics, acknowledge) as listener:

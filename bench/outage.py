@@ -14,7 +14,7 @@ from bench import house, peer
 from bench.figures import Chapter, Row
 from bench.programs import HOST, BenchError, Programs, Running, free_port, system_program, wait_until
 from bench.stopwatch import Beams, Heard, Listener, paced
-from controller import wire
+from templo import contract
 
 DARK_MS, CLEAR_S = 8, 0.01
 """However late the machine is, tokens stay apart: closer ones would be one token, or a flicker, by rights."""
@@ -44,13 +44,13 @@ class Side:
         """
         if not self.ours:
             return [self.topics.index(each.topic) for each in heard if each.topic in self.topics]
-        tokens: dict[int, wire.Token] = {}
+        tokens: dict[int, contract.Token] = {}
         for each in heard:
             if each.topic == self.topics[0]:
-                token = wire.decode(wire.Token.leaf, each.payload)
-                assert isinstance(token, wire.Token)
+                token = contract.decode(contract.Token.leaf, each.payload)
+                assert isinstance(token, contract.Token)
                 tokens.setdefault(token.seq, token)
-        return [list(wire.God).index(token.god) for _, token in sorted(tokens.items())]
+        return [list(contract.God).index(token.god) for _, token in sorted(tokens.items())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,19 +95,21 @@ def measure(programs: Programs) -> Chapter:
     broker.start()
     controller = house.start_controller(programs, broker.port)
     other = peer.start_both(programs, "mqtt-io-outage", broker.port, house.PINS, interrupt="falling")
-    own_topic = wire.topic(house.TEMPLE, wire.Token.leaf)
+    own_topic = contract.topic(house.TEMPLE, contract.Token.leaf)
     ours = Side(controller.breaks(), (own_topic, own_topic), ours=True)
     theirs = Side(other.beams, other.topics, ours=False)
 
     def acknowledge(client: paho.Client, heard: Heard) -> None:
         """Answer as a companion that has all up to here: the order is checked by its numbers afterwards."""
         if heard.topic == own_topic:
-            token = wire.decode(wire.Token.leaf, heard.payload)
-            assert isinstance(token, wire.Token)
+            token = contract.decode(contract.Token.leaf, heard.payload)
+            assert isinstance(token, contract.Token)
             if token.seq == 1 + acknowledged[-1]:
                 acknowledged.append(token.seq)
             client.publish(
-                wire.topic(house.TEMPLE, wire.Ack.leaf), wire.encode(wire.Ack(token.source, acknowledged[-1])), qos=1
+                contract.topic(house.TEMPLE, contract.Ack.leaf),
+                contract.encode(contract.Ack(token.source, acknowledged[-1])),
+                qos=1,
             )
 
     acknowledged = [0]

@@ -17,13 +17,14 @@ import chess
 
 from bench.figures import Chapter, Row, spread
 from bench.programs import BenchError
-from companion import handheld, web
-from companion.cuts import Audience
+from companion import web
 from companion.games import registry
 from companion.games.kit import CHANCE, Game, Move, Refusal, Seat
-from companion.table import BEGIN, SIT, Charter, Entry, Table
-from companion.web.painting import Painter
-from companion.web.texts import Library
+from companion.model.table import BEGIN, SIT, Charter, Entry, Table
+from companion.web.rendering.renderer import Painter
+from companion.web.rendering.texts import Library
+from companion.web.view_models import seat as handheld
+from companion.web.view_models.table import Audience
 
 USUAL = 3.0
 LEAST = {"siege": 1.0}

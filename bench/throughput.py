@@ -13,8 +13,8 @@ from bench import house
 from bench.figures import Chapter, Row
 from bench.programs import BenchError, Programs, wait_until
 from bench.stopwatch import Driven, Heard, Listener
-from controller import wire
-from controller.ledger import FILE_NAME
+from controller.adapters.sqlite_ledger import FILE_NAME
+from templo import contract
 
 DARK_MS = CLEAR_MS = 0.2
 """Far faster than beads fall: the beams must not be what is measured."""
@@ -54,8 +54,8 @@ class Through:
 
     def __call__(self, client: paho.Client, heard: Heard) -> None:
         """Take note of one acknowledgement."""
-        ack = wire.decode(wire.Ack.leaf, heard.payload)
-        assert isinstance(ack, wire.Ack)
+        ack = contract.decode(contract.Ack.leaf, heard.payload)
+        assert isinstance(ack, contract.Ack)
         self.seq, self.at_ns = max(self.seq, ack.seq), heard.at_ns
 
 
@@ -65,7 +65,7 @@ def measure(programs: Programs, burst: int, seconds: float) -> Chapter:
     companion = house.start_companion(programs, port)
     controller = house.start_controller(programs, port, LIMITS)
     through = Through()
-    with Listener(port, (wire.topic(house.TEMPLE, wire.Ack.leaf),), through):
+    with Listener(port, (contract.topic(house.TEMPLE, contract.Ack.leaf),), through):
         time.sleep(1)
         driven = _fall(controller, burst)
         fallen = burst

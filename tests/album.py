@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext
 
 from companion.games.kit import CHANCE, Seat
 from companion.games.mexica.rules.play import CHORES
-from companion.table import Table
+from companion.model.table import Table
 from tests.browser.conftest import Companion
 from tests.camera import PHONE, SCREEN, Camera
 from tests.web.conftest import WebHome

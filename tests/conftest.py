@@ -1,13 +1,15 @@
-"""What tests of several folders share: one Chromium, as Debian packages it, for the whole run."""
+"""What tests of several folders share: Chromium, as Debian packages it, one for each font that a run needs."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Playwright, sync_playwright
+
+from tests import fonts
 
 # Every run tries the same examples, and a busy machine is no fault of the code.
 settings.register_profile("suite", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -26,10 +28,30 @@ ARGUMENTS = [
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
+def driver() -> Iterator[Playwright]:
+    with sync_playwright() as playwright:
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser_in(driver: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Browser]]:
+    """Start Chromium at the first call for a font, and give that one from then on."""
     path = next(filter(None, map(shutil.which, CHROMIUM)), None)
     assert path, "Chromium is missing; tests/system-packages installs it"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield browser
-        browser.close()
+    started: dict[str, Browser] = {}
+
+    def browser(font: str) -> Browser:
+        if font not in started:
+            environment = fonts.environment(font, tmp_path_factory.mktemp(font))
+            started[font] = driver.chromium.launch(executable_path=path, args=ARGUMENTS, env=environment)
+        return started[font]
+
+    yield browser
+    for each in started.values():
+        each.close()
+
+
+@pytest.fixture
+def chromium(browser_in: Callable[[str], Browser]) -> Browser:
+    """Chromium as a fresh Debian shows pages: in its one font, which is wide."""
+    return browser_in("wide")

@@ -10,8 +10,8 @@ from random import Random
 
 from playwright.sync_api import Browser
 
-from controller import wire
-from controller.wire import Emitters, Finding, God
+from templo import contract
+from templo.contract import Emitters, Finding, God
 from tests.browser.conftest import Companion
 from tests.camera import PHONE, SCREEN, Camera
 from tests.companion.conftest import SOURCE
@@ -26,10 +26,10 @@ NO_ANSWER = {**WELL, God.TLALOC: (Finding("no_answer"),)}
 BLOCKED = {**WELL, God.TLALOC: (Finding("blocked", {"for_s": 240, "tokens": 41}),)}
 
 
-def evening(home: WebHome, found: dict[God, tuple[Finding, ...]], *beams: wire.Beam) -> None:
+def evening(home: WebHome, found: dict[God, tuple[Finding, ...]], *beams: contract.Beam) -> None:
     """Let tokens fall for a while, and the temple say what it finds."""
     random = Random(7)
-    home.beams(NAME, *(beams or (wire.Beam.CLEAR, wire.Beam.CLEAR)))  # type: ignore[arg-type]
+    home.beams(NAME, *(beams or (contract.Beam.CLEAR, contract.Beam.CLEAR)))  # type: ignore[arg-type]
     table = home.table(temple=NAME)
     home.seated(table)
     for seq in range(1, 82):
@@ -37,10 +37,10 @@ def evening(home: WebHome, found: dict[God, tuple[Finding, ...]], *beams: wire.B
         god = random.choice(list(God))
         width = random.gauss(12.5 if god is God.TLALOC else 15, 1.6) + (11 if seq in (40, 66) else 0)
         flags = frozenset({"overlap"}) if width > 22.8 else frozenset()
-        token = wire.Token(SOURCE, seq, f"{seq:032x}", god, home.clock.now, width, flags)
+        token = contract.Token(SOURCE, seq, f"{seq:032x}", god, home.clock.now, width, flags)
         home.house.receive([(NAME, token)])
-    home.house.counts(NAME, wire.Count(SOURCE, 81, {God.TLALOC: 41, God.HUITZILOPOCHTLI: 40}))
-    findings = wire.Findings(SESSION, home.clock.now, Emitters.SWITCHED, LIMITS, found)
+    home.house.counts(NAME, contract.Count(SOURCE, 81, {God.TLALOC: 41, God.HUITZILOPOCHTLI: 40}))
+    findings = contract.Findings(SESSION, home.clock.now, Emitters.SWITCHED, LIMITS, found)
     home.house.found(NAME, findings)
     home.clock.pass_(seconds=2)
 
@@ -48,12 +48,12 @@ def evening(home: WebHome, found: dict[God, tuple[Finding, ...]], *beams: wire.B
 def selftest(home: WebHome) -> None:
     """Ask for a self-test, and let the temple answer that all is well."""
     home.house.speak_through(lambda name, command: None)
-    errand = home.house.ask(NAME, wire.CommandName.SELFTEST, "picture").errand
+    errand = home.house.ask(NAME, contract.CommandName.SELFTEST, "picture").errand
     assert errand is not None
     beam = {"reads": "clear", "tokens": 40, "glitches": 1, "missed_edges": 0, "findings": [], "proof": True}
     widths = {"number": 40, "lowest": 10.6, "middle": 13.1, "highest": 23.6}
     beams = {god: {**beam, "widths_ms": widths} for god in God}
-    home.house.replied(NAME, wire.Reply(errand.command.id, True, {"beams": beams, "emitters": "switched"}))
+    home.house.replied(NAME, contract.Reply(errand.command.id, True, {"beams": beams, "emitters": "switched"}))
 
 
 @contextmanager

@@ -9,27 +9,26 @@ from typing import Any
 
 from flask import Flask, request
 
-from companion.addresses import own_addresses
-from companion.house import House
-from companion.live import Hub
-from companion.web import (
+from companion.adapters.news import Hub
+from companion.service.play import House
+from companion.web.routes import (
+    api_description,
     errors,
     games,
-    guard,
     held,
-    interface,
     metrics,
-    pages,
-    play,
     printing,
-    rates,
     reconcile,
     rules,
+    start,
     story,
     streams,
+    table,
     temples,
     uploads,
 )
+from companion.web.server import guard, rates
+from companion.web.server.addresses import own_addresses
 from companion.web.site import Site
 
 
@@ -71,7 +70,20 @@ def create_app(house: House, hub: Hub, config: WebConfig, clock: Callable[[], fl
     hub.cap, hub.cap_each = config.stream_cap, config.streams_each
     guard.install(app, config.allowed_hosts, config.own_addresses, clock, dict.fromkeys(FILES, uploads.MAX_UPLOAD))
     rates.install(app, clock, OPENINGS, FILES)
-    for part in (pages, games, printing, rules, play, story, reconcile, temples, held, streams, metrics, interface):
+    for part in (
+        start,
+        games,
+        printing,
+        rules,
+        table,
+        story,
+        reconcile,
+        temples,
+        held,
+        streams,
+        metrics,
+        api_description,
+    ):
         app.register_blueprint(part.blueprint)
     errors.install(app)
     app.extensions["site"] = Site(app, house, hub, config.address, config.instance, guard.Lockout(clock))

@@ -1,4 +1,4 @@
-/* See counting.h. Each function is the one of the same name in controller/counting.py; a test holds them together
+/* See counting.h. Each function is the one of the same name in controller/core/counting.py; a test holds them together
    over random trains. */
 #include "counting.h"
 

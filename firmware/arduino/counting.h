@@ -1,4 +1,4 @@
-/* What the edges of one beam mean: the width rules of controller/counting.py, for a small machine.
+/* What the edges of one beam mean: the width rules of controller/core/counting.py, for a small machine.
 
    Pure: no clock, no registers, no memory of its own. Times are ticks of one clock that wraps round; whoever calls
    says how many make a second. `slot_advance` must be called at least every quarter of a wrap. */

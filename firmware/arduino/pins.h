@@ -1,4 +1,4 @@
-/* Where the receivers are, and how fast the line is: a test holds this against controller/pins.toml. Each receiver has
+/* Where the receivers are, and how fast the line is: a test holds this against controller/app/pins.toml. Each receiver has
    a port of its own, so that each has an interrupt vector of its own. */
 #ifndef TEMPLO_PINS_H
 #define TEMPLO_PINS_H

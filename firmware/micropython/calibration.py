@@ -1,7 +1,7 @@
 """A calibration: known tokens are dropped into one slot, their widths give limits, and somebody says yes or no.
 
-What controller/calibration.py and controller/learned.py know, on a board, in whole microseconds. What was learned is
-one small file in its flash, which appears whole or not at all. It has no clock of its own.
+What the controller's calibration and learned limits know, on a board, in whole microseconds. What was learned is one
+small file in its flash, which appears whole or not at all. It has no clock of its own.
 """
 
 import json

@@ -1,7 +1,7 @@
 """A temple of one thread: spells become tokens, tokens are recorded, and only then told. It turns, and never waits.
 
 Everything that touches the world comes in: the beams, the ledger, the link, the clocks. It keeps to the laws of
-controller/pipeline.py and controller/herald.py, and to the contract in docs/protocol.md.
+controller/core/pipeline.py and controller/core/publisher.py, and to the contract in docs/protocol.md.
 """
 
 import diagnosis

@@ -35,8 +35,9 @@ def _fast_wait(self: threading.Condition, timeout: float | None = None) -> bool:
 time.monotonic_ns = _fast_ns
 threading.Condition.wait = _fast_wait  # type: ignore[method-assign]
 
-from controller import beams, daemon  # noqa: E402 (the clock comes first)
-from controller.__main__ import main  # noqa: E402
+from controller.adapters import gpio as beams  # noqa: E402 (the clock comes first)
+from controller.app import daemon  # noqa: E402 (the clock comes first)
+from controller.app.command_line import main  # noqa: E402
 
 LINES = {"h": 17, "t": 27}
 _now: list[Any] = []

@@ -17,14 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from controller.control import ControlError, ask
-from controller.counting import MS, Counter, Edge, Limits
-from controller.counting import Counted as CountedToken
-from controller.script import Script
-from controller.timeline import BrokerCut, Change, Restart, Timeline, expand
-from controller.wire import God
+from controller.adapters.control_socket import ControlError, ask
+from controller.core.counting import MS, Counter, Edge, Limits
+from controller.core.counting import Detection as CountedToken
+from controller.simulation.parser import Script
+from controller.simulation.timeline import BrokerCut, Change, Restart, Timeline, expand
 from firmware.tests import pico_pio, uno
 from firmware.tests.pico_pio import NODE
+from templo.contract import God
 from tests.controller.program import ROOT, environment
 
 HERE = Path(__file__).parent

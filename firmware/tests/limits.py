@@ -9,12 +9,12 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from controller.wire import God
 from firmware.tests import pico_pio, uno
 from firmware.tests.flash import SECTORS, wear
 from firmware.tests.pico_memory import SLOWEST, TYPICAL, costs, rate, remembered
 from firmware.tests.test_pico_board import widths
 from firmware.tests.test_uno import Memory
+from templo.contract import God
 
 
 def _uno_counts(spells: list[tuple[God, float, float]], rest_ms: int = 10_000) -> tuple[int, int]:

@@ -9,20 +9,21 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from controller.counting import MS, Counted, Limits
-from controller.script import read
-from controller.timeline import Change, Restart, expand
-from controller.wire import Emitters, God
+from controller.core.counting import MS, Detection, Limits
+from controller.simulation.parser import read
+from controller.simulation.timeline import Change, Restart, expand
 from firmware.tests import uno
 from firmware.tests.counters import COUNTERS, job, reference
+from templo.contract import Emitters, God
 from tests.brokers import HOST, free_port, mosquitto
 from tests.controller.program import ROOT, environment
 
-SCENARIOS = sorted((ROOT / "controller" / "scenarios").glob("*.toml")) + sorted(
+SCENARIOS = sorted((ROOT / "controller" / "simulation" / "scenarios").glob("*.toml")) + sorted(
     (Path(__file__).parent / "scenarios").glob("*.toml")
 )
 SPEED = 6.0
@@ -84,7 +85,7 @@ AWAY_NS = 6_000 * MS
 """How long a Pi's program may take, at `SLOWLY`, until it counts again: nobody knows better when that was."""
 
 
-def compared(kept: list[Kept], expected: list[Counted], cuts: list[Restart], limits: Limits) -> None:
+def compared(kept: list[Kept], expected: list[Detection], cuts: list[Restart], limits: Limits) -> None:
     """Hold what a board counted against what should be: each once, in order, missing only what a cut may cost."""
     left = list(kept)
     for token in expected:
@@ -98,7 +99,7 @@ def compared(kept: list[Kept], expected: list[Counted], cuts: list[Restart], lim
     assert not left, f"kept and never fell: {left}"
 
 
-def compared_loosely(kept: list[Kept], expected: list[Counted], cuts: list[Restart], limits: Limits) -> None:
+def compared_loosely(kept: list[Kept], expected: list[Detection], cuts: list[Restart], limits: Limits) -> None:
     """Hold what a Pi counted on its hurried clock against what should be: as many, and none wider.
 
     Its edges come later than its clock says by as much as it is hurried. The law of counting holds however late they
@@ -117,7 +118,7 @@ def compared_loosely(kept: list[Kept], expected: list[Counted], cuts: list[Resta
             assert "jam" in flags or width <= token.width_ns / MS + 0.05
 
 
-def _same(kept: Kept, token: Counted, limits: Limits) -> bool:
+def _same(kept: Kept, token: Detection, limits: Limits) -> bool:
     width, flags = kept
     if flags != frozenset(str(flag) for flag in token.flags):
         return False
@@ -125,7 +126,13 @@ def _same(kept: Kept, token: Counted, limits: Limits) -> bool:
     return width >= limits.max_break / MS if "jam" in flags else abs(width - token.width_ns / MS) <= 0.05
 
 
-PAIRS = [pytest.param(counter, file, id=f"{counter}-{file.stem}") for counter in COUNTERS for file in SCENARIOS]
+NEEDS_LGPIO = pytest.mark.skipif(find_spec("lgpio") is None, reason="lgpio has no wheel for this Python")
+
+PAIRS = [
+    pytest.param(counter, file, id=f"{counter}-{file.stem}", marks=[NEEDS_LGPIO] if counter == "lgpio" else [])
+    for counter in COUNTERS
+    for file in SCENARIOS
+]
 
 
 @pytest.mark.parametrize(("counter", "file"), PAIRS)

@@ -1,4 +1,4 @@
-"""The Uno's counting core against controller/counting.py, on this machine: the same trains, the same events."""
+"""The Uno's counting core against controller/core/counting.py, on this machine: the same trains, the same events."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.counting import JAM_PATIENCE, SECOND, Counted, Counter, Edge, Event
-from controller.counting import Limits as Rules
-from controller.script import read
-from controller.timeline import Change, expand
-from controller.wire import Flag, God
+from controller.core.counting import JAM_PATIENCE, SECOND, Counter, Detection, Edge, Event
+from controller.core.counting import Limits as Rules
+from controller.simulation.parser import read
+from controller.simulation.timeline import Change, expand
 from firmware.tests.host import Limits, Slot, library
+from templo.contract import Flag, God
 
 ROOT = Path(__file__).parents[2]
-SCENARIOS = sorted([*ROOT.glob("controller/scenarios/*.toml"), *ROOT.glob("firmware/tests/scenarios/*.toml")])
+SCENARIOS = sorted(
+    [*ROOT.glob("controller/simulation/scenarios/*.toml"), *ROOT.glob("firmware/tests/scenarios/*.toml")]
+)
 US = 1_000
 JAM, MISSED = 1, 2
 
@@ -44,7 +46,7 @@ def told(events: list[Event]) -> list[tuple[int, int, int]]:
             (JAM if Flag.JAM in event.flags else 0) | (MISSED if Flag.MISSED_EDGE in event.flags else 0),
         )
         for event in events
-        if isinstance(event, Counted)
+        if isinstance(event, Detection)
     ]
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from controller import wire
-from controller.wire import God
 from firmware.tests import pico_pio, uno
 from firmware.tests.pico_memory import SLOWEST, TYPICAL, Flash, kept, micropython, remembered
+from templo import contract
+from templo.contract import God
 
 VECTORS = """
 import binascii, json, os, wire
@@ -48,10 +48,10 @@ def test_the_vectors_of_the_contract_are_read_alike_by_a_real_micropython(tmp_pa
     assert result["found"] == []
     leaves = ("token", "count", "noise", "status", "status", "reply", "reply")
     for leaf, text in zip(leaves, result["said"], strict=True):
-        message = wire.decode(leaf, text.encode())
-        assert wire.decode(leaf, wire.encode(message)) == message
+        message = contract.decode(leaf, text.encode())
+        assert contract.decode(leaf, contract.encode(message)) == message
         if leaf in ("token", "count", "noise", "status"):
-            assert wire.encode(message) == text.encode()
+            assert contract.encode(message) == text.encode()
 
 
 PICO_HEAP = 160 * 1024

@@ -18,11 +18,13 @@ import pytest
 from paho.mqtt import client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
-from controller import discovery, learned, wire
-from controller.counting import Limits
-from controller.herald import Identity
-from controller.wire import CommandName, Flag, God, Kind, Reply, State, Timing, Trouble
+from controller.adapters import home_assistant
+from controller.core import learned_limits
+from controller.core.counting import Limits
+from controller.core.publisher import Identity
 from firmware.tests.pico_pio import NODE
+from templo import contract
+from templo.contract import CommandName, Flag, God, Kind, Reply, State, Timing, Trouble
 from tests.brokers import HOST, Broker, mosquitto
 from tests.controller.program import Companion
 
@@ -61,18 +63,18 @@ class Board:
             self.do(f"D {slot} {width}")
             self.companion.until(lambda before=before: len(self.companion.kept) > before)
 
-    def command(self, name: CommandName, **more: Any) -> wire.Command:
+    def command(self, name: CommandName, **more: Any) -> contract.Command:
         """Return a command that is good for a minute."""
-        return wire.Command(uuid.uuid4().hex, name, datetime.now(UTC) + timedelta(minutes=1), **more)
+        return contract.Command(uuid.uuid4().hex, name, datetime.now(UTC) + timedelta(minutes=1), **more)
 
-    def answers(self, command: wire.Command) -> list[Reply]:
+    def answers(self, command: contract.Command) -> list[Reply]:
         return [reply for reply in self.companion.replies() if reply.id == command.id]
 
     def ask(self, name: CommandName, **more: Any) -> Reply:
         """Ask, and wait for the answer."""
         return self.put(self.command(name, **more))
 
-    def put(self, command: wire.Command) -> Reply:
+    def put(self, command: contract.Command) -> Reply:
         self.companion.say(command)
         answers: list[Reply] = self.companion.until(lambda: self.answers(command))
         return answers[-1]
@@ -86,17 +88,17 @@ class Board:
                 return len(self.companion.tokens())
             time.sleep(0.5)
 
-    def notices(self, *codes: str) -> wire.Status:
+    def notices(self, *codes: str) -> contract.Status:
         """Wait for a status with exactly these notices."""
 
-        def latest() -> wire.Status | None:
+        def latest() -> contract.Status | None:
             status = self.companion.statuses()[-1]
             return status if tuple(each.code for each in status.notices) == codes and status.source else None
 
-        found: wire.Status = self.companion.until(latest)
+        found: contract.Status = self.companion.until(latest)
         return found
 
-    def begin(self, command: wire.Command, times: int = 1) -> None:
+    def begin(self, command: contract.Command, times: int = 1) -> None:
         """Send what is answered later, and wait until it was taken."""
         for _ in range(times):
             self.companion.say(command)
@@ -104,7 +106,7 @@ class Board:
 
     def glitches(self, god: God) -> int:
         """Return how many of a beam were told of last."""
-        said = [each for each in list(self.companion.heard) if isinstance(each, wire.Noise)]
+        said = [each for each in list(self.companion.heard) if isinstance(each, contract.Noise)]
         return said[-1].glitches[god]
 
     def refusal(self, name: CommandName, **more: Any) -> str | None:
@@ -115,17 +117,17 @@ class Board:
         assert reply.error
         return reply.code
 
-    def findings(self, until: Callable[[wire.Findings], Any]) -> wire.Findings:
+    def findings(self, until: Callable[[contract.Findings], Any]) -> contract.Findings:
         """Wait for findings of which something holds."""
 
-        def latest() -> wire.Findings | None:
-            said = [each for each in list(self.companion.heard) if isinstance(each, wire.Findings)]
+        def latest() -> contract.Findings | None:
+            said = [each for each in list(self.companion.heard) if isinstance(each, contract.Findings)]
             return said[-1] if said and until(said[-1]) else None
 
-        found: wire.Findings = self.companion.until(latest)
+        found: contract.Findings = self.companion.until(latest)
         return found
 
-    def codes(self, god: God, *codes: str) -> wire.Findings:
+    def codes(self, god: God, *codes: str) -> contract.Findings:
         """Wait until exactly this is wrong with a beam."""
         return self.findings(lambda said: tuple(each.code for each in said.beams[god]) == codes)
 
@@ -142,20 +144,20 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 class Proving(Companion):
     """Names in each acknowledgement the token that it kept, and its time; it acknowledges at each status too."""
 
-    def say(self, message: wire.Message, retain: bool = False) -> None:
-        if isinstance(message, wire.Ack):
+    def say(self, message: contract.Message, retain: bool = False) -> None:
+        if isinstance(message, contract.Ack):
             kept = self.kept[message.source, message.seq]
-            message = wire.Ack(message.source, message.seq, kept.token, datetime.now(UTC))
+            message = contract.Ack(message.source, message.seq, kept.token, datetime.now(UTC))
         super().say(message, retain)
 
     def _on_message(self, client: Any, data: Any, arrived: paho.MQTTMessage) -> None:
         super()._on_message(client, data, arrived)
-        _, leaf = wire.parse_topic(arrived.topic)
-        if leaf != wire.Status.leaf:
+        _, leaf = contract.parse_topic(arrived.topic)
+        if leaf != contract.Status.leaf:
             return
         source = self.statuses()[-1].source
         if source is not None and (seqs := [seq for of, seq in self.kept if of == source]):
-            self.say(wire.Ack(source, max(seqs)))
+            self.say(contract.Ack(source, max(seqs)))
 
     def different(self) -> set[str]:
         """Return the ids of all tokens that were kept."""
@@ -204,7 +206,7 @@ def test_identify_tells_who_is_there_as_a_pi_does(start: Start) -> None:
     status = board.companion.statuses()[-1]
     assert (result["kind"], result["source"], result["session"]) == ("pico", status.source, status.session)
     assert result["totals"] == {"huitzilopochtli": 0, "tlaloc": 1}
-    # What controller.pipeline.Pipeline.report holds, but for what is null.
+    # What controller.core.pipeline.Pipeline.report holds, but for what is null.
     assert set(result) == {
         *("temple", "state", "kind", "software", "timing", "session", "source", "beams", "glitches", "missed_edges"),
         *("totals", "last_seq", "delivered", "waiting", "unrecorded"),
@@ -289,7 +291,9 @@ def test_a_command_that_is_too_late_is_refused_and_one_before_the_time_is_known_
     board.fall(TLALOC, 12_000)
     board.do("C")
     assert abs(board.codes(God.TLALOC).at - datetime.now(UTC)) < timedelta(minutes=5)
-    late = wire.Command(uuid.uuid4().hex, CommandName.DROP, datetime.now(UTC) - timedelta(minutes=10), god=God.TLALOC)
+    late = contract.Command(
+        uuid.uuid4().hex, CommandName.DROP, datetime.now(UTC) - timedelta(minutes=10), god=God.TLALOC
+    )
     assert board.put(late).code == "expired"
     assert board.ask(CommandName.DROP, god=God.TLALOC).result == {"god": "tlaloc", "recorded": 1, "seq": 2}
 
@@ -300,7 +304,9 @@ def test_the_companions_time_is_enough_for_a_board_without_a_time_server(start: 
     board.fall(TLALOC, 12_000)
     board.codes(God.TLALOC)
     assert board.ask(CommandName.IDENTIFY).ok
-    late = wire.Command(uuid.uuid4().hex, CommandName.DROP, datetime.now(UTC) - timedelta(minutes=10), god=God.TLALOC)
+    late = contract.Command(
+        uuid.uuid4().hex, CommandName.DROP, datetime.now(UTC) - timedelta(minutes=10), god=God.TLALOC
+    )
     assert board.put(late).code == "expired"
     board.fall(TLALOC, 12_000)
     assert abs(board.companion.tokens()[-1].at - datetime.now(UTC)) < timedelta(minutes=5)
@@ -388,8 +394,8 @@ WIDTHS = (10_000, 12_000, 14_000, 11_000)
 
 def _limits(widths_us: tuple[int, ...]) -> dict[str, float | None]:
     """Return what a Pi would learn."""
-    measured = learned.measured([width * 1000 for width in widths_us])
-    return learned.shown(learned.limits(Limits(), frozenset(), {God.TLALOC: measured}))
+    measured = learned_limits.measured([width * 1000 for width in widths_us])
+    return learned_limits.shown(learned_limits.limits(Limits(), frozenset(), {God.TLALOC: measured}))
 
 
 def test_a_calibration_learns_what_a_pi_learns_and_keeps_it_over_a_power_cut(start: Start) -> None:
@@ -405,7 +411,7 @@ def test_a_calibration_learns_what_a_pi_learns_and_keeps_it_over_a_power_cut(sta
     board.companion.until(lambda: board.answers(measuring))
     proposal: Any = board.answers(measuring)[0].result
     assert all(abs(a - b / 1000) <= 0.01 for a, b in zip(proposal["widths_ms"], WIDTHS, strict=True))
-    assert proposal["limits"] == learned.shown(Limits())
+    assert proposal["limits"] == learned_limits.shown(Limits())
     expected = _limits(tuple(round(width * 1000) for width in proposal["widths_ms"]))
     assert proposal["proposed"] == expected
     assert (proposal["glitches"], proposal["spoilt"], proposal["overruled"]) == (1, 0, [])
@@ -482,5 +488,5 @@ def test_home_assistant_finds_a_pico_by_the_controllers_own_description(start: S
         client.loop_stop()
     software = board.companion.statuses()[-1].software
     identity = Identity(temple, "c" * 32, Kind.PICO, software, Timing.CALLBACK)
-    topic, payload = discovery.announcement(identity)
+    topic, payload = home_assistant.announcement(identity)
     assert (found[0].topic, bytes(found[0].payload), found[0].retain) == (topic, payload, True)

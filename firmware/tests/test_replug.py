@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from controller.control import ControlError, ask
-from controller.wire import God
+from controller.adapters.control_socket import ControlError, ask
 from firmware.tests import uno
+from templo.contract import God
 from tests.controller.program import ROOT, environment
 
 

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from controller import board
-from controller.counting import MS, SECOND, Counter, Edge, Limits
-from controller.script import read
-from controller.timeline import Change, expand
-from controller.wire import God
+from controller.adapters import serial_board
+from controller.core.counting import MS, SECOND, Counter, Edge, Limits
+from controller.simulation.parser import read
+from controller.simulation.timeline import Change, expand
 from firmware.tests import uno
 from firmware.tests.host import ARDUINO, BUILD, compiled
+from templo.contract import God
 from tests.controller.program import ROOT
 
 
@@ -183,7 +183,7 @@ def test_flicker_is_told_as_the_pi_tells_it(tmp_path: Path, name: str) -> None:
 
     Health is told from the first second on, five times a second at most.
     """
-    script = read((ROOT / "controller" / "scenarios" / f"{name}.toml").read_bytes(), name)
+    script = read((ROOT / "controller" / "simulation" / "scenarios" / f"{name}.toml").read_bytes(), name)
     timeline = expand(script)
     told = uno.run(tmp_path, uno.told(timeline))["beams"].split()
     for place, god in enumerate((God.HUITZILOPOCHTLI, God.TLALOC)):
@@ -232,7 +232,7 @@ def test_edges_that_are_lost_are_told_and_the_next_tokens_are_counted(tmp_path: 
 def test_a_port_that_its_reader_closed_is_opened_again_without_a_reset(tmp_path: Path) -> None:
     with uno.plugged(tmp_path, [(0, "E")], 0) as tty:
         for _ in range(3):
-            port = board._open(str(tty))
+            port = serial_board._open(str(tty))
             until = time.monotonic() + 30
             while b"H 1 " not in port.read(4096):
                 assert time.monotonic() < until

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from controller.lines import crc16
-from controller.timeline import Change, Restart, Timeline
-from controller.wire import God
+from controller.adapters.serial_protocol import crc16
+from controller.simulation.timeline import Change, Restart, Timeline
 from firmware.tests.host import ARDUINO, BUILD, compiled
+from templo.contract import God
 
 HERE = Path(__file__).parent
 FIRMWARE = BUILD / "uno" / "templo.elf"

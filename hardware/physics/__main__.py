@@ -6,8 +6,8 @@ import argparse
 import sys
 from time import monotonic
 
-from controller.counting import Limits
-from controller.learned import shown
+from controller.core.counting import Limits
+from controller.core.learned_limits import shown
 from hardware.making import BUILD
 from hardware.parameters import TEMPLE, Temple, Token
 from hardware.physics import report

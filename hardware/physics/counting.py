@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
-from controller import learned
-from controller.counting import MS, Limits
-from controller.rehearsal import Outcome, rehearse
-from controller.script import read
-from controller.wire import God
+from controller.core import learned_limits
+from controller.core.counting import MS, Limits
+from controller.simulation.fast import Outcome, play_fast
+from controller.simulation.parser import read
 from hardware.physics.drops import Batch
+from templo.contract import God
 
 PAUSE_MS = 2000
 """Between two batches: each is an evening of its own."""
@@ -44,7 +44,7 @@ def count_tokens(text: str, limits: Limits) -> Outcome:
     numbers = count(1)
     with tempfile.TemporaryDirectory() as folder:
         script = read(text.encode(), "physics")
-        return rehearse(script, limits, Path(folder) / "ledger.db", lambda: f"{next(numbers):032x}")
+        return play_fast(script, limits, Path(folder) / "ledger.db", lambda: f"{next(numbers):032x}")
 
 
 def counted(outcome: Outcome) -> int:
@@ -52,12 +52,12 @@ def counted(outcome: Outcome) -> int:
     return sum(outcome.counted(god) for god in God)
 
 
-def measured(batches: Sequence[Batch]) -> learned.Measured:
+def measured(batches: Sequence[Batch]) -> learned_limits.Measured:
     """Return what `calibrate` would learn from the spells of single drops: what is too short for a token is none."""
     widths = [round(spell.width_ms * MS) for batch in batches for spell in batch.spells]
-    return learned.measured([width for width in widths if width >= Limits().min_break])
+    return learned_limits.measured([width for width in widths if width >= Limits().min_break])
 
 
 def band(batches: Sequence[Batch]) -> Limits:
     """Return the limits that a temple calibrated with these tokens counts by."""
-    return learned.limits(Limits(), frozenset(), {God.TLALOC: measured(batches)})
+    return learned_limits.limits(Limits(), frozenset(), {God.TLALOC: measured(batches)})

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from controller.counting import MS, Limits
-from controller.learned import shown
+from controller.core.counting import MS, Limits
+from controller.core.learned_limits import shown
 from hardware.parameters import Temple, Token
 from hardware.physics.counting import band, measured
 from hardware.physics.drops import Batch

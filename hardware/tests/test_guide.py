@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from controller.plain import FINDINGS
+from controller.app.explanations import FINDINGS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

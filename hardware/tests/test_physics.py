@@ -10,11 +10,10 @@ import mujoco
 import numpy as np
 import pytest
 
-from controller import learned
-from controller.counting import MS, Limits
-from controller.learned import shown
-from controller.script import read
-from controller.wire import God
+from controller.core import learned_limits
+from controller.core.counting import MS, Limits
+from controller.core.learned_limits import shown
+from controller.simulation.parser import read
 from hardware import checks
 from hardware.catalogue import Piece
 from hardware.making import Workshop
@@ -24,6 +23,7 @@ from hardware.physics import report
 from hardware.physics.counting import band, count_tokens, counted, measured, scenario
 from hardware.physics.drops import MOST, Batch, Spell, singles
 from hardware.physics.world import MM, build
+from templo.contract import God
 
 APART_MS = 400
 """One after the other, each alone in its chute."""
@@ -103,7 +103,7 @@ def test_what_calibrate_learns_is_what_the_physics_gave() -> None:
     assert set(kinds) == {token.name for token in TEMPLE.tokens}
     for kind in (*kinds.values(), {**_widest(kinds), **KNOWN["limits"]}):
         widths = [round(kind[name] * MS) for name in ("low_ms", "high_ms")]
-        learnt = shown(learned.limits(Limits(), frozenset(), {God.TLALOC: learned.measured(widths)}))
+        learnt = shown(learned_limits.limits(Limits(), frozenset(), {God.TLALOC: learned_limits.measured(widths)}))
         assert (learnt["narrow_ms"], learnt["band_ms"]) == (kind["narrow_ms"], kind["band_ms"])
 
 

@@ -1,1 +1,1 @@
-"""Which wire goes where, as a table, as a harness and as a circuit, all from `controller/pins.toml`."""
+"""Which wire goes where, as a table, as a harness and as a circuit, all from `controller/app/pins.toml`."""

@@ -22,7 +22,7 @@ class Board:
     logic: str
     ground: str
     tables: tuple[str, str | None]
-    """The tables of `controller/pins.toml` with its receivers and with its switch, which not every program drives."""
+    """The tables of `controller/app/pins.toml` with its receivers and its switch, which not every program drives."""
 
 
 _HEADER = {

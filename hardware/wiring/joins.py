@@ -87,7 +87,7 @@ class Wiring:
 
 
 def wiring(board: Board, pins: Mapping[str, Mapping[str, Any]] | None = None) -> Wiring:
-    """Return the wiring of a board by `controller/pins.toml`, or by other pins; raises `WiringError`."""
+    """Return the wiring of a board by `controller/app/pins.toml`, or by other pins; raises `WiringError`."""
     pins = tomllib.loads(PINS.read_text(encoding="utf-8")) if pins is None else pins
     receivers, emitters = board.tables
     signals = {god: int(pins[receivers][god]) for god in GODS}

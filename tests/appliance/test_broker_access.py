@@ -17,7 +17,7 @@ from paho.mqtt import client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.reasoncodes import ReasonCode
 
-from controller import settings as controller_settings
+from controller.app import settings as controller_settings
 from tests.appliance.installation import TEMPLE, Installation
 from tests.brokers import HOST, Broker, mosquitto
 

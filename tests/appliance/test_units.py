@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from companion import liveness
-from companion.web import serving
-from controller.settings import default_state
+from companion.web.server import serving
+from controller.app.settings import default_state
+from templo import liveness
 from tests.controller.program import ROOT
 
 UNITS = ("templo-controller", "templo-companion")

@@ -11,15 +11,21 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, expect
 
-from companion.table import Table
-from companion.web.serving import Server
-from controller import wire
+from companion.model.table import Table
+from companion.web.server.serving import Server
+from templo import contract
+from tests import fonts
 from tests.web.conftest import WebHome
 
 PHONE: ViewportSize = {"width": 360, "height": 780}
 SCREEN: ViewportSize = {"width": 1920, "height": 1080}
 STREAMS = 16
-expect.set_options(timeout=30_000)  # milliseconds; a machine may be busy, and a page that is right is right late
+InBothFonts = Callable[[Page], Iterator[Page]]
+
+PATIENCE_MS = 120_000
+"""A machine may be busy with much else, and a page that is right is right late."""
+
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @dataclass
@@ -52,7 +58,7 @@ class Companion:
     def table(self, players: int = 4, temple: str | None = "table", **options: str | int) -> Table:
         """Open and begin a table with a temple whose beams are clear."""
         if temple:
-            self.home.beams(temple, wire.Beam.CLEAR, wire.Beam.CLEAR)
+            self.home.beams(temple, contract.Beam.CLEAR, contract.Beam.CLEAR)
         return self.home.table(players, temple, **options)
 
     def drop(self, god: str = "tlaloc", n: int = 1, temple: str = "table") -> None:
@@ -115,7 +121,7 @@ class Device:
 
 
 @pytest.fixture
-def device(chromium: Browser) -> Iterator[Callable[..., Device]]:
+def device(browser_in: Callable[[str], Browser]) -> Iterator[Callable[..., Device]]:
     made: list[Device] = []
 
     def make(
@@ -123,16 +129,17 @@ def device(chromium: Browser) -> Iterator[Callable[..., Device]]:
         language: str = "en",
         scheme: Literal["light", "dark"] = "light",
         motion: Literal["reduce", "no-preference"] = "reduce",
+        font: str = "wide",
         **more: Any,
     ) -> Device:
-        context = chromium.new_context(
+        context = browser_in(font).new_context(
             viewport=viewport,
             locale=language,
             color_scheme=scheme,
             reduced_motion=motion,
             **more,
         )
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(PATIENCE_MS)
         made.append(Device(context, context.new_page()))
         made[-1].page.on("console", made[-1].hear)
         made[-1].page.on("pageerror", lambda error: made[-1].complaints.append(str(error)))
@@ -143,3 +150,31 @@ def device(chromium: Browser) -> Iterator[Callable[..., Device]]:
     for each in made:
         each.context.close()
     assert complaints == []
+
+
+@pytest.fixture
+def in_both_fonts(browser_in: Callable[[str], Browser]) -> InBothFonts:
+    """Open again what a page shows, to the same person and in the same size: in the narrow font, then in the wide."""
+
+    def both(page: Page) -> Iterator[Page]:
+        language, dark = page.evaluate("[navigator.language, matchMedia('(prefers-color-scheme: dark)').matches]")
+        for font in fonts.FAMILIES:
+            context = browser_in(font).new_context(
+                viewport=page.viewport_size,
+                locale=language,
+                color_scheme="dark" if dark else "light",
+                reduced_motion="reduce",
+                storage_state=page.context.storage_state(),
+            )
+            context.set_default_timeout(PATIENCE_MS)
+            copy = context.new_page()
+            copy.goto(page.url)
+            if copy.locator("#live").count():
+                copy.wait_for_selector("html[data-scripted]", state="attached")
+            copy.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
+            try:
+                yield copy
+            finally:
+                context.close()
+
+    return both

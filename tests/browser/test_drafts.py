@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from companion.checking import option_of
-from companion.drafts import Draft
-from companion.table import Table
+from companion.adapters.draft_watcher import Draft
+from companion.cli.check import option_of
+from companion.model.table import Table
 from tests.browser.conftest import SCREEN, Companion, Device
 from tests.browser.test_access import violations
 

@@ -9,11 +9,14 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import ViewportSize, expect
 
-from companion.table import Table
-from tests.browser.conftest import PHONE, SCREEN, Companion, Device
+from companion.model.table import Table
+from tests.browser.conftest import PHONE, SCREEN, Companion, Device, InBothFonts
+from tests.browser.layout import too_small, too_wide
 from tests.browser.test_access import violations
 
 Make = Callable[..., Device]
+
+TAPPED = "main :is(button, summary, a, label, input[type=range])"
 
 
 def doubtful(companion: Companion, **options: str | int) -> Table:
@@ -34,7 +37,12 @@ def doubtful(companion: Companion, **options: str | int) -> Table:
 
 @pytest.mark.parametrize(("viewport", "scheme", "language"), [(PHONE, "light", "en"), (SCREEN, "dark", "es")])
 def test_axe_finds_nothing(
-    companion: Companion, device: Make, viewport: ViewportSize, scheme: str, language: str
+    companion: Companion,
+    device: Make,
+    in_both_fonts: InBothFonts,
+    viewport: ViewportSize,
+    scheme: str,
+    language: str,
 ) -> None:
     table = doubtful(companion)
     reader = device(viewport, language, scheme)
@@ -51,25 +59,22 @@ def test_axe_finds_nothing(
             details.evaluate("details => details.open = true")
         if problems := violations(reader):
             found[path] = problems
-        assert reader.page.evaluate("document.documentElement.scrollWidth") <= viewport["width"], path
+        for page in in_both_fonts(reader.page):
+            assert too_wide(page) == [], path
         assert json.loads(reader.page.evaluate("JSON.stringify(broken)")) == [], path
     assert found == {}
 
 
-def test_every_button_is_large_enough_for_a_thumb(companion: Companion, device: Make) -> None:
+def test_every_button_is_large_enough_for_a_thumb(
+    companion: Companion, device: Make, in_both_fonts: InBothFonts
+) -> None:
     table = doubtful(companion)
     phone = device()
     phone.join(companion, table, "west", "Ana")
-    small = {}
     for path in ("story", "replay?step=12", "reconcile"):
         phone.page.goto(f"{companion.address}/t/{table.id}/{path}")
-        small[path] = phone.page.evaluate(
-            """[...document.querySelectorAll('main button, main summary, main a, main label, main input[type=range]')]
-            .map(e => [e.getBoundingClientRect(), e.textContent.trim().slice(0, 40)])
-            .filter(([box]) => box.width > 1 && box.height < 43.5)
-            .map(([box, words]) => `${words}: ${box.width} x ${box.height}`)"""
-        )
-    assert small == {path: [] for path in small}
+        for page in in_both_fonts(phone.page):
+            assert too_small(page, TAPPED, both=False) == [], path
 
 
 def test_keys_and_the_range_lead_through_a_game(companion: Companion, device: Make) -> None:

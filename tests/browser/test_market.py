@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import expect
 
 from companion.games.market import GAME
-from companion.table import Table
-from tests.browser.conftest import PHONE, SCREEN, Companion, Device
+from companion.model.table import Table
+from tests.browser.conftest import SCREEN, Companion, Device, InBothFonts
+from tests.browser.layout import too_small, too_wide
 from tests.browser.test_access import violations
 from tests.games.market_sitting import all_options
 
@@ -153,26 +154,18 @@ def test_without_a_script_the_same_moves_are_made_page_by_page(companion: Compan
     assert 14 in _now(companion, table).state.market
 
 
-def test_the_table_screen_shows_market_and_king_without_scrolling(companion: Companion, device: Make) -> None:
+def test_the_table_screen_shows_market_and_king_without_scrolling(
+    companion: Companion, device: Make, in_both_fonts: InBothFonts
+) -> None:
     table, _ = _shared(companion, device, setup="random")
     screen = device(SCREEN)
     screen.watch(companion, table, "/screen")
-    box = screen.page.locator(".market-board").bounding_box()
-    assert box
-    assert box["y"] + box["height"] <= SCREEN["height"]
-    assert screen.page.evaluate("document.documentElement.scrollWidth") <= SCREEN["width"]
-    expect(screen.page.locator(".king-good")).to_have_count(4)
-
-
-def small(phone: Device) -> list[str]:
-    """Return what a thumb would miss."""
-    found: list[str] = phone.page.evaluate(
-        """[...document.querySelectorAll('button, summary, a.button, input:not([type=hidden])')]
-        .map(e => [e.getBoundingClientRect(), e.textContent.trim().slice(0, 40)])
-        .filter(([box]) => box.width > 0 && (box.width < 43.5 || box.height < 43.5))
-        .map(([box, words]) => `${words}: ${box.width} x ${box.height}`)"""
-    )
-    return found
+    for page in in_both_fonts(screen.page):
+        box = page.locator(".market-board").bounding_box()
+        assert box
+        assert box["y"] + box["height"] <= SCREEN["height"]
+        assert too_wide(page) == []
+        expect(page.locator(".king-good")).to_have_count(4)
 
 
 # The aids
@@ -224,7 +217,9 @@ def test_the_score_pad_says_no_to_more_tokens_than_there_are(companion: Companio
 
 
 @pytest.mark.parametrize(("scheme", "language"), [("light", "es"), ("dark", "en")])
-def test_nobody_is_left_out(companion: Companion, device: Make, scheme: str, language: str) -> None:
+def test_nobody_is_left_out(
+    companion: Companion, device: Make, in_both_fonts: InBothFonts, scheme: str, language: str
+) -> None:
     """axe finds nothing, a thumb meets every button, and no page is wider than a phone: at play and in each aid."""
     phone, found = device(language=language, scheme=scheme), {}
     table = _set(companion, setup="random")
@@ -246,9 +241,9 @@ def test_nobody_is_left_out(companion: Companion, device: Make, scheme: str, lan
             phone.listening()
         for details in phone.page.locator("details").all():
             details.evaluate("details => details.open = true")
-        problems = [*violations(phone), *small(phone)]
-        if phone.page.evaluate("document.documentElement.scrollWidth") > PHONE["width"]:
-            problems.append("wider than a phone")
+        problems = violations(phone)
+        for page in in_both_fonts(phone.page):
+            problems += [*too_small(page), *too_wide(page)]
         if problems:
             found[name] = problems
     assert found == {}

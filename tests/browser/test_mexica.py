@@ -9,10 +9,11 @@ from typing import Literal
 import pytest
 from playwright.sync_api import expect
 
-from companion.games.mexica.rules.cards import DECK
-from controller import wire
-from tests.browser.conftest import PHONE, SCREEN, Companion, Device
+from companion.games.mexica.rules.cards import (DECK)
+from templo import contract
+from tests.browser.conftest import PHONE, SCREEN, Companion, Device, InBothFonts
 from tests.browser.driving import HURRIED, Table, confirm
+from tests.browser.layout import too_small, too_wide
 from tests.browser.test_access import violations
 
 Make = Callable[..., Device]
@@ -137,7 +138,7 @@ def test_a_whole_game_is_played_with_a_temple_a_reload_and_a_phone_that_is_lost(
 ) -> None:
     home = companion.home
     home.house.expect("table")
-    home.beams("table", wire.Beam.CLEAR, wire.Beam.CLEAR)
+    home.beams("table", contract.Beam.CLEAR, contract.Beam.CLEAR)
     ana, ben = device(), device()
     table = begun(companion, ana, ben, "classic", apocalypse_tokens=13)
     assert home.house.table(table.id).temple == "table"
@@ -222,7 +223,7 @@ def test_on_a_phone_that_is_passed_round_a_hand_is_covered_again_for_the_next_tr
 
 @pytest.mark.parametrize(("scheme", "language", "moment"), [("light", "en", "sacrifice"), ("dark", "es", "die")])
 def test_axe_finds_nothing_in_the_whole_game_and_everything_fits_a_thumb(
-    companion: Companion, device: Make, scheme: Scheme, language: str, moment: str
+    companion: Companion, device: Make, in_both_fonts: InBothFonts, scheme: Scheme, language: str, moment: str
 ) -> None:
     phone = device(PHONE, "en", scheme)
     table = shared(companion, phone)
@@ -242,11 +243,6 @@ def test_axe_finds_nothing_in_the_whole_game_and_everything_fits_a_thumb(
         if problems := violations(reader):
             found[f"{moment}{layout}"] = problems
     assert found == {}
-    assert reader.page.evaluate("document.documentElement.scrollWidth") <= 360
-    assert reader.page.evaluate(SMALL) == []
-
-
-SMALL = """() => [...document.querySelectorAll('button, summary, a.button')]
-  .map(e => [e.getBoundingClientRect(), e.textContent.trim().slice(0, 40)])
-  .filter(([box]) => box.width > 0 && (box.width < 43.5 || box.height < 43.5))
-  .map(([box, words]) => `${words}: ${box.width} x ${box.height}`)"""
+    for page in in_both_fonts(reader.page):
+        assert too_wide(page) == []
+        assert too_small(page, "button, summary, a.button") == []

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from companion.games.siege.rules import maps
-from companion.table import Table
+from companion.games.siege.rules import (maps)
+from companion.model.table import Table
 from tests.browser.conftest import SCREEN, Companion, Device
 from tests.browser.siege_map import SLIP, deed, die, tap_hex
 

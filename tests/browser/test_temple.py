@@ -19,7 +19,7 @@ from tests.brokers import Broker, free_port, mosquitto
 from tests.browser.conftest import Device
 from tests.controller.program import ROOT, Temple, environment, eventually
 
-SCENARIOS = ROOT / "controller" / "scenarios"
+SCENARIOS = ROOT / "controller" / "simulation" / "scenarios"
 
 T, H, BOTH = "tlaloc", "huitzilopochtli", ""
 DIAGNOSES = (

@@ -65,12 +65,12 @@ def main() -> None:
     seam.Seam(Disk(folder / "disk")).put_in()
     clock = _clock(folder / "clock")
     if program == "controller":
-        daemon = importlib.import_module("controller.daemon")
+        daemon = importlib.import_module("controller.app.daemon")
         daemon.datetime = clock  # type: ignore[attr-defined]
         _break_beams(folder / "beams")
         _witness(folder / "committed")
     else:
-        importlib.import_module("companion.__main__").datetime = clock  # type: ignore[attr-defined]
+        importlib.import_module("companion.cli.command_line").datetime = clock  # type: ignore[attr-defined]
     sys.argv[:] = [program, *words]
     code: int = importlib.import_module(f"{program}.__main__").main(words)
     sys.stdout.flush()
@@ -92,8 +92,8 @@ def _clock(order: Path) -> type[datetime]:
 
 def _break_beams(path: Path) -> None:
     """Let datagrams such as ``tlaloc 6000017`` (nanoseconds dark) break the simulated beams, one after the other."""
-    from controller.scenario import SimulatedBeams
-    from controller.wire import God
+    from controller.simulation.beams import SimulatedBeams
+    from templo.contract import God
 
     opened = SimulatedBeams.open
 
@@ -123,14 +123,15 @@ def _break_beams(path: Path) -> None:
 
 def _witness(path: Path) -> None:
     """Write down what each commit held, as soon as it has returned."""
-    from controller.ledger import Fallen, Ledger
-    from controller.wire import Token
+    from controller.adapters.sqlite_ledger import Ledger
+    from controller.core.ports import UnnumberedToken
+    from templo.contract import Token
 
     record = Ledger.record
     book = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     def witnessed(
-        self: Ledger, tokens: Sequence[Fallen], *boards: Mapping[str, tuple[int, int]] | None
+        self: Ledger, tokens: Sequence[UnnumberedToken], *boards: Mapping[str, tuple[int, int]] | None
     ) -> list[Token]:
         recorded = record(self, tokens, *boards)
         os.write(book, "".join(f"{token.width_ms}\n" for token in recorded).encode())

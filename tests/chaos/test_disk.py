@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from controller import wire
-from controller.control import ask
-from controller.wire import State, Trouble
+from controller.adapters.control_socket import ask
+from templo import contract
+from templo.contract import State, Trouble
 from tests.brokers import Broker, mosquitto
 from tests.chaos.patient import EIO, FULL, READ_ONLY, SYNC
 from tests.chaos.world import World, advice
@@ -107,7 +107,7 @@ def test_a_companion_whose_disk_refuses_acknowledges_nothing_and_catches_up(
         world.companion.disk(None)
         eventually(lambda: delivered() == 15)
         assert world.received() == world.ledger()
-        assert sorted(world.scored()) == sorted(world.received())
+        assert sorted(world.books().store.scored) == sorted(world.received())
         assert world.companion.ended() is None
 
 
@@ -153,5 +153,5 @@ def test_a_disk_that_is_really_full_is_an_alert_until_there_is_room_again(tmp_pa
             temple.stdin.close()
 
 
-def _seq(token: wire.Token) -> int:
+def _seq(token: contract.Token) -> int:
     return token.seq

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from companion.adapters.sql_store import SqlStore
 from companion.games import registry
 from companion.games.kit import Game, Move
-from companion.house import House, Played
-from companion.store import SqlStore
-from companion.table import Table
-from controller import wire
+from companion.model.table import Table
+from companion.service.play import House, Played
+from templo import contract
 from tests.databases import Postgres, postgres
 
 SOURCE = "a" * 32
@@ -87,13 +87,15 @@ class Home:
         request = f"request-{next(self.requests)}"
         return self.house.play(table.id, token, seat, Move(str(move[0]), move[1:]), now, request)
 
-    def token(self, seq: int, god: str = "tlaloc", *flags: str, source: str = SOURCE, **fields: object) -> wire.Token:
+    def token(
+        self, seq: int, god: str = "tlaloc", *flags: str, source: str = SOURCE, **fields: object
+    ) -> contract.Token:
         """Return a token that fell now, with an id of its own for each number of each source."""
         at = fields.pop("at", self.clock.now)
         token = str(fields.pop("token", f"{seq:032x}" if source == SOURCE else f"{source[:16]}{seq:016x}"))
         replayed = bool(fields.pop("replayed", False))
         assert isinstance(at, datetime)
-        return wire.Token(source, seq, token, wire.God(god), at, 14.0, frozenset(flags), replayed)
+        return contract.Token(source, seq, token, contract.God(god), at, 14.0, frozenset(flags), replayed)
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from companion.temples import Mark
-from controller import wire
+from companion.model.temples import Mark
+from templo import contract
 from tests.companion.conftest import DATABASES, OTHER, SOURCE, Home
 
 
@@ -16,20 +16,20 @@ def database(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-BEAMS = dict.fromkeys(wire.God, wire.Beam.CLEAR)
+BEAMS = dict.fromkeys(contract.God, contract.Beam.CLEAR)
 
 
 SESSION, OTHER_SESSION = "c" * 32, "d" * 32
 
 
-def status(state: str = "ready", source: str = SOURCE, session: str = "", **beams: str) -> wire.Status:
-    return wire.Status(
-        state=wire.State(state),
+def status(state: str = "ready", source: str = SOURCE, session: str = "", **beams: str) -> contract.Status:
+    return contract.Status(
+        state=contract.State(state),
         session=session or (SESSION if source == SOURCE else OTHER_SESSION),
-        kind=wire.Kind.SIMULATOR,
+        kind=contract.Kind.SIMULATOR,
         software="0",
-        timing=wire.Timing.SIMULATED,
-        beams={**BEAMS, **{wire.God(god): wire.Beam(beam) for god, beam in beams.items()}},
+        timing=contract.Timing.SIMULATED,
+        beams={**BEAMS, **{contract.God(god): contract.Beam(beam) for god, beam in beams.items()}},
         source=source,
     )
 
@@ -99,7 +99,7 @@ def test_a_restored_ledger_is_held_apart_and_never_merged(home: Home, caplog: py
 # -- a token is one token by its id --
 
 
-def again(home: Home, seq: int, of: int, source: str = OTHER) -> wire.Token:
+def again(home: Home, seq: int, of: int, source: str = OTHER) -> contract.Token:
     """Return token `of` as a renewed ledger sends it again: under a new source, as number `seq`."""
     return home.token(seq, source=source, token=f"{of:032x}", replayed=True)
 
@@ -112,7 +112,7 @@ def test_a_renewed_ledger_s_tokens_count_once_and_are_acknowledged_under_its_new
     receipt = home.house.receive([("templo", again(home, seq, of)) for seq, of in ((1, 4), (2, 5), (3, 6))])[0]
     assert (receipt.source, receipt.seq, receipt.token, receipt.gap) == (OTHER, 3, f"{6:032x}", False)
     assert view(home, table.id)["total"] == 6
-    assert home.house.temple("templo").totals[wire.God.TLALOC] == 6
+    assert home.house.temple("templo").totals[contract.God.TLALOC] == 6
     assert home.house.temple("templo").quarantined == 0
 
 
@@ -154,16 +154,18 @@ def test_a_known_token_is_not_on_its_way(home: Home) -> None:
     home.house.heard("templo", status("lost"))
     home.house.heard("templo", status(source=OTHER))
     home.house.receive([("templo", again(home, 1, 3))])
-    home.house.counts("templo", wire.Count(OTHER, 3, {wire.God.HUITZILOPOCHTLI: 1, wire.God.TLALOC: 2}))
-    assert home.house.on_way("templo") == {wire.God.HUITZILOPOCHTLI: 1, wire.God.TLALOC: 1}
+    home.house.counts("templo", contract.Count(OTHER, 3, {contract.God.HUITZILOPOCHTLI: 1, contract.God.TLALOC: 2}))
+    assert home.house.on_way("templo") == {contract.God.HUITZILOPOCHTLI: 1, contract.God.TLALOC: 1}
     home.house.receive([("templo", again(home, 2, 4)), ("templo", again(home, 3, 5))])
-    assert home.house.on_way("templo") == dict.fromkeys(wire.God, 0)
+    assert home.house.on_way("templo") == dict.fromkeys(contract.God, 0)
 
 
 def test_totals_of_a_temple_s_whole_life_do_not_make_its_earlier_ledger_s_tokens_missing(home: Home) -> None:
     home.table(temple="templo")
     home.house.receive([("templo", home.token(1))])
-    home.house.counts("templo", wire.Count(SOURCE, 3, {wire.God.HUITZILOPOCHTLI: 70, wire.God.TLALOC: 80}))
+    home.house.counts(
+        "templo", contract.Count(SOURCE, 3, {contract.God.HUITZILOPOCHTLI: 70, contract.God.TLALOC: 80})
+    )
     assert sum(home.house.on_way("templo").values()) == 2
 
 
@@ -207,8 +209,8 @@ def test_what_a_stranger_says_in_a_temple_s_name_changes_no_token_no_mark_and_no
         status(session="e" * 32),
     ):
         home.house.heard("templo", spoofed)
-        home.house.counts("templo", wire.Count(OTHER, 10**9, dict.fromkeys(wire.God, 10**9)))
-        home.house.counts("templo", wire.Count(SOURCE, 10**9, dict.fromkeys(wire.God, 10**9)))
+        home.house.counts("templo", contract.Count(OTHER, 10**9, dict.fromkeys(contract.God, 10**9)))
+        home.house.counts("templo", contract.Count(SOURCE, 10**9, dict.fromkeys(contract.God, 10**9)))
         home.house.ask_for_missing(0)
     home.restart()
     assert (home.house.mark(SOURCE), home.house.fallen(table.id), home.house.entries(table.id)) == before
@@ -223,7 +225,7 @@ def test_a_test_token_is_kept_and_never_scored(home: Home) -> None:
     receipt = home.house.receive([("templo", home.token(1, "tlaloc", "test"))])[0]
     assert receipt.seq == 1
     assert view(home, table.id)["total"] == 0
-    assert home.house.temple("templo").totals[wire.God.TLALOC] == 0
+    assert home.house.temple("templo").totals[contract.God.TLALOC] == 0
     assert home.house.temple("templo").recent[0].table_id is None
 
 
@@ -350,7 +352,7 @@ def test_the_second_counter_takes_over_when_the_first_is_lost_after_it_came(
         (status("stopped"), "stopped", ""),
     ],
 )
-def test_a_temple_says_what_most_needs_a_hand(home: Home, heard: wire.Status, code: str, god: str) -> None:
+def test_a_temple_says_what_most_needs_a_hand(home: Home, heard: contract.Status, code: str, god: str) -> None:
     home.house.heard("templo", heard)
     assert home.house.temple("templo").health() == (code, god)
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from companion.errands import Dropped, Proposal, Selftest, Verdict
-from companion.table import HouseError
-from companion.temples import Temple
-from controller import wire
-from controller.wire import Beam, CommandName, God
+from companion.model.requests import Dropped, Proposal, Selftest, Verdict
+from companion.model.table import ServiceError
+from companion.model.temples import Temple
+from templo import contract
+from templo.contract import Beam, CommandName, God
 from tests.companion.conftest import SOURCE, Home
 
 SESSION = "c" * 32
@@ -18,17 +18,19 @@ NAME = "templo"
 
 
 @pytest.fixture
-def sent(home: Home) -> list[wire.Command]:
+def sent(home: Home) -> list[contract.Command]:
     """A temple at work, and what is sent to it."""
-    sent: list[wire.Command] = []
+    sent: list[contract.Command] = []
     home.house.speak_through(lambda name, command: sent.append(command))
     hear(home)
     return sent
 
 
-def hear(home: Home, state: wire.State = wire.State.READY) -> None:
+def hear(home: Home, state: contract.State = contract.State.READY) -> None:
     beams = dict.fromkeys(God, Beam.CLEAR)
-    home.house.heard(NAME, wire.Status(state, SESSION, wire.Kind.PI, "1", wire.Timing.KERNEL, beams, SOURCE))
+    home.house.heard(
+        NAME, contract.Status(state, SESSION, contract.Kind.PI, "1", contract.Timing.KERNEL, beams, SOURCE)
+    )
     home.house.reach(True)
 
 
@@ -36,24 +38,24 @@ def now(home: Home) -> Temple:
     return home.house.temple(NAME)
 
 
-def answer(home: Home, command: wire.Command, **fields: Any) -> None:
-    home.house.replied(NAME, wire.Reply(command.id, **fields))
+def answer(home: Home, command: contract.Command, **fields: Any) -> None:
+    home.house.replied(NAME, contract.Reply(command.id, **fields))
 
 
 def refusal(home: Home, *words: Any, **more: Any) -> str:
-    with pytest.raises(HouseError) as refused:
+    with pytest.raises(ServiceError) as refused:
         home.house.ask(NAME, *words, **more)
     return refused.value.code
 
 
-def test_a_request_is_sent_once_whatever_a_nervous_finger_does(home: Home, sent: list[wire.Command]) -> None:
+def test_a_request_is_sent_once_whatever_a_nervous_finger_does(home: Home, sent: list[contract.Command]) -> None:
     for _ in range(3):
         home.house.ask(NAME, CommandName.SELFTEST, "one")
     assert [command.name for command in sent] == [CommandName.SELFTEST]
     assert sent[0].expires > home.clock.now
 
 
-def test_one_thing_is_asked_at_a_time(home: Home, sent: list[wire.Command]) -> None:
+def test_one_thing_is_asked_at_a_time(home: Home, sent: list[contract.Command]) -> None:
     home.house.ask(NAME, CommandName.SELFTEST, "one")
     assert refusal(home, CommandName.DROP, "two", God.TLALOC) == "temple_busy"
     answer(home, sent[0], ok=False, error="no", code="unknown")
@@ -61,8 +63,10 @@ def test_one_thing_is_asked_at_a_time(home: Home, sent: list[wire.Command]) -> N
     assert len(sent) == 2
 
 
-@pytest.mark.parametrize("state", [wire.State.LOST, wire.State.STOPPED])
-def test_a_temple_that_nobody_hears_is_asked_nothing(home: Home, sent: list[wire.Command], state: wire.State) -> None:
+@pytest.mark.parametrize("state", [contract.State.LOST, contract.State.STOPPED])
+def test_a_temple_that_nobody_hears_is_asked_nothing(
+    home: Home, sent: list[contract.Command], state: contract.State
+) -> None:
     hear(home, state)
     assert refusal(home, CommandName.SELFTEST, "one") == "temple_away"
     hear(home)
@@ -73,14 +77,14 @@ def test_a_temple_that_nobody_hears_is_asked_nothing(home: Home, sent: list[wire
 
 @pytest.mark.parametrize("count", [0, 101, 10**6])
 def test_a_calibration_takes_as_many_tokens_as_a_temple_measures(
-    home: Home, sent: list[wire.Command], count: int
+    home: Home, sent: list[contract.Command], count: int
 ) -> None:
     assert refusal(home, CommandName.CALIBRATE, "one", God.TLALOC, count) == "bad_count"
     assert sent == []
 
 
 def test_an_answer_that_does_not_come_is_said_so_and_counts_when_it_is_late(
-    home: Home, sent: list[wire.Command]
+    home: Home, sent: list[contract.Command]
 ) -> None:
     home.house.ask(NAME, CommandName.DROP, "one", God.TLALOC)
     home.clock.pass_(seconds=7)
@@ -95,7 +99,7 @@ def test_an_answer_that_does_not_come_is_said_so_and_counts_when_it_is_late(
     assert now(home).errand.answer == Dropped(9)  # type: ignore[union-attr]
 
 
-def test_a_calibration_is_given_its_two_minutes_and_counts_along(home: Home, sent: list[wire.Command]) -> None:
+def test_a_calibration_is_given_its_two_minutes_and_counts_along(home: Home, sent: list[contract.Command]) -> None:
     home.house.ask(NAME, CommandName.CALIBRATE, "one", God.TLALOC, 5)
     home.house.receive(
         [
@@ -113,7 +117,7 @@ def test_a_calibration_is_given_its_two_minutes_and_counts_along(home: Home, sen
     assert errand.widths_ms == (14.0,)
 
 
-def test_a_calibration_can_be_ended_while_it_runs(home: Home, sent: list[wire.Command]) -> None:
+def test_a_calibration_can_be_ended_while_it_runs(home: Home, sent: list[contract.Command]) -> None:
     home.house.ask(NAME, CommandName.CALIBRATE, "one", God.TLALOC, 5)
     assert refusal(home, CommandName.CALIBRATE, "two", God.TLALOC, None, keep=True) == "temple_busy"
     home.house.ask(NAME, CommandName.CALIBRATE, "three", God.TLALOC, keep=False)
@@ -134,7 +138,7 @@ def test_a_calibration_can_be_ended_while_it_runs(home: Home, sent: list[wire.Co
     ],
 )
 def test_an_answer_of_another_shape_is_as_good_as_none(
-    home: Home, sent: list[wire.Command], name: CommandName, result: dict[str, object]
+    home: Home, sent: list[contract.Command], name: CommandName, result: dict[str, object]
 ) -> None:
     home.house.ask(NAME, name, "one", God.TLALOC)
     answer(home, sent[0], ok=True, result=result)
@@ -143,7 +147,7 @@ def test_an_answer_of_another_shape_is_as_good_as_none(
     assert (errand.stage, errand.code, errand.answer) == ("refused", "garbled", None)
 
 
-def test_answers_are_read_into_what_they_are(home: Home, sent: list[wire.Command]) -> None:
+def test_answers_are_read_into_what_they_are(home: Home, sent: list[contract.Command]) -> None:
     beam = {
         "reads": "dark",
         "tokens": 1,
@@ -169,17 +173,19 @@ def test_answers_are_read_into_what_they_are(home: Home, sent: list[wire.Command
     assert isinstance(now(home).errand.answer, Proposal)  # type: ignore[union-attr]
 
 
-def test_the_queue_says_what_waits_in_the_temple(home: Home, sent: list[wire.Command]) -> None:
+def test_the_queue_says_what_waits_in_the_temple(home: Home, sent: list[contract.Command]) -> None:
     assert home.house.queue(NAME).recorded is None
     home.house.receive([(NAME, home.token(1)), (NAME, home.token(2))])
-    home.house.counts(NAME, wire.Count(SOURCE, 5, {God.TLALOC: 5, God.HUITZILOPOCHTLI: 0}))
+    home.house.counts(NAME, contract.Count(SOURCE, 5, {God.TLALOC: 5, God.HUITZILOPOCHTLI: 0}))
     assert home.house.queue(NAME) == (5, 2)
     assert home.house.queue(NAME).waiting == 3
-    home.house.counts(NAME, wire.Count("9" * 32, 70, {God.TLALOC: 70, God.HUITZILOPOCHTLI: 0}))
+    home.house.counts(NAME, contract.Count("9" * 32, 70, {God.TLALOC: 70, God.HUITZILOPOCHTLI: 0}))
     assert home.house.queue(NAME).recorded is None  # another ledger's number says nothing of this one
 
 
-def test_the_pace_is_that_of_the_last_minute_without_tests_and_replays(home: Home, sent: list[wire.Command]) -> None:
+def test_the_pace_is_that_of_the_last_minute_without_tests_and_replays(
+    home: Home, sent: list[contract.Command]
+) -> None:
     home.house.receive([(NAME, home.token(1)), (NAME, home.token(2, "tlaloc", "test"))])
     home.house.receive([(NAME, home.token(3, replayed=True))])
     home.clock.pass_(seconds=40)
@@ -190,23 +196,23 @@ def test_the_pace_is_that_of_the_last_minute_without_tests_and_replays(home: Hom
     assert len(now(home).falls) == 1
 
 
-def test_since_when_is_known_only_of_what_was_heard_to_change(home: Home, sent: list[wire.Command]) -> None:
+def test_since_when_is_known_only_of_what_was_heard_to_change(home: Home, sent: list[contract.Command]) -> None:
     assert not now(home).exact
     home.clock.pass_(seconds=30)
-    hear(home, wire.State.LOST)
+    hear(home, contract.State.LOST)
     assert now(home).exact
     assert now(home).since == home.clock.now
 
 
-def test_what_another_run_of_the_temple_found_is_not_told(home: Home, sent: list[wire.Command]) -> None:
-    found = wire.Findings("d" * 32, home.clock.now, wire.Emitters.FIXED, {}, dict.fromkeys(God, ()))
+def test_what_another_run_of_the_temple_found_is_not_told(home: Home, sent: list[contract.Command]) -> None:
+    found = contract.Findings("d" * 32, home.clock.now, contract.Emitters.FIXED, {}, dict.fromkeys(God, ()))
     home.house.found(NAME, found)
     assert now(home).diagnosis is None
     home.house.found("nobody", found)
     assert [temple.name for temple in home.house.temples()] == [NAME]
 
 
-def test_nothing_of_this_is_durable(home: Home, sent: list[wire.Command]) -> None:
+def test_nothing_of_this_is_durable(home: Home, sent: list[contract.Command]) -> None:
     home.house.ask(NAME, CommandName.SELFTEST, "one")
     home.restart()
     assert now(home).errand is None

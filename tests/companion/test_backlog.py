@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from companion.backlog import (
+from companion.adapters.backlog import (
     MOST_TEMPLES,
     NEW_NAMES,
     NEW_SOURCES,
@@ -18,7 +18,7 @@ from companion.backlog import (
     WORDS_AT_ONCE,
     Backlog,
 )
-from controller import wire
+from templo import contract
 from tests.brokers import mosquitto
 from tests.companion.conftest import OTHER, SOURCE, Home
 from tests.companion.test_intake import Temple, eventually, listening, status, total
@@ -67,13 +67,13 @@ def backlog(known: Known, seconds: Seconds) -> Backlog:
     return Backlog(known, seconds, waiting=1000)
 
 
-def token(seq: int, source: str = SOURCE) -> wire.Token:
-    return wire.Token(source, seq, f"{seq:032x}", wire.God.TLALOC, NOON, 14.0, frozenset(), False)
+def token(seq: int, source: str = SOURCE) -> contract.Token:
+    return contract.Token(source, seq, f"{seq:032x}", contract.God.TLALOC, NOON, 14.0, frozenset(), False)
 
 
-def seqs(taken: list[tuple[str, wire.Message] | bool | None], source: str = SOURCE) -> list[int]:
+def seqs(taken: list[tuple[str, contract.Message] | bool | None], source: str = SOURCE) -> list[int]:
     messages = [each[1] for each in taken if isinstance(each, tuple)]
-    return [each.seq for each in messages if isinstance(each, wire.Token) and each.source == source]
+    return [each.seq for each in messages if isinstance(each, contract.Token) and each.source == source]
 
 
 def test_what_can_be_taken_at_once_is_taken_in_the_order_in_which_it_came(backlog: Backlog) -> None:
@@ -149,7 +149,9 @@ def test_of_what_says_how_a_temple_is_the_newest_is_taken_and_not_much_at_once(b
     assert len(taken) == WORDS_AT_ONCE
     while more := backlog.take(500, 0):
         taken += [each[1] for each in more if isinstance(each, tuple)]
-    assert [each.source for each in taken if isinstance(each, wire.Status)] == [f"{n:032x}" for n in range(50, 150)]
+    assert [each.source for each in taken if isinstance(each, contract.Status)] == [
+        f"{n:032x}" for n in range(50, 150)
+    ]
 
 
 def test_the_end_comes_after_everything_that_waits(backlog: Backlog) -> None:
@@ -187,7 +189,7 @@ def test_a_flood_costs_no_real_token_and_leaves_the_store_small(home: Home, tmp_
         for seq in range(2, 6):
             for n in range(seq * 1000, seq * 1000 + 1000):
                 name, message = _flood(home, kind, n)
-                hostile.client.publish(wire.topic(name, message.leaf), wire.encode(message), qos=0)
+                hostile.client.publish(contract.topic(name, message.leaf), contract.encode(message), qos=0)
             temple.says(home.token(seq))
         eventually(lambda: temple.acked() == 5)
         temple.close()
@@ -199,7 +201,7 @@ def test_a_flood_costs_no_real_token_and_leaves_the_store_small(home: Home, tmp_
     assert len(home.store.marks()) <= 1 + NEW_SOURCES[0] + NEW_NAMES[0]
 
 
-def _flood(home: Home, kind: str, n: int) -> tuple[str, wire.Message]:
+def _flood(home: Home, kind: str, n: int) -> tuple[str, contract.Message]:
     """Return a temple's name and one message that looks as if it were that temple's."""
     stranger = f"{n:032x}"
     match kind:
@@ -210,4 +212,4 @@ def _flood(home: Home, kind: str, n: int) -> tuple[str, wire.Message]:
         case "numbers":
             return "templo", home.token(1, token=stranger)
         case _:
-            return "templo", status(stranger)
+            return "templo", replace(status(stranger), session="d" * 32)

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from companion.bounded_log import BoundedLog
+from templo.bounded_log import BoundedLog
 from tests.companion.conftest import Home
 from tests.controller.program import ROOT
 

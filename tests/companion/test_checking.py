@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.__main__ import main
+from companion.cli.command_line import main
 
 MINE = '[day]\nday-dog-1 = { effect = "gain", tokens = 5 }\n[words.es]\nwar-1 = { title = "Una" }\n'
 

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from companion.keeping import ARRIVED, COUNTED, DISMISSED, HISTORY, LEFT_OUT
-from companion.reconcile import reconciled
-from companion.table import OWNER, HouseError, Table
-from companion.temples import FEW
-from controller import wire
+from companion.model.ports import ARRIVED, COUNTED, DISMISSED, HISTORY, LEFT_OUT
+from companion.model.reconcile import reconciled
+from companion.model.table import OWNER, ServiceError, Table
+from companion.model.temples import FEW
+from templo import contract
 from tests.companion.conftest import DATABASES, OTHER, SOURCE, Home
 
 TEMPLE = "templo"
-BEAMS = dict.fromkeys(wire.God, wire.Beam.CLEAR)
+BEAMS = dict.fromkeys(contract.God, contract.Beam.CLEAR)
 
 
 @pytest.fixture(params=DATABASES)
@@ -23,15 +23,15 @@ def database(request: pytest.FixtureRequest) -> str:
 
 
 def heard(
-    home: Home, source: str = SOURCE, state: wire.State = wire.State.READY, notices: tuple[str, ...] = ()
+    home: Home, source: str = SOURCE, state: contract.State = contract.State.READY, notices: tuple[str, ...] = ()
 ) -> None:
-    kind, timing = wire.Kind.PI, wire.Timing.KERNEL
-    said = tuple(wire.Notice(code, home.clock.now) for code in notices)
-    status = wire.Status(state, "c" * 32, kind, "0.1.0", timing, BEAMS, source, notices=said)
+    kind, timing = contract.Kind.PI, contract.Timing.KERNEL
+    said = tuple(contract.Notice(code, home.clock.now) for code in notices)
+    status = contract.Status(state, "c" * 32, kind, "0.1.0", timing, BEAMS, source, notices=said)
     home.house.heard(TEMPLE, status)
 
 
-def fell(home: Home, *tokens: wire.Token) -> None:
+def fell(home: Home, *tokens: contract.Token) -> None:
     home.house.receive([(TEMPLE, token) for token in tokens])
 
 
@@ -57,7 +57,7 @@ def log(home: Home, table: Table) -> list[tuple[str, dict[str, object]]]:
 
 
 def refused(code: str) -> object:
-    return pytest.raises(HouseError, match=f"^{code}")
+    return pytest.raises(ServiceError, match=f"^{code}")
 
 
 # -- tokens held apart --
@@ -104,7 +104,7 @@ def test_temple_and_ledger_agree_once_a_held_token_counts(home: Home) -> None:
     game = home.house.table(table.id)
     reckoning = game.game.reckoning(game.state)
     assert reckoning is not None
-    sheet = reconciled(home.house.fallen(table.id), reckoning, dict.fromkeys(wire.God, 0))
+    sheet = reconciled(home.house.fallen(table.id), reckoning, dict.fromkeys(contract.God, 0))
     assert (sheet.verdict, sheet.all_of("fell"), sheet.all_of("counted")) == ("agree", 4, 4)
 
 
@@ -156,7 +156,7 @@ def test_a_held_token_that_comes_under_a_new_source_counts_once_and_waits_no_mor
     table = home.table(temple=TEMPLE)
     token = home.seated(table)
     ids = hold(home, 2)
-    heard(home, SOURCE, wire.State.STOPPED)
+    heard(home, SOURCE, contract.State.STOPPED)
     heard(home, OTHER)
     again = [home.token(seq, token=ids[seq - 1], source=OTHER) for seq in (1, 2)]
     fell(home, *again)
@@ -245,12 +245,12 @@ def test_what_was_decided_is_replayed_from_the_log(home: Home) -> None:
 # -- old tokens --
 
 
-def old(home: Home, *seqs: int, source: str = SOURCE) -> list[wire.Token]:
+def old(home: Home, *seqs: int, source: str = SOURCE) -> list[contract.Token]:
     return [home.token(seq, source=source, replayed=True) for seq in seqs]
 
 
 def counted(home: Home, seq: int, source: str = SOURCE) -> None:
-    home.house.counts(TEMPLE, wire.Count(source, seq, dict.fromkeys(wire.God, seq // 2)))
+    home.house.counts(TEMPLE, contract.Count(source, seq, dict.fromkeys(contract.God, seq // 2)))
 
 
 def an_old_temple(home: Home, through: int = 2000) -> None:
@@ -266,7 +266,7 @@ def test_a_temple_that_was_never_met_asks_what_becomes_of_its_old_tokens(home: H
     assert asked is not None
     assert asked.through == 2000
     assert home.house.table(table.id).state.unclaimed == ()
-    assert home.house.temple(TEMPLE).totals[wire.God.TLALOC] == 0
+    assert home.house.temple(TEMPLE).totals[contract.God.TLALOC] == 0
     assert home.house.temple(TEMPLE).recent == ()
 
 
@@ -276,6 +276,17 @@ def test_new_tokens_count_at_once_while_the_old_ones_are_undecided(home: Home) -
     receipts = home.house.receive([(TEMPLE, home.token(2001)), *((TEMPLE, each) for each in old(home, 1, 2))])
     assert score(home, table, "east") == 1
     assert [(each.seq, each.gap) for each in receipts] == [(2, True)]
+
+
+def test_old_tokens_on_their_way_are_nothing_that_a_table_waits_for(home: Home) -> None:
+    home.table(temple=TEMPLE)
+    an_old_temple(home, 200)
+    assert sum(home.house.on_way(TEMPLE).values()) == 0
+    fell(home, *old(home, *range(1, 201)))
+    home.house.counts(
+        TEMPLE, contract.Count(SOURCE, 203, {contract.God.TLALOC: 203, contract.God.HUITZILOPOCHTLI: 0})
+    )
+    assert sum(home.house.on_way(TEMPLE).values()) == 3
 
 
 def test_a_new_token_alone_says_how_many_are_old(home: Home) -> None:
@@ -352,7 +363,7 @@ def test_a_temple_that_was_met_before_never_asks(home: Home) -> None:
 def test_a_ledger_that_was_renewed_brings_no_old_tokens(home: Home) -> None:
     table = home.table(temple=TEMPLE)
     fell(home, home.token(1))
-    heard(home, SOURCE, wire.State.STOPPED)
+    heard(home, SOURCE, contract.State.STOPPED)
     heard(home, OTHER, notices=("ledger_restored",))
     counted(home, 400, OTHER)
     fell(home, *(home.token(seq, source=OTHER, token=held_id(seq), replayed=True) for seq in (1, 2)))
@@ -363,7 +374,7 @@ def test_a_ledger_that_was_renewed_brings_no_old_tokens(home: Home) -> None:
 def test_another_ledger_under_a_known_name_asks(home: Home) -> None:
     home.table(temple=TEMPLE)
     fell(home, home.token(1))
-    heard(home, SOURCE, wire.State.STOPPED)
+    heard(home, SOURCE, contract.State.STOPPED)
     heard(home, OTHER)
     counted(home, 400, OTHER)
     assert home.house.temple(TEMPLE).undecided is not None
@@ -377,7 +388,7 @@ def test_left_out_or_history_they_never_count(home: Home, choice: str, shown: in
     home.house.choose_old(TEMPLE, choice, "")
     fell(home, *old(home, *range(21, 31)))
     for _ in range(2):
-        assert home.house.temple(TEMPLE).totals[wire.God.TLALOC] == shown
+        assert home.house.temple(TEMPLE).totals[contract.God.TLALOC] == shown
         assert home.house.table(table.id).state.unclaimed == ()
         assert score(home, table, "east") == 0
         home.restart()

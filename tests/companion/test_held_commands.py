@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from companion import store_lock
-from companion.__main__ import main
-from companion.table import OWNER
+from companion.adapters import store_lock
+from companion.cli.command_line import main
+from companion.model.table import OWNER
 from tests.companion.conftest import Home
 
 TEMPLE = "templo"

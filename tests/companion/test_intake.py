@@ -13,8 +13,8 @@ import paho.mqtt.client as mqtt
 import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 
-from companion.intake import Broker, Intake
-from controller import wire
+from companion.adapters.mqtt_intake import Broker, Intake
+from templo import contract
 from tests.brokers import mosquitto, nats
 from tests.companion.conftest import SOURCE, Home
 
@@ -32,7 +32,7 @@ class Temple:
 
     def __init__(self, host: str, port: int, name: str = "templo") -> None:
         self.name = name
-        self.heard: list[wire.Message] = []
+        self.heard: list[contract.Message] = []
         self.client = mqtt.Client(CallbackAPIVersion.VERSION2, protocol=mqtt.MQTTv311)
         self.client.on_message = self._on_message
         self.client.on_connect = self._on_connect
@@ -43,22 +43,22 @@ class Temple:
         eventually(lambda: self.ready)
 
     def _on_connect(self, client: mqtt.Client, *_: Any) -> None:
-        client.subscribe([(wire.topic(self.name, "ack"), 1), (wire.topic(self.name, "command"), 1)])
+        client.subscribe([(contract.topic(self.name, "ack"), 1), (contract.topic(self.name, "command"), 1)])
 
     def _on_subscribe(self, *_: Any) -> None:
         self.ready = True
 
     def _on_message(self, client: mqtt.Client, data: Any, message: mqtt.MQTTMessage) -> None:
-        self.heard.append(wire.decode(wire.parse_topic(message.topic)[1], bytes(message.payload)))
+        self.heard.append(contract.decode(contract.parse_topic(message.topic)[1], bytes(message.payload)))
 
-    def says(self, message: wire.Message, *, retain: bool = False) -> None:
-        self.raw(message.leaf, wire.encode(message), retain=retain)
+    def says(self, message: contract.Message, *, retain: bool = False) -> None:
+        self.raw(message.leaf, contract.encode(message), retain=retain)
 
     def raw(self, leaf: str, payload: bytes, *, retain: bool = False) -> None:
         self.client.publish(f"templo/{self.name}/{leaf}", payload, qos=1, retain=retain).wait_for_publish(10)
 
-    def acks(self) -> list[wire.Ack]:
-        return [each for each in self.heard if isinstance(each, wire.Ack)]
+    def acks(self) -> list[contract.Ack]:
+        return [each for each in self.heard if isinstance(each, contract.Ack)]
 
     def acked(self) -> int:
         return max((each.seq for each in self.acks()), default=0)
@@ -83,9 +83,11 @@ def total(home: Home, table_id: str) -> object:
     return table.game.view(table.state, None)["total"]
 
 
-def status(source: str = SOURCE, session: str = "c" * 32, state: wire.State = wire.State.READY) -> wire.Status:
-    clear = dict.fromkeys(wire.God, wire.Beam.CLEAR)
-    return wire.Status(state, session, wire.Kind.PI, "1", wire.Timing.KERNEL, clear, source)
+def status(
+    source: str = SOURCE, session: str = "c" * 32, state: contract.State = contract.State.READY
+) -> contract.Status:
+    clear = dict.fromkeys(contract.God, contract.Beam.CLEAR)
+    return contract.Status(state, session, contract.Kind.PI, "1", contract.Timing.KERNEL, clear, source)
 
 
 @pytest.mark.parametrize("broker", [mosquitto, nats])
@@ -107,7 +109,7 @@ def test_an_acknowledgement_names_the_token_stored_as_its_number_and_the_time(ho
         temple = Temple(broker.host, broker.port)
         temple.says(home.token(1, token="d" * 32))
         eventually(temple.acks)
-        assert temple.acks() == [wire.Ack(SOURCE, 1, "d" * 32, home.clock.now)]
+        assert temple.acks() == [contract.Ack(SOURCE, 1, "d" * 32, home.clock.now)]
         temple.close()
 
 
@@ -118,7 +120,7 @@ def test_a_temple_that_comes_is_sent_what_is_stored_of_its_ledger(home: Home, tm
         temple = Temple(broker.host, broker.port)
         temple.says(status(), retain=True)
         eventually(temple.acks)
-        assert temple.acks() == [wire.Ack(SOURCE, 3, f"{3:032x}", home.clock.now)]
+        assert temple.acks() == [contract.Ack(SOURCE, 3, f"{3:032x}", home.clock.now)]
         temple.close()
 
 
@@ -128,7 +130,7 @@ def test_a_temple_that_says_how_it_is_again_is_acknowledged_once_for_each_start(
         temple = Temple(broker.host, broker.port)
         for session in ("c" * 32, "c" * 32, "d" * 32):
             temple.says(status(session=session), retain=True)
-        temple.says(status(session="d" * 32, state=wire.State.LOST), retain=True)
+        temple.says(status(session="d" * 32, state=contract.State.LOST), retain=True)
         temple.says(status(session="d" * 32), retain=True)
         temple.says(home.token(2))
         eventually(lambda: temple.acked() == 2)
@@ -152,9 +154,9 @@ def test_an_acknowledgement_by_a_stranger_changes_nothing_here(home: Home, tmp_p
     with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
         temple = Temple(broker.host, broker.port)
         temple.says(status(), retain=True)
-        temple.says(wire.Ack(SOURCE, 50, "f" * 32, home.clock.now))
+        temple.says(contract.Ack(SOURCE, 50, "f" * 32, home.clock.now))
         temple.says(home.token(1))
-        eventually(lambda: wire.Ack(SOURCE, 1, f"{1:032x}", home.clock.now) in temple.acks())
+        eventually(lambda: contract.Ack(SOURCE, 1, f"{1:032x}", home.clock.now) in temple.acks())
         assert home.house.mark(SOURCE).seq == 1
         assert total(home, table.id) == 1
         temple.close()
@@ -163,7 +165,7 @@ def test_an_acknowledgement_by_a_stranger_changes_nothing_here(home: Home, tmp_p
 def test_a_temple_that_is_idle_learns_the_time_again_and_again(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("companion.intake.ACK_EVERY", 0.1)
+    monkeypatch.setattr("companion.adapters.mqtt_intake.ACK_EVERY", 0.1)
     home.house.receive([("templo", home.token(1))])
     with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
         temple = Temple(broker.host, broker.port)
@@ -180,9 +182,9 @@ def test_a_gap_is_asked_for(home: Home, tmp_path: Path) -> None:
         temple = Temple(broker.host, broker.port)
         temple.says(status(), retain=True)
         temple.says(home.token(5))
-        eventually(lambda: any(isinstance(each, wire.Command) for each in temple.heard))
-        command = next(each for each in temple.heard if isinstance(each, wire.Command))
-        assert (command.name, command.seq) == (wire.CommandName.RESEND, 1)
+        eventually(lambda: any(isinstance(each, contract.Command) for each in temple.heard))
+        command = next(each for each in temple.heard if isinstance(each, contract.Command))
+        assert (command.name, command.seq) == (contract.CommandName.RESEND, 1)
         assert temple.acked() == 0
         temple.close()
 
@@ -191,7 +193,7 @@ def test_junk_is_named_in_the_log_and_disturbs_nothing(
     home: Home, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     table = home.table(temple="templo")
-    good = wire.encode(home.token(1))
+    good = contract.encode(home.token(1))
     junk = [
         b"",
         b"\xff\xfe",
@@ -214,7 +216,11 @@ def test_junk_is_named_in_the_log_and_disturbs_nothing(
         eventually(lambda: temple.acked() == 2)
         temple.close()
     assert total(home, table.id) == 2
-    assert all(record.name == "companion.intake" for record in caplog.records if record.levelno >= logging.WARNING)
+    assert all(
+        record.name == "companion.adapters.mqtt_intake"
+        for record in caplog.records
+        if record.levelno >= logging.WARNING
+    )
     assert "token.seq is -1; expected a whole number" in caplog.text
     assert "token.v is 2; expected 1" in caplog.text
     assert "200000 bytes" in caplog.text
@@ -240,7 +246,7 @@ def test_a_retained_token_is_no_news(home: Home, tmp_path: Path, caplog: pytest.
     table = home.table(temple="templo")
     with mosquitto(tmp_path) as broker:
         temple = Temple(broker.host, broker.port)
-        temple.raw("token", wire.encode(home.token(1)), retain=True)
+        temple.raw("token", contract.encode(home.token(1)), retain=True)
         with listening(home, broker.host, broker.port):
             eventually(lambda: "token is retained; expected a live message" in caplog.text)
             assert total(home, table.id) == 0
@@ -268,9 +274,9 @@ def test_a_request_travels_to_its_temple_and_the_answer_back(home: Home, tmp_pat
         temple = Temple(broker.host, broker.port)
         temple.says(status(), retain=True)
         eventually(lambda: [each.alive and each.reachable for each in home.house.temples()] == [True])
-        home.house.ask("templo", wire.CommandName.IDENTIFY, "one")
-        (command,) = eventually_all(lambda: [each for each in temple.heard if isinstance(each, wire.Command)])
-        temple.says(wire.Reply(command.id, True, {"software": "9"}))
+        home.house.ask("templo", contract.CommandName.IDENTIFY, "one")
+        (command,) = eventually_all(lambda: [each for each in temple.heard if isinstance(each, contract.Command)])
+        temple.says(contract.Reply(command.id, True, {"software": "9"}))
         eventually(lambda: home.house.temple("templo").errand.stage == "answered")  # type: ignore[union-attr]
         temple.close()
 
@@ -278,13 +284,13 @@ def test_a_request_travels_to_its_temple_and_the_answer_back(home: Home, tmp_pat
 def test_what_a_temple_finds_and_what_its_beams_heard_is_known_though_it_was_said_before(
     home: Home, tmp_path: Path
 ) -> None:
-    nothing = dict.fromkeys(wire.God, 0)
-    found = {wire.God.TLALOC: (wire.Finding("unproved"),), wire.God.HUITZILOPOCHTLI: ()}
+    nothing = dict.fromkeys(contract.God, 0)
+    found = {contract.God.TLALOC: (contract.Finding("unproved"),), contract.God.HUITZILOPOCHTLI: ()}
     with mosquitto(tmp_path) as broker:
         temple = Temple(broker.host, broker.port)
         temple.says(status(), retain=True)
-        temple.says(wire.Noise("c" * 32, nothing, nothing), retain=True)
-        findings = wire.Findings("c" * 32, home.clock.now, wire.Emitters.FIXED, {"band_ms": None}, found)
+        temple.says(contract.Noise("c" * 32, nothing, nothing), retain=True)
+        findings = contract.Findings("c" * 32, home.clock.now, contract.Emitters.FIXED, {"band_ms": None}, found)
         temple.says(findings, retain=True)
         with listening(home, broker.host, broker.port):
             eventually(lambda: home.house.temples() and home.house.temple("templo").diagnosis == findings)
@@ -311,7 +317,7 @@ def test_a_table_that_moved_on_is_told_by_its_id_and_never_by_its_code(home: Hom
         watcher.loop_stop()
     (topic, payload) = heard[0]
     assert topic == f"templo-tables/{table.id}/changed"
-    assert wire.decode("changed", payload) == wire.Changed(table.id, home.house.table(table.id).version)
+    assert contract.decode("changed", payload) == contract.Changed(table.id, home.house.table(table.id).version)
     assert table.code.encode() not in payload
 
 

@@ -7,9 +7,9 @@ import logging
 
 import pytest
 
-from companion.temples import Temple
-from controller import wire
-from controller.wire import God
+from companion.model.temples import Temple
+from templo import contract
+from templo.contract import God
 from tests.companion.conftest import OTHER, SOURCE, Home
 from tests.companion.test_asking import NAME, hear
 
@@ -18,9 +18,9 @@ LAST = 40
 
 
 @pytest.fixture
-def sent(home: Home) -> list[wire.Command]:
+def sent(home: Home) -> list[contract.Command]:
     """A temple at work, all of whose tokens are stored; returns what is sent to it."""
-    sent: list[wire.Command] = []
+    sent: list[contract.Command] = []
     home.house.speak_through(lambda name, command: sent.append(command))
     hear(home)
     home.house.receive([(NAME, home.token(seq)) for seq in range(1, 11)])
@@ -28,7 +28,7 @@ def sent(home: Home) -> list[wire.Command]:
 
 
 def counts(home: Home, seq: int = LAST, source: str = SOURCE) -> None:
-    home.house.counts(NAME, wire.Count(source, seq, {God.TLALOC: seq, God.HUITZILOPOCHTLI: 0}))
+    home.house.counts(NAME, contract.Count(source, seq, {God.TLALOC: seq, God.HUITZILOPOCHTLI: 0}))
 
 
 def wait(home: Home, start_s: float, end_s: float) -> float:
@@ -43,7 +43,7 @@ def now(home: Home) -> Temple:
     return home.house.temple(NAME)
 
 
-def asked(sent: list[wire.Command]) -> list[tuple[str, int | None]]:
+def asked(sent: list[contract.Command]) -> list[tuple[str, int | None]]:
     return [(str(each.name), each.seq) for each in sent]
 
 
@@ -51,7 +51,7 @@ def asked(sent: list[wire.Command]) -> list[tuple[str, int | None]]:
 
 
 def test_a_ledger_that_stays_ahead_for_two_seconds_is_asked_for_the_rest(
-    home: Home, sent: list[wire.Command]
+    home: Home, sent: list[contract.Command]
 ) -> None:
     counts(home)
     wait(home, 0, 1.5)
@@ -61,7 +61,7 @@ def test_a_ledger_that_stays_ahead_for_two_seconds_is_asked_for_the_rest(
 
 
 def test_the_rest_is_asked_for_after_the_store_was_restored_and_no_token_falls_any_more(
-    home: Home, sent: list[wire.Command]
+    home: Home, sent: list[contract.Command]
 ) -> None:
     home.restart()
     home.house.speak_through(lambda name, command: sent.append(command))
@@ -71,7 +71,7 @@ def test_the_rest_is_asked_for_after_the_store_was_restored_and_no_token_falls_a
     assert asked(sent) == [("resend", 11)]
 
 
-def test_tokens_in_flight_are_not_asked_for(home: Home, sent: list[wire.Command]) -> None:
+def test_tokens_in_flight_are_not_asked_for(home: Home, sent: list[contract.Command]) -> None:
     counts(home)
     for seq in range(11, LAST + 1):
         wait(home, seq, seq + 0.5)
@@ -80,13 +80,13 @@ def test_tokens_in_flight_are_not_asked_for(home: Home, sent: list[wire.Command]
     assert sent == []
 
 
-def test_what_is_missing_below_a_token_is_asked_for_at_once(home: Home, sent: list[wire.Command]) -> None:
+def test_what_is_missing_below_a_token_is_asked_for_at_once(home: Home, sent: list[contract.Command]) -> None:
     home.house.receive([(NAME, home.token(15))])
     home.house.ask_for_missing(0)
     assert asked(sent) == [("resend", 11)]
 
 
-def test_what_arrives_after_a_request_ends_it(home: Home, sent: list[wire.Command]) -> None:
+def test_what_arrives_after_a_request_ends_it(home: Home, sent: list[contract.Command]) -> None:
     home.house.receive([(NAME, home.token(15))])
     home.house.ask_for_missing(0)
     home.house.receive([(NAME, home.token(seq)) for seq in (11, 12)])
@@ -96,7 +96,9 @@ def test_what_arrives_after_a_request_ends_it(home: Home, sent: list[wire.Comman
     assert len(sent) == 1
 
 
-def test_gaps_that_open_and_close_quickly_are_not_asked_for_one_by_one(home: Home, sent: list[wire.Command]) -> None:
+def test_gaps_that_open_and_close_quickly_are_not_asked_for_one_by_one(
+    home: Home, sent: list[contract.Command]
+) -> None:
     for seq in range(11, 31, 2):
         for arriving in (seq + 1, seq):
             home.house.receive([(NAME, home.token(arriving))])
@@ -107,7 +109,7 @@ def test_gaps_that_open_and_close_quickly_are_not_asked_for_one_by_one(home: Hom
     assert asked(sent) == [("resend", 11), ("resend", 31)]
 
 
-def test_a_request_is_made_again_with_growing_patience(home: Home, sent: list[wire.Command]) -> None:
+def test_a_request_is_made_again_with_growing_patience(home: Home, sent: list[contract.Command]) -> None:
     counts(home)
     times = []
     for half in range(1200):
@@ -120,16 +122,16 @@ def test_a_request_is_made_again_with_growing_patience(home: Home, sent: list[wi
     assert set(waits[6:]) == {120}
 
 
-def test_a_request_never_expires(home: Home, sent: list[wire.Command]) -> None:
+def test_a_request_never_expires(home: Home, sent: list[contract.Command]) -> None:
     counts(home)
     wait(home, 0, 2)
     assert sent[0].expires.year == 9999
-    assert wire.decode("command", wire.encode(sent[0])) == sent[0]
+    assert contract.decode("command", contract.encode(sent[0])) == sent[0]
 
 
-@pytest.mark.parametrize("state", [wire.State.LOST, wire.State.STOPPED])
+@pytest.mark.parametrize("state", [contract.State.LOST, contract.State.STOPPED])
 def test_a_temple_that_is_away_is_asked_when_it_is_back(
-    home: Home, sent: list[wire.Command], state: wire.State
+    home: Home, sent: list[contract.Command], state: contract.State
 ) -> None:
     counts(home)
     hear(home, state)
@@ -140,7 +142,7 @@ def test_a_temple_that_is_away_is_asked_when_it_is_back(
     assert asked(sent) == [("resend", 11)]
 
 
-def test_the_count_of_another_ledger_asks_for_nothing(home: Home, sent: list[wire.Command]) -> None:
+def test_the_count_of_another_ledger_asks_for_nothing(home: Home, sent: list[contract.Command]) -> None:
     counts(home, source=OTHER)
     wait(home, 0, 60)
     assert sent == []
@@ -150,13 +152,13 @@ def test_the_count_of_another_ledger_asks_for_nothing(home: Home, sent: list[wir
 
 
 def test_a_refusal_is_said_on_the_page_and_in_the_log_until_the_tokens_come(
-    home: Home, sent: list[wire.Command], caplog: pytest.LogCaptureFixture
+    home: Home, sent: list[contract.Command], caplog: pytest.LogCaptureFixture
 ) -> None:
     counts(home)
     wait(home, 0, 2)
     home.changes.clear()
     for _ in range(2):
-        home.house.replied(NAME, wire.Reply(sent[-1].id, False, error="it is late", code="expired"), 3)
+        home.house.replied(NAME, contract.Reply(sent[-1].id, False, error="it is late", code="expired"), 3)
         wait(home, 3, 7)
     assert now(home).health().code == "resend_expired"
     assert home.changes == [f"temple:{NAME}"]
@@ -177,11 +179,11 @@ def test_a_refusal_is_said_on_the_page_and_in_the_log_until_the_tokens_come(
     ],
 )
 def test_a_refusal_is_told_by_its_reason(
-    home: Home, sent: list[wire.Command], caplog: pytest.LogCaptureFixture, code: str | None, health: str
+    home: Home, sent: list[contract.Command], caplog: pytest.LogCaptureFixture, code: str | None, health: str
 ) -> None:
     counts(home)
     wait(home, 0, 2)
-    home.house.replied(NAME, wire.Reply(sent[0].id, False, error="no", code=code), 3)
+    home.house.replied(NAME, contract.Reply(sent[0].id, False, error="no", code=code), 3)
     trouble = now(home).trouble
     assert trouble is not None
     assert (trouble.code, trouble.error) == (health, "no")
@@ -189,41 +191,41 @@ def test_a_refusal_is_told_by_its_reason(
 
 
 def test_no_answer_is_said_and_a_late_one_takes_that_back(
-    home: Home, sent: list[wire.Command], caplog: pytest.LogCaptureFixture
+    home: Home, sent: list[contract.Command], caplog: pytest.LogCaptureFixture
 ) -> None:
     counts(home)
     wait(home, 0, 9.5)
     assert now(home).trouble is None
     wait(home, 10, 10)
     assert now(home).health().code == "resend_silent"
-    home.house.replied(NAME, wire.Reply(sent[-1].id, True, {"from": 11, "last_seq": LAST}), 11)
+    home.house.replied(NAME, contract.Reply(sent[-1].id, True, {"from": 11, "last_seq": LAST}), 11)
     assert now(home).health().code == "ready"
     caplog.clear()
 
 
 def test_a_temple_that_agrees_and_sends_nothing_is_named(
-    home: Home, sent: list[wire.Command], caplog: pytest.LogCaptureFixture
+    home: Home, sent: list[contract.Command], caplog: pytest.LogCaptureFixture
 ) -> None:
     counts(home)
     answered = 0
     for half in range(80):
         home.house.ask_for_missing(half / 2)
         for command in sent[answered:]:
-            home.house.replied(NAME, wire.Reply(command.id, True, {"from": 11, "last_seq": LAST}), half / 2)
+            home.house.replied(NAME, contract.Reply(command.id, True, {"from": 11, "last_seq": LAST}), half / 2)
         answered = len(sent)
     assert now(home).health().code == "resend_empty"
     caplog.clear()
 
 
 def test_a_count_that_the_temple_itself_does_not_confirm_alarms_nobody(
-    home: Home, sent: list[wire.Command], caplog: pytest.LogCaptureFixture
+    home: Home, sent: list[contract.Command], caplog: pytest.LogCaptureFixture
 ) -> None:
     counts(home, seq=10**9)
     answered = 0
     for half in range(400):
         home.house.ask_for_missing(half / 2)
         for command in sent[answered:]:
-            home.house.replied(NAME, wire.Reply(command.id, True, {"from": 11, "last_seq": 10}), half / 2)
+            home.house.replied(NAME, contract.Reply(command.id, True, {"from": 11, "last_seq": 10}), half / 2)
         answered = len(sent)
     assert now(home).health().code == "ready"
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
@@ -231,18 +233,18 @@ def test_a_count_that_the_temple_itself_does_not_confirm_alarms_nobody(
 
 @pytest.mark.parametrize("result", [None, {}, {"last_seq": "many"}, {"last_seq": -(10**400)}])
 def test_an_answer_of_another_shape_breaks_nothing(
-    home: Home, sent: list[wire.Command], result: dict[str, object] | None
+    home: Home, sent: list[contract.Command], result: dict[str, object] | None
 ) -> None:
     counts(home)
     wait(home, 0, 2)
-    home.house.replied(NAME, wire.Reply(sent[0].id, True, result), 3)
-    home.house.replied(NAME, wire.Reply("9" * 32, False, error="nobody's"), 3)
+    home.house.replied(NAME, contract.Reply(sent[0].id, True, result), 3)
+    home.house.replied(NAME, contract.Reply("9" * 32, False, error="nobody's"), 3)
     wait(home, 3, 4)
     assert now(home).health().code == "ready"
 
 
 def test_a_temple_whose_clock_is_ten_years_off_gives_its_tokens_all_the_same(
-    home: Home, sent: list[wire.Command]
+    home: Home, sent: list[contract.Command]
 ) -> None:
     counts(home)
     wait(home, 0, 1.5)

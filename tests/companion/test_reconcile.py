@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from companion.games.kit import Move
-from companion.reconcile import Sheet, reconciled
-from companion.table import HouseError
-from controller import wire
+from companion.model.reconcile import Sheet, reconciled
+from companion.model.table import ServiceError
+from templo import contract
 from tests.brokers import mosquitto
 from tests.companion.conftest import OTHER, SOURCE, Home
 from tests.companion.test_intake import Temple, eventually, listening, status
@@ -21,7 +21,7 @@ def sheet(home: Home, table_id: str) -> Sheet:
     table = home.house.table(table_id)
     reckoning = table.game.reckoning(table.state)
     assert reckoning is not None
-    way = home.house.on_way(table.temple) if table.temple else dict.fromkeys(wire.God, 0)
+    way = home.house.on_way(table.temple) if table.temple else dict.fromkeys(contract.God, 0)
     return reconciled(home.house.fallen(table_id), reckoning, way)
 
 
@@ -66,12 +66,12 @@ def test_several_moves_need_a_seat_a_fresh_version_and_something_to_do(home: Hom
     table_id, east = doubtful(home, 2)
     version = home.house.table(table_id).version
     assert home.house.play_all(table_id, east, "east", claims(2, "west"), 1, "stale").stale
-    with pytest.raises(HouseError, match="not_your_seat"):
+    with pytest.raises(ServiceError, match="not_your_seat"):
         home.house.play_all(table_id, east, "north", claims(2, "west"), version, "a")
-    with pytest.raises(HouseError, match="not_seated"):
+    with pytest.raises(ServiceError, match="not_seated"):
         home.house.play_all(table_id, "0" * 32, "east", claims(2, "west"), version, "a")
     for moves in ([], [Move("@undo")], [*claims(1, "east"), Move("@free", ("east",))]):
-        with pytest.raises(HouseError, match="bad_move"):
+        with pytest.raises(ServiceError, match="bad_move"):
             home.house.play_all(table_id, east, "east", moves, version, "a")
     assert home.house.table(table_id).version == version
 
@@ -81,9 +81,9 @@ def test_law_whatever_fell_is_counted_waiting_or_dismissed(home: Home, seed: int
     random = Random(seed)
     table = home.table(temple="templo", apocalypse_tokens=360)
     east, north = home.seated(table), home.seated(table, "north", "Beto")
-    fell = dict.fromkeys(wire.God, 0)
+    fell = dict.fromkeys(contract.God, 0)
     for seq in range(1, 40):
-        god = random.choice(list(wire.God))
+        god = random.choice(list(contract.God))
         flags = random.choice([(), (), ("jam",), ("test",)])
         home.house.receive([("templo", home.token(seq, god, *flags))])
         fell[god] += "test" not in flags
@@ -111,7 +111,7 @@ def test_a_token_that_the_game_never_heard_of_is_the_first_thing_said(home: Home
     stray = home.house.fallen(table_id)[0]
     reckoning = home.house.table(table_id).game.reckoning(home.house.table(table_id).state)
     assert reckoning is not None
-    unknown = reconciled([stray, stray, stray], reckoning, dict.fromkeys(wire.God, 0))
+    unknown = reconciled([stray, stray, stray], reckoning, dict.fromkeys(contract.God, 0))
     assert (unknown.verdict, unknown.all_of("missing")) == ("missing", 2)
 
 
@@ -127,9 +127,9 @@ def test_tokens_go_to_the_table_that_their_temple_served(home: Home) -> None:
 def test_what_a_ledger_holds_beyond_what_arrived_is_on_its_way(home: Home) -> None:
     home.table(temple="templo")
     home.house.receive([("templo", home.token(1)), ("templo", home.token(2, "tlaloc", "test"))])
-    tlaloc, other = wire.God.TLALOC, wire.God.HUITZILOPOCHTLI
+    tlaloc, other = contract.God.TLALOC, contract.God.HUITZILOPOCHTLI
     assert home.house.on_way("templo") == {tlaloc: 0, other: 0}
-    home.house.counts("templo", wire.Count(SOURCE, 5, {tlaloc: 4, other: 1}))
+    home.house.counts("templo", contract.Count(SOURCE, 5, {tlaloc: 4, other: 1}))
     assert home.house.on_way("templo") == {tlaloc: 2, other: 1}
     home.house.receive([("templo", home.token(4, "huitzilopochtli"))])
     assert home.house.on_way("templo") == {tlaloc: 2, other: 0}
@@ -140,7 +140,7 @@ def test_what_a_ledger_holds_beyond_what_arrived_is_on_its_way(home: Home) -> No
 def test_the_count_of_a_stranger_says_nothing(home: Home) -> None:
     home.table(temple="templo")
     home.house.receive([("templo", home.token(1))])
-    home.house.counts("templo", wire.Count(OTHER, 50, dict.fromkeys(wire.God, 25)))
+    home.house.counts("templo", contract.Count(OTHER, 50, dict.fromkeys(contract.God, 25)))
     assert sum(home.house.on_way("templo").values()) == 0
 
 
@@ -148,7 +148,7 @@ def test_a_count_that_was_retained_is_heard_by_a_companion_that_starts(home: Hom
     home.table(temple="templo")
     with mosquitto(tmp_path) as broker:
         temple = Temple(broker.host, broker.port)
-        temple.says(wire.Count(SOURCE, 3, {wire.God.TLALOC: 3, wire.God.HUITZILOPOCHTLI: 0}), retain=True)
+        temple.says(contract.Count(SOURCE, 3, {contract.God.TLALOC: 3, contract.God.HUITZILOPOCHTLI: 0}), retain=True)
         temple.says(status(), retain=True)
         with listening(home, broker.host, broker.port):
             eventually(lambda: sum(home.house.on_way("templo").values()) == 3)

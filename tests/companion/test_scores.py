@@ -8,29 +8,29 @@ from pathlib import Path
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
-from companion.scores import score_of
-from companion.table import Table
-from controller import wire
+from companion.model.scores import score_of
+from companion.model.table import Table
+from templo import contract
 from tests.brokers import mosquitto
 from tests.companion.conftest import Home
 from tests.companion.test_intake import Temple, eventually, listening, status
 
-H, T = wire.God.HUITZILOPOCHTLI, wire.God.TLALOC
+H, T = contract.God.HUITZILOPOCHTLI, contract.God.TLALOC
 
 
-def score(home: Home, table: Table) -> wire.Score:
+def score(home: Home, table: Table) -> contract.Score:
     return score_of(home.house.table(table.id), home.house.fallen)
 
 
 def test_a_temple_without_a_table_has_a_score_of_nothing(home: Home) -> None:
-    assert score_of(None, home.house.fallen) == wire.Score(None, {H: 0, T: 0})
+    assert score_of(None, home.house.fallen) == contract.Score(None, {H: 0, T: 0})
 
 
 def test_tokens_that_count_are_the_score_and_those_that_wait_or_test_are_not(home: Home) -> None:
     table = home.table(temple="templo")
     home.house.receive([("templo", home.token(1)), ("templo", home.token(2, str(H))), ("templo", home.token(3))])
     home.house.receive([("templo", home.token(4, "tlaloc", "jam")), ("templo", home.token(5, "tlaloc", "test"))])
-    assert score(home, table) == wire.Score(table.id, {H: 1, T: 2})
+    assert score(home, table) == contract.Score(table.id, {H: 1, T: 2})
 
 
 def market(home: Home) -> Table:
@@ -44,7 +44,7 @@ def test_a_game_that_reckons_no_tokens_is_scored_by_what_fell_for_it(home: Home)
     table = market(home)
     assert table.game.reckoning(table.state) is None
     home.house.receive([("templo", home.token(1)), ("templo", home.token(2))])
-    assert score_of(table, lambda _: home.house.temple("templo").recent) == wire.Score(table.id, {H: 0, T: 2})
+    assert score_of(table, lambda _: home.house.temple("templo").recent) == contract.Score(table.id, {H: 0, T: 2})
 
 
 def test_a_token_that_falls_for_a_game_without_a_use_for_it_is_kept_and_enters_no_log(home: Home) -> None:
@@ -53,14 +53,14 @@ def test_a_token_that_falls_for_a_game_without_a_use_for_it_is_kept_and_enters_n
     assert receipt.seq == 1
     assert home.house.temple("templo").totals[T] == 1
     assert home.house.table(table.id).version == table.version
-    assert score(home, table) == wire.Score(table.id, {H: 0, T: 0})
+    assert score(home, table) == contract.Score(table.id, {H: 0, T: 0})
 
 
 class Watcher:
     """Somebody who comes later and takes what is retained, and what changes."""
 
     def __init__(self, host: str, port: int) -> None:
-        self.scores: list[wire.Score] = []
+        self.scores: list[contract.Score] = []
         self.client = mqtt.Client(CallbackAPIVersion.VERSION2)
         self.client.on_connect = lambda client, *_: client.subscribe("templo/templo/score", 1)
         self.client.on_message = self._on_message
@@ -68,8 +68,8 @@ class Watcher:
         self.client.loop_start()
 
     def _on_message(self, _client: object, _data: object, message: mqtt.MQTTMessage) -> None:
-        score = wire.decode("score", bytes(message.payload))
-        assert isinstance(score, wire.Score)
+        score = contract.decode("score", bytes(message.payload))
+        assert isinstance(score, contract.Score)
         self.scores.append(score)
 
     def leave(self) -> None:
@@ -88,15 +88,15 @@ def test_the_score_is_retained_follows_the_game_and_is_said_again_to_a_broker_th
         eventually(lambda: temple.acked() == 1)
         time.sleep(1.5)
         watcher = Watcher(broker.host, broker.port)
-        eventually(lambda: watcher.scores == [wire.Score(table.id, {H: 0, T: 1})])
+        eventually(lambda: watcher.scores == [contract.Score(table.id, {H: 0, T: 1})])
         temple.says(home.token(2, str(H)))
-        eventually(lambda: watcher.scores[-1] == wire.Score(table.id, {H: 1, T: 1}))
+        eventually(lambda: watcher.scores[-1] == contract.Score(table.id, {H: 1, T: 1}))
         home.house.serve(table.id, None)
-        eventually(lambda: watcher.scores[-1] == wire.Score(None, {H: 0, T: 0}))
+        eventually(lambda: watcher.scores[-1] == contract.Score(None, {H: 0, T: 0}))
         watcher.leave()
         temple.close()
         broker.kill()
         broker.start()
         late = Watcher(broker.host, broker.port)
-        eventually(lambda: late.scores == [wire.Score(None, {H: 0, T: 0})], 30)
+        eventually(lambda: late.scores == [contract.Score(None, {H: 0, T: 0})], 30)
         late.leave()

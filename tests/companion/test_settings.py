@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from companion.settings import Settings, SettingsError, load
-from companion.store import SqlStore, StoreError
+from companion.adapters.sql_store import SqlStore, StoreError
+from companion.cli.settings import Settings, SettingsError, load
 
 
 def written(tmp_path: Path, text: str) -> Path:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from paho.mqtt import client as paho
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from controller import wire
+from templo import contract
 
 ROOT = Path(__file__).parents[2]
 
@@ -126,18 +126,21 @@ class Companion:
     `acknowledges` may be switched off. `heard` holds every message, in order; `kept` each token by its number.
     """
 
-    def __init__(self, port: int, temple: str = "templo", v5: bool = False, name: str = "companion") -> None:
+    def __init__(
+        self, port: int, temple: str = "templo", v5: bool = False, name: str = "companion", user: str | None = None
+    ) -> None:
         self.temple = temple
         self.acknowledges = True
-        self.heard: list[wire.Message] = []
-        self.kept: dict[tuple[str, int], wire.Token] = {}
-        self.clashes: list[wire.Token] = []
+        self.heard: list[contract.Message] = []
+        self.kept: dict[tuple[str, int], contract.Token] = {}
+        self.clashes: list[contract.Token] = []
         self._news = threading.Condition()
         self._client = paho.Client(
             CallbackAPIVersion.VERSION2,
             client_id=f"{name}-{os.getpid()}",
             protocol=MQTTProtocolVersion.MQTTv5 if v5 else MQTTProtocolVersion.MQTTv311,
         )
+        self._client.username_pw_set(user)
         self._client.reconnect_delay_set(1, 1)
         self._client.on_connect = self._on_connect
         self._client.on_message = self._on_message
@@ -151,21 +154,21 @@ class Companion:
         self._client.disconnect()
         self._client.loop_stop()
 
-    def say(self, message: wire.Message, retain: bool = False) -> None:
-        self._client.publish(wire.topic(self.temple, message.leaf), wire.encode(message), 1, retain)
+    def say(self, message: contract.Message, retain: bool = False) -> None:
+        self._client.publish(contract.topic(self.temple, message.leaf), contract.encode(message), 1, retain)
 
     def say_bytes(self, leaf: str, payload: bytes) -> None:
-        self._client.publish(wire.topic(self.temple, leaf), payload, 1)
+        self._client.publish(contract.topic(self.temple, leaf), payload, 1)
 
-    def tokens(self) -> list[wire.Token]:
+    def tokens(self) -> list[contract.Token]:
         """Return every token that came, repeats included."""
-        return [message for message in list(self.heard) if isinstance(message, wire.Token)]
+        return [message for message in list(self.heard) if isinstance(message, contract.Token)]
 
-    def statuses(self) -> list[wire.Status]:
-        return [message for message in list(self.heard) if isinstance(message, wire.Status)]
+    def statuses(self) -> list[contract.Status]:
+        return [message for message in list(self.heard) if isinstance(message, contract.Status)]
 
-    def replies(self) -> list[wire.Reply]:
-        return [message for message in list(self.heard) if isinstance(message, wire.Reply)]
+    def replies(self) -> list[contract.Reply]:
+        return [message for message in list(self.heard) if isinstance(message, contract.Reply)]
 
     def until(self, happened: Callable[[], Any], timeout_s: float = 60) -> Any:
         """Wait until something holds of what was heard."""
@@ -180,17 +183,17 @@ class Companion:
         client.subscribe(f"templo/{self.temple}/+", qos=1)
 
     def _on_message(self, _client: Any, _data: Any, arrived: paho.MQTTMessage) -> None:
-        _, leaf = wire.parse_topic(arrived.topic)
-        if leaf in (wire.Ack.leaf, wire.Command.leaf):
+        _, leaf = contract.parse_topic(arrived.topic)
+        if leaf in (contract.Ack.leaf, contract.Command.leaf):
             return
-        message = wire.decode(leaf, bytes(arrived.payload))
+        message = contract.decode(leaf, bytes(arrived.payload))
         with self._news:
             self.heard.append(message)
-            if isinstance(message, wire.Token):
+            if isinstance(message, contract.Token):
                 self._keep(message)
             self._news.notify_all()
 
-    def _keep(self, token: wire.Token) -> None:
+    def _keep(self, token: contract.Token) -> None:
         kept = self.kept.setdefault((token.source, token.seq), token)
         if kept.token != token.token:
             self.clashes.append(token)
@@ -200,7 +203,7 @@ class Companion:
             while (token.source, seq + 1) in self.kept:
                 seq += 1
             if all((token.source, each) in self.kept for each in range(max(1, seq - 40), seq)):
-                self.say(wire.Ack(token.source, seq))
+                self.say(contract.Ack(token.source, seq))
 
 
 def eventually(happened: Callable[[], Any], timeout_s: float = 60) -> Any:

@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from controller import learned, wire
-from controller.beams import Level
-from controller.calibration import Calibration
-from controller.counting import MS, SECOND, Limits
-from controller.diagnosis import Answer
-from controller.herald import Identity
-from controller.items import Heard, Item, Stop
-from controller.ledger import Fallen, Ledger, LedgerTrouble
-from controller.link import Up
-from controller.pipeline import Clock, Pipeline
-from controller.wire import God, Kind, Timing, Trouble
+from controller.adapters import learned_file
+from controller.adapters.sqlite_ledger import Ledger
+from controller.core.calibration import Calibration
+from controller.core.counting import MS, SECOND, Limits
+from controller.core.diagnosis import Answer
+from controller.core.messages import BrokerConnected, EdgeSeen, PipelineMessage, Stop
+from controller.core.pipeline import Pipeline
+from controller.core.ports import Clock, LedgerTrouble, Level, UnnumberedToken
+from controller.core.publisher import Identity
+from templo import contract
+from templo.contract import God, Kind, Timing, Trouble
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 IDENTITY = Identity("templo", "a" * 32, Kind.PI, "0.1.0", Timing.KERNEL)
@@ -46,13 +46,13 @@ class Disk:
         self.check()
 
         class Refusing(Ledger):
-            def after(self, seq: int, limit: int) -> list[wire.Token]:
+            def after(self, seq: int, limit: int) -> list[contract.Token]:
                 disk.check()
                 return super().after(seq, limit)
 
             def record(
-                self, tokens: Sequence[Fallen], boards: Mapping[str, tuple[int, int]] | None = None
-            ) -> list[wire.Token]:
+                self, tokens: Sequence[UnnumberedToken], boards: Mapping[str, tuple[int, int]] | None = None
+            ) -> list[contract.Token]:
                 disk.check()
                 recorded = super().record(tokens, boards)
                 disk.commits.append(len(recorded))
@@ -60,6 +60,13 @@ class Disk:
                     disk.fails_after_commit = False
                     raise LedgerTrouble(Trouble.LEDGER_FAILING, "the sync failed")
                 return recorded
+
+            def renew(self, source: str, reason: str, at: datetime) -> None:
+                disk.check()
+                super().renew(source, reason, at)
+                if disk.fails_after_commit:
+                    disk.fails_after_commit = False
+                    raise LedgerTrouble(Trouble.LEDGER_FAILING, "the sync failed")
 
         ledger = Refusing.open(self.path, lambda: "5" * 32)
         _opened.append(ledger)
@@ -76,11 +83,13 @@ class Broker:
     def __init__(self) -> None:
         self.up = False
         self.slow = False
-        self.told: list[wire.Message] = []
+        self.told: list[contract.Message] = []
 
-    def publish(self, message: wire.Message, *, retain: bool = False) -> bool:
+    def publish(self, message: contract.Message, *, retain: bool = False) -> bool:
         if self.up:
-            assert retain == isinstance(message, wire.Status | wire.Count | wire.Noise | wire.Findings)
+            assert retain == isinstance(
+                message, contract.Status | contract.Count | contract.Noise | contract.Findings
+            )
             self.told.append(message)
         return self.up
 
@@ -88,13 +97,13 @@ class Broker:
         return self.slow
 
     def tokens(self) -> list[tuple[int, bool]]:
-        return [(message.seq, message.replayed) for message in self.told if isinstance(message, wire.Token)]
+        return [(message.seq, message.replayed) for message in self.told if isinstance(message, contract.Token)]
 
-    def statuses(self) -> list[wire.Status]:
-        return [message for message in self.told if isinstance(message, wire.Status)]
+    def statuses(self) -> list[contract.Status]:
+        return [message for message in self.told if isinstance(message, contract.Status)]
 
-    def replies(self) -> list[wire.Reply]:
-        return [message for message in self.told if isinstance(message, wire.Reply)]
+    def replies(self) -> list[contract.Reply]:
+        return [message for message in self.told if isinstance(message, contract.Reply)]
 
 
 class Rig:
@@ -106,6 +115,7 @@ class Rig:
         opened: bool = True,
         prove: Callable[[], Mapping[God, Answer] | None] = lambda: None,
         chosen: frozenset[str] = frozenset(),
+        new_id: Callable[[], str] | None = None,
     ) -> None:
         self.now_ns = 1000 * SECOND
         self.disk = Disk(folder / "ledger.sqlite3")
@@ -119,15 +129,15 @@ class Rig:
             reopen=self.disk.open,
             outlet=self.broker,
             clock=Clock(lambda: self.now_ns, lambda: NOON + timedelta(microseconds=self.now_ns // 1000)),
-            new_id=lambda: next(ids),
+            new_id=new_id or ids.__next__,
             break_beam=None,
             calibration=Calibration(
-                Limits(), chosen, learned.load(folder), lambda measured: learned.save(folder, measured)
+                Limits(), chosen, learned_file.load(folder), lambda measured: learned_file.save(folder, measured)
             ),
             prove=prove,
         )
 
-    def take(self, *items: Item, after_ns: int = 0) -> None:
+    def take(self, *items: PipelineMessage, after_ns: int = 0) -> None:
         """Let the pipeline work through items, a while later."""
         self.now_ns += after_ns
         for item in items:
@@ -136,19 +146,19 @@ class Rig:
 
     def connect(self) -> None:
         self.broker.up = True
-        self.take(Up())
+        self.take(BrokerConnected())
 
     def token(self, god: God = God.TLALOC, width_ms: float = 12) -> None:
         """Let a token fall."""
         at_ns = self.now_ns
-        self.take(Heard(god, at_ns, True), Heard(god, at_ns + round(width_ms * MS), False), after_ns=0)
+        self.take(EdgeSeen(god, at_ns, True), EdgeSeen(god, at_ns + round(width_ms * MS), False), after_ns=0)
         self.take(after_ns=round((width_ms + 8) * MS))
 
     def stop(self) -> None:
         self.pipeline.queue.put(Stop())
         self.pipeline.run()
 
-    def ledger(self) -> list[wire.Token]:
+    def ledger(self) -> list[contract.Token]:
         ledger = Ledger.open(self.disk.path, str, read_only=True)
         try:
             return list(ledger.tokens())

@@ -13,8 +13,8 @@ from typing import TypeAlias
 import pytest
 from paho.mqtt import publish, subscribe
 
-from controller import wire
-from controller.wire import Beam, CommandName, Flag, God, Kind, State, Timing
+from templo import contract
+from templo.contract import Beam, CommandName, Flag, God, Kind, State, Timing
 from tests.brokers import Broker, mosquitto, nats
 from tests.controller.program import Companion, Starter, Temple, eventually
 
@@ -52,7 +52,7 @@ def test_a_token_reaches_the_companion_with_everything_the_contract_says(
             assert token.at - before < timedelta(minutes=2)
             assert not token.replayed
         exactly_once(temple, companion)
-        counts = companion.until(lambda: [m for m in companion.heard if isinstance(m, wire.Count) and m.seq == 2])
+        counts = companion.until(lambda: [m for m in companion.heard if isinstance(m, contract.Count) and m.seq == 2])
         assert counts[-1].totals == dict.fromkeys(God, 1)
         assert companion.statuses()[-1].beams == dict.fromkeys(God, Beam.CLEAR)
         assert temple.stop() == 0
@@ -68,7 +68,9 @@ def test_what_is_retained_tells_a_late_companion_how_the_temple_is(
         temple.drop("huitzilopochtli", 3)
         with Companion(broker.port) as companion:
             companion.until(lambda: companion.statuses() and companion.statuses()[-1].state is State.READY)
-            counts = companion.until(lambda: [m for m in companion.heard if isinstance(m, wire.Count) and m.seq == 3])
+            counts = companion.until(
+                lambda: [m for m in companion.heard if isinstance(m, contract.Count) and m.seq == 3]
+            )
             assert counts[-1].totals == {God.HUITZILOPOCHTLI: 3, God.TLALOC: 0}
 
 
@@ -200,12 +202,12 @@ def test_a_beam_held_dark_is_an_alert_and_one_token_flagged_jam(tmp_path: Path, 
 # -- what a companion may ask --
 
 
-def ask(companion: Companion, name: CommandName, **more: object) -> wire.Reply:
+def ask(companion: Companion, name: CommandName, **more: object) -> contract.Reply:
     """Send a command and wait for its reply."""
     number = secrets.token_hex(16)
     expires = more.pop("expires", datetime.now(UTC) + timedelta(seconds=30))
-    companion.say(wire.Command(number, name, expires, **more))  # type: ignore[arg-type]
-    reply: wire.Reply = companion.until(lambda: next((r for r in companion.replies() if r.id == number), None))
+    companion.say(contract.Command(number, name, expires, **more))  # type: ignore[arg-type]
+    reply: contract.Reply = companion.until(lambda: next((r for r in companion.replies() if r.id == number), None))
     return reply
 
 
@@ -257,17 +259,17 @@ def test_what_a_temple_cannot_do_it_refuses_in_plain_words(tmp_path: Path, start
 def test_junk_and_foreign_acknowledgements_disturb_nothing(tmp_path: Path, started: Starter) -> None:
     with mosquitto(tmp_path) as broker, Companion(broker.port) as companion:
         companion.acknowledges = False
-        companion.say(wire.Ack("00" * 16, 7), retain=True)
+        companion.say(contract.Ack("00" * 16, 7), retain=True)
         temple = started(broker.port)
         source = companion.until(lambda: companion.statuses())[-1].source
         for junk in (b"", b"\xff\x00", b"[]", b'{"v":9}', b"{" * 9000, b'{"v":1,"source":"x","seq":-1}'):
             companion.say_bytes("ack", junk)
             companion.say_bytes("command", junk)
-        companion.say(wire.Ack("00" * 16, 7))
+        companion.say(contract.Ack("00" * 16, 7))
         temple.drop("tlaloc", 3)
         companion.until(lambda: len(companion.kept) == 3)
         assert temple.report()["delivered"] == 0
-        companion.say(wire.Ack(str(source), 3))
+        companion.say(contract.Ack(str(source), 3))
         eventually(lambda: temple.report()["delivered"] == 3)
         assert "ignored what came under 'templo/templo/ack'" in temple.log()
         assert "retained" in temple.log()
@@ -279,9 +281,10 @@ def test_an_acknowledgement_beyond_the_ledger_means_that_it_came_from_a_backup(
     with mosquitto(tmp_path) as broker, Companion(broker.port) as companion:
         temple = started(broker.port)
         source = str(companion.until(lambda: companion.statuses())[-1].source)
-        companion.say(wire.Ack(source, 50))
+        companion.say(contract.Ack(source, 50))
         alert = companion.until(lambda: [each for each in companion.statuses() if each.state is State.ALERT])[-1]
-        assert alert.trouble is wire.Trouble.LEDGER_RESTORED
+        assert [notice.code for notice in alert.notices] == ["ledger_restored"]
+        assert alert.source != source
         temple.drop("tlaloc", 2)
         exactly_once(temple, companion)
 
@@ -326,7 +329,7 @@ def test_a_status_that_junk_has_taken_the_place_of_is_said_again(
     """Else a companion that starts later would not find the temple until its health next changed."""
     with make(tmp_path) as broker:
         temple = started(broker.port)
-        topic = wire.topic("templo", wire.Status.leaf)
+        topic = contract.topic("templo", contract.Status.leaf)
         eventually(lambda: temple.report()["broker"]["protocol"])
         publish.single(topic, junk, qos=1, retain=True, port=broker.port)
 
@@ -334,6 +337,6 @@ def test_a_status_that_junk_has_taken_the_place_of_is_said_again(
             return bytes(subscribe.simple(topic, qos=1, port=broker.port).payload)
 
         eventually(lambda: retained() != junk)
-        status = wire.decode(wire.Status.leaf, retained())
-        assert isinstance(status, wire.Status)
+        status = contract.decode(contract.Status.leaf, retained())
+        assert isinstance(status, contract.Status)
         assert status.state is State.READY

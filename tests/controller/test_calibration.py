@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller import learned
-from controller.counting import MS, SECOND, Limits
-from controller.items import Calibrate
-from controller.learned import Measured
-from controller.wire import Flag, God
+from controller.adapters import learned_file
+from controller.core import learned_limits
+from controller.core.counting import MS, SECOND, Limits
+from controller.core.learned_limits import Measured
+from controller.core.messages import CalibrationRequest
+from templo.contract import Flag, God
 from tests.brokers import free_port
 from tests.controller.program import Temple, call, command, environment
 from tests.controller.rig import Rig
@@ -29,13 +30,13 @@ def rig(tmp_path: Path) -> Rig:
 
 def begin(rig: Rig, number: int = 5, god: God = God.TLALOC) -> Answers:
     answers: Answers = []
-    rig.take(Calibrate(god, number, None, answers.append))
+    rig.take(CalibrationRequest(god, number, None, answers.append))
     return answers
 
 
 def decide(rig: Rig, keep: bool, god: God = God.TLALOC) -> Mapping[str, object]:
     answers: Answers = []
-    rig.take(Calibrate(god, None, keep, answers.append))
+    rig.take(CalibrationRequest(god, None, keep, answers.append))
     return answers[0]
 
 
@@ -64,7 +65,7 @@ def test_nothing_changes_without_a_yes(rig: Rig, tmp_path: Path) -> None:
     begin(rig, 1)
     rig.token(width_ms=10)
     assert decide(rig, keep=False)["kept"] is False
-    assert learned.load(tmp_path) == {}
+    assert learned_file.load(tmp_path) == {}
     rig.token(width_ms=30)
     assert Flag.OVERLAP not in rig.ledger()[-1].flags
     assert "nothing is proposed" in str(decide(rig, keep=True)["error"])
@@ -141,7 +142,7 @@ def test_what_cannot_be_saved_changes_nothing(rig: Rig, tmp_path: Path) -> None:
 def test_whatever_was_measured_the_limits_count_it(low_ms: float, times: float, tokens: int) -> None:
     """Every measured token of 1 ms or more is one token, in the band, and no jam."""
     low, high = round(low_ms * MS), round(low_ms * times * MS)
-    found = learned.limits(Limits(), frozenset(), {God.TLALOC: Measured(low, high, tokens)})
+    found = learned_limits.limits(Limits(), frozenset(), {God.TLALOC: Measured(low, high, tokens)})
     assert found.band is not None
     assert found.narrow is not None
     assert found.min_break < found.max_break
@@ -158,8 +159,8 @@ def test_whatever_was_measured_the_limits_count_it(low_ms: float, times: float, 
 def test_a_file_that_cannot_be_read_is_as_good_as_none_and_said_so(
     tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    (tmp_path / learned.FILE_NAME).write_text(text)
-    assert learned.load(tmp_path) == {}
+    (tmp_path / learned_file.FILE_NAME).write_text(text)
+    assert learned_file.load(tmp_path) == {}
     assert "cannot be read" in caplog.text
 
 
@@ -177,5 +178,5 @@ def test_the_command_line_measures_asks_and_saves(tmp_path: Path, temples: list[
     assert "Widths           12, 12, 12, 12 ms" in words
     assert "band_ms          none -> 18" in words
     assert "Saved, and used from now on." in words
-    assert learned.load(tmp_path / "state")[God.TLALOC].high_ns == 12 * MS
+    assert learned_file.load(tmp_path / "state")[God.TLALOC].high_ns == 12 * MS
     assert call("calibrate", "tlaloc", "--state", str(tmp_path)).returncode == 1

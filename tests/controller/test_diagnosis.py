@@ -10,25 +10,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller import diagnosis, wire
-from controller.counting import MS, SECOND, Counter, Edge, Limits
-from controller.diagnosis import Answer, Observed, diagnose, proof
-from controller.items import Heard, Read
-from controller.link import Came
-from controller.plain import FINDINGS, told_selftest
-from controller.rehearsal import rehearse
-from controller.script import read
-from controller.wire import Beam, CommandName, God
+from controller.app.explanations import FINDINGS, told_selftest
+from controller.core import diagnosis
+from controller.core.counting import MS, SECOND, Counter, Edge, Limits
+from controller.core.diagnosis import Answer, Observed, diagnose, proof
+from controller.core.messages import EdgeSeen, LevelRead, MessageReceived
+from controller.simulation.fast import play_fast
+from controller.simulation.parser import read
+from templo import contract
+from templo.contract import Beam, CommandName, God
 from tests.brokers import mosquitto
 from tests.controller.program import ROOT, Companion, Temple
 from tests.controller.rig import NOON, Rig
 
-SCENARIOS = ROOT / "controller" / "scenarios"
+SCENARIOS = ROOT / "controller" / "simulation" / "scenarios"
 
 
-def command(rig: Rig, name: CommandName, number: int = 1, **more: object) -> Came:
+def command(rig: Rig, name: CommandName, number: int = 1, **more: object) -> MessageReceived:
     expires = NOON + timedelta(microseconds=rig.now_ns // 1000, seconds=10)
-    return Came(wire.Command(f"{number:032x}", name, expires, **more))  # type: ignore[arg-type]
+    return MessageReceived(contract.Command(f"{number:032x}", name, expires, **more))  # type: ignore[arg-type]
 
 
 # -- by its edges --
@@ -57,7 +57,7 @@ def test_a_fault_is_told_with_what_to_do(tmp_path: Path, scenario: str, code: st
     """The one thing, and no other: a fault that looks like a second one is told once."""
     ids = (f"{number:032x}" for number in itertools.count(1))
     script = read((SCENARIOS / f"{scenario}.toml").read_bytes())
-    outcome = rehearse(script, Limits(), tmp_path / "ledger.sqlite3", lambda: next(ids))
+    outcome = play_fast(script, Limits(), tmp_path / "ledger.sqlite3", lambda: next(ids))
     assert [finding["code"] for finding in outcome.findings(God.TLALOC)] == [code]
     lines = list(told_selftest(outcome.selftest))
     tlaloc = next(number for number, line in enumerate(lines) if line.startswith("  Tlaloc"))
@@ -69,8 +69,8 @@ def test_a_fault_is_told_with_what_to_do(tmp_path: Path, scenario: str, code: st
 def test_a_flicker_that_is_over_is_told_for_ten_minutes(rig: Rig) -> None:
     for number in range(70):
         rig.take(
-            Heard(God.TLALOC, rig.now_ns + number * 10 * MS, True),
-            Heard(God.TLALOC, rig.now_ns + number * 10 * MS + MS, False),
+            EdgeSeen(God.TLALOC, rig.now_ns + number * 10 * MS, True),
+            EdgeSeen(God.TLALOC, rig.now_ns + number * 10 * MS + MS, False),
         )
     rig.take(after_ns=5 * SECOND)
     assert codes(rig) == ["flickered"]
@@ -80,9 +80,9 @@ def test_a_flicker_that_is_over_is_told_for_ten_minutes(rig: Rig) -> None:
 
 @pytest.mark.usefixtures("expects_warnings")
 def test_a_beam_that_is_heard_again_is_deaf_no_more(rig: Rig) -> None:
-    rig.take(Read(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
+    rig.take(LevelRead(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
     assert codes(rig) == ["deaf"]
-    rig.take(Heard(God.TLALOC, rig.now_ns, False), after_ns=SECOND)
+    rig.take(EdgeSeen(God.TLALOC, rig.now_ns, False), after_ns=SECOND)
     assert "deaf" not in codes(rig)
 
 
@@ -174,8 +174,8 @@ def test_a_companion_that_asks_for_a_selftest_gets_what_the_contract_can_carry(r
     rig.take(command(rig, CommandName.SELFTEST))
     (reply,) = rig.broker.replies()
     assert reply.ok
-    assert wire.decode("reply", wire.encode(reply)) == reply
-    assert len(wire.encode(reply)) < 4096
+    assert contract.decode("reply", contract.encode(reply)) == reply
+    assert len(contract.encode(reply)) < 4096
 
 
 def test_a_selftest_and_a_calibration_travel_over_a_real_broker(tmp_path: Path, temples: list[Temple]) -> None:
@@ -183,14 +183,14 @@ def test_a_selftest_and_a_calibration_travel_over_a_real_broker(tmp_path: Path, 
         temples.append(Temple(tmp_path / "state", broker.port).start())
         expires = NOON + timedelta(days=3650)
         companion.until(companion.statuses)
-        companion.say(wire.Command("1" * 32, CommandName.SELFTEST, expires))
+        companion.say(contract.Command("1" * 32, CommandName.SELFTEST, expires))
         reply = companion.until(companion.replies)[0]
         assert reply.result["beams"]["tlaloc"]["findings"] == [{"code": "unproved"}]
-        companion.say(wire.Command("2" * 32, CommandName.CALIBRATE, expires, god=God.TLALOC, count=3))
+        companion.say(contract.Command("2" * 32, CommandName.CALIBRATE, expires, god=God.TLALOC, count=3))
         temples[0].drop("tlaloc", 3)
         reply = companion.until(lambda: companion.replies()[1:])[0]
         assert reply.result["widths_ms"] == [12, 12, 12]
-        companion.say(wire.Command("3" * 32, CommandName.CALIBRATE, expires, god=God.TLALOC, keep=True))
+        companion.say(contract.Command("3" * 32, CommandName.CALIBRATE, expires, god=God.TLALOC, keep=True))
         reply = companion.until(lambda: companion.replies()[2:])[0]
         assert reply.result["limits"]["band_ms"] == 18
         assert [row["flags"] for row in temples[0].ledger()] == [["simulated", "test"]] * 3

@@ -20,10 +20,10 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from paho.mqtt import client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
-from controller import wire
-from controller.discovery import announcement
-from controller.herald import Identity
-from controller.wire import Beam, God, State
+from controller.adapters.home_assistant import announcement
+from controller.core.publisher import Identity
+from templo import contract
+from templo.contract import Beam, God, State
 from tests.brokers import HOST, Broker, mosquitto
 from tests.controller.program import Companion, Temple, eventually
 
@@ -157,7 +157,7 @@ def faults_of(topic: str, payload: bytes) -> list[str]:
 
 
 def identity(temple: str = "templo") -> Identity:
-    return Identity(temple, SESSION, wire.Kind.PI, "0.1.0", wire.Timing.KERNEL)
+    return Identity(temple, SESSION, contract.Kind.PI, "0.1.0", contract.Timing.KERNEL)
 
 
 def parts(temple: str = "templo") -> dict[str, dict[str, Any]]:
@@ -165,11 +165,11 @@ def parts(temple: str = "templo") -> dict[str, dict[str, Any]]:
     return found
 
 
-def shown(template: str, message: wire.Message | None = None) -> str:
+def shown(template: str, message: contract.Message | None = None) -> str:
     """Render a template as Home Assistant does: a sandbox, the payload as `value_json`, and its two clocks."""
     environment = ImmutableSandboxedEnvironment()
     environment.globals |= {"utcnow": lambda: NOON, "timedelta": timedelta}
-    value_json = None if message is None else json.loads(wire.encode(message))
+    value_json = None if message is None else json.loads(contract.encode(message))
     return environment.from_string(template).render(value_json=value_json)
 
 
@@ -211,16 +211,16 @@ def test_it_shows_what_was_promised_for_both_gods() -> None:
 def test_the_numbers_are_those_of_the_messages() -> None:
     totals = {God.HUITZILOPOCHTLI: 117, God.TLALOC: 111}
     found = parts()
-    messages: dict[str, wire.Message] = {
-        "total": wire.Count("5" * 32, 228, totals),
-        "score": wire.Score("6" * 32, totals),
-        "glitches": wire.Noise(SESSION, totals, dict.fromkeys(God, 0)),
-        "missed_edges": wire.Noise(SESSION, dict.fromkeys(God, 0), totals),
+    messages: dict[str, contract.Message] = {
+        "total": contract.Count("5" * 32, 228, totals),
+        "score": contract.Score("6" * 32, totals),
+        "glitches": contract.Noise(SESSION, totals, dict.fromkeys(God, 0)),
+        "missed_edges": contract.Noise(SESSION, dict.fromkeys(God, 0), totals),
     }
     for key, message in messages.items():
         for god in God:
             part = found[f"{key}_{god}"]
-            assert part["state_topic"] == wire.topic("templo", message.leaf)
+            assert part["state_topic"] == contract.topic("templo", message.leaf)
             assert shown(part["value_template"], message) == str(totals[god])
 
 
@@ -248,8 +248,8 @@ def test_a_press_is_a_command_of_the_contract_that_soon_expires(key: str, name: 
     part = parts()[key]
     assert part["command_topic"] == "templo/templo/command"
     assert part.get("retain", False) is False
-    command = wire.decode("command", shown(part["command_template"]).encode())
-    assert isinstance(command, wire.Command)
+    command = contract.decode("command", shown(part["command_template"]).encode())
+    assert isinstance(command, contract.Command)
     assert (command.name, command.god, command.seq) == (name, god, None)
     assert timedelta(seconds=29) < command.expires - NOON <= timedelta(seconds=30)
 
@@ -307,7 +307,7 @@ def test_a_home_that_comes_later_finds_the_temple_and_so_it_does_after_the_broke
         broker.start()
         found = retained(broker)
         assert found["homeassistant/device/templo/config"] == payload
-        assert wire.decode("noise", found["templo/templo/noise"])
+        assert contract.decode("noise", found["templo/templo/noise"])
 
 
 def test_the_buttons_work_on_a_running_temple(tmp_path: Path, temples: list[Temple]) -> None:

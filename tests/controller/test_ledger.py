@@ -15,18 +15,19 @@ from pathlib import Path
 
 import pytest
 
-from controller import offline
-from controller.ledger import LOG_BOUND, Fallen, Ledger, LedgerError, LedgerTrouble
-from controller.settings import load
-from controller.wire import Flag, God, Notice, Trouble
+from controller.adapters.sqlite_ledger import LOG_BOUND, Ledger
+from controller.app import offline
+from controller.app.settings import load
+from controller.core.ports import LedgerError, LedgerTrouble, UnnumberedToken
+from templo.contract import Flag, God, Notice, Trouble
 
 ROOT = Path(__file__).parents[2]
 numbers = itertools.count(1)
 NOW = datetime(2026, 11, 21, 18, 42, 7, 123_000, tzinfo=UTC)
 
 
-def fallen(god: God = God.TLALOC, *flags: Flag) -> Fallen:
-    return Fallen(f"{next(numbers):032x}", god, NOW, 12_345_678, frozenset(flags))
+def fallen(god: God = God.TLALOC, *flags: Flag) -> UnnumberedToken:
+    return UnnumberedToken(f"{next(numbers):032x}", god, NOW, 12_345_678, frozenset(flags))
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def test_the_times_of_a_clock_that_jumps_ten_years_are_kept_and_the_order_is_the
     ten_years = timedelta(days=3652)
     with closing(opened(path)) as ledger:
         for at in (NOW, NOW - ten_years, NOW + ten_years, datetime(1969, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC)):
-            ledger.record([Fallen(f"{next(numbers):032x}", God.TLALOC, at, 1)])
+            ledger.record([UnnumberedToken(f"{next(numbers):032x}", God.TLALOC, at, 1)])
         assert [token.at.year for token in ledger.tokens()] == [2026, 2016, 2036, 1969]
 
 
@@ -179,7 +180,7 @@ def test_the_log_stays_below_its_bound_while_another_process_reads_in_a_loop(pat
     script = """
 import sys
 from pathlib import Path
-from controller.ledger import Ledger
+from controller.adapters.sqlite_ledger import Ledger
 reader = Ledger.open(Path(sys.argv[1]), str, read_only=True)
 print("reading", flush=True)
 while True:
@@ -255,7 +256,7 @@ def test_a_reader_that_never_ends_is_trouble_once_the_log_is_full_and_nothing_is
     ledger.close()
 
 
-def _record_each(ledger: Ledger, tokens: Sequence[Fallen]) -> None:
+def _record_each(ledger: Ledger, tokens: Sequence[UnnumberedToken]) -> None:
     for token in tokens:
         ledger.record([token])
 
@@ -300,7 +301,7 @@ def test_a_ledger_of_a_later_release_is_refused(path: Path) -> None:
     with closing(sqlite3.connect(path)) as raw:
         raw.execute("UPDATE meta SET schema = 7")
         raw.commit()
-    with pytest.raises(LedgerError, match="has schema 7; expected 1"):
+    with pytest.raises(LedgerError, match="has schema 7; expected 2 at most"):
         opened(path)
 
 
@@ -335,7 +336,7 @@ def test_a_full_disk_is_trouble_until_there_is_room_again(path: Path) -> None:
     script = """
 import resource, signal, sys
 from pathlib import Path
-from controller.ledger import LedgerTrouble
+from controller.adapters.sqlite_ledger import LedgerTrouble
 from tests.controller.test_ledger import fallen, opened
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 path = Path(sys.argv[1])

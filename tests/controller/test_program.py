@@ -18,10 +18,11 @@ from pathlib import Path
 
 import pytest
 
-from controller import daemon, settings, wire
-from controller.control import ask
-from controller.items import Read
-from controller.wire import God, State, Trouble
+from controller.adapters.control_socket import StateLock, ask
+from controller.app import daemon, settings
+from controller.core.messages import LevelRead
+from templo import contract
+from templo.contract import God, State, Trouble
 from tests.brokers import free_port, mosquitto
 from tests.controller.program import ROOT, Companion, Temple, call, command, environment, eventually
 
@@ -73,7 +74,10 @@ def test_the_door_is_open_to_its_owner_alone_and_answers_junk_with_reasons(templ
                 (b"junk", "expected a JSON object"),
                 (b"[1]", "expected a JSON object"),
                 (b"\xff\xfe", "expected a JSON object"),
-                (b'{"do":"reboot"}', "the request is to 'reboot'; expected calibrate, drop, selftest or status"),
+                (
+                    b'{"do":"reboot"}',
+                    "the request is to 'reboot'; expected calibrate, dismiss, drop, selftest or status",
+                ),
                 (b'{"do":"drop","god":"Chac"}', "god is 'Chac'; expected huitzilopochtli or tlaloc"),
                 (b'{"do":"drop","god":"tlaloc","count":0}', "count is 0; expected a whole number from 1"),
                 (b'{"do":"drop","god":"tlaloc","count":true}', "count is True"),
@@ -171,9 +175,9 @@ def test_a_terminal_is_given_back_as_it_was(tmp_path: Path) -> None:
 
 def test_a_dead_thread_is_told_and_ends_the_daemon_for_its_supervisor(tmp_path: Path) -> None:
     script = (
-        "import sys; from controller import scenario; from controller.__main__ import main\n"
+        "import sys; from controller.simulation import beams; from controller.app.command_line import main\n"
         "def fail(*_): raise RuntimeError('a fault of ours')\n"
-        "scenario.SimulatedBeams._shade = fail\n"
+        "beams.SimulatedBeams._shade = fail\n"
         "sys.exit(main(sys.argv[1:]))"
     )
     with mosquitto(tmp_path) as broker, Companion(broker.port) as companion:
@@ -202,7 +206,7 @@ def test_a_dead_thread_is_told_and_ends_the_daemon_for_its_supervisor(tmp_path: 
         assert b"the thread of the beams is dead" in complaint
         told = companion.until(lambda: [s for s in companion.statuses() if s.trouble is Trouble.DEAF])
         assert told[0].state is State.ALERT
-        assert told[0].beams == dict.fromkeys(God, wire.Beam.UNKNOWN)
+        assert told[0].beams == dict.fromkeys(God, contract.Beam.UNKNOWN)
 
 
 # -- commands without a daemon --
@@ -220,7 +224,7 @@ def test_a_drop_without_a_daemon_goes_into_the_ledger_as_a_test_unless_the_beams
         ("tlaloc", ["simulated"]),
     ]
     for row in rows:
-        wire.decode("token", json.dumps({"v": 1, "replayed": False, **row}).encode())
+        contract.decode("token", json.dumps({"v": 1, "replayed": False, **row}).encode())
 
 
 def test_a_drop_into_a_directory_without_a_ledger_is_refused_and_makes_nothing(tmp_path: Path) -> None:
@@ -292,13 +296,6 @@ def test_what_is_asked_wrongly_is_refused_in_one_sentence(
     assert "Traceback" not in done.stderr
 
 
-def test_a_foreign_file_in_place_of_the_ledger_keeps_the_daemon_from_starting(tmp_path: Path) -> None:
-    (tmp_path / "ledger.sqlite3").write_text("not a ledger " * 500)
-    done = call("run", "--simulate", "--state", str(tmp_path))
-    assert done.returncode == 1
-    assert "is not a temple's ledger; expected a file that this program made, or none" in done.stderr
-
-
 def test_without_a_raspberry_pi_the_real_beams_are_refused_in_one_sentence(tmp_path: Path) -> None:
     done = call("run", "--state", str(tmp_path))
     assert done.returncode == 1
@@ -320,7 +317,7 @@ def test_a_level_that_differs_twice_without_an_edge_is_read_and_once_is_not(tmp_
         flags={"state": (str(tmp_path), "--state"), "beams.factory": ("mock", "--set")},
         home=tmp_path,
     )
-    one = daemon._Daemon(chosen)
+    one = daemon._Daemon(chosen, StateLock(tmp_path))
     try:
         pin = one._beams._factory.pin("GPIO27")  # type: ignore[attr-defined] # the mock's pins
         pin._state = False  # the level falls, and no edge is heard
@@ -328,7 +325,7 @@ def test_a_level_that_differs_twice_without_an_edge_is_read_and_once_is_not(tmp_
         assert one._items.empty()
         one._check_levels()
         item = one._items.get_nowait()
-        assert isinstance(item, Read)
+        assert isinstance(item, LevelRead)
         assert (item.god, item.dark) == (God.TLALOC, True)
     finally:
         one._beams.close()

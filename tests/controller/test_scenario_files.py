@@ -10,22 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.counting import MS, Limits
-from controller.rehearsal import Outcome, rehearse
-from controller.script import KINDS, ScenarioError, read
-from controller.timeline import BrokerCut, Change, Restart, SplitMix, expand
-from controller.wire import God
+from controller.core.counting import MS, Limits
+from controller.simulation.fast import Outcome, play_fast
+from controller.simulation.parser import KINDS, ScenarioError, read
+from controller.simulation.timeline import BrokerCut, Change, Restart, SplitMix, expand
+from templo.contract import God
 from tests.brokers import free_port, mosquitto
 from tests.controller.program import ROOT, Companion, Temple, call, eventually
 
-SCENARIOS = sorted((ROOT / "controller" / "scenarios").glob("*.toml"))
+SCENARIOS = sorted((ROOT / "controller" / "simulation" / "scenarios").glob("*.toml"))
 GUIDE = ROOT / "docs" / "simulated-sensors.md"
 
 
 def played(folder: Path, text: str | bytes) -> Outcome:
     ids = (f"{number:032x}" for number in itertools.count(1))
     script = read(text.encode() if isinstance(text, str) else text)
-    return rehearse(script, Limits(), folder / "ledger.sqlite3", lambda: next(ids))
+    return play_fast(script, Limits(), folder / "ledger.sqlite3", lambda: next(ids))
 
 
 # -- the files that come with the program --
@@ -244,7 +244,7 @@ def test_a_scenario_that_is_far_too_long_is_refused() -> None:
 
 
 def test_the_same_scenario_comes_to_the_same_every_time(tmp_path: Path) -> None:
-    text = (ROOT / "controller" / "scenarios" / "evening.toml").read_bytes()
+    text = (ROOT / "controller" / "simulation" / "scenarios" / "evening.toml").read_bytes()
     outcomes = []
     for name in "ab":
         (tmp_path / name).mkdir()
@@ -272,7 +272,7 @@ def test_a_broker_that_stays_away_is_back_after_the_end(tmp_path: Path) -> None:
 
 
 def test_the_command_line_tells_what_came_of_a_scenario_and_exits_by_it(tmp_path: Path) -> None:
-    done = call("scenario", str(ROOT / "controller/scenarios/blocked.toml"))
+    done = call("scenario", str(ROOT / "controller/simulation/scenarios/blocked.toml"))
     assert done.returncode == 0
     assert "Tlaloc           6 tokens fell, 4 counted" in done.stdout
     assert "-> clear the chute" in done.stdout

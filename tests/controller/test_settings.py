@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-import controller
-from controller.counting import MS
-from controller.settings import KEYS, Settings, SettingsError, default_state, load, variable
-from controller.wire import God
+import templo
+from controller.app.settings import KEYS, SettingsError, default_state, load, variable
+from controller.core.counting import MS
+from controller.core.settings import Settings
+from templo.contract import God
 
 ROOT = Path(__file__).parents[2]
 
@@ -132,5 +133,4 @@ def test_every_setting_has_a_variable_of_its_own() -> None:
 
 
 def test_the_program_and_the_distribution_agree_on_the_version() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert controller.__version__ == project["version"]
+    assert templo.__version__ == importlib.metadata.version("templo-mayor")

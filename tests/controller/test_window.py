@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.counting import SECOND
-from controller.window import Answer, Window
+from controller.core.counting import SECOND
+from controller.core.send_window import AckVerdict, SendWindow
 
 
-def up(delivered: int = 0, last: int = 0) -> Window:
-    window = Window(delivered, last)
+def up(delivered: int = 0, last: int = 0) -> SendWindow:
+    window = SendWindow(delivered, last)
     window.connected()
     return window
 
 
-def send(window: Window, now_ns: int) -> list[tuple[int, bool]]:
+def send(window: SendWindow, now_ns: int) -> list[tuple[int, bool]]:
     """Send what is due and return each number with whether it was a replay."""
     return [(seq, window.sent(seq, now_ns)) for seq in window.due()]
 
@@ -30,7 +30,7 @@ def send(window: Window, now_ns: int) -> list[tuple[int, bool]]:
 )
 def test_every_token_arrives_in_order_whatever_is_lost_between(before: int, story: list[str | int]) -> None:
     """A line that loses, cuts and delays; at its end a good line: the companion has everything, once, in order."""
-    window = Window(0, before)
+    window = SendWindow(0, before)
     window.connected()
     now, last = 0, before
     kept: list[int] = []
@@ -76,10 +76,10 @@ def test_every_token_arrives_in_order_whatever_is_lost_between(before: int, stor
                     window.send_again()
             case "ack late":
                 if acknowledgement:
-                    assert window.acknowledged(acknowledgement, now) in (Answer.OLD, Answer.NEWS)
+                    assert window.acknowledged(acknowledgement, now) in (AckVerdict.OLD, AckVerdict.NEWS)
             case int(seq):
                 answer = window.acknowledged(seq, now) if seq > last else None
-                assert answer in (Answer.BEYOND, None)
+                assert answer in (AckVerdict.BEYOND, None)
     now += 100 * SECOND
     for _ in range(last // 20 + 2):
         if window.silent(now):
@@ -97,7 +97,7 @@ def test_no_more_than_twenty_are_in_flight() -> None:
     window = up(last=100)
     assert send(window, 0) == [(seq, True) for seq in range(1, 21)]
     assert not window.due()
-    assert window.acknowledged(5, 1) is Answer.NEWS
+    assert window.acknowledged(5, 1) is AckVerdict.NEWS
     assert window.due() == range(21, 26)
 
 
@@ -134,13 +134,24 @@ def test_a_silence_sends_everything_again_at_growing_intervals() -> None:
 
 def test_an_acknowledgement_beyond_the_last_token_moves_nothing() -> None:
     window = up(last=3)
-    assert window.acknowledged(4, 0) is Answer.BEYOND
+    assert window.acknowledged(4, 0) is AckVerdict.BEYOND
     assert window.delivered == 0
 
 
-def test_a_companion_that_already_has_what_was_never_sent_is_believed() -> None:
+def test_a_number_without_an_id_is_believed_only_as_far_as_tokens_were_sent() -> None:
+    """An older companion knows of tokens that a run before a crash has sent; the mark of them was lost."""
+    window = up(last=100)
+    assert window.acknowledged(100, 0) is AckVerdict.OLD
+    for first in range(1, 101, 20):
+        assert send(window, 0) == [(seq, True) for seq in range(first, first + 20)]
+        assert window.acknowledged(100, 0) is AckVerdict.NEWS
+        assert window.delivered == first + 19
+    assert window.acknowledged(100, 0) is AckVerdict.OLD
+
+
+def test_a_companion_that_names_the_token_is_believed_though_it_was_sent_by_an_earlier_run() -> None:
     window = up(last=30)
-    assert window.acknowledged(25, 0) is Answer.NEWS
+    assert window.acknowledged(25, 0, named=True) is AckVerdict.NEWS
     assert send(window, 0) == [(seq, True) for seq in range(26, 31)]
 
 
@@ -153,7 +164,7 @@ def test_a_companion_that_lost_everything_gets_it_again() -> None:
 def test_a_companion_that_is_heard_gets_what_is_in_flight_at_once() -> None:
     window = up(last=2)
     send(window, 0)
-    window.nudged()
+    window.resend_unacknowledged()
     assert window.due() == range(1, 3)
 
 

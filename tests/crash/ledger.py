@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from controller.ledger import FILE_NAME, Fallen, Ledger, LedgerError, LedgerTrouble
-from controller.wire import Flag, God, Token
+from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
+from controller.core.ports import LedgerError, LedgerTrouble, UnnumberedToken
+from templo.contract import Flag, God, Token
 from tests.crash.recording import Recording, Said
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -20,7 +21,10 @@ REFUSED_EVERY, REFUSED_UNTIL = 25, 700
 """Commits from one whose sync fails to the next. Each opens the ledger anew, which empties its log; after the last of
 them the log comes to its bound by itself, is moved into the file and begun again."""
 
-AFTER = Fallen("f" * 32, God.TLALOC, NOON, 1)
+RENEWED_EVERY, RENEWED_AT = 300, 130
+"""Commits from one new source to the next."""
+
+AFTER = UnnumberedToken("f" * 32, God.TLALOC, NOON, 1)
 
 
 @dataclass(slots=True)
@@ -32,6 +36,8 @@ class Promise:
     offered: list[Token] = field(default_factory=list)
     """What the tokens will be if the commit that is under way comes to its end."""
     delivered: int = 0
+    next_source: str | None = None
+    """The source that is about to begin."""
 
     def hear(self, said: Said) -> None:
         """Take what was said."""
@@ -52,10 +58,10 @@ def work(
     tokens: list[Token] = []
     ledger = _opened(folder, ordered)
     recording.say(("source", ledger.source))
-    draft: Fallen | None = None
+    draft: UnnumberedToken | None = None
     for n in range(commits):
         falling = [
-            Fallen(
+            UnnumberedToken(
                 whims.randbytes(16).hex(),
                 whims.choice(list(God)),
                 NOON + timedelta(seconds=n),
@@ -74,16 +80,36 @@ def work(
         tokens = after
         recording.say(("tokens", tokens))
         draft = falling[-1] if whims.random() < 0.1 else None
-        ledger.deliver(whims.randint(0, len(tokens)))
+        ledger.deliver(whims.randint(0, ledger.last_seq))
         recording.say(("delivered", ledger.delivered))
+        if n % RENEWED_EVERY == RENEWED_AT:
+            tokens, draft = _renewed(recording, ledger, tokens, f"{n:032x}"), None
         if n % RESTART_EVERY == RESTART_AT:
             ledger.close()
             ledger = _opened(folder, ordered)
     ledger.close()
 
 
+def _renewed(recording: Recording, ledger: Ledger, tokens: list[Token], source: str) -> list[Token]:
+    """Let a new source begin with what is not delivered, and return all tokens as they are then."""
+    waiting = [token for token in tokens if token.source == ledger.source and token.seq > ledger.delivered]
+    after = tokens[: len(tokens) - len(waiting)]
+    after += [replace(token, source=source, seq=seq) for seq, token in enumerate(waiting, 1)]
+    recording.say(("next_source", source))
+    recording.say(("offered", after))
+    ledger.renew(source, "ledger_restored", NOON)
+    recording.say(("source", source))
+    recording.say(("tokens", after))
+    recording.say(("delivered", ledger.delivered))
+    return after
+
+
 def _refused(
-    folder: Path, recording: Recording, ledger: Ledger, falling: list[Fallen], ordered: Callable[[Ledger], None]
+    folder: Path,
+    recording: Recording,
+    ledger: Ledger,
+    falling: list[UnnumberedToken],
+    ordered: Callable[[Ledger], None],
 ) -> Ledger:
     """Let a commit fail at its sync and open the ledger anew, as the pipeline does; the log may hold it already."""
     recording.refuses = True
@@ -105,8 +131,11 @@ def check(folder: Path, promise: Promise) -> str:
         tokens = list(ledger.tokens())
         if promise.source is None:
             return "invented: tokens before the first" if tokens else ""
-        if ledger.source != promise.source:
+        renewed = ledger.source == promise.next_source
+        if ledger.source != promise.source and not renewed:
             return "lost: the whole ledger"
+        if renewed and not ledger.notices:
+            return "lost: the notice of a new source"
         if tokens != promise.tokens and tokens != promise.offered:
             return f"lost: {len(promise.tokens)} tokens were recorded, {len(tokens)} others are found"
         if ledger.totals != {god: sum(token.god is god for token in tokens) for god in God}:
@@ -114,8 +143,9 @@ def check(folder: Path, promise: Promise) -> str:
         if ledger.delivered > max(promise.delivered, 0):
             return f"invented: {ledger.delivered} are delivered; expected at most {promise.delivered}"
         (recorded,) = ledger.record([AFTER])
-        if recorded.seq != len(tokens) + 1:
-            return f"corrupt: the next number is {recorded.seq}; expected {len(tokens) + 1}"
+        own = sum(token.source == ledger.source for token in tokens)
+        if recorded.seq != own + 1:
+            return f"corrupt: the next number is {recorded.seq}; expected {own + 1}"
     with closing(sqlite3.connect(path)) as raw:
         verdict = raw.execute("PRAGMA integrity_check").fetchone()[0]
         return "" if verdict == "ok" else f"corrupt: {verdict}"
@@ -127,7 +157,7 @@ def _opened(folder: Path, ordered: Callable[[Ledger], None]) -> Ledger:
     return ledger
 
 
-def _after(ledger: Ledger, before: list[Token], falling: list[Fallen]) -> list[Token]:
+def _after(ledger: Ledger, before: list[Token], falling: list[UnnumberedToken]) -> list[Token]:
     """Return what the tokens are once these are recorded; told from the law of `Ledger.record`, not from its code."""
     after = list(before)
     known = {token.token: place for place, token in enumerate(before)}
@@ -135,5 +165,6 @@ def _after(ledger: Ledger, before: list[Token], falling: list[Fallen]) -> list[T
         place = known.get(each.token, len(after))
         at = before[place].at if place < len(before) else each.at
         width_ms = round(each.width_ns / 1e6, 3)
-        after[place : place + 1] = [Token(ledger.source, place + 1, each.token, each.god, at, width_ms, each.flags)]
+        seq = place + 1 - sum(token.source != ledger.source for token in before)
+        after[place : place + 1] = [Token(ledger.source, seq, each.token, each.god, at, width_ms, each.flags)]
     return after

@@ -11,12 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from companion.adapters.sql_store import SqlStore, StoreError
 from companion.games import registry
 from companion.games.kit import Game
-from companion.house import House
-from companion.store import SqlStore, StoreError
-from companion.table import HouseError
-from controller import wire
+from companion.model.table import ServiceError
+from companion.service.play import House
+from templo import contract
 from tests.companion.conftest import EVENING, SOURCE, Clock, Entropy, Home
 from tests.crash.recording import Recording, Said
 
@@ -71,10 +71,10 @@ def work(folder: Path, recording: Recording, commits: int) -> None:
     home.store.close()
 
 
-def _killed_at_the_sync(home: Home, recording: Recording, arrivals: list[tuple[str, wire.Token]]) -> None:
+def _killed_at_the_sync(home: Home, recording: Recording, arrivals: list[tuple[str, contract.Token]]) -> None:
     """Let a change fail at its sync and start anew on what is left, as after a kill: the log may hold it already."""
     recording.refuses = True
-    with suppress(HouseError):
+    with suppress(ServiceError):
         home.house.receive(arrivals)
     home.store.close()
     recording.refuses = False
@@ -90,7 +90,7 @@ def check(folder: Path, promise: Promise) -> str:
     try:
         house = House(store, games(), Clock(), Entropy(), lambda _: None)
         return _wrong(store, house, promise) or _integrity(folder)
-    except HouseError as error:
+    except ServiceError as error:
         return f"corrupt: {error}"
     finally:
         store.close()
@@ -102,7 +102,7 @@ def _wrong(store: SqlStore, house: House, promise: Promise) -> str:
         return f"lost: up to {promise.acknowledged} was acknowledged, up to {mark} and {sorted(above)} is kept"
     if not promise.table:
         return ""
-    with suppress(HouseError):
+    with suppress(ServiceError):
         house.table(promise.table)
         entries = store.entries(promise.table)
         kept = [each.token for each in house.fallen(promise.table)]
@@ -121,10 +121,10 @@ def _wrong(store: SqlStore, house: House, promise: Promise) -> str:
     return "lost: the table"
 
 
-def token(seq: int) -> wire.Token:
+def token(seq: int) -> contract.Token:
     """Return a token by its number."""
-    god = wire.God.TLALOC if seq % 3 else wire.God.HUITZILOPOCHTLI
-    return wire.Token(SOURCE, seq, f"{seq:032x}", god, EVENING + timedelta(seconds=seq), 14.0, frozenset())
+    god = contract.God.TLALOC if seq % 3 else contract.God.HUITZILOPOCHTLI
+    return contract.Token(SOURCE, seq, f"{seq:032x}", god, EVENING + timedelta(seconds=seq), 14.0, frozenset())
 
 
 @cache

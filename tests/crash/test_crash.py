@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from controller.ledger import Ledger
+from controller.adapters.sqlite_ledger import Ledger
 from tests.crash import ledger
 from tests.crash.__main__ import cut, of_the_ledger, of_the_store
 

@@ -20,11 +20,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller import __version__, discovery, learned
-from controller import wire as contract
-from controller.counting import MS, Counted, Counter, Edge, Limits
-from controller.herald import Identity
-from controller.wire import Flag, God
+from controller.adapters import home_assistant
+from controller.core import learned_limits
+from controller.core.counting import MS, Counter, Detection, Edge, Limits
+from controller.core.publisher import Identity
+from templo import __version__, contract
+from templo.contract import Flag, God
 
 ROOT = Path(__file__).parents[2]
 VECTORS = ROOT / "tests" / "wire" / "vectors"
@@ -129,7 +130,7 @@ def test_what_is_wrong_is_written_byte_for_byte_as_the_controller_writes_it() ->
         God.TLALOC: (contract.Finding("blocked", {"for_s": 3, "tokens": 4}),),
     }
     at = datetime(2026, 11, 21, 18, 42, 7, 123000, tzinfo=UTC)
-    expected = contract.Findings("c" * 32, at, contract.Emitters.FIXED, learned.shown(Limits()), told)
+    expected = contract.Findings("c" * 32, at, contract.Emitters.FIXED, learned_limits.shown(Limits()), told)
     limits = calibration.shown(slots.Limits())
     assert wire.findings("c" * 32, 1795286527123, limits, found) == contract.encode(expected)
 
@@ -139,7 +140,7 @@ def test_a_pico_announces_itself_byte_for_byte_as_the_controller_does(temple: st
     own = module("temple")
     identity = Identity(temple, "c" * 32, contract.Kind.PICO, __version__, contract.Timing.CALLBACK)
     topic, payload = module("discovery").announcement(temple, own.KIND, own.SOFTWARE)
-    assert (topic, bytes(payload)) == discovery.announcement(identity)
+    assert (topic, bytes(payload)) == home_assistant.announcement(identity)
 
 
 # -- counting --
@@ -170,7 +171,7 @@ def test_the_pico_counts_what_the_pi_counts(spells: list[tuple[int, int]], flick
     slots = module("slots")
     slot = slots.Slot(slots.Limits(flicker=flicker), False, 0)
     told = [slot.spell(begin / 1000, end - begin) for begin, end in merged]
-    right = [event for event in events if isinstance(event, Counted)]
+    right = [event for event in events if isinstance(event, Detection)]
     # A jam is told while it lasts, by the Pi; the PIO tells of it when it is over.
     assert [(set(flags), "jam" in flags or width) for _, width, flags in filter(None, told)] == [
         ({str(flag) for flag in event.flags}, Flag.JAM in event.flags or event.width_ns // 1000) for event in right
@@ -264,10 +265,10 @@ def test_a_limit_that_somebody_chose_is_not_learned_and_what_was_learned_outlive
     assert chosen == ["max_break"]
     known = {"tlaloc": (8_000, 60_000, 10)}
     limits = calibration.learned_limits(slots.Limits(max_break=400_000), chosen, known)
-    measured = {God.TLALOC: learned.Measured(8 * MS, 60 * MS, 10)}
-    right = learned.limits(Limits(max_break=400 * MS), frozenset({"counting.max_break_ms"}), measured)
+    measured = {God.TLALOC: learned_limits.Measured(8 * MS, 60 * MS, 10)}
+    right = learned_limits.limits(Limits(max_break=400 * MS), frozenset({"counting.max_break_ms"}), measured)
     assert {name: None if value is None else value.us / 1000 for name, value in calibration.shown(limits)} == (
-        learned.shown(right)
+        learned_limits.shown(right)
     )
     file = str(tmp_path / "learned.json")
     assert calibration.load(file) == {}

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from controller import wire
-from controller.wire import CommandName
+from templo import contract
+from templo.contract import CommandName
 
 NOW_MS = 1_795_286_527_123
 TOPIC = "templo/templo/"
@@ -50,22 +50,22 @@ class Companion:
         self.stored: dict[str, dict[int, str]] = {}
         self.counted: list[str] = []
         self.held: list[str] = []
-        self.replies: list[wire.Reply] = []
+        self.replies: list[contract.Reply] = []
         self._broker = broker
         broker.companion = self
 
     def take(self, leaf: str, payload: bytes) -> None:
-        message = wire.decode(leaf, payload) if leaf in ("status", "token", "reply") else None
-        if isinstance(message, wire.Token):
+        message = contract.decode(leaf, payload) if leaf in ("status", "token", "reply") else None
+        if isinstance(message, contract.Token):
             own = self.stored.setdefault(message.source, {})
             if own.setdefault(message.seq, message.token) != message.token:
                 self.held.append(message.token)
             elif message.token not in self.counted:
                 self.counted.append(message.token)
             self.acknowledge(message.source)
-        elif isinstance(message, wire.Status) and message.source is not None:
+        elif isinstance(message, contract.Status) and message.source is not None:
             self.acknowledge(message.source)
-        elif isinstance(message, wire.Reply):
+        elif isinstance(message, contract.Reply):
             self.replies.append(message)
 
     def acknowledge(self, source: str) -> None:
@@ -73,12 +73,12 @@ class Companion:
         while seq + 1 in own:
             seq += 1
         if seq:
-            at = None if self.at_ms is None else wire.parse_utc(module("wire").format_utc(self.at_ms))
-            self.say(wire.Ack(source, seq, own[seq] if self.names else None, at))
+            at = None if self.at_ms is None else contract.parse_utc(module("wire").format_utc(self.at_ms))
+            self.say(contract.Ack(source, seq, own[seq] if self.names else None, at))
 
-    def say(self, message: wire.Message, *, retained: bool = False) -> None:
+    def say(self, message: contract.Message, *, retained: bool = False) -> None:
         for each in self._broker.temples:
-            each.link.inbox.append((TOPIC + message.leaf, wire.encode(message), retained))
+            each.link.inbox.append((TOPIC + message.leaf, contract.encode(message), retained))
 
 
 class Link:
@@ -187,9 +187,9 @@ class Pico:
             self.turn(0.05)
         self.turn()
 
-    def status(self) -> wire.Status:
-        status = wire.decode("status", self.temple._status())
-        assert isinstance(status, wire.Status)
+    def status(self) -> contract.Status:
+        status = contract.decode("status", self.temple._status())
+        assert isinstance(status, contract.Status)
         return status
 
     def notices(self) -> list[str]:
@@ -287,8 +287,8 @@ def test_an_acknowledgement_of_a_token_that_the_flash_no_longer_holds_proves_not
     ledger = pico.temple.ledger
     assert ledger.first > 1
     assert broker.companion is not None
-    broker.companion.say(wire.Ack(ledger.source, 1, "f" * 32))
-    broker.companion.say(wire.Ack(ledger.source, ledger.last_seq, ledger.name(ledger.last_seq)))
+    broker.companion.say(contract.Ack(ledger.source, 1, "f" * 32))
+    broker.companion.say(contract.Ack(ledger.source, ledger.last_seq, ledger.name(ledger.last_seq)))
     pico.turn()
     assert pico.notices() == []
 
@@ -314,7 +314,7 @@ def test_nonsense_on_the_wire_cannot_wear_the_flash_out(broker: Broker, tmp_path
     pico.fall(3)
     sources = set()
     for _ in range(600):
-        companion.say(wire.Ack(pico.temple.ledger.source, 2, "f" * 32))
+        companion.say(contract.Ack(pico.temple.ledger.source, 2, "f" * 32))
         pico.turn(0.1)
         sources.add(pico.temple.ledger.source)
     assert len(sources) <= 8
@@ -336,7 +336,7 @@ def test_a_full_flash_can_still_begin_a_new_source(
     restored(pico, tmp_path / "copy")
     pico.link.there = False
     pico.fall(60)
-    assert pico.status().trouble is wire.Trouble.LEDGER_FULL
+    assert pico.status().trouble is contract.Trouble.LEDGER_FULL
     pico.link.there = True
     pico.turn(30)
     assert pico.notices() == ["ledger_restored"]
@@ -347,9 +347,9 @@ def test_a_full_flash_can_still_begin_a_new_source(
 # -- notices --
 
 
-def dismissed(pico: Pico, companion: Companion, code: str | None) -> wire.Reply:
-    at = wire.parse_utc(module("wire").format_utc(NOW_MS + 60_000))
-    companion.say(wire.Command(new_id().hex(), CommandName.DISMISS, at, notice=code))
+def dismissed(pico: Pico, companion: Companion, code: str | None) -> contract.Reply:
+    at = contract.parse_utc(module("wire").format_utc(NOW_MS + 60_000))
+    companion.say(contract.Command(new_id().hex(), CommandName.DISMISS, at, notice=code))
     pico.turn()
     return companion.replies[-1]
 
@@ -366,14 +366,14 @@ def test_a_notice_stands_through_restarts_until_it_is_dismissed(broker: Broker, 
     pico.fall(1)
     for _ in range(3):
         assert pico.notices() == ["ledger_restored"]
-        assert pico.status().state is wire.State.ALERT
+        assert pico.status().state is contract.State.ALERT
         pico.restart()
     assert abs(pico.status().notices[0].at.timestamp() - NOW_MS / 1000) < 600
     pico.fall(1)
     assert dismissed(pico, companion, None).code == "no_notice"
     for _ in range(2):
         assert dismissed(pico, companion, "ledger_restored").ok
-    assert (pico.notices(), pico.status().state) == ([], wire.State.READY)
+    assert (pico.notices(), pico.status().state) == ([], contract.State.READY)
     pico.restart()
     assert pico.notices() == []
 
@@ -510,7 +510,7 @@ def test_of_two_boards_with_one_source_one_gives_it_up_and_both_show_the_conflic
     both = (first, second)
     assert first.temple.ledger.source != second.temple.ledger.source
     assert sorted(each.notices() for each in both) == [[], ["ledger_cloned"]]
-    assert {each.status().trouble for each in both} == {wire.Trouble.NAME_TAKEN}
+    assert {each.status().trouble for each in both} == {contract.Trouble.NAME_TAKEN}
     for each in both:
         each.fall(3)
     assert len(companion.counted) == 11
@@ -528,7 +528,7 @@ def test_two_temples_of_one_name_do_not_flood_the_broker(broker: Broker, tmp_pat
     for _ in range(600):
         first.turn(0.1)
         second.turn(0.1)
-    assert first.status().trouble is wire.Trouble.NAME_TAKEN
+    assert first.status().trouble is contract.Trouble.NAME_TAKEN
     assert (first.notices(), second.notices()) == ([], [])
     assert sum(b'"state"' in each for each in said) < 40
 
@@ -540,20 +540,20 @@ def test_what_was_retained_or_comes_late_from_an_earlier_session_is_no_other_tem
     pico.turn()
     ours = pico.status()
     for state, retained in (("ready", True), ("lost", False), ("stopped", False)):
-        old = json.loads(wire.encode(ours)) | {"session": "0" * 32, "state": state}
+        old = json.loads(contract.encode(ours)) | {"session": "0" * 32, "state": state}
         pico.link.inbox.append((TOPIC + "status", json.dumps(old).encode(), retained))
         broker.status = json.dumps(old).encode()
         pico.turn(10)
         assert pico.status() == ours
         if not retained:  # ours lies in its place again
-            assert broker.status == wire.encode(ours)
+            assert broker.status == contract.encode(ours)
 
 
 # -- time --
 
 
-def command(name: CommandName, at_ms: int, **more: Any) -> wire.Command:
-    return wire.Command(new_id().hex(), name, wire.parse_utc(module("wire").format_utc(at_ms)), **more)
+def command(name: CommandName, at_ms: int, **more: Any) -> contract.Command:
+    return contract.Command(new_id().hex(), name, contract.parse_utc(module("wire").format_utc(at_ms)), **more)
 
 
 def test_a_resend_is_carried_out_without_the_time_and_after_its_time(broker: Broker, tmp_path: Path) -> None:
@@ -605,7 +605,7 @@ def test_a_time_server_is_believed_before_any_companion(broker: Broker, tmp_path
 def test_a_retained_acknowledgement_gives_no_time(broker: Broker, tmp_path: Path) -> None:
     companion, pico = Companion(broker, at_ms=None), Pico(tmp_path / "flash", broker)
     pico.turn()
-    at = wire.parse_utc(module("wire").format_utc(NOW_MS))
-    companion.say(wire.Ack(pico.temple.ledger.source, 1, None, at), retained=True)
+    at = contract.parse_utc(module("wire").format_utc(NOW_MS))
+    companion.say(contract.Ack(pico.temple.ledger.source, 1, None, at), retained=True)
     pico.turn()
     assert pico.clock.utc_ms() is None

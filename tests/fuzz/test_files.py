@@ -17,12 +17,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from companion import checking
-from companion import settings as companion_settings
+from companion.cli import check as checking
+from companion.cli import settings as companion_settings
 from companion.games import registry
-from companion.lobby import read_text
-from controller import script, timeline
-from controller import settings as controller_settings
+from companion.model.lobby import read_text
+from controller.app import settings as controller_settings
+from controller.simulation import parser, timeline
 
 ROOT = Path(__file__).parents[2]
 BROKEN = 900
@@ -74,8 +74,8 @@ def controller_file(folder: Path) -> Read:
 
 def scenario(data: bytes) -> str | None:
     try:
-        timeline.expand(script.read(data))
-    except script.ScenarioError as error:
+        timeline.expand(parser.read(data))
+    except parser.ScenarioError as error:
         return str(error)
     return None
 
@@ -159,7 +159,9 @@ def reader(request: pytest.FixtureRequest, tmp_path: Path) -> Reader:
         case "controller settings":
             return Reader(request.param, controller_file(tmp_path), (CONTROLLER,), expected)
         case "scenario":
-            return Reader(request.param, scenario, files("controller/scenarios/*.toml"), expected, costly=3)
+            return Reader(
+                request.param, scenario, files("controller/simulation/scenarios/*.toml"), expected, costly=3
+            )
         case "deck":
             piles = files("companion/games/mexica/data/[drw]*.toml")
             return Reader(request.param, brought("mexica", "deck"), (DECK, *piles), r"x:\d+: .", costly=3)

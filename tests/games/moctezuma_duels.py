@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from random import Random
 
-from companion.chance import outcome
+from companion.model.chance import outcome
 from companion.games.kit import Refusal, Value
 from companion.games.moctezuma import GAME
 from companion.games.moctezuma.page.view import totals

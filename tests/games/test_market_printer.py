@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from companion import sheets
+from companion.cli import sheets
 from companion.games import registry
 from companion.games.market.printer import BUYERS, SHEETS
 from companion.games.market.rules.board import COINS, COMMODITIES, COPIES
-from companion.web.paper import PAPERS, Paper
+from companion.web.rendering.paper import PAPERS, Paper
 from tests.web import sheets as reading
 
 GAMES = registry.load()

@@ -11,9 +11,9 @@ from companion.games.kit import CHANCE, Move
 from companion.games.market import GAME
 from companion.games.market.rules.board import LANES
 from companion.games.market.rules.scoring import EQUAL, PARTNER, Holding, score
-from companion.web.guide import load
-from companion.web.painting import guide_file
-from companion.web.texts import LANGUAGES
+from companion.web.rendering.guide import load
+from companion.web.rendering.renderer import guide_file
+from companion.web.rendering.texts import LANGUAGES
 from tests.games.market_sitting import Sitting
 
 

@@ -117,7 +117,7 @@ def test_a_dismissed_token_counts_for_nobody_and_stays_known() -> None:
     assert sitting.state.dismissed == (token,)
     assert sitting.view["total"] == 0
     assert sitting.refused("claim", token, "east") == "unknown_token"
-    assert sitting.told[0].facts == {"god": RAIN_GOD, "by": "west"}
+    assert sitting.told[0].facts == {"god": RAIN_GOD, "n": 1, "by": "west"}
 
 
 def test_a_claim_is_final() -> None:

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from companion import sheets
+from companion.cli import sheets
 from companion.games import registry
 from companion.games.mexica.printer import CARDS
 from companion.games.mexica.rules.calendar import SIGNS, STARTS
 from companion.games.mexica.rules.cards import DECK
 from companion.games.mexica.rules.cards.deck import PILES
-from companion.web.paper import PAPERS, Paper
-from companion.web.texts import LANGUAGES
+from companion.web.rendering.paper import PAPERS, Paper
+from companion.web.rendering.texts import LANGUAGES
 from tests.web import sheets as reading
 
 GAMES = registry.load()

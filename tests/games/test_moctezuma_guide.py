@@ -6,9 +6,9 @@ import pytest
 
 from companion.games import registry
 from companion.games.moctezuma import GAME
-from companion.web.guide import load
-from companion.web.painting import guide_file
-from companion.web.texts import LANGUAGES
+from companion.web.rendering.guide import load
+from companion.web.rendering.renderer import guide_file
+from companion.web.rendering.texts import LANGUAGES
 
 registry.load()
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from companion import sheets
+from companion.cli import sheets
 from companion.games import registry
 from companion.games.moctezuma import GAME
-from companion.web.paper import PAPERS, Paper
+from companion.web.rendering.paper import PAPERS, Paper
 from tests.web import sheets as reading
 
 PRESS = sheets.Press(registry.load())

@@ -9,7 +9,7 @@ import pytest
 
 from companion.games.kit import CHANCE, Game, Move, Refusal
 from companion.games.siege import GAME
-from companion.web.texts import LANGUAGES
+from companion.web.rendering.texts import LANGUAGES
 from tests.games.playouts import Combination, check_value, playout
 from tests.games.test_conformance import _check_state
 from tests.games.test_words import LIBRARY

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from companion.games.kit import CHANCE, TEMPLE, Arg, Facts, Game, Refusal, Seat
-from companion.web.texts import LANGUAGES
+from companion.web.rendering.texts import LANGUAGES
 from tests.games.playouts import COMBINATIONS, GAMES, LONGEST, Combination, fuzzed, playout
 from tests.games.texts import LIBRARY
 

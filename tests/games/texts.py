@@ -6,7 +6,7 @@ from pathlib import Path
 
 import companion.web
 from companion.games import registry
-from companion.web.texts import Library
+from companion.web.rendering.texts import Library
 from tests.games.playouts import GAMES
 
 LIBRARY = Library(

@@ -14,7 +14,7 @@ from queue import Empty, Queue
 
 import pytest
 
-from companion import network
+from companion.cli import network
 
 READY = "Ctrl-C ends everything."
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from companion import network
+from companion.cli import network
 from tests.launch.conftest import Launched, alive, family, until
 
 

@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ("sh", "sed", "tr", "cut", "cat", "cksum", "dirname", "env", "grep", "tail", "rm", "mktemp", "printf")
+FONTS = "fonts-dejavu-core fonts-crosextra-carlito"
 
 
 @pytest.fixture
@@ -42,6 +43,12 @@ def says(finished: subprocess.CompletedProcess[str]) -> str:
     return finished.stderr
 
 
+def system_packages(bare: Path) -> subprocess.CompletedProcess[str]:
+    """Look for what the tests need where nothing is."""
+    nowhere = {"SBIN": "", "POSTGRESQL": str(bare), "FONTS": str(bare)}
+    return run(ROOT / "tests/system-packages", PATH=str(bare), HOME=str(bare), **nowhere)
+
+
 def environment(path: Path, *arguments: str) -> str:
     return says(run(ROOT / "tools/environment", *arguments, "broker", PATH=str(path)))
 
@@ -62,6 +69,7 @@ def test_make_alone_lists_every_target_in_words() -> None:
         "chaos",
         "crash",
         "firmware",
+        "fresh",
         "hardware",
         "hardware-test",
         "physics",
@@ -123,13 +131,13 @@ def test_without_the_right_to_install_the_tests_packages_are_named_once(bare: Pa
     program(bare, "apt-get", "echo must not be run >&2; exit 1")
     if sudo:
         program(bare, "sudo", sudo)
-    sentence = says(run(ROOT / "tests/system-packages", PATH=str(bare), SBIN="", POSTGRESQL=str(bare)))
-    assert "mosquitto, postgresql and chromium" in sentence
-    assert "sudo apt-get install --no-install-recommends mosquitto postgresql chromium" in sentence
+    sentence = says(system_packages(bare))
+    assert "mosquitto, postgresql, chromium, fonts-dejavu-core and fonts-crosextra-carlito" in sentence
+    assert f"sudo apt-get install --no-install-recommends mosquitto postgresql chromium {FONTS}" in sentence
 
 
 def test_a_system_without_apt_is_not_told_to_use_it(bare: Path) -> None:
-    assert "apt-get" not in says(run(ROOT / "tests/system-packages", PATH=str(bare), SBIN="", POSTGRESQL=str(bare)))
+    assert "apt-get" not in says(system_packages(bare))
 
 
 def test_only_what_is_missing_is_installed(bare: Path, tmp_path: Path) -> None:
@@ -137,18 +145,21 @@ def test_only_what_is_missing_is_installed(bare: Path, tmp_path: Path) -> None:
     program(bare, "id", "echo 0")
     program(bare, "mosquitto", "")
     program(bare, "initdb", "")
+    font = bare / "truetype" / "dejavu" / "DejaVuSans.ttf"
+    font.parent.mkdir(parents=True)
+    font.touch()
     program(bare, "apt-get", f'echo "$DEBIAN_FRONTEND $*" >> {asked}')
-    finished = run(ROOT / "tests/system-packages", PATH=str(bare), SBIN="", POSTGRESQL=str(bare), HOME=str(tmp_path))
+    finished = system_packages(bare)
     assert finished.returncode == 0, finished.stderr
     installing = asked.read_text().splitlines()[-1]
     assert installing.startswith("noninteractive ")
-    assert installing.endswith("--no-install-recommends chromium")
+    assert installing.endswith("--no-install-recommends chromium fonts-crosextra-carlito")
 
 
 def test_a_failed_installation_shows_its_last_words(bare: Path, tmp_path: Path) -> None:
     program(bare, "id", "echo 0")
     program(bare, "apt-get", "echo E: Unable to locate package; exit 100")
-    finished = run(ROOT / "tests/system-packages", PATH=str(bare), SBIN="", POSTGRESQL=str(bare), HOME=str(tmp_path))
+    finished = system_packages(bare)
     assert finished.returncode == 1
     assert "E: Unable to locate package" in finished.stderr
     assert "sudo apt-get install" in finished.stderr

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from companion import network
+from companion.cli import network
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.liveness import START_S, Feeder, Pulse, Supervisor
+from templo.liveness import START_S, Feeder, Pulse, Supervisor
 from tests.controller.program import ROOT
 
 

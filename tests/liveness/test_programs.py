@@ -9,7 +9,7 @@ import urllib.request
 
 import pytest
 
-from controller.control import ask
+from controller.adapters.control_socket import ask
 from tests.brokers import HOST
 from tests.liveness.conftest import WATCHDOG_S, Bench, Watched
 

@@ -12,7 +12,7 @@ import paho.mqtt.client as mqtt
 import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 
-from controller import wire
+from templo import contract
 from tests.brokers import mosquitto
 from tests.path.conftest import Way
 
@@ -88,8 +88,8 @@ def test_tokens_that_a_stranger_acknowledged_are_asked_for(tmp_path: Path) -> No
         stranger = mqtt.Client(CallbackAPIVersion.VERSION2, protocol=mqtt.MQTTv311)
         stranger.connect("127.0.0.1", way.broker.port)
         stranger.loop_start()
-        ack = wire.encode(wire.Ack(way.source(), 10))
-        stranger.publish(wire.topic("templo", "ack"), ack, qos=1).wait_for_publish(30)
+        ack = contract.encode(contract.Ack(way.source(), 10))
+        stranger.publish(contract.topic("templo", "ack"), ack, qos=1).wait_for_publish(30)
         stranger.disconnect()
         stranger.loop_stop()
         way.companion.start()

@@ -14,13 +14,13 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from companion.adapters.news import Hub
+from companion.adapters.sql_store import SqlStore
 from companion.games import registry
-from companion.house import House
-from companion.live import Hub
-from companion.store import SqlStore
-from companion.table import Table
+from companion.model.table import Table
+from companion.service.play import House
 from companion.web import WebConfig, create_app
-from controller import wire
+from templo import contract
 from tests.companion.conftest import SOURCE, Home
 
 TOSS = Path(__file__).parent / "toss"
@@ -57,12 +57,16 @@ class WebHome(Home):
         return self.house.open_table("mexica", "Sunday", 4, "temple_only", options)
 
     def beams(
-        self, name: str, huitzilopochtli: wire.Beam, tlaloc: wire.Beam, state: wire.State = wire.State.READY
+        self,
+        name: str,
+        huitzilopochtli: contract.Beam,
+        tlaloc: contract.Beam,
+        state: contract.State = contract.State.READY,
     ) -> None:
         """Let a temple say how its beams are."""
-        gods = {wire.God.HUITZILOPOCHTLI: huitzilopochtli, wire.God.TLALOC: tlaloc}
-        kind, timing = wire.Kind.SIMULATOR, wire.Timing.SIMULATED
-        self.house.heard(name, wire.Status(state, SESSION, kind, "0.1.0", timing, gods, SOURCE))
+        gods = {contract.God.HUITZILOPOCHTLI: huitzilopochtli, contract.God.TLALOC: tlaloc}
+        kind, timing = contract.Kind.SIMULATOR, contract.Timing.SIMULATED
+        self.house.heard(name, contract.Status(state, SESSION, kind, "0.1.0", timing, gods, SOURCE))
 
 
 @dataclass

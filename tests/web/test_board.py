@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from companion.table import Table
+from companion.model.table import Table
 from tests.web.conftest import Browser, WebHome, text_of
 
 SCRIPT = {"Accept": "application/json"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from companion.games import registry
-from companion.web.painting import guide_file
-from companion.web.texts import LANGUAGES
+from companion.web.rendering.renderer import guide_file
+from companion.web.rendering.texts import LANGUAGES
 from tests.web.conftest import Browser, WebHome, text_of
 
 

@@ -6,23 +6,23 @@ import re
 
 import pytest
 
-from companion.keeping import HISTORY, LEFT_OUT
-from companion.table import Table
-from controller import wire
+from companion.model.ports import HISTORY, LEFT_OUT
+from companion.model.table import Table
+from templo import contract
 from tests.companion.conftest import SOURCE
 from tests.web.conftest import SESSION, Browser, WebHome, text_of
 
 NAME = "table"
-CLEAR = dict.fromkeys(wire.God, wire.Beam.CLEAR)
+CLEAR = dict.fromkeys(contract.God, contract.Beam.CLEAR)
 KNOWN = ("ledger_restored", "backup_restored", "ledger_cloned", "ledger_damaged", "ledger_missing")
 
 
-def at_work(home: WebHome, *codes: str, trouble: wire.Trouble | None = None) -> None:
+def at_work(home: WebHome, *codes: str, trouble: contract.Trouble | None = None) -> None:
     """Let the temple be at work with these notices."""
-    notices = tuple(wire.Notice(code, home.clock.now) for code in codes)
-    state = wire.State.ALERT if trouble else wire.State.READY
-    kind, timing = wire.Kind.SIMULATOR, wire.Timing.SIMULATED
-    status = wire.Status(state, SESSION, kind, "0.1.0", timing, CLEAR, SOURCE, trouble, notices)
+    notices = tuple(contract.Notice(code, home.clock.now) for code in codes)
+    state = contract.State.ALERT if trouble else contract.State.READY
+    kind, timing = contract.Kind.SIMULATOR, contract.Timing.SIMULATED
+    status = contract.Status(state, SESSION, kind, "0.1.0", timing, CLEAR, SOURCE, trouble, notices)
     home.house.heard(NAME, status)
 
 
@@ -151,7 +151,7 @@ def test_a_temple_that_serves_no_table_says_where_to_decide(home: WebHome, phone
 
 def old_ones(home: WebHome) -> None:
     at_work(home)
-    home.house.counts(NAME, wire.Count(SOURCE, 2000, dict.fromkeys(wire.God, 1000)))
+    home.house.counts(NAME, contract.Count(SOURCE, 2000, dict.fromkeys(contract.God, 1000)))
 
 
 def test_the_temple_s_page_asks_once_and_no_table_does(home: WebHome, phone: Browser) -> None:
@@ -236,8 +236,8 @@ def test_the_table_the_list_and_the_first_page_say_what_happened(home: WebHome, 
 
 def test_what_happened_stands_while_the_temple_is_away_and_after_its_restart(home: WebHome, phone: Browser) -> None:
     at_work(home, "ledger_restored")
-    kind, timing = wire.Kind.SIMULATOR, wire.Timing.SIMULATED
-    home.house.heard(NAME, wire.Status(wire.State.LOST, SESSION, kind, "0.1.0", timing, CLEAR, SOURCE))
+    kind, timing = contract.Kind.SIMULATOR, contract.Timing.SIMULATED
+    home.house.heard(NAME, contract.Status(contract.State.LOST, SESSION, kind, "0.1.0", timing, CLEAR, SOURCE))
     said = "The temple’s record came back from an older copy."
     assert said in text_of(phone.get(f"/temples/{NAME}"))
     home.restart()
@@ -246,15 +246,15 @@ def test_what_happened_stands_while_the_temple_is_away_and_after_its_restart(hom
 
 
 def test_i_have_seen_it_sends_the_temple_the_notice_s_code(home: WebHome, phone: Browser) -> None:
-    sent: list[wire.Command] = []
+    sent: list[contract.Command] = []
     home.house.speak_through(lambda name, command: sent.append(command))
     at_work(home, "ledger_damaged", "backup_restored")
     page = phone.get(f"/temples/{NAME}").text
     assert page.count("I have seen it") == 2
     answer = phone.post(f"/temples/{NAME}/ask", {"what": "dismiss", "notice": "ledger_damaged", "request": "r1"})
     assert answer.status_code == 303
-    assert [(each.name, each.notice) for each in sent] == [(wire.CommandName.DISMISS, "ledger_damaged")]
-    home.house.replied(NAME, wire.Reply(sent[0].id, True, {}))
+    assert [(each.name, each.notice) for each in sent] == [(contract.CommandName.DISMISS, "ledger_damaged")]
+    home.house.replied(NAME, contract.Reply(sent[0].id, True, {}))
     at_work(home, "backup_restored")
     said = text_of(phone.get(f"/temples/{NAME}"))
     assert "The temple knows that you have seen it." in said
@@ -262,7 +262,7 @@ def test_i_have_seen_it_sends_the_temple_the_notice_s_code(home: WebHome, phone:
 
 
 def test_only_who_may_ask_the_temple_dismisses_its_notices(home: WebHome, phone: Browser) -> None:
-    sent: list[wire.Command] = []
+    sent: list[contract.Command] = []
     home.house.speak_through(lambda name, command: sent.append(command))
     table = home.table(temple=NAME)
     at_work(home, "ledger_damaged")
@@ -280,6 +280,6 @@ def test_only_who_may_ask_the_temple_dismisses_its_notices(home: WebHome, phone:
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_a_taken_name_is_said_in_words(home: WebHome, language: str) -> None:
-    at_work(home, trouble=wire.Trouble.NAME_TAKEN)
+    at_work(home, trouble=contract.Trouble.NAME_TAKEN)
     said = text_of(home.browser(language=language).get("/temples"))
     assert {"en": "Another temple uses this name", "es": "Otro templo usa este nombre"}[language] in said

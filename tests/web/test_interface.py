@@ -21,10 +21,10 @@ from schemathesis.generation import GenerationMode
 from schemathesis.generation.case import Case
 from werkzeug.routing import Rule
 
-from companion.table import Table
-from companion.web import interface
-from companion.web.guard import WRITES
-from controller import wire
+from companion.model.table import Table
+from companion.web.routes import api_description
+from companion.web.server.guard import WRITES
+from templo import contract
 from tests.web.conftest import ORIGIN, WebHome
 
 EXAMPLES = 14
@@ -105,7 +105,7 @@ class Place:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     home = WebHome(f"sqlite:///{tmp_path_factory.mktemp('interface') / 'companion.sqlite'}")
-    home.beams("templo", wire.Beam.CLEAR, wire.Beam.CLEAR)
+    home.beams("templo", contract.Beam.CLEAR, contract.Beam.CLEAR)
     home.house.speak_through(lambda temple, command: None)
     table = home.table(temple="templo")
     home.house.receive([("templo", home.token(1)), ("templo", home.token(2, "tlaloc", "jam"))])
@@ -122,12 +122,12 @@ def blank_app() -> Any:
 
 
 APP = blank_app()
-SCHEMA = openapi.from_dict(interface.description(APP))
+SCHEMA = openapi.from_dict(api_description.description(APP))
 RULES = sorted(APP.url_map.iter_rules(), key=lambda rule: (rule.rule, rule.endpoint))
 OPERATIONS = [
-    pytest.param(interface.path_of(rule), method, id=f"{method} {rule.rule}")
+    pytest.param(api_description.path_of(rule), method, id=f"{method} {rule.rule}")
     for rule in RULES
-    for method in interface.methods_of(rule)
+    for method in api_description.methods_of(rule)
     if not rule.rule.endswith("/stream")
 ]
 
@@ -150,23 +150,27 @@ def whole(app: Any) -> Any:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.endpoint)
 def test_every_route_says_what_it_takes_and_gives(rule: Rule) -> None:
-    told = interface.known(rule.endpoint)
-    assert told, f"companion/web/interface.toml lacks {rule.endpoint}: say there what {rule.rule} takes and gives"
+    told = api_description.known(rule.endpoint)
+    assert told, (
+        f"companion/web/routes/api_description.toml lacks {rule.endpoint}: say there what {rule.rule} takes and gives"
+    )
     assert set(told) <= {"query", "form", "gives", "may", "files"}
     assert told["gives"]
     assert ("form" in told) == bool(WRITES & (rule.methods or set())), f"{rule.endpoint}: a post has a form"
-    for name in interface._CONVERTED.findall(rule.rule):
-        assert name in interface.facts()["path"], f"companion/web/interface.toml lacks [path.{name}]"
+    for name in api_description._CONVERTED.findall(rule.rule):
+        assert name in api_description.facts()["path"], (
+            f"companion/web/routes/api_description.toml lacks [path.{name}]"
+        )
 
 
 def test_nothing_is_described_that_is_not_there() -> None:
     endpoints = {rule.endpoint for rule in RULES}
-    for part, routes in interface.facts().items():
+    for part, routes in api_description.facts().items():
         if part not in ("path", "field", "object"):
             for name in routes:
                 assert {name, f"{part}.{name}"} & endpoints, f"interface.toml tells of {part}.{name}"
-    said = json.dumps(interface.description(APP))
-    for name in interface.facts()["object"]:
+    said = json.dumps(api_description.description(APP))
+    for name in api_description.facts()["object"]:
         assert f"#/components/schemas/{name}" in said, f"nothing gives a {name}"
 
 
@@ -178,7 +182,7 @@ def test_the_description_is_well_formed_openapi() -> None:
 def test_it_is_served_to_whoever_asks(place: Place) -> None:
     answer = place.home.browser().get("/openapi.json")
     assert answer.content_type == "application/json"
-    assert answer.get_json() == interface.description(place.home.app)
+    assert answer.get_json() == api_description.description(place.home.app)
 
 
 def test_a_route_is_told_of_in_the_words_of_its_own_code() -> None:
@@ -193,7 +197,7 @@ def test_a_route_is_told_of_in_the_words_of_its_own_code() -> None:
 
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
 def test_a_made_up_request_is_answered_as_described(place: Place, path: str, method: str) -> None:
-    schema = openapi.from_dict(interface.description(place.home.app))
+    schema = openapi.from_dict(api_description.description(place.home.app))
     schema.app = whole(place.home.app)
     operation = schema[path][method]
     broken = [GenerationMode.NEGATIVE] if operation.body else []
@@ -228,7 +232,7 @@ def test_what_the_description_forbids_is_refused_as_unreadable(
 ) -> None:
     """`[]` with a text beside it was taken for a move of that name, and any language for one that changes nothing."""
     asks = "get" if path.endswith("picks") else "post"
-    operation = interface.description(place.home.app)["paths"][path][asks]
+    operation = api_description.description(place.home.app)["paths"][path][asks]
     assert value is None or not _allows(_schema_of(operation, field), value)
     phone = place.home.browser()
     seat = place.home.house.table(place.table.id).on_turn or "east"
@@ -242,7 +246,7 @@ def test_what_the_description_forbids_is_refused_as_unreadable(
 
 
 def test_what_the_description_allows_is_no_unreadable_move_and_no_unknown_language(place: Place) -> None:
-    paths = interface.description(place.home.app)["paths"]
+    paths = api_description.description(place.home.app)["paths"]
     phone = place.home.browser()
     for language in ("en", "es"):
         assert _allows(_schema_of(paths["/language"]["post"], "language"), language)
@@ -276,9 +280,14 @@ def as_a_browser_would(data: st.DataObject, place: Place, case: Case) -> None:
                     fields[name] = data.draw(st.sampled_from(values))
 
 
-@pytest.mark.parametrize("path", sorted({interface.path_of(rule) for rule in RULES}))
+@pytest.mark.parametrize("path", sorted({api_description.path_of(rule) for rule in RULES}))
 def test_what_a_route_cannot_be_asked_is_refused_with_what_it_can(place: Place, path: str) -> None:
-    known = {method for rule in RULES if interface.path_of(rule) == path for method in interface.methods_of(rule)}
+    known = {
+        method
+        for rule in RULES
+        if api_description.path_of(rule) == path
+        for method in api_description.methods_of(rule)
+    }
     values = {name: there[0] for name, there in place.paths().items()}
     for method in {"GET", "POST", "PUT", "DELETE"} - known:
         answer = place.home.browser().client.open(path.format(**values), method=method, headers=ORIGIN)

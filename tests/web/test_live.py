@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from companion.cuts import Audience
-from companion.live import Gallery, Hub, HubClosed, Picture, StreamsFull
+from companion.adapters.news import Gallery, Hub, HubClosed, Picture, StreamsFull
+from companion.web.view_models.table import Audience
 from tests.web.conftest import WebHome
 
 

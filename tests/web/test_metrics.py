@@ -6,7 +6,7 @@ import re
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from controller import wire
+from templo import contract
 from tests.companion.conftest import OTHER, SOURCE
 from tests.web.conftest import Browser, WebHome
 
@@ -79,7 +79,7 @@ def test_a_house_that_has_heard_of_nothing_is_scraped_too(home: WebHome) -> None
 
 def test_tokens_are_counted_by_temple_and_god(home: WebHome) -> None:
     table = home.table(temple="templo")
-    home.beams("templo", wire.Beam.CLEAR, wire.Beam.CLEAR)
+    home.beams("templo", contract.Beam.CLEAR, contract.Beam.CLEAR)
     home.house.receive(
         [("templo", home.token(n, god)) for n, god in enumerate(("tlaloc", "tlaloc", "huitzilopochtli"), 1)]
     )
@@ -95,9 +95,9 @@ def test_tokens_are_counted_by_temple_and_god(home: WebHome) -> None:
 
 
 def test_what_is_on_its_way_and_what_is_held_apart_is_told(home: WebHome) -> None:
-    home.beams("templo", wire.Beam.CLEAR, wire.Beam.CLEAR)
+    home.beams("templo", contract.Beam.CLEAR, contract.Beam.CLEAR)
     home.house.receive([("templo", home.token(1))])
-    home.house.counts("templo", wire.Count(SOURCE, 4, {wire.God.HUITZILOPOCHTLI: 1, wire.God.TLALOC: 3}))
+    home.house.counts("templo", contract.Count(SOURCE, 4, {contract.God.HUITZILOPOCHTLI: 1, contract.God.TLALOC: 3}))
     home.house.receive([("templo", home.token(1, token="f" * 32))])
     found = scraped(home)
     assert one(found, "templo_tokens_on_way", temple="templo", god="tlaloc") == 2
@@ -108,21 +108,21 @@ def test_what_is_on_its_way_and_what_is_held_apart_is_told(home: WebHome) -> Non
 def test_a_temple_is_up_while_it_works_and_can_be_heard(home: WebHome) -> None:
     home.house.reach(True)
     home.house.expect("attic")
-    home.beams("templo", wire.Beam.CLEAR, wire.Beam.JAMMED, wire.State.ALERT)
+    home.beams("templo", contract.Beam.CLEAR, contract.Beam.JAMMED, contract.State.ALERT)
     found = scraped(home)
     assert one(found, "templo_temple_up", temple="templo") == 1
     assert one(found, "templo_temple_up", temple="attic") == 0
     home.house.reach(False)
     assert one(scraped(home), "templo_temple_up", temple="templo") == 0
     home.house.reach(True)
-    home.beams("templo", wire.Beam.UNKNOWN, wire.Beam.UNKNOWN, wire.State.LOST)
+    home.beams("templo", contract.Beam.UNKNOWN, contract.Beam.UNKNOWN, contract.State.LOST)
     assert one(scraped(home), "templo_temple_up", temple="templo") == 0
 
 
 def test_a_beam_is_in_one_state_of_all_that_there_are(home: WebHome) -> None:
-    home.beams("templo", wire.Beam.CLEAR, wire.Beam.JAMMED, wire.State.ALERT)
+    home.beams("templo", contract.Beam.CLEAR, contract.Beam.JAMMED, contract.State.ALERT)
     found = scraped(home)["templo_beam_state"]
-    assert len(found) == len(wire.God) * len(wire.Beam)
+    assert len(found) == len(contract.God) * len(contract.Beam)
     assert {dict(labels)["god"]: dict(labels)["state"] for labels, value in found.items() if value} == {
         "huitzilopochtli": "clear",
         "tlaloc": "jammed",
@@ -138,7 +138,7 @@ def test_streams_are_counted_while_they_are_open(home: WebHome) -> None:
 
 def test_no_name_no_title_no_code_and_no_id_is_told(home: WebHome, phone: Browser) -> None:
     table = home.table(temple="templo")
-    home.beams("templo", wire.Beam.CLEAR, wire.Beam.CLEAR)
+    home.beams("templo", contract.Beam.CLEAR, contract.Beam.CLEAR)
     assert phone.sit(table, "east", "Xochitl").status_code < 400
     home.house.receive([("templo", home.token(1))])
     text = home.browser().get("/metrics").get_data(as_text=True)

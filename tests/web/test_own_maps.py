@@ -7,8 +7,8 @@ import re
 
 from werkzeug.test import TestResponse
 
-from companion.games.siege.rules import maps
-from companion.table import Table
+from companion.games.siege.rules import (maps)
+from companion.model.table import Table
 from tests.web.conftest import ORIGIN, Browser, WebHome, text_of
 
 SET = {"game": "siege", "title": "Mine", "players": "2", "preset": "classic"}

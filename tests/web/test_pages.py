@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from companion import missing
-from controller import wire
+from companion.model import missing
+from templo import contract
 from tests.web.conftest import Browser, WebHome, text_of
 
 
@@ -195,47 +195,49 @@ def test_the_seats_page_hands_over_while_the_game_runs(home: WebHome, phone: Bro
 
 
 def test_the_lobby_asks_for_a_token_through_each_slot_that_was_not_proved(home: WebHome, phone: Browser) -> None:
-    home.beams("table", wire.Beam.CLEAR, wire.Beam.UNPROVED)
+    home.beams("table", contract.Beam.CLEAR, contract.Beam.UNPROVED)
     table = home.house.open_table("mexica", "Sunday", 2, "temple_only", {}, "table")
     phone.sit(table, "east")
     said = text_of(phone.get(f"/t/{table.id}"))
     assert "Drop one token through each slot" in said
     assert "Tlaloc: waits for a first token" in said
-    home.beams("table", wire.Beam.CLEAR, wire.Beam.CLEAR)
+    home.beams("table", contract.Beam.CLEAR, contract.Beam.CLEAR)
     assert "The temple is ready" in text_of(phone.get(f"/t/{table.id}"))
 
 
 @pytest.mark.parametrize(
     ("beam", "words"),
     [
-        (wire.Beam.CLEAR, "Temple ready, both beams clear"),
-        (wire.Beam.JAMMED, "Tlaloc’s slot is blocked: clear the chute"),
-        (wire.Beam.DARK, "Tlaloc’s slot sees no light"),
-        (wire.Beam.FLICKER, "Tlaloc’s slot flickers: shade it from the sun"),
-        (wire.Beam.UNPROVED, "Tlaloc’s slot has not seen a token yet"),
+        (contract.Beam.CLEAR, "Temple ready, both beams clear"),
+        (contract.Beam.JAMMED, "Tlaloc’s slot is blocked: clear the chute"),
+        (contract.Beam.DARK, "Tlaloc’s slot sees no light"),
+        (contract.Beam.FLICKER, "Tlaloc’s slot flickers: shade it from the sun"),
+        (contract.Beam.UNPROVED, "Tlaloc’s slot has not seen a token yet"),
     ],
 )
-def test_a_temples_health_is_said_in_plain_words(home: WebHome, phone: Browser, beam: wire.Beam, words: str) -> None:
+def test_a_temples_health_is_said_in_plain_words(
+    home: WebHome, phone: Browser, beam: contract.Beam, words: str
+) -> None:
     """Its own page says it too, of a temple that tells no more than its beams' states."""
-    home.beams("table", wire.Beam.CLEAR, beam)
+    home.beams("table", contract.Beam.CLEAR, beam)
     table = home.table(temple="table")
     for path in ("/temples", f"/t/{table.id}", f"/t/{table.id}/screen"):
         assert words in text_of(phone.get(path)), path
-    well = beam is wire.Beam.CLEAR
+    well = beam is contract.Beam.CLEAR
     assert ("Nothing. Both beams are clear" if well else words) in text_of(phone.get("/temples/table"))
 
 
 def test_every_health_has_words(home: WebHome, phone: Browser) -> None:
-    for state in wire.State:
-        home.beams("table", wire.Beam.CLEAR, wire.Beam.CLEAR, state)
+    for state in contract.State:
+        home.beams("table", contract.Beam.CLEAR, contract.Beam.CLEAR, state)
         assert phone.get("/temples/table").status_code == 200
     resends = (missing.EXPIRED, missing.REFUSED, missing.SILENT, missing.EMPTY)
-    for trouble in (*wire.Trouble, *resends, "never", "no_broker", "conflict", "none"):
+    for trouble in (*contract.Trouble, *resends, "never", "no_broker", "conflict", "none"):
         assert home.app.extensions["site"].painter.words("es").has(f"health.{trouble}"), trouble
 
 
 def test_a_temples_page_shows_its_tokens_its_totals_and_what_was_held_apart(home: WebHome, phone: Browser) -> None:
-    home.beams("table", wire.Beam.CLEAR, wire.Beam.CLEAR)
+    home.beams("table", contract.Beam.CLEAR, contract.Beam.CLEAR)
     table = home.table(temple="table")
     home.house.receive([("table", home.token(1)), ("table", home.token(2, "huitzilopochtli", "jam", "odd"))])
     home.house.receive([("table", home.token(1, token="f" * 32))])

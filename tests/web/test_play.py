@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 
 from companion.games.kit import Choice
-from companion.handheld import page
+from companion.web.view_models.seat import page
 from tests.web.conftest import Browser, WebHome, text_of
 
 JSON = {"Accept": "application/json"}

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from companion.games import registry
-from companion.web.guide import GuideError, load, read
-from companion.web.painting import guide_file
-from companion.web.texts import LANGUAGES
+from companion.web.rendering.guide import GuideError, load, read
+from companion.web.rendering.renderer import guide_file
+from companion.web.rendering.texts import LANGUAGES
 from tests.web.conftest import TOSS, Browser, WebHome, text_of
 
 GUIDED = {

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from companion.games.kit import CHANCE, TEMPLE, Move, Refusal
-from companion.table import Entry, Table
-from controller import wire
+from companion.model.table import Entry, Table
+from templo import contract
 from tests.web.conftest import WebHome
 
 JSON = {"Accept": "application/json"}
@@ -43,7 +43,7 @@ class Server(RuleBasedStateMachine):
         self.home.house.expect("templo")
         self.table_id = self.home.house.open_table("mexica", "Sunday", players, preset, {}, "templo").id
         self.phones = [self.home.browser(f"10.0.0.{n}") for n in range(3)]
-        self.fallen: list[wire.Token] = []
+        self.fallen: list[contract.Token] = []
         self.posts: list[tuple[int, dict[str, str], str]] = []
         self.accepted: set[str] = set()
         for n, seat in enumerate(self.table.charter.seats):

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from companion import sheets
-from companion.__main__ import main
+from companion.cli import sheets
+from companion.cli.command_line import main
 from companion.games import registry
-from companion.web.art import Art, ArtError
-from companion.web.painting import ART, SHELL
-from companion.web.paper import MARGIN, PAPERS
-from companion.web.texts import LANGUAGES
+from companion.web.rendering.art import Art, ArtError
+from companion.web.rendering.paper import MARGIN, PAPERS
+from companion.web.rendering.renderer import ART, SHELL
+from companion.web.rendering.texts import LANGUAGES
 from tests.web import sheets as reading
 from tests.web.conftest import TOSS, WebHome, text_of
 

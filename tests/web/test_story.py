@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from controller import wire
+from templo import contract
 from tests.web.conftest import Browser, WebHome, text_of
 
 
@@ -197,7 +197,7 @@ def reconcile(home: WebHome, phone: Browser) -> str:
     """Seat the phone at a table with three doubtful tokens and a certain one; returns the table's id."""
     table = home.table(temple="table")
     phone.sit(table, "east")
-    home.beams("table", wire.Beam.CLEAR, wire.Beam.CLEAR)
+    home.beams("table", contract.Beam.CLEAR, contract.Beam.CLEAR)
     fell = home.clock.pass_(seconds=5)
     home.clock.pass_(seconds=5)
     phone.move(table, "east", "end_turn", version=home.house.table(table.id).version)
@@ -321,14 +321,16 @@ def test_whoever_watches_sees_both_sides_and_answers_nothing(home: WebHome, phon
 def test_tokens_on_their_way_are_counted_and_it_is_said_what_to_do(home: WebHome, phone: Browser) -> None:
     table = home.table(temple="table")
     phone.sit(table, "east")
-    home.beams("table", wire.Beam.CLEAR, wire.Beam.CLEAR)
+    home.beams("table", contract.Beam.CLEAR, contract.Beam.CLEAR)
     home.house.receive([("table", home.token(1))])
-    home.house.counts("table", wire.Count(home.token(1).source, 3, {wire.God.HUITZILOPOCHTLI: 1, wire.God.TLALOC: 2}))
+    home.house.counts(
+        "table", contract.Count(home.token(1).source, 3, {contract.God.HUITZILOPOCHTLI: 1, contract.God.TLALOC: 2})
+    )
     page = text_of(phone.get(f"/t/{table.id}/reconcile"))
     assert "2 tokens that the temple has seen have not arrived here" in page
     assert "Wait a moment" in page
     assert f'href="/t/{table.id}/reconcile"' not in phone.get(f"/t/{table.id}").get_data(as_text=True)
-    home.beams("table", wire.Beam.UNKNOWN, wire.Beam.UNKNOWN, wire.State.LOST)
+    home.beams("table", contract.Beam.UNKNOWN, contract.Beam.UNKNOWN, contract.State.LOST)
     assert "look to its power and its network" in text_of(phone.get(f"/t/{table.id}/reconcile"))
     assert "2 tokens to sort out" in text_of(phone.get(f"/t/{table.id}"))
 

@@ -13,11 +13,11 @@ from urllib.parse import urlencode
 
 import pytest
 
-from companion.table import Table
-from companion.web import streams
-from companion.web.serving import ServeError, Server
-from companion.web.uploads import MAX_UPLOAD
-from controller import wire
+from companion.model.table import Table
+from companion.web.routes import streams
+from companion.web.routes.uploads import MAX_UPLOAD
+from companion.web.server.serving import ServeError, Server
+from templo import contract
 from tests.web.conftest import WebHome
 
 
@@ -114,7 +114,7 @@ def path(table: Table, seen: str = "") -> str:
 
 def test_a_token_is_sent_as_the_regions_that_it_changed(served: Served) -> None:
     home = served.home
-    home.beams("table", wire.Beam.CLEAR, wire.Beam.CLEAR)
+    home.beams("table", contract.Beam.CLEAR, contract.Beam.CLEAR)
     table = home.table(temple="table")
     reader = served.stream(path(table))
     first = reader.event()

@@ -6,9 +6,9 @@ from string import Formatter
 
 import pytest
 
-from controller import wire
-from controller.plain import FINDINGS
-from controller.wire import Beam, Emitters, Finding, God
+from controller.app.explanations import FINDINGS
+from templo import contract
+from templo.contract import Beam, Emitters, Finding, God
 from tests.web.conftest import SESSION, Browser, WebHome, text_of
 
 NAME = "table"
@@ -16,9 +16,9 @@ ASK = f"/temples/{NAME}/ask"
 
 
 @pytest.fixture
-def sent(home: WebHome) -> list[wire.Command]:
+def sent(home: WebHome) -> list[contract.Command]:
     """A temple at work that serves no table, and what is sent to it."""
-    sent: list[wire.Command] = []
+    sent: list[contract.Command] = []
     home.house.speak_through(lambda name, command: sent.append(command))
     home.beams(NAME, Beam.CLEAR, Beam.CLEAR)
     return sent
@@ -27,7 +27,7 @@ def sent(home: WebHome) -> list[wire.Command]:
 def found(home: WebHome, *of_tlaloc: Finding, emitters: Emitters = Emitters.FIXED) -> None:
     beams = {God.HUITZILOPOCHTLI: (), God.TLALOC: of_tlaloc}
     limits = {"band_ms": 18.0, "narrow_ms": 6.0, "min_break_ms": 3.0, "rumour": None}
-    home.house.found(NAME, wire.Findings(SESSION, home.clock.now, emitters, limits, beams))
+    home.house.found(NAME, contract.Findings(SESSION, home.clock.now, emitters, limits, beams))
 
 
 def form(what: str, request: str = "r1", **more: str) -> dict[str, str]:
@@ -38,16 +38,16 @@ def form(what: str, request: str = "r1", **more: str) -> dict[str, str]:
 
 
 def test_a_refused_request_for_missing_tokens_is_the_first_thing_to_do(
-    home: WebHome, phone: Browser, sent: list[wire.Command], caplog: pytest.LogCaptureFixture
+    home: WebHome, phone: Browser, sent: list[contract.Command], caplog: pytest.LogCaptureFixture
 ) -> None:
     assert "Nothing. Both beams are clear" in text_of(phone.get(f"/temples/{NAME}"))
     status = home.house.temple(NAME).status
     assert status is not None
     assert status.source is not None
-    home.house.counts(NAME, wire.Count(status.source, 20, dict.fromkeys(God, 10)))
+    home.house.counts(NAME, contract.Count(status.source, 20, dict.fromkeys(God, 10)))
     for now_s in (0.0, 2.0):
         home.house.ask_for_missing(now_s)
-    home.house.replied(NAME, wire.Reply(sent[-1].id, False, error="<b>it is 18:42 here</b>", code="expired"), 3)
+    home.house.replied(NAME, contract.Reply(sent[-1].id, False, error="<b>it is 18:42 here</b>", code="expired"), 3)
     page = phone.get(f"/temples/{NAME}")
     said = text_of(page)
     assert "refuses to send them again because of its clock: set the clocks of both right" in said
@@ -60,10 +60,10 @@ def test_a_refused_request_for_missing_tokens_is_the_first_thing_to_do(
 
 
 def test_anybody_in_the_house_may_ask_a_temple_that_no_game_runs_on(
-    home: WebHome, phone: Browser, sent: list[wire.Command]
+    home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     for number, what in enumerate(("selftest", "identify", "drop", "calibrate")):
-        home.house.replied(NAME, wire.Reply(sent[-1].id if sent else "0" * 32, False, error="next"))
+        home.house.replied(NAME, contract.Reply(sent[-1].id if sent else "0" * 32, False, error="next"))
         answer = phone.post(ASK, form(what, f"r{number}", god="tlaloc", count="7"))
         assert (answer.status_code, answer.location) == (303, f"/temples/{NAME}"), what
     assert [(each.name, each.god, each.count) for each in sent] == [
@@ -75,7 +75,7 @@ def test_anybody_in_the_house_may_ask_a_temple_that_no_game_runs_on(
 
 
 def test_while_a_game_runs_only_who_sits_at_its_table_may_ask(
-    home: WebHome, phone: Browser, sent: list[wire.Command]
+    home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     table = home.table(temple=NAME)
     at_table = f"/t/{table.id}/temple/ask"
@@ -90,7 +90,9 @@ def test_while_a_game_runs_only_who_sits_at_its_table_may_ask(
     assert [each.name for each in sent] == ["selftest"]
 
 
-def test_a_seat_at_another_table_is_no_leave_to_ask(home: WebHome, phone: Browser, sent: list[wire.Command]) -> None:
+def test_a_seat_at_another_table_is_no_leave_to_ask(
+    home: WebHome, phone: Browser, sent: list[contract.Command]
+) -> None:
     served, other = home.table(temple=NAME), home.table()
     phone.sit(other, "east")
     assert phone.post(f"/t/{other.id}/temple/ask", form("selftest")).status_code == 409
@@ -99,7 +101,7 @@ def test_a_seat_at_another_table_is_no_leave_to_ask(home: WebHome, phone: Browse
 
 
 def test_nothing_is_asked_by_opening_a_page_nor_from_elsewhere(
-    home: WebHome, phone: Browser, sent: list[wire.Command]
+    home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     assert phone.get(ASK + "?what=selftest&request=r1").status_code == 405
     assert phone.post(ASK, form("selftest"), Origin="http://elsewhere.example").status_code == 403
@@ -108,7 +110,7 @@ def test_nothing_is_asked_by_opening_a_page_nor_from_elsewhere(
     assert sent == []
 
 
-def test_what_is_no_request_is_refused(home: WebHome, phone: Browser, sent: list[wire.Command]) -> None:
+def test_what_is_no_request_is_refused(home: WebHome, phone: Browser, sent: list[contract.Command]) -> None:
     for wrong in (
         form("resend"),
         form("drop", god="chac"),
@@ -123,7 +125,7 @@ def test_what_is_no_request_is_refused(home: WebHome, phone: Browser, sent: list
 
 
 def test_a_number_of_tokens_that_cannot_be_is_refused_in_words(
-    home: WebHome, phone: Browser, sent: list[wire.Command]
+    home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     for count in ("", "0", "-3", "101", "ten", "9" * 30):
         answer = phone.post(ASK, form("calibrate", god="tlaloc", count=count))
@@ -133,7 +135,9 @@ def test_a_number_of_tokens_that_cannot_be_is_refused_in_words(
     assert sent == []
 
 
-def test_our_script_gets_the_regions_that_changed(home: WebHome, phone: Browser, sent: list[wire.Command]) -> None:
+def test_our_script_gets_the_regions_that_changed(
+    home: WebHome, phone: Browser, sent: list[contract.Command]
+) -> None:
     answer = phone.post(ASK, form("selftest"), Accept="application/json").get_json()
     assert answer["ok"]
     assert "Waiting for its answer" in answer["regions"]["ask"]
@@ -147,7 +151,7 @@ def test_our_script_gets_the_regions_that_changed(home: WebHome, phone: Browser,
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_every_finding_has_its_own_words_for_what_was_seen_and_what_to_do(
-    home: WebHome, sent: list[wire.Command], language: str
+    home: WebHome, sent: list[contract.Command], language: str
 ) -> None:
     """The codes are the temple's own, and so are the facts that each is told with."""
     given = {field for what, _ in FINDINGS.values() for _, field, _, _ in Formatter().parse(what) if field}
@@ -162,10 +166,10 @@ def test_every_finding_has_its_own_words_for_what_was_seen_and_what_to_do(
 
 
 def test_what_both_beams_have_at_once_is_one_thing_to_do(
-    home: WebHome, phone: Browser, sent: list[wire.Command]
+    home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     both = {god: (Finding("both_dark", {"for_s": 2, "tokens": 1}),) for god in God}
-    home.house.found(NAME, wire.Findings(SESSION, home.clock.now, Emitters.FIXED, {}, both))
+    home.house.found(NAME, contract.Findings(SESSION, home.clock.now, Emitters.FIXED, {}, both))
     assert text_of(phone.get(f"/temples/{NAME}")).count("Both beams went dark at the same moment") == 1
 
 
@@ -173,7 +177,7 @@ def test_what_both_beams_have_at_once_is_one_thing_to_do(
     "finding", [Finding("haunted", {"ghosts": 3}), Finding("flicker"), Finding("dark", {"for_s": 1e12})]
 )
 def test_a_finding_that_this_page_does_not_understand_breaks_nothing(
-    home: WebHome, phone: Browser, sent: list[wire.Command], finding: Finding
+    home: WebHome, phone: Browser, sent: list[contract.Command], finding: Finding
 ) -> None:
     found(home, finding)
     answer = phone.get(f"/temples/{NAME}")
@@ -182,7 +186,7 @@ def test_a_finding_that_this_page_does_not_understand_breaks_nothing(
         assert f"does not know ({finding.code})" in text_of(answer)
 
 
-def test_what_most_needs_a_hand_stands_first(home: WebHome, phone: Browser, sent: list[wire.Command]) -> None:
+def test_what_most_needs_a_hand_stands_first(home: WebHome, phone: Browser, sent: list[contract.Command]) -> None:
     found(home, Finding("overlap", {"overlaps": 1, "tokens": 9}), Finding("blocked", {"for_s": 4, "tokens": 2}))
     said = text_of(phone.get(f"/temples/{NAME}"))
     assert 0 < said.index("Clear the chute.") < said.index("Let tokens fall one at a time")
@@ -190,7 +194,7 @@ def test_what_most_needs_a_hand_stands_first(home: WebHome, phone: Browser, sent
 
 
 def test_it_is_said_plainly_what_cannot_be_known_without_a_switched_emitter(
-    home: WebHome, phone: Browser, sent: list[wire.Command]
+    home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     found(home)
     assert "a receiver that loses its plug reads just as clear" in text_of(phone.get(f"/temples/{NAME}"))
@@ -201,20 +205,20 @@ def test_it_is_said_plainly_what_cannot_be_known_without_a_switched_emitter(
 
 
 def test_an_error_of_the_temple_is_told_in_the_readers_words_or_in_its_own(
-    home: WebHome, phone: Browser, sent: list[wire.Command]
+    home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     phone.post(ASK, form("drop", god="tlaloc"))
-    home.house.replied(NAME, wire.Reply(sent[0].id, False, error="too slow", code="not_recorded"))
+    home.house.replied(NAME, contract.Reply(sent[0].id, False, error="too slow", code="not_recorded"))
     assert "The token was not recorded within five seconds." in text_of(phone.get(f"/temples/{NAME}"))
     phone.post(ASK, form("drop", "r2", god="tlaloc"))
-    home.house.replied(NAME, wire.Reply(sent[1].id, False, error="<script>alert(1)</script>", code="haunted"))
+    home.house.replied(NAME, contract.Reply(sent[1].id, False, error="<script>alert(1)</script>", code="haunted"))
     page = phone.get(f"/temples/{NAME}").text
     assert "&lt;script&gt;alert(1)" in page
     assert "<script>alert" not in page
 
 
 def test_a_band_that_was_learned_is_drawn_and_told_to_a_reader(
-    home: WebHome, phone: Browser, sent: list[wire.Command]
+    home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     found(home)
     home.house.receive([(NAME, home.token(1)), (NAME, home.token(2, "tlaloc", "jam"))])
@@ -224,5 +228,5 @@ def test_a_band_that_was_learned_is_drawn_and_told_to_a_reader(
     assert "plot-stuck" in page
 
 
-def test_the_first_page_leads_to_the_temples(home: WebHome, phone: Browser, sent: list[wire.Command]) -> None:
+def test_the_first_page_leads_to_the_temples(home: WebHome, phone: Browser, sent: list[contract.Command]) -> None:
     assert f'href="/temples/{NAME}"' in phone.get("/").text

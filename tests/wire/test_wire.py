@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller import wire
-from controller.wire import (
+from templo import contract
+from templo.contract import (
     Ack,
     Beam,
     Changed,
@@ -64,15 +64,15 @@ def test_every_topic_has_vectors_good_and_bad() -> None:
 
 @pytest.mark.parametrize(("leaf", "vector"), vectors("good"))
 def test_a_good_payload_is_read_and_written_in_the_one_way(leaf: str, vector: dict[str, Any]) -> None:
-    message = wire.decode(leaf, payload(vector))
-    assert json.loads(wire.encode(message)) == vector["message"]
+    message = contract.decode(leaf, payload(vector))
+    assert json.loads(contract.encode(message)) == vector["message"]
     assert message.leaf == leaf
 
 
 @pytest.mark.parametrize(("leaf", "vector"), vectors("bad"))
 def test_a_bad_payload_is_refused_with_its_reason(leaf: str, vector: dict[str, str]) -> None:
     with pytest.raises(WireError) as caught:
-        wire.decode(leaf, payload(vector))
+        contract.decode(leaf, payload(vector))
     assert vector["error"] in str(caught.value)
     assert len(str(caught.value)) < 400
     assert str(caught.value).isprintable()
@@ -90,10 +90,10 @@ json_values = st.recursive(
 
 def read(leaf: str, data: bytes) -> None:
     try:
-        message = wire.decode(leaf, data)
+        message = contract.decode(leaf, data)
     except WireError:
         return
-    wire.encode(message)
+    contract.encode(message)
 
 
 @given(leaves, st.binary(max_size=300))
@@ -122,7 +122,7 @@ def test_bytes_of_any_kind_give_a_message_or_a_wire_error(leaf: str, data: bytes
 )
 def test_what_exhausts_other_readers_is_a_wire_error_in_one_line(leaf: str, data: bytes) -> None:
     with pytest.raises(WireError) as caught:
-        wire.decode(leaf, data)
+        contract.decode(leaf, data)
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 400
 
@@ -170,13 +170,13 @@ def test_a_good_payload_with_one_byte_exchanged_gives_a_message_or_a_wire_error(
 
 ids = st.binary(min_size=16, max_size=16).map(bytes.hex)
 gods = st.sampled_from(God)
-seqs = st.integers(1, wire.MAX_SEQ)
+seqs = st.integers(1, contract.MAX_SEQ)
 times = st.integers(-(10**13), 10**14).map(lambda ms: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=ms))
 words = st.from_regex(r"[a-z][a-z0-9_]{0,31}", fullmatch=True)
 texts = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=64)
 results = st.dictionaries(st.text(max_size=10), st.integers() | st.text(max_size=10), max_size=4)
 
-facts = st.integers(0, 10**9) | st.floats(0, wire.MAX_FACT)
+facts = st.integers(0, 10**9) | st.floats(0, contract.MAX_FACT)
 findings = st.builds(Finding, words, st.dictionaries(words.filter(lambda name: name != "code"), facts, max_size=4))
 
 messages = st.one_of(
@@ -190,7 +190,7 @@ messages = st.one_of(
         st.fixed_dictionaries({god: st.sampled_from(Beam) for god in God}),
         st.none() | ids,
         st.none() | st.sampled_from(Trouble),
-        st.lists(st.builds(Notice, words, times), max_size=wire.MOST_NOTICES).map(tuple),
+        st.lists(st.builds(Notice, words, times), max_size=contract.MOST_NOTICES).map(tuple),
     ),
     st.builds(
         Token,
@@ -199,12 +199,15 @@ messages = st.one_of(
         ids,
         gods,
         times,
-        st.floats(0, wire.MAX_WIDTH_MS),
+        st.floats(0, contract.MAX_WIDTH_MS),
         st.frozensets(words, max_size=16),
         st.booleans(),
     ),
     st.builds(
-        Count, ids, st.integers(0, wire.MAX_SEQ), st.fixed_dictionaries({god: st.integers(0, 2**40) for god in God})
+        Count,
+        ids,
+        st.integers(0, contract.MAX_SEQ),
+        st.fixed_dictionaries({god: st.integers(0, 2**40) for god in God}),
     ),
     st.builds(Ack, ids, seqs, st.none() | ids, st.none() | times),
     st.builds(
@@ -225,13 +228,13 @@ messages = st.one_of(
         st.dictionaries(words, st.none() | facts, max_size=4),
         st.fixed_dictionaries({god: st.lists(findings, max_size=3).map(tuple) for god in God}),
     ),
-    st.builds(Changed, ids, st.integers(0, wire.MAX_SEQ)),
+    st.builds(Changed, ids, st.integers(0, contract.MAX_SEQ)),
 )
 
 
 @given(messages)
-def test_what_is_written_is_read_back(message: wire.Message) -> None:
-    assert wire.decode(message.leaf, wire.encode(message)) == message
+def test_what_is_written_is_read_back(message: contract.Message) -> None:
+    assert contract.decode(message.leaf, contract.encode(message)) == message
 
 
 # -- topics --
@@ -239,35 +242,35 @@ def test_what_is_written_is_read_back(message: wire.Message) -> None:
 
 @given(st.from_regex(r"[a-z0-9][a-z0-9-]{0,31}", fullmatch=True), st.sampled_from(OF_TEMPLES))
 def test_a_topic_names_its_temple_and_its_leaf(temple: str, leaf: str) -> None:
-    assert wire.parse_topic(wire.topic(temple, leaf)) == (temple, leaf)
+    assert contract.parse_topic(contract.topic(temple, leaf)) == (temple, leaf)
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_a_topic_or_a_wire_error(text: str) -> None:
     try:
-        temple, leaf = wire.parse_topic(text)
+        temple, leaf = contract.parse_topic(text)
     except WireError:
         return
-    assert wire.topic(temple, leaf) == text
+    assert contract.topic(temple, leaf) == text
 
 
 @pytest.mark.parametrize("name", ["", "-templo", "Templo", "templo/mayor", "a+b", "#", "templo\n", "é", "x" * 33])
 def test_a_name_that_could_not_be_a_temples_is_refused(name: str) -> None:
     with pytest.raises(WireError, match="temple name is"):
-        wire.temple_name(name)
+        contract.temple_name(name)
     with pytest.raises(WireError):
-        wire.topic(name, "token")
+        contract.topic(name, "token")
 
 
 def test_a_leaf_that_is_none_is_refused() -> None:
     with pytest.raises(WireError, match="topic leaf is 'changed'"):
-        wire.topic("templo", "changed")
+        contract.topic("templo", "changed")
     with pytest.raises(WireError, match="topic leaf is 'chaged'"):
-        wire.decode("chaged", b"{}")
+        contract.decode("chaged", b"{}")
 
 
 def test_a_tables_topic_holds_its_id_and_never_a_join_code() -> None:
-    assert wire.table_topic("0" * 32) == f"templo-tables/{'0' * 32}/changed"
+    assert contract.table_topic("0" * 32) == f"templo-tables/{'0' * 32}/changed"
     for text in ("", "ABC234", "+", "#", "0" * 31, "0" * 32 + "/x"):
         with pytest.raises(WireError, match="expected 32 hexadecimal digits"):
-            wire.table_topic(text)
+            contract.table_topic(text)

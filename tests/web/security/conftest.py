@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from controller import wire
+from templo import contract
 from tests.web.conftest import WebHome
 
 
 @pytest.fixture
 def rooms(home: WebHome) -> list[str]:
     """Tables of every kind: a lobby, and each game under way, the temple's own with tokens that wait for a word."""
-    home.beams("table", wire.Beam.CLEAR, wire.Beam.CLEAR)
+    home.beams("table", contract.Beam.CLEAR, contract.Beam.CLEAR)
     table = home.table(temple="table")
     home.house.receive([("table", home.token(1)), ("table", home.token(2, "tlaloc", "jam"))])
     rooms = [table.id, home.lobby().id]

@@ -10,7 +10,7 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from companion.web import interface
+from companion.web.routes import api_description
 from tests.web.conftest import ORIGIN, Browser, WebHome
 
 ROOT = Path(__file__).parents[3]
@@ -37,9 +37,9 @@ class Routes:
         for rule in self.home.app.url_map.iter_rules():
             unknown = rule.arguments - self._values.keys()
             assert not unknown, f"{rule.rule}: say in Routes what a test may put for {unknown}"
-            for method in interface.methods_of(rule):
+            for method in api_description.methods_of(rule):
                 if method in methods or not methods:
-                    yield method, interface.path_of(rule).format(**self._values), rule.endpoint
+                    yield method, api_description.path_of(rule).format(**self._values), rule.endpoint
 
 
 def kept(home: WebHome) -> list[str]:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from companion.settings import SettingsError, load
-from companion.web import serving
-from companion.web.serving import CONNECTIONS, Server
+from companion.cli.settings import SettingsError, load
+from companion.web.server import serving
+from companion.web.server.serving import CONNECTIONS, Server
 from tests.web.conftest import WebHome
 
 HERE, OTHER = "127.0.0.1", "127.0.0.2"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from companion.web.guard import host_name
+from companion.web.server.guard import host_name
 from tests.web.conftest import ORIGIN, Browser, WebHome, text_of
 from tests.web.security.routes import SCRIPT, Routes, asked, everything, seated
 

@@ -6,10 +6,11 @@ import io
 
 import pytest
 
-from companion.web import FILES, OPENINGS, rates
-from companion.web.guard import MAX_BODY, Refused
-from companion.web.rates import Meter, Pace
-from companion.web.uploads import MAX_UPLOAD
+from companion.web import FILES, OPENINGS
+from companion.web.routes.uploads import MAX_UPLOAD
+from companion.web.server import rates
+from companion.web.server.guard import MAX_BODY, Refused
+from companion.web.server.rates import Meter, Pace
 from tests.web.conftest import ORIGIN, Browser, WebHome, text_of
 from tests.web.security.routes import SCRIPT, Routes, everything
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import pytest
 from werkzeug.test import TestResponse
 
-from companion.seating import ABANDONED
-from companion.table import Table
-from controller import wire
-from controller.wire import Beam, God
+from companion.model.table import Table
+from companion.service.seats import ABANDONED
+from templo import contract
+from templo.contract import Beam, God
 from tests.web.conftest import Browser, WebHome, text_of
 from tests.web.security.routes import Routes, everything
 
@@ -27,8 +27,8 @@ def victim(home: WebHome) -> Table:
 
 
 @pytest.fixture
-def sent(home: WebHome) -> list[wire.Command]:
-    sent: list[wire.Command] = []
+def sent(home: WebHome) -> list[contract.Command]:
+    sent: list[contract.Command] = []
     home.house.speak_through(lambda name, command: sent.append(command))
     return sent
 
@@ -125,7 +125,7 @@ def test_a_game_that_is_over_an_empty_lobby_and_an_abandoned_table_hold_no_templ
 
 
 def test_beginning_and_attaching_end_a_calibration_so_that_what_falls_next_scores(
-    home: WebHome, phone: Browser, sent: list[wire.Command]
+    home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     home.beams("table", Beam.CLEAR, Beam.CLEAR)
     lobby = home.house.open_table("mexica", "Sunday", 2, "temple_only")
@@ -138,7 +138,7 @@ def test_beginning_and_attaching_end_a_calibration_so_that_what_falls_next_score
         ("calibrate", God.TLALOC, None),
         ("calibrate", God.TLALOC, False),
     ]
-    home.house.replied("table", wire.Reply(sent[-1].id, True, {"kept": False, "limits": {}}))
+    home.house.replied("table", contract.Reply(sent[-1].id, True, {"kept": False, "limits": {}}))
 
     assert phone.post("/temples/table/ask", {**ask, "request": "two"}).status_code == 303
     home.house.begin(lobby.id, token)

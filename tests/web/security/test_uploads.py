@@ -9,9 +9,10 @@ from time import thread_time
 import pytest
 from werkzeug.test import TestResponse
 
-from companion.web import rates, uploads
-from companion.web.guard import MAX_BODY, MOST_FIELDS
-from companion.web.uploads import MAX_UPLOAD
+from companion.web.routes import uploads
+from companion.web.routes.uploads import MAX_UPLOAD
+from companion.web.server import rates
+from companion.web.server.guard import MAX_BODY, MOST_FIELDS
 from tests.web.conftest import ORIGIN, Browser, WebHome, text_of
 from tests.web.security.routes import SCRIPT, everything
 

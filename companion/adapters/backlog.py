@@ -1,0 +1,242 @@
+"""What came from the broker and waits to be taken in: in turns by temple and ledger, so nobody waits for a flood.
+
+Known ledgers come first. What nobody has seen before is taken slowly, and so few new names and ledgers a minute are
+let in that no stranger fills the store. What is refused here is not acknowledged: its temple keeps it and sends it
+again. It knows nothing of MQTT, and stores nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from templo import contract
+
+WAITING = 20_000
+"""Messages that wait at the most; one more takes the place of the newest in the longest lane."""
+
+NEWEST_WORDS = 100
+"""Messages of one kind beside tokens that wait for one temple; the oldest go, as each says how things are now."""
+
+WORDS_AT_ONCE = 10
+"""Of those, how many are taken in one turn: each may cost a change of the store."""
+
+MOST_TEMPLES = 200
+"""Temples that the store may know; beyond them no new name is let in."""
+
+_REMEMBERED = 1000
+_SOON_S = 0.05
+
+
+class Ledgers(Protocol):
+    """What is known of temples and their ledgers; it may be asked from any thread."""
+
+    def is_known(self, temple: str, source: str = "") -> bool:
+        """Return whether a temple is in the store, and a ledger's tokens too where one is given."""
+        ...
+
+    def speaks_for(self, temple: str, source: str) -> bool:
+        """Return whether a ledger is the one that speaks for a temple now."""
+        ...
+
+    def temple_count(self) -> int:
+        """Return how many temples are in the store."""
+        ...
+
+
+class Allowance:
+    """So many at once, and so many a second after that."""
+
+    def __init__(self, clock: Callable[[], float], burst: int, per_second: float) -> None:
+        self._clock = clock
+        self._burst = burst
+        self._per_second = per_second
+        self._left = float(burst)
+        self._then = clock()
+
+    def left(self) -> int:
+        """Return how many may come now."""
+        now = self._clock()
+        self._left = min(float(self._burst), self._left + (now - self._then) * self._per_second)
+        self._then = now
+        return math.floor(self._left)
+
+    def use(self, count: int = 1) -> bool:
+        """Use some of it; return whether there was enough."""
+        if self.left() < count:
+            return False
+        self._left -= count
+        return True
+
+
+STRANGERS = (200, 20.0)
+"""Messages of ledgers that speak for no temple, in all: at once, and a second."""
+
+NEW_NAMES = (20, 1 / 60)
+"""Temples that were never seen before."""
+
+NEW_SOURCES = (60, 1 / 60)
+"""Ledgers that were never seen before, for each temple: a ledger is begun anew a few times in a temple's life."""
+
+_Key: TypeAlias = tuple[str, str, str]
+"""A lane: temple, kind of message, and for tokens the ledger."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    number: int
+    temple: str
+    message: contract.Message
+
+
+Taken: TypeAlias = tuple[str, contract.Message]
+
+
+class Backlog:
+    """Messages in lanes. Safe from any thread; `take` is for one. `clock` gives seconds that never run backwards."""
+
+    def __init__(self, ledgers: Ledgers, clock: Callable[[], float], waiting: int = WAITING) -> None:
+        self._ledgers = ledgers
+        self._clock = clock
+        self._most = waiting
+        self._news = threading.Condition()
+        self._lanes: OrderedDict[_Key, deque[_Waiting]] = OrderedDict()
+        self._events: deque[bool | None] = deque()
+        self._count = 0
+        self._number = 0
+        self._strangers = Allowance(clock, *STRANGERS)
+        self._new_names = Allowance(clock, *NEW_NAMES)
+        self._new_sources: OrderedDict[str, Allowance] = OrderedDict()
+        self._admitted: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    def put_event(self, event: bool | None) -> None:
+        """Put in whether the broker can be reached, or with none the end, which comes after everything else."""
+        with self._news:
+            self._events.append(event)
+            self._news.notify()
+
+    def expects(self, temple: str) -> bool:
+        """Return whether a temple's messages are worth reading: a cheap look, before anything is decoded."""
+        if self._ledgers.is_known(temple):
+            return True
+        with self._news:
+            return (temple, "") in self._admitted or self._may_be_new()
+
+    def put(self, temple: str, message: contract.Message) -> bool:
+        """Put in a message; return whether it waits now, and False where it is refused."""
+        source = message.source if isinstance(message, contract.Token) else ""
+        with self._news:
+            if not self._admits(temple, source):
+                return False
+            lane = self._lanes.setdefault((temple, message.leaf, source), deque())
+            if not isinstance(message, contract.Token) and len(lane) >= NEWEST_WORDS:
+                lane.popleft()
+                self._count -= 1
+            if self._count >= self._most and not self._make_room(lane):
+                return False
+            self._number += 1
+            self._count += 1
+            lane.append(_Waiting(self._number, temple, message))
+            self._news.notify()
+            return True
+
+    def take(self, limit: int, timeout: float) -> list[Taken | bool | None]:
+        """Return up to `limit` messages, some of each lane, in the order in which they came; wait for the first.
+
+        Events come before them, but for the end.
+        """
+        with self._news:
+            until = self._clock() + timeout
+            while True:
+                taken: list[Taken | bool | None] = []
+                while self._events and self._events[0] is not None:
+                    taken.append(self._events.popleft())
+                taken += [(each.temple, each.message) for each in self._chosen(limit)]
+                if not taken and self._events:
+                    taken.append(self._events.popleft())
+                left = until - self._clock()
+                if taken or left <= 0:
+                    return taken
+                self._news.wait(min(left, _SOON_S) if self._count else left)
+
+    def _admits(self, temple: str, source: str) -> bool:
+        """Return whether a name and a ledger are known, or may be new; the caller holds the lock."""
+        if (temple, source) in self._admitted or self._ledgers.is_known(temple, source):
+            return True
+        is_new_name = (temple, "") not in self._admitted and not self._ledgers.is_known(temple)
+        if is_new_name and not self._may_be_new():
+            return False
+        if source and not self._sources_of(temple).use():
+            return False
+        if is_new_name:
+            self._new_names.use()
+            self._remember(temple, "")
+        if source:
+            self._remember(temple, source)
+        return True
+
+    def _may_be_new(self) -> bool:
+        return self._new_names.left() >= 1 and self._ledgers.temple_count() < MOST_TEMPLES
+
+    def _sources_of(self, temple: str) -> Allowance:
+        if temple not in self._new_sources:
+            self._new_sources[temple] = Allowance(self._clock, *NEW_SOURCES)
+            if len(self._new_sources) > _REMEMBERED:
+                self._new_sources.popitem(last=False)
+        return self._new_sources[temple]
+
+    def _remember(self, temple: str, source: str) -> None:
+        self._admitted[temple, source] = None
+        if len(self._admitted) > _REMEMBERED:
+            self._admitted.popitem(last=False)
+
+    def _make_room(self, lane: deque[_Waiting]) -> bool:
+        """Drop the newest message of the longest lane, unless that is the one that wants to grow."""
+        longest = max(self._lanes.values(), key=len)
+        if longest is lane:
+            return False
+        longest.pop()
+        self._count -= 1
+        return True
+
+    def _chosen(self, limit: int) -> list[_Waiting]:
+        known = [key for key in self._lanes if self._is_first(key)]
+        chosen = self._in_turns(known, limit)
+        strangers = [key for key in self._lanes if key not in set(known)]
+        if strangers:
+            allowed = min(limit - len(chosen), self._strangers.left())
+            slowly = self._in_turns(strangers, allowed)
+            self._strangers.use(len(slowly))
+            chosen += slowly
+        for key in [key for key, lane in self._lanes.items() if not lane]:
+            del self._lanes[key]
+        self._count -= len(chosen)
+        return sorted(chosen, key=lambda each: each.number)
+
+    def _is_first(self, key: _Key) -> bool:
+        temple, leaf, source = key
+        if leaf == contract.Token.leaf:
+            return self._ledgers.speaks_for(temple, source)
+        return self._ledgers.is_known(temple)
+
+    def _in_turns(self, keys: list[_Key], limit: int) -> list[_Waiting]:
+        """Take equal shares of lanes, what one leaves going to the others; a lane that was served goes to the end."""
+        chosen: list[_Waiting] = []
+        spare = {key: min(len(self._lanes[key]), _most_at_once(key)) for key in keys}
+        while limit > len(chosen) and (open_ := [key for key in keys if spare[key]]):
+            share = max(1, (limit - len(chosen)) // len(open_))
+            for key in open_[: limit - len(chosen)]:
+                lane = self._lanes[key]
+                count = min(share, spare[key])
+                chosen += [lane.popleft() for _ in range(count)]
+                spare[key] -= count
+                self._lanes.move_to_end(key)
+        return chosen
+
+
+def _most_at_once(key: _Key) -> int:
+    return WAITING if key[1] == contract.Token.leaf else WORDS_AT_ONCE

@@ -1,0 +1,256 @@
+"""The whole store as one file and back: a backup is a SQLite database, whatever database it was made from.
+
+A backup is made while the companion runs; a restore needs the database to itself. Tables, seats, temples and tokens
+are in it, and with the tables the decks and maps that they brought.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from companion.adapters import store_lock
+from companion.adapters.private import OWNER_ONLY
+from companion.adapters.schema import ABOUT, METADATA, QUARANTINE, SCHEMA, TABLES, TEMPLES, TOKENS
+from companion.adapters.sql_store import SqlStore, StoreError, sqlite_path, without_password
+
+MADE_AT = "backup_made_at"
+"""The row of `about` that makes a database a backup, and says when it was made."""
+
+_ROWS_AT_ONCE = 1000
+_COUNTED = {"tables": TABLES, "temples": TEMPLES, "tokens": TOKENS, "held apart": QUARANTINE}
+
+
+class BackupError(Exception):
+    """A backup that cannot be made or read; the message names the file, what is wrong, and what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """What a backup holds: when it was made, and how many rows of each kind."""
+
+    made_at: datetime
+    rows: Mapping[str, int]
+
+    def summary(self) -> str:
+        """Return its contents in words: ``"2 tables, 1 temples, 40 tokens, 0 held apart"``."""
+        return ", ".join(f"{count} {name}" for name, count in self.rows.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What a restore did: what it brought back, and where the database that it replaced is now, if there was one."""
+
+    backup: Backup
+    kept: Path | None
+
+
+def back_up(url: str, file: Path, now: datetime) -> Backup:
+    """Write the database at `url` into a new file of mode 0600 and return what is in it.
+
+    It is consistent: of everything that was committed at one moment all is in it, and nothing else. Raises
+    `BackupError`, also where the file is there already, and `StoreError` where the database cannot be read.
+    """
+    if file.exists():
+        raise BackupError(f"{file} is there already; expected the name of a new file")
+    with _draft(file) as draft:
+        path = sqlite_path(url)
+        if path is None:
+            _export(url, draft)
+        else:
+            if not path.exists():
+                raise StoreError(f"store is {url!r}; expected a database, and there is none")
+            _copy(path, draft)
+        with closing(sqlite3.connect(draft, isolation_level=None)) as copy:
+            copy.execute("PRAGMA journal_mode=DELETE")  # one file, which any medium can hold
+            copy.execute("DELETE FROM about WHERE key = ?", (MADE_AT,))
+            copy.execute(
+                "INSERT INTO about VALUES (?, ?)", (MADE_AT, now.astimezone(UTC).isoformat(timespec="seconds"))
+            )
+        made = examine(draft)
+        _sync(draft)
+        draft.rename(file)
+        _sync(file.absolute().parent)
+    return made
+
+
+def examine(file: Path) -> Backup:
+    """Return what a backup holds; raises `BackupError` where it is none, is damaged or is of newer software."""
+    if not file.is_file():
+        raise BackupError(f"{file} is not there; expected a file that 'templo-companion backup' made")
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            if verdict != "ok":
+                raise BackupError(f"{file} is damaged ({verdict}); expected an undamaged backup")
+            about: dict[str, str] = dict(connection.execute("SELECT key, value FROM about"))
+            if MADE_AT not in about:
+                raise BackupError(
+                    f"{file} is a companion's database; expected a file that 'templo-companion backup' made"
+                )
+            if about.get("schema", "") not in map(str, range(1, SCHEMA + 1)):
+                raise BackupError(
+                    f"{file} has schema {about.get('schema')!r}; expected at most {SCHEMA}: newer software made it"
+                )
+            rows = {
+                name: connection.execute(f"SELECT count(*) FROM {table.name}").fetchone()[0]  # noqa: S608  # our names
+                for name, table in _COUNTED.items()
+            }
+            return Backup(datetime.fromisoformat(about[MADE_AT]), rows)
+    except (sqlite3.DatabaseError, ValueError) as error:
+        raise BackupError(
+            f"{file} is not a backup ({error}); expected a file that 'templo-companion backup' made"
+        ) from None
+
+
+def restore(file: Path, url: str, aside: Path, now: datetime) -> Restored:
+    """Replace the database at `url` by a backup, as a whole or not at all.
+
+    The database that was there is kept: beside its own place where it is SQLite, else as a backup in the folder
+    `aside`. Raises `StoreError` where a companion uses the database, and `BackupError`.
+    """
+    backup = examine(file)
+    stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+    with store_lock.hold(url):
+        path = sqlite_path(url)
+        if path is None:
+            kept = aside / f"replaced-{stamp}.sqlite"
+            SqlStore(url).close()  # makes what is missing, and brings an earlier schema up to this one
+            back_up(url, kept, now)
+            _import(file, url)
+        else:
+            kept = path.with_name(f"{path.name}.replaced-{stamp}")
+            with _draft(path) as draft:
+                _copy(file, draft)
+                _make_current(draft)
+                found = path.exists()
+                if found:
+                    _set_aside(path, kept)
+                draft.replace(path)
+                _sync(path.absolute().parent)
+            if not found:
+                return Restored(backup, None)
+    return Restored(backup, kept)
+
+
+@contextmanager
+def _draft(file: Path) -> Iterator[Path]:
+    """Give a new private file beside another one; what is left of it afterwards is removed."""
+    draft = file.with_name(f".{file.name}.draft")
+    try:
+        draft.unlink(missing_ok=True)
+        os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, OWNER_ONLY))
+    except OSError as error:
+        raise BackupError(f"{file} cannot be written ({error}); expected a folder that can") from None
+    try:
+        yield draft
+    except (sqlite3.Error, OSError) as error:
+        raise BackupError(f"{file} cannot be written ({error}); nothing was changed") from error
+    finally:
+        for ending in ("", "-journal", "-wal", "-shm"):
+            draft.with_name(draft.name + ending).unlink(missing_ok=True)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a SQLite database as of one moment, whoever writes to it meanwhile."""
+    with (
+        closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as read,
+        closing(sqlite3.connect(target)) as written,
+    ):
+        read.backup(written)
+
+
+def _export(url: str, target: Path) -> None:
+    """Copy another database into a SQLite file, in one transaction that sees one moment."""
+    try:
+        source = sa.create_engine(url, isolation_level="REPEATABLE READ")
+        written = _sqlite(target)
+        METADATA.create_all(written)
+        with source.connect() as reading, written.begin() as writing:
+            found = reading.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == "schema")).scalar()
+            if found != str(SCHEMA):
+                raise StoreError(
+                    f"store has schema {found!r}; expected {SCHEMA}: start the companion of this software once"
+                )
+            _copy_rows(reading, writing)
+        written.dispose()
+        source.dispose()
+    except (sa.exc.SQLAlchemyError, ImportError) as error:
+        raise StoreError(
+            f"store is {without_password(url)!r}; expected a database that can be read ({error})"
+        ) from None
+
+
+def _import(file: Path, url: str) -> None:
+    """Replace every row of another database by those of a backup, in one transaction."""
+    with _draft(file) as draft:
+        _copy(file, draft)
+        _make_current(draft)
+        source, target = _sqlite(draft), sa.create_engine(url)
+        try:
+            with source.connect() as reading, target.begin() as writing:
+                for table in reversed(METADATA.sorted_tables):
+                    writing.execute(sa.delete(table))
+                _copy_rows(reading, writing)
+        except sa.exc.SQLAlchemyError as error:
+            raise StoreError(
+                f"store is {without_password(url)!r}; it took no backup and is unchanged ({error})"
+            ) from None
+        finally:
+            source.dispose()
+            target.dispose()
+
+
+def _make_current(draft: Path) -> None:
+    """Bring a copy of a backup up to the schema of this software, and make it a store again."""
+    url = f"sqlite:///{draft}"
+    SqlStore(url).close()
+    with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+        connection.execute("DELETE FROM about WHERE key = ?", (MADE_AT,))
+        connection.execute("PRAGMA journal_mode=DELETE")
+    _sync(draft)
+
+
+def _set_aside(path: Path, kept: Path) -> None:
+    """Give a database a second name, with everything that was committed to it, and leave no log of it behind."""
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.DatabaseError:
+        pass  # it may be damaged, which is why it is replaced; its log goes with it
+    try:
+        os.link(path, kept)
+    except OSError:  # not every file system has second names
+        shutil.copy2(path, kept)
+        _sync(kept)
+    for ending in ("-wal", "-shm"):
+        beside = path.with_name(path.name + ending)
+        if beside.exists():
+            beside.rename(kept.with_name(kept.name + ending))
+
+
+def _copy_rows(reading: sa.Connection, writing: sa.Connection) -> None:
+    for table in METADATA.sorted_tables:
+        found = reading.execution_options(stream_results=True).execute(sa.select(table))
+        for rows in found.partitions(_ROWS_AT_ONCE):
+            writing.execute(sa.insert(table), [dict(row._mapping) for row in rows])
+
+
+def _sqlite(path: Path) -> sa.Engine:
+    return sa.create_engine(f"sqlite:///{path}")
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,79 @@
+"""Follows a file while its designer edits it, and lets one table play on with it each time it is sound.
+
+It knows files and the house's doors, and no game: what a file may hold is its option's business.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from companion.games.kit import Fault, Option
+from companion.model.lobby import read_text
+from companion.model.table import ServiceError
+from companion.service.play import House
+
+log = logging.getLogger(__name__)
+
+EVERY = 0.5
+"""Seconds between two looks. A file is taken when two in a row found the same: editors write in parts."""
+
+
+class Draft:
+    """One table's option, kept as its file says; of a file with faults the last sound one stays in play.
+
+    `tell` is told what came of each version: the faults, none where it is in play. It is called from this thread.
+    """
+
+    def __init__(
+        self, house: House, table_id: str, option: Option, path: Path, tell: Callable[[Sequence[Fault]], None]
+    ) -> None:
+        self._house = house
+        self._table_id = table_id
+        self._option = option
+        self._path = path
+        self._tell = tell
+        self._seen: object = self
+        self._taken: object = self
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name="draft", daemon=True)
+
+    def start(self) -> None:
+        """Begin to follow the file; the table's pages know of it from here on."""
+        self._house.set_draft(self._table_id, ())
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Follow it no more; returns when that is so."""
+        self._ending.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def look(self) -> None:
+        """Look at the file once, and take it in where it has come to rest in a new shape."""
+        try:
+            found = self._path.read_bytes()
+        except OSError:
+            found = None
+        if found == self._seen != self._taken:
+            self._taken = found
+            self._take(found)
+        self._seen = found
+
+    def _take(self, data: bytes | None) -> None:
+        text, faults = ("", (Fault(1, "no_file"),)) if data is None else read_text(data)
+        faults = faults or self._option.faults(text)
+        try:
+            if not faults:
+                self._house.amend(self._table_id, self._option.key, text)
+        except ServiceError:
+            log.exception("a sound file could not be taken into play")
+            return
+        self._house.set_draft(self._table_id, faults)
+        self._tell(faults)
+
+    def _follow(self) -> None:
+        while not self._ending.wait(EVERY):
+            self.look()

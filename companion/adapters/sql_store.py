@@ -1,0 +1,462 @@
+"""The store: tables, temples and tokens in SQLite, or in any database that SQLAlchemy names by a URL.
+
+It implements the port that `keeping` declares and knows no rule of any game. A change is durable when its
+transaction has ended: SQLite runs in WAL mode with ``synchronous=FULL``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from companion.adapters.private import make_database_private
+from companion.adapters.schema import (
+    ABOUT,
+    DECISIONS,
+    ENTRIES,
+    KEYS,
+    METADATA,
+    OLD,
+    QUARANTINE,
+    RESENT,
+    SCHEMA,
+    SOURCES,
+    TABLES,
+    TEMPLES,
+    TOKENS,
+    bring_up,
+)
+from companion.games.kit import LONGEST_TEXT, Move, Seat
+from companion.model.ports import (
+    COUNTED,
+    HISTORY,
+    Decision,
+    MarkRecord,
+    OldTokens,
+    StoredToken,
+    TableRecord,
+    TempleRecord,
+)
+from companion.model.table import Charter, Entry, ServiceError
+from templo import contract
+
+_IS_OLD = sa.and_(OLD.c.source == TOKENS.c.source, TOKENS.c.seq <= OLD.c.through, TOKENS.c.replayed)
+_OF_DECISION = DECISIONS.c.token == QUARANTINE.c.token
+_UNDECIDED = ~sa.exists().where(_OF_DECISION)
+
+
+def _ids(of: Callable[[sa.ColumnElement[int]], sa.ColumnElement[bool]]) -> sa.CompoundSelect[tuple[int, str]]:
+    """Return a query for the ids of a source's tokens with such numbers, those sent again under it among them."""
+    own, resent = (
+        sa.select(table.c.seq, table.c.token).where(table.c.source == sa.bindparam("source"), of(table.c.seq))
+        for table in (TOKENS, RESENT)
+    )
+    return own.union_all(resent)
+
+
+# Made once: a token alone in its batch waits longer for its queries to be put together than for their answers.
+_IDS_OF = _ids(lambda seq: seq.in_(sa.bindparam("seqs", expanding=True)))
+_IDS_FROM = _ids(lambda seq: seq >= sa.bindparam("mark"))
+_STORED = sa.select(TOKENS.c.token).where(TOKENS.c.token.in_(sa.bindparam("ids", expanding=True)))
+
+
+class StoreError(Exception):
+    """The store cannot be opened; the message says which, and what is wrong with it."""
+
+
+class SqlStore:
+    """The port of `keeping.Store` over one database."""
+
+    def __init__(self, url: str) -> None:
+        """Open the database and make what is missing; raises `StoreError`."""
+        try:
+            # A server may be started anew while the companion runs: a connection is tried before it is used.
+            self._engine = sa.create_engine(url, pool_pre_ping=True)
+            if self._engine.dialect.name == "sqlite":
+                sa.event.listen(self._engine, "connect", _make_sqlite_durable)
+            try:
+                if self._engine.dialect.name == "sqlite":
+                    self._settle()
+                self._check_schema()
+                if path := sqlite_path(url):
+                    make_database_private(path)
+            except BaseException:
+                self._engine.dispose()
+                raise
+        except (sa.exc.SQLAlchemyError, ImportError) as error:
+            raise StoreError(
+                f"store is {without_password(url)!r}; expected a database that can be opened ({_reason(error)})"
+            ) from error
+
+    def _settle(self) -> None:
+        """Make durable what is found in SQLite's log before anything is acknowledged because it is there already.
+
+        A change during whose sync the process was killed may be seen, and be on no disk: its pages are written again.
+        """
+        with self._engine.connect() as connection:
+            if connection.exec_driver_sql("PRAGMA wal_checkpoint(FULL)").scalar():
+                raise StoreError("store is being read by another program; expected to be alone with it at the start")
+
+    def _check_schema(self) -> None:
+        with self._engine.begin() as connection:
+            METADATA.create_all(connection)
+            found = connection.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == "schema")).scalar()
+            if found is None:
+                connection.execute(sa.insert(ABOUT), {"key": "schema", "value": str(SCHEMA)})
+                return
+            if found not in map(str, range(1, SCHEMA + 1)):
+                raise StoreError(f"store has schema {found!r}; expected {SCHEMA}, the one that this software knows")
+            bring_up(connection, int(found))
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._engine.dispose()
+
+    @contextmanager
+    def transaction(self) -> Iterator[SqlTransaction]:
+        """Begin a change; leaving the block commits it, an exception rolls it back.
+
+        Raises `ServiceError` ``store_failing`` where the database refused.
+        """
+        try:
+            with self._engine.begin() as connection:
+                yield SqlTransaction(connection)
+        except sa.exc.DBAPIError as error:
+            raise ServiceError("store_failing", reason=_reason(error)) from error
+
+    @contextmanager
+    def _reading(self) -> Iterator[sa.Connection]:
+        """Read; raises `ServiceError` ``store_failing`` where the database refuses."""
+        try:
+            with self._engine.connect() as connection:
+                yield connection
+        except sa.exc.DBAPIError as error:
+            raise ServiceError("store_failing", reason=_reason(error)) from error
+
+    def secret(self, name: str) -> str:
+        """Return a secret of this companion, or nothing where none was entered under that name."""
+        with self._reading() as connection:
+            return connection.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == name)).scalar() or ""
+
+    def tables(self) -> list[TableRecord]:
+        """Return every table, oldest first."""
+        with self._reading() as connection:
+            rows = connection.execute(sa.select(TABLES).order_by(TABLES.c.opened_at, TABLES.c.id)).all()
+            return [self._table(connection, row) for row in rows]
+
+    def _table(self, connection: sa.Connection, row: sa.Row[Any]) -> TableRecord:
+        fields = dict(row._mapping)
+        fields["seats"] = tuple(fields["seats"])
+        keys = connection.execute(sa.select(KEYS).where(KEYS.c.table_id == row.id))
+        return TableRecord(
+            Charter(**fields),
+            self._log(connection, row.id),
+            {each.seat: each.sha256 for each in keys},
+        )
+
+    def _log(self, connection: sa.Connection, table_id: str) -> tuple[Entry, ...]:
+        rows = connection.execute(sa.select(ENTRIES).where(ENTRIES.c.table_id == table_id).order_by(ENTRIES.c.n))
+        return tuple(
+            Entry(row.n, row.at, row.by, Move.from_json(row.move, LONGEST_TEXT), row.request, row.hand)
+            for row in rows
+        )
+
+    def entries(self, table_id: str) -> tuple[Entry, ...]:
+        """Return a table's whole log, in order."""
+        with self._reading() as connection:
+            return self._log(connection, table_id)
+
+    def temples(self) -> list[TempleRecord]:
+        """Return every temple that was ever heard of, by name."""
+        with self._reading() as connection:
+            rows = connection.execute(sa.select(TEMPLES).order_by(TEMPLES.c.name))
+            return [TempleRecord(**row._mapping) for row in rows]
+
+    def marks(self) -> dict[str, MarkRecord]:
+        """Return for each source how far its tokens are stored."""
+        with self._reading() as connection:
+            sources = connection.execute(sa.select(SOURCES)).all()
+            return {row.source: self._mark(connection, row.source, row.mark) for row in sources}
+
+    def _mark(self, connection: sa.Connection, source: str, mark: int) -> MarkRecord:
+        rows = connection.execute(_IDS_FROM, {"source": source, "mark": mark})
+        ids = {row.seq: row.token for row in rows}
+        return MarkRecord(mark, ids.pop(mark, ""), ids)
+
+    def recent(self, temple: str, limit: int) -> tuple[StoredToken, ...]:
+        """Return a temple's last tokens, newest first, without the old ones."""
+        newest = sa.select(TOKENS).where(TOKENS.c.temple == temple, ~sa.exists().where(_IS_OLD))
+        newest = newest.order_by(TOKENS.c.received_at.desc(), TOKENS.c.seq.desc()).limit(limit)
+        with self._reading() as connection:
+            return tuple(_kept(row) for row in connection.execute(newest))
+
+    def totals(self, temple: str) -> dict[contract.God, int]:
+        """Return how many tokens of each god were kept from a temple; tests, and old ones left out, do not count."""
+        totals = dict.fromkeys(contract.God, 0)
+        left_out = sa.exists().where(_IS_OLD, OLD.c.choice.not_in((HISTORY, COUNTED)))
+        query = sa.select(TOKENS.c.god, TOKENS.c.flags, sa.func.count()).where(TOKENS.c.temple == temple, ~left_out)
+        with self._reading() as connection:
+            for god, flags, count in connection.execute(query.group_by(TOKENS.c.god, TOKENS.c.flags)):
+                if contract.Flag.TEST not in flags.split():
+                    totals[contract.God(god)] += count
+        return totals
+
+    def quarantined(self, temple: str) -> int:
+        """Return how many of a temple's tokens are held apart and wait for a person."""
+        query = sa.select(sa.func.count()).select_from(QUARANTINE).where(QUARANTINE.c.temple == temple, _UNDECIDED)
+        with self._reading() as connection:
+            return connection.execute(query).scalar_one()
+
+    def ever_quarantined(self, temple: str) -> int:
+        """Return how many of a temple's tokens were ever held apart, decided or not."""
+        query = sa.select(sa.func.count()).select_from(QUARANTINE).where(QUARANTINE.c.temple == temple)
+        with self._reading() as connection:
+            return connection.execute(query).scalar_one()
+
+    def held(self, temple: str, limit: int) -> tuple[StoredToken, ...]:
+        """Return a temple's tokens that are held apart and wait for a person, in the order of their arrival."""
+        query = sa.select(QUARANTINE).where(QUARANTINE.c.temple == temple, _UNDECIDED).limit(limit)
+        query = query.order_by(QUARANTINE.c.received_at, QUARANTINE.c.source, QUARANTINE.c.seq)
+        with self._reading() as connection:
+            return tuple(_kept(row) for row in connection.execute(query))
+
+    def decided(self, temple: str, limit: int) -> tuple[Decision, ...]:
+        """Return what was last decided about a temple's tokens that were held apart, newest first."""
+        with self._reading() as connection:
+            rows = connection.execute(_decisions(QUARANTINE.c.temple == temple).limit(limit))
+            return tuple(_decision(row) for row in rows)
+
+    def sources(self) -> dict[str, str]:
+        """Return for each source that was ever met the temple that it belongs to."""
+        with self._reading() as connection:
+            return {row.source: row.temple for row in connection.execute(sa.select(SOURCES))}
+
+    def old(self) -> list[OldTokens]:
+        """Return the old tokens of every source that brought any."""
+        with self._reading() as connection:
+            return [OldTokens(**row._mapping) for row in connection.execute(sa.select(OLD))]
+
+    def old_tokens(self, old: OldTokens) -> tuple[StoredToken, ...]:
+        """Return the old tokens that have arrived and went to no table, in the order of their numbers."""
+        query = sa.select(TOKENS).where(TOKENS.c.source == old.source, TOKENS.c.seq <= old.through)
+        query = query.where(TOKENS.c.replayed, TOKENS.c.table_id.is_(None)).order_by(TOKENS.c.seq)
+        with self._reading() as connection:
+            return tuple(_kept(row) for row in connection.execute(query))
+
+    def arrived(self, source: str) -> dict[contract.God, int]:
+        """Return how many tokens of each god were kept from one ledger, tests among them."""
+        by_god = sa.select(TOKENS.c.god, sa.func.count()).group_by(TOKENS.c.god)
+        own = by_god.where(TOKENS.c.source == source)
+        resent = by_god.join(RESENT, RESENT.c.token == TOKENS.c.token).where(RESENT.c.source == source)
+        counts = dict.fromkeys(contract.God, 0)
+        with self._reading() as connection:
+            for god, count in connection.execute(own.union_all(resent)):
+                counts[contract.God(god)] += count
+        return counts
+
+    def fallen(self, table_id: str) -> tuple[StoredToken, ...]:
+        """Return the tokens that were kept for a table, ledger by ledger, each in the order of its numbers."""
+        query = sa.select(TOKENS).where(TOKENS.c.table_id == table_id).order_by(TOKENS.c.seq)
+        counted = _decisions(DECISIONS.c.table_id == table_id, DECISIONS.c.verdict == COUNTED)
+        with self._reading() as connection:
+            kept = [_kept(row) for row in connection.execute(query)]
+            kept += [_decision(row).kept for row in connection.execute(counted)]
+        begun: dict[str, datetime] = {}
+        for each in kept:
+            begun.setdefault(each.token.source, each.received_at)
+        # Stable: within one ledger the numbers alone order, for any clock may have been set meanwhile.
+        return tuple(sorted(kept, key=lambda each: (begun[each.token.source], each.token.source)))
+
+
+class SqlTransaction:
+    """The port of `keeping.Transaction` over one connection that has begun."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
+
+    def set_secret(self, name: str, value: str) -> None:
+        """Enter a secret of this companion that was not there."""
+        self._connection.execute(sa.insert(ABOUT), {"key": name, "value": value})
+
+    def add_table(self, charter: Charter) -> None:
+        """Enter a new table."""
+        fields = {name: getattr(charter, name) for name in Charter.__slots__}
+        fields |= {"seats": list(charter.seats), "options": dict(charter.options)}
+        self._connection.execute(sa.insert(TABLES), fields)
+
+    def append(self, table_id: str, entry: Entry) -> None:
+        """Enter the next line of a table's log."""
+        self._connection.execute(
+            sa.insert(ENTRIES),
+            {
+                "table_id": table_id,
+                "n": entry.n,
+                "at": entry.at,
+                "by": entry.by,
+                "move": entry.move.to_json(),
+                "request": entry.request,
+                "hand": entry.hand,
+            },
+        )
+
+    def set_keys(self, table_id: str, keys: Mapping[Seat, str]) -> None:
+        """Replace who holds the chairs of a table."""
+        self._connection.execute(sa.delete(KEYS).where(KEYS.c.table_id == table_id))
+        if keys:
+            rows = [{"table_id": table_id, "seat": seat, "sha256": digest} for seat, digest in keys.items()]
+            self._connection.execute(sa.insert(KEYS), rows)
+
+    def set_temple(self, temple: TempleRecord) -> None:
+        """Enter a temple, or what changed about it."""
+        fields = {"source": temple.source, "table_id": temple.table_id}
+        changed = self._connection.execute(sa.update(TEMPLES).where(TEMPLES.c.name == temple.name), fields)
+        if not changed.rowcount:
+            self._connection.execute(sa.insert(TEMPLES), {"name": temple.name, **fields})
+
+    def token_ids(self, source: str, seqs: Sequence[int]) -> dict[int, str]:
+        """Return the ids of the tokens that are stored under these numbers of a source."""
+        rows = self._connection.execute(_IDS_OF, {"source": source, "seqs": seqs})
+        return {row.seq: row.token for row in rows}
+
+    def stored(self, ids: Sequence[str]) -> set[str]:
+        """Return those of these token ids that are stored, under whatever number of whatever source."""
+        return set(self._connection.execute(_STORED, {"ids": ids}).scalars())
+
+    def keep(self, tokens: Sequence[StoredToken]) -> None:
+        """Keep tokens whose numbers are new."""
+        if tokens:
+            rows = [{**_fields(kept), "table_id": kept.table_id} for kept in tokens]
+            self._connection.execute(sa.insert(TOKENS), rows)
+
+    def keep_numbers(self, tokens: Sequence[contract.Token]) -> None:
+        """Enter further numbers of tokens that are stored under other ones."""
+        if tokens:
+            rows = [{"source": token.source, "seq": token.seq, "token": token.token} for token in tokens]
+            self._connection.execute(sa.insert(RESENT), rows)
+
+    def quarantine(self, tokens: Sequence[StoredToken]) -> int:
+        """Hold apart tokens whose numbers are taken by others; returns how many were not held apart before."""
+        known = sa.select(sa.literal(1)).where(QUARANTINE.c.token == sa.bindparam("t"))
+        new = 0
+        for kept in tokens:
+            if self._connection.execute(known, {"t": kept.token.token}).scalar() is None:
+                self._connection.execute(sa.insert(QUARANTINE), _fields(kept))
+                new += 1
+        return new
+
+    def held(self, tokens: Sequence[str]) -> dict[str, str]:
+        """Return those of these token ids that were ever held apart, with their verdict; empty for none yet."""
+        query = sa.select(QUARANTINE.c.token, DECISIONS.c.verdict).select_from(
+            QUARANTINE.outerjoin(DECISIONS, _OF_DECISION)
+        )
+        rows = self._connection.execute(query.where(QUARANTINE.c.token.in_(tokens)))
+        return {row.token: row.verdict or "" for row in rows}
+
+    def decide(self, decisions: Sequence[Decision]) -> None:
+        """Enter what was decided about tokens held apart; no token's id can be entered twice."""
+        names = ("verdict", "at", "by", "name", "table_id", "seat")
+        rows = [
+            {"token": each.kept.token.token, **{name: getattr(each, name) for name in names}} for each in decisions
+        ]
+        if rows:
+            self._connection.execute(sa.insert(DECISIONS), rows)
+
+    def set_old(self, old: OldTokens) -> None:
+        """Enter which tokens of a source are old, or what was decided about them."""
+        fields = {name: getattr(old, name) for name in OldTokens.__slots__}
+        if not self._connection.execute(sa.update(OLD).where(OLD.c.source == old.source), fields).rowcount:
+            self._connection.execute(sa.insert(OLD), fields)
+
+    def assign(self, tokens: Sequence[StoredToken], table_id: str) -> None:
+        """Give tokens that were kept for no table to a table."""
+        if tokens:
+            given = sa.update(TOKENS).where(TOKENS.c.source == sa.bindparam("s"), TOKENS.c.seq == sa.bindparam("n"))
+            keys = [{"s": kept.token.source, "n": kept.token.seq} for kept in tokens]
+            self._connection.execute(given.values(table_id=table_id), keys)
+
+    def set_mark(self, source: str, temple: str, seq: int) -> None:
+        """Raise the number up to which a source's tokens are kept without a gap."""
+        raised = sa.update(SOURCES).where(SOURCES.c.source == source)
+        if not self._connection.execute(raised, {"mark": seq}).rowcount:
+            self._connection.execute(sa.insert(SOURCES), {"source": source, "temple": temple, "mark": seq})
+
+
+def _fields(kept: StoredToken) -> dict[str, Any]:
+    token = kept.token
+    return {
+        "source": token.source,
+        "seq": token.seq,
+        "token": token.token,
+        "temple": kept.temple,
+        "god": str(token.god),
+        "at": token.at,
+        "width_ms": token.width_ms,
+        "flags": " ".join(sorted(token.flags)),
+        "replayed": token.replayed,
+        "received_at": kept.received_at,
+    }
+
+
+def _kept(row: sa.Row[Any]) -> StoredToken:
+    token = contract.Token(
+        source=row.source,
+        seq=row.seq,
+        token=row.token,
+        god=contract.God(row.god),
+        at=row.at,
+        width_ms=row.width_ms,
+        flags=frozenset(row.flags.split()),
+        replayed=row.replayed,
+    )
+    return StoredToken(row.temple, token, row.received_at, getattr(row, "table_id", None))
+
+
+def _decisions(*only: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    columns = [column.label(f"decided_{column.name}") for column in DECISIONS.c]
+    query = sa.select(QUARANTINE, *columns).join(DECISIONS, _OF_DECISION).where(*only)
+    return query.order_by(DECISIONS.c.at.desc(), QUARANTINE.c.received_at.desc(), QUARANTINE.c.seq.desc())
+
+
+def _decision(row: sa.Row[Any]) -> Decision:
+    kept = replace(_kept(row), table_id=row.decided_table_id)
+    return Decision(
+        kept,
+        row.decided_verdict,
+        row.decided_at,
+        row.decided_by,
+        row.decided_name,
+        row.decided_table_id,
+        row.decided_seat,
+    )
+
+
+def _make_sqlite_durable(connection: Any, record: object) -> None:
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=FULL")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.execute("PRAGMA busy_timeout=5000")
+    cursor.close()
+
+
+def sqlite_path(url: str) -> Path | None:
+    """Return the file of a SQLite database, or nothing where a URL names none."""
+    made = sa.make_url(url)
+    named = made.get_backend_name() == "sqlite" and made.database and not made.database.startswith((":", "file:"))
+    return Path(made.database) if named and made.database else None
+
+
+def without_password(url: str) -> str:
+    """Return a database's URL, or what should have been one, without its password."""
+    return re.sub(r":(?!//).*@", ":***@", url)
+
+
+def _reason(error: BaseException) -> str:
+    return str(getattr(error, "orig", None) or error).splitlines()[0]

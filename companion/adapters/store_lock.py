@@ -1,0 +1,166 @@
+"""One companion to a database: a lock that is held while it runs, and freed by the system however it ends.
+
+Beside SQLite it is a file lock, in PostgreSQL an advisory lock of a connection that stays open. Of other databases
+nothing is locked.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+import sqlalchemy as sa
+
+from companion.adapters.private import OWNER_ONLY, make_private
+from companion.adapters.sql_store import StoreError, sqlite_path, without_password
+
+log = logging.getLogger(__name__)
+
+PATIENCE_S = 5.0
+"""How long PostgreSQL may take to notice that the companion before this one is gone."""
+
+LOOK_EVERY_S = 5.0
+"""Between two looks whether the connection that holds PostgreSQL's lock still stands."""
+
+_POLL_S = 0.2
+_KEY = "hashtextextended('templo-companion.' || current_schema(), 0)"
+_TRY = sa.text(f"SELECT pg_try_advisory_lock({_KEY})")
+_SETTINGS = ("tcp_keepalives_idle = 10", "tcp_keepalives_interval = 5", "tcp_keepalives_count = 3")
+"""A companion's machine that lost its power is noticed within half a minute, not after two hours."""
+
+
+class StoreLock(Protocol):
+    """The right to be the one companion of a database."""
+
+    def __enter__(self) -> Self:
+        """Keep it while the block runs."""
+        ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Free it."""
+        ...
+
+
+def hold(url: str) -> StoreLock:
+    """Take the lock of a database; raises `StoreError` where another companion has it."""
+    try:
+        backend = sa.make_url(url).get_backend_name()
+    except sa.exc.ArgumentError as error:
+        raise StoreError(f"store is {without_password(url)!r}; expected the URL of a database ({error})") from None
+    if backend == "postgresql":
+        return _ServerLock(url)
+    path = sqlite_path(url)
+    return _FileLock(path, url) if path else _NoLock()
+
+
+def _in_use(url: str, by: str = "") -> StoreError:
+    return StoreError(
+        f"store is {without_password(url)!r}, which another companion{by} uses; expected one that is free: "
+        "end that companion, or give this one another database (TEMPLO_STORE) or state directory"
+    )
+
+
+class _NoLock:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+class _FileLock:
+    """A lock on a file of its own: SQLite's locks on the database are lost when any handle of it is closed."""
+
+    def __init__(self, database: Path, url: str) -> None:
+        path = database.resolve()
+        path = path.with_name(f"{path.name}.lock")
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY)
+        except OSError as error:
+            raise StoreError(
+                f"store is {without_password(url)!r}; expected a folder in which {path.name} can be written ({error})"
+            ) from None
+        make_private(path)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(self._file, 20).decode("ascii", "replace").strip()
+            os.close(self._file)
+            raise _in_use(url, f" (process {holder})" if holder.isdigit() else "") from None
+        with suppress(OSError):  # a full disk: the number is for people, the lock holds without it
+            os.ftruncate(self._file, 0)
+            os.write(self._file, f"{os.getpid()}\n".encode())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._file)
+
+
+class _ServerLock:
+    """An advisory lock of PostgreSQL, taken again where the server was started anew.
+
+    Where another companion was quicker meanwhile, the thread that noticed it fails, and with it this companion.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._engine = sa.create_engine(url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT")
+        self._connection: sa.Connection | None = None
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="store-lock", daemon=True)
+        try:
+            self._take()
+        except sa.exc.SQLAlchemyError as error:
+            raise StoreError(
+                f"store is {without_password(url)!r}; expected a database that can be opened ({error})"
+            ) from None
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ending.set()
+        self._thread.join()
+        self._drop()
+
+    def _take(self) -> None:
+        self._drop()
+        connection = self._connection = self._engine.connect()
+        for setting in _SETTINGS:
+            connection.exec_driver_sql(f"SET {setting}")
+        deadline = time.monotonic() + PATIENCE_S
+        while not connection.execute(_TRY).scalar():
+            if time.monotonic() > deadline or self._ending.wait(_POLL_S):
+                self._drop()
+                raise _in_use(self._url)
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            with suppress(sa.exc.SQLAlchemyError):
+                self._connection.close()
+        self._connection = None
+
+    def _watch(self) -> None:
+        while not self._ending.wait(LOOK_EVERY_S):
+            try:
+                if self._connection is None:
+                    self._take()
+                    log.info("the database is this companion's again")
+                else:
+                    self._connection.exec_driver_sql("SELECT 1")
+            except sa.exc.DBAPIError as error:
+                if self._connection is not None:
+                    log.warning("the connection that keeps the database for this companion is gone: %s", error.orig)
+                self._drop()

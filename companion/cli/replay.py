@@ -1,0 +1,117 @@
+"""Reads an exported table and plays it again, entry by entry, on a terminal; says where a broken one breaks.
+
+It opens no store and changes nothing: what it knows of the table is what the file says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+from companion.games import registry
+from companion.games.kit import Game
+from companion.model.exports import Export, ExportError, read
+from companion.model.history import BrokenLog, ReplayStep, replay_log
+from companion.model.table import ServiceError, Table
+from companion.web.rendering import texts
+from companion.web.rendering.texts import Library, Words, line_words
+
+LANGUAGE = "en"
+
+
+def replay(path: Path, games: Mapping[str, Game[Any]], out: TextIO, *, states: bool = True) -> int:
+    """Print what each entry of a file did, and with `states` the notation that it led to.
+
+    Returns 0 where the whole log stands and leads to the state that the file names, else 1.
+    """
+    try:
+        export = read(path.read_text(encoding="utf-8-sig"), games)
+    except (OSError, UnicodeError, ExportError) as error:
+        print(f"{path}: {getattr(error, 'strerror', error)}", file=out)
+        return 1
+    return Replay(export, games, out, states=states).run()
+
+
+class Replay:
+    """One file on its way through the rules."""
+
+    def __init__(self, export: Export, games: Mapping[str, Game[Any]], out: TextIO, *, states: bool) -> None:
+        self._export = export
+        self._game = games[export.charter.game]
+        folder = registry.folder(self._game) / "texts"
+        self._library = Library(
+            Path(texts.__file__).parents[1] / "texts", {registry.parts(self._game.name)[0]: folder}
+        )
+        self._out = out
+        self._states = states
+
+    def run(self) -> int:
+        """Print the story as far as it goes; returns the exit code."""
+        charter = self._export.charter
+        self._say(
+            f"{charter.title}: {charter.game}, {charter.preset}, {len(charter.seats)} seats, {charter.opened_at:%F}"
+        )
+        if charter.rules != self._game.rules_version:
+            self._say(
+                f"The file follows rules {charter.rules}; these are rules {self._game.rules_version}. It may break."
+            )
+        last: ReplayStep | None = None
+        hidden = min(self._export.hidden, default=0)
+        try:
+            entries = self._export.entries[: hidden - 1] if hidden else self._export.entries
+            for last in replay_log(charter, self._game, entries):
+                self._tell(last)
+        except BrokenLog as broken:
+            return self._broken(broken.entry.n, self._refusal(last, broken))
+        except (ServiceError, ValueError, TypeError) as error:
+            return self._broken(last.entry.n + 1 if last else 1, str(error))
+        if hidden:
+            self._say(
+                f"Entry {hidden} is hidden: this file was made while the game ran, for a reader who may not know it. "
+                "Nothing is broken; export the table again when the game is over."
+            )
+            return 1
+        return self._ended(last.after if last else None)
+
+    def _ended(self, table: Table | None) -> int:
+        said = self._export.state
+        if table is None or table.state is None:
+            self._say("The game has not begun.")
+        elif said and (reached := self._game.notation(table.state)) != said:
+            self._say(f"The file does not lead where it says.\n  it says  {said}\n  it leads {reached}")
+            return 1
+        else:
+            self._say(f"All {len(self._export.entries)} entries stand. The game is {table.phase}.")
+        return 0
+
+    def _broken(self, n: int, why: str) -> int:
+        self._say(f"Entry {n} cannot stand: {why}")
+        entries = self._export.entries
+        if n <= len(entries):
+            entry = entries[n - 1]
+            self._say(f"  it is {entry.by}'s {entry.move.to_json()}; the {n - 1} entries before it stand")
+        return 1
+
+    def _refusal(self, last: ReplayStep | None, broken: BrokenLog) -> str:
+        words = self._words(last.after if last else None)
+        key = f"refusal.{broken.refusal.code}"
+        return words(key, **broken.refusal.facts) if words.has(key) else broken.refusal.code
+
+    def _words(self, table: Table | None) -> Words:
+        people = {chair.seat: chair.name for chair in table.chairs if chair.name} if table else {}
+        return self._library.words(LANGUAGE, self._game.name, people)
+
+    def _tell(self, stage: ReplayStep) -> None:
+        entry, before, after = stage
+        words = self._words(after)
+        told = after.told[-1].lines if len(after.told) > len(before.told) else ()
+        what = "; ".join(line_words(words, line.code, line.facts) for line in told) or " ".join(
+            map(str, entry.move.to_json())
+        )
+        self._say(f"{entry.n:5}  {entry.at:%H:%M:%S}  {what}{f' ({entry.hand})' if entry.hand else ''}")
+        if self._states and after.state is not None:
+            self._say(f"       {self._game.notation(after.state)}")
+
+    def _say(self, words: str) -> None:
+        print(words, file=self._out)

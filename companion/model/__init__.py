@@ -1,0 +1,1 @@
+"""Tables, temples and tokens as values, and the ports that they are stored through."""

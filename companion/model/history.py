@@ -1,0 +1,98 @@
+"""The log of a table folded entry by entry, and told in turns. It stores nothing and paints nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from companion.games.kit import Game, Refusal, Seat
+from companion.model.table import Charter, Entry, Table, Told
+
+
+class BrokenLog(ValueError):
+    """An entry that cannot stand where it stands: what it is, and why the rules refuse it."""
+
+    def __init__(self, entry: Entry, refusal: Refusal, rules: int) -> None:
+        super().__init__(f"entry {entry.n} is {entry.move.to_json()}; expected a move of rules {rules}")
+        self.entry = entry
+        self.refusal = refusal
+
+
+class ReplayStep(NamedTuple):
+    """One entry of a log, and the table before and after it."""
+
+    entry: Entry
+    before: Table
+    after: Table
+
+
+def replay_log(charter: Charter, game: Game[Any], entries: Iterable[Entry]) -> Iterator[ReplayStep]:
+    """Yield a table after each entry of its log; raises `BrokenLog` at the first that cannot stand."""
+    table = Table.opened(charter, game)
+    for entry in entries:
+        after = table.extended(entry)
+        if isinstance(after, Refusal):
+            raise BrokenLog(entry, after, charter.rules)
+        yield ReplayStep(entry, table, after)
+        table = after
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What was told in one turn: 0 before the game began; with no seat, before it began or after it ended.
+
+    `last` is the number of its last entry. A turn that was ended and taken back is told in two parts.
+    """
+
+    n: int
+    seat: Seat
+    began: datetime
+    told: tuple[Told, ...]
+    last: int
+
+
+def turns(stages: Iterable[ReplayStep]) -> Iterator[Turn]:
+    """Yield a log turn by turn, lines that add up told as one; an entry belongs to the turn that it found running."""
+    running: tuple[int, Seat] | None = None
+    began = last = None
+    told: list[Told] = []
+    for entry, before, after in stages:
+        now = _turn(before)
+        if running is not None and began is not None and last is not None and now != running:
+            yield Turn(*running, began, tuple(told), last)
+            told, began = [], None
+        running, last, began = now, entry.n, began or entry.at
+        if len(after.told) > len(before.told):
+            _tell(told, after.told[-1])
+    if running is not None and began is not None and last is not None:
+        yield Turn(*running, began, tuple(told), last)
+
+
+def ends(stages: Iterable[ReplayStep]) -> Iterator[Table]:
+    """Yield the table as it stood at the end of each turn, the one now running last; before it began, nothing."""
+    last: Table | None = None
+    for stage in stages:
+        if last is not None and _turn(last)[0] != _turn(stage.after)[0]:
+            yield last
+        last = stage.after if stage.after.steps else None
+    if last is not None:
+        yield last
+
+
+def _turn(table: Table) -> tuple[int, Seat]:
+    return (0, "") if table.phase == "lobby" else (table.game.turn(table.state), table.on_turn or "")
+
+
+def _tell(told: list[Told], next_: Told) -> None:
+    before = told[-1] if told else None
+    if (
+        before
+        and before.hand == next_.hand
+        and len(before.lines) == len(next_.lines) == 1
+        and (one := before.lines[0].with_next(next_.lines[0]))
+    ):
+        told[-1] = replace(next_, lines=(one,))
+    else:
+        told.append(next_)

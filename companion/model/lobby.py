@@ -1,0 +1,78 @@
+"""What people bring before a game begins: names, codes, rules and files, each made clean or refused in a word."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Callable, Container, Mapping
+from typing import Any
+
+from companion.games.kit import Fault, Game, Value
+from companion.model.table import ServiceError
+
+CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+"""Thirty-two signs that nobody confuses when they are read out across a table."""
+
+CODE_LENGTH = 6
+LONGEST_NAME = 24
+BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
+"""Letters and signs that are drawn as nothing."""
+
+
+def new_code(entropy: Callable[[int], bytes], taken: Container[str]) -> str:
+    """Return a join code that no table has; `entropy` gives that many random bytes."""
+    while True:
+        code = "".join(CODE_LETTERS[byte % len(CODE_LETTERS)] for byte in entropy(CODE_LENGTH))
+        if code not in taken:
+            return code
+
+
+def complete_options(game: Game[Any], preset: str, chosen: Mapping[str, Value]) -> dict[str, Value]:
+    """Return every option of a game with its value: the preset's, else its default, but for what was chosen."""
+    if preset not in game.presets:
+        raise ServiceError("unknown_preset", preset=preset[:32])
+    options = {option.key: option for option in game.options}
+    values: dict[str, Value] = {key: option.default for key, option in options.items()} | dict(game.presets[preset])
+    for key, value in chosen.items():
+        if key not in options:
+            raise ServiceError("unknown_option", option=key[:32])
+        if not options[key].accepts(value):
+            raise ServiceError("bad_option", option=key, value=str(value)[:32])
+        values[key] = value
+    return values
+
+
+def read_text(data: bytes) -> tuple[str, tuple[Fault, ...]]:
+    """Return the text of a file that somebody brought, lines ended by one sign alone, or what makes it no text."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return "", (Fault(data.count(b"\n", 0, error.start) + 1, "no_text"),)
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), ()
+
+
+def clean_name(text: str) -> str:
+    """Return a name as it is shown: control and direction marks gone, blanks single; raises ``bad_name``."""
+    kept = (sign for sign in unicodedata.normalize("NFC", text) if _visible(sign))
+    name = " ".join("".join(kept).split())
+    if len(name) > LONGEST_NAME or not any(map(_inked, name)):
+        raise ServiceError("bad_name", length=len(name), longest=LONGEST_NAME)
+    return name
+
+
+def _inked(sign: str) -> bool:
+    return unicodedata.category(sign)[0] in "LNPS" and sign not in BLANKS
+
+
+def _visible(sign: str) -> bool:
+    return sign in " \u200d" or unicodedata.category(sign) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+
+
+def normal_code(text: str) -> str:
+    """Return a join code as it is kept, however it was typed: ``" abc-def"`` is ``"ABCDEF"``."""
+    return "".join(sign for sign in text.upper() if sign.isalnum())[:32]
+
+
+def digest(token: str) -> str:
+    """Return what is stored of a phone's token."""
+    return hashlib.sha256(token.encode()).hexdigest()

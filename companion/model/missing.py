@@ -1,0 +1,127 @@
+"""Tokens that a temple's ledger has and that are not stored here: when to ask for them again, and what came of it.
+
+Pure: it sends nothing. Times are seconds of one monotonic clock, for clocks on the wall may be set meanwhile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from templo import contract
+
+QUIET_S = 2.0
+"""How long a ledger must be ahead with nothing new stored: before that, its tokens are in flight and not missing."""
+
+ANSWER_S = 8.0
+"""How long a temple may take to answer; the token that it records just then may take five seconds."""
+
+ARRIVAL_S = 30.0
+"""How long it may take, once it has answered, until the first missing token is stored."""
+
+FIRST_WAIT_S = 5.0
+LONGEST_WAIT_S = 120.0
+"""Between two requests: twice as long each time, until something arrives."""
+
+NEVER = datetime(9999, 12, 31, tzinfo=UTC)
+"""When a request for missing tokens expires: carried out twice it does no harm, and no clock may stand in its way."""
+
+EXPIRED, REFUSED, SILENT, EMPTY = "resend_expired", "resend_refused", "resend_silent", "resend_empty"
+"""What can be wrong: refused because of the time, refused, not answered, answered and yet nothing came."""
+
+_OF_TIME = ("expired", "no_time")
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why missing tokens do not come: one of the codes above, and the temple's own words where it refused."""
+
+    code: str
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What is missing of one ledger, as of the last look.
+
+    Laws: a new gap is asked for at once, `QUIET_S` after an earlier request at the soonest. A ledger that is only
+    ahead is asked after `QUIET_S` in which nothing was stored. After that each wait is twice as long, until the mark
+    moves.
+    """
+
+    source: str
+    mark: int = 0
+    gap: bool = False
+    due_s: float | None = None
+    """When to ask next; None while nothing is missing."""
+    wait_s: float = FIRST_WAIT_S
+    request: str = ""
+    """The id of the last request since something arrived."""
+    asked_s: float | None = None
+    """When a request was last made."""
+    unanswered_s: float | None = None
+    """Since when requests have had no answer."""
+    answered_s: float | None = None
+    """When the temple first agreed to send them."""
+    last_seq: int | None = None
+    """The last number in the ledger, by the temple's answer."""
+    trouble: Trouble | None = None
+
+    def looked(self, now_s: float, mark: int, gap: bool, recorded: int | None) -> Missing:
+        """Return it as of now.
+
+        All up to `mark` is stored, and more above it where there is a `gap`. `recorded` is the ledger's last number,
+        by its temple's word; None where that is not known.
+        """
+        if not gap and (recorded is None or recorded <= mark):
+            return Missing(self.source, mark, asked_s=self.asked_s)
+        if self.due_s is None or mark != self.mark:
+            due_s = self._at_once(now_s) if gap and not self.gap else now_s + QUIET_S
+            return Missing(self.source, mark, gap, due_s, asked_s=self.asked_s)
+        if gap and not self.gap:
+            return replace(self, gap=True, due_s=self._at_once(now_s), wait_s=FIRST_WAIT_S)
+        return self._judged(now_s)
+
+    def asked(self, request: str, now_s: float) -> Missing:
+        """Return it after a request was sent."""
+        return replace(
+            self,
+            request=request,
+            asked_s=now_s,
+            unanswered_s=now_s if self.unanswered_s is None else self.unanswered_s,
+            due_s=now_s + self.wait_s,
+            wait_s=min(2 * self.wait_s, LONGEST_WAIT_S),
+        )
+
+    def replied(self, reply: contract.Reply, now_s: float) -> Missing:
+        """Return it after a reply; one to another request says nothing of it."""
+        if reply.id != self.request:
+            return self
+        if not reply.ok:
+            code = EXPIRED if reply.code in _OF_TIME else REFUSED
+            return replace(self, unanswered_s=None, trouble=Trouble(code, reply.error or ""))
+        last_seq = (reply.result or {}).get("last_seq")
+        return replace(
+            self,
+            unanswered_s=None,
+            answered_s=now_s if self.answered_s is None else self.answered_s,
+            last_seq=last_seq if isinstance(last_seq, int) else None,
+            trouble=self.trouble if self.trouble and self.trouble.code == EMPTY else None,
+        )
+
+    def due(self, now_s: float) -> bool:
+        """Say whether to ask now."""
+        return self.due_s is not None and now_s >= self.due_s
+
+    def _at_once(self, now_s: float) -> float:
+        return now_s if self.asked_s is None else max(now_s, self.asked_s + QUIET_S)
+
+    def _judged(self, now_s: float) -> Missing:
+        if self.trouble is not None:
+            return self
+        if self.unanswered_s is not None and now_s >= self.unanswered_s + ANSWER_S:
+            return replace(self, trouble=Trouble(SILENT))
+        has_more = self.last_seq is None or self.last_seq > self.mark  # its own word; anybody may publish a count
+        if has_more and self.answered_s is not None and now_s >= self.answered_s + ARRIVAL_S:
+            return replace(self, trouble=Trouble(EMPTY))
+        return self

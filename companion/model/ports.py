@@ -1,0 +1,235 @@
+"""How tables, temples and tokens are kept: their records, and the port that a store implements. It keeps nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from companion.games.kit import Seat
+from companion.model.table import Charter, Entry
+from templo import contract
+
+
+@dataclass(frozen=True, slots=True)
+class TableRecord:
+    """A table as it is stored: its charter, its whole log, and who holds its chairs."""
+
+    charter: Charter
+    entries: tuple[Entry, ...]
+    keys: Mapping[Seat, str]
+
+
+@dataclass(frozen=True, slots=True)
+class TempleRecord:
+    """A temple as it is stored: the ledger it speaks from and the table it serves."""
+
+    name: str
+    source: str | None = None
+    table_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredToken:
+    """A token as it is stored, with the table it went to, if any."""
+
+    temple: str
+    token: contract.Token
+    received_at: datetime
+    table_id: str | None = None
+
+
+COUNTED, DISMISSED, ARRIVED = "counted", "dismissed", "arrived"
+"""What becomes of a token that was held apart. `ARRIVED`: its temple sent it again under a number of its own."""
+
+LEFT_OUT, HISTORY = "left_out", "history"
+"""What becomes of old tokens that are not `COUNTED` at a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided about a token that was held apart, when and by whom.
+
+    `by` is a seat of the table, `companion.model.table.OWNER` or the temple; `name` is what the player was called
+    then, and `seat` whose the token was where it counts.
+    """
+
+    kept: StoredToken
+    verdict: str
+    at: datetime
+    by: str
+    name: str = ""
+    table_id: str | None = None
+    seat: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OldTokens:
+    """The tokens of a source that fell before this companion knew its temple, and what was decided about them.
+
+    They are those sent again with a number up to `through`: clocks may be apart, numbers are not. `choice` is empty
+    until a person has chosen.
+    """
+
+    source: str
+    temple: str
+    through: int
+    since: datetime
+    choice: str = ""
+    decided_at: datetime | None = None
+    by: str = ""
+    table_id: str | None = None
+
+    def holds(self, token: contract.Token) -> bool:
+        """Return whether a token is one of them."""
+        return token.source == self.source and token.replayed and token.seq <= self.through
+
+
+class MarkRecord(NamedTuple):
+    """How far one source's tokens are stored: all up to `seq`, and those in `ahead`, each with its token's id."""
+
+    seq: int
+    token: str
+    """The id of the token stored as `seq`; empty where there is none."""
+    ahead: Mapping[int, str]
+
+
+class Transaction(Protocol):
+    """One change of the store: all of it is durable when it ends, or none."""
+
+    def set_secret(self, name: str, value: str) -> None:
+        """Enter a secret of this companion that was not there."""
+        ...
+
+    def add_table(self, charter: Charter) -> None:
+        """Enter a new table."""
+        ...
+
+    def append(self, table_id: str, entry: Entry) -> None:
+        """Enter the next line of a table's log; the number is the safety net against a second writer."""
+        ...
+
+    def set_keys(self, table_id: str, keys: Mapping[Seat, str]) -> None:
+        """Replace who holds the chairs of a table."""
+        ...
+
+    def set_temple(self, temple: TempleRecord) -> None:
+        """Enter a temple, or what changed about it."""
+        ...
+
+    def token_ids(self, source: str, seqs: Sequence[int]) -> dict[int, str]:
+        """Return the ids of the tokens that are stored under these numbers of a source."""
+        ...
+
+    def stored(self, ids: Sequence[str]) -> set[str]:
+        """Return those of these token ids that are stored, under whatever number of whatever source."""
+        ...
+
+    def keep(self, tokens: Sequence[StoredToken]) -> None:
+        """Keep tokens whose numbers are new."""
+        ...
+
+    def keep_numbers(self, tokens: Sequence[contract.Token]) -> None:
+        """Enter further numbers of tokens that are stored under other ones."""
+        ...
+
+    def quarantine(self, tokens: Sequence[StoredToken]) -> int:
+        """Hold apart tokens whose numbers are taken by others; returns how many were not held apart before."""
+        ...
+
+    def held(self, tokens: Sequence[str]) -> Mapping[str, str]:
+        """Return those of these token ids that were ever held apart, with their verdict; empty for none yet."""
+        ...
+
+    def decide(self, decisions: Sequence[Decision]) -> None:
+        """Enter what was decided about tokens held apart; no token's id can be entered twice."""
+        ...
+
+    def set_old(self, old: OldTokens) -> None:
+        """Enter which tokens of a source are old, or what was decided about them."""
+        ...
+
+    def assign(self, tokens: Sequence[StoredToken], table_id: str) -> None:
+        """Give tokens that were kept for no table to a table."""
+        ...
+
+    def set_mark(self, source: str, temple: str, seq: int) -> None:
+        """Raise the number up to which a source's tokens are kept without a gap."""
+        ...
+
+
+class Store(Protocol):
+    """Where a companion keeps what it knows. Only one change is under way at a time."""
+
+    def transaction(self) -> AbstractContextManager[Transaction]:
+        """Begin a change; leaving the block commits it, an exception rolls it back.
+
+        Raises `HouseError` ``store_failing`` where the change could not be made durable.
+        """
+        ...
+
+    def secret(self, name: str) -> str:
+        """Return a secret of this companion, or nothing where none was entered under that name."""
+        ...
+
+    def tables(self) -> Iterable[TableRecord]:
+        """Return every table, oldest first."""
+        ...
+
+    def entries(self, table_id: str) -> Sequence[Entry]:
+        """Return a table's whole log, in order."""
+        ...
+
+    def temples(self) -> Iterable[TempleRecord]:
+        """Return every temple that was ever heard of."""
+        ...
+
+    def marks(self) -> Mapping[str, MarkRecord]:
+        """Return for each source how far its tokens are stored."""
+        ...
+
+    def recent(self, temple: str, limit: int) -> tuple[StoredToken, ...]:
+        """Return a temple's last tokens, newest first."""
+        ...
+
+    def totals(self, temple: str) -> Mapping[contract.God, int]:
+        """Return how many tokens of each god were kept from a temple, tests left out."""
+        ...
+
+    def quarantined(self, temple: str) -> int:
+        """Return how many of a temple's tokens are held apart and wait for a person."""
+        ...
+
+    def ever_quarantined(self, temple: str) -> int:
+        """Return how many of a temple's tokens were ever held apart, decided or not."""
+        ...
+
+    def held(self, temple: str, limit: int) -> Sequence[StoredToken]:
+        """Return a temple's tokens that are held apart and wait for a person, in the order of their arrival."""
+        ...
+
+    def decided(self, temple: str, limit: int) -> Sequence[Decision]:
+        """Return what was last decided about a temple's tokens that were held apart, newest first."""
+        ...
+
+    def sources(self) -> Mapping[str, str]:
+        """Return for each source that was ever met the temple that it belongs to."""
+        ...
+
+    def old(self) -> Iterable[OldTokens]:
+        """Return the old tokens of every source that brought any."""
+        ...
+
+    def old_tokens(self, old: OldTokens) -> Sequence[StoredToken]:
+        """Return the old tokens that have arrived and went to no table, in the order of their numbers."""
+        ...
+
+    def arrived(self, source: str) -> Mapping[contract.God, int]:
+        """Return how many tokens of each god were kept from one ledger, tests among them."""
+        ...
+
+    def fallen(self, table_id: str) -> Sequence[StoredToken]:
+        """Return the tokens that were kept for a table, ledger by ledger, each in the order of its numbers."""
+        ...

@@ -1,0 +1,100 @@
+"""Temple and ledger side by side: what fell, what a table made of it, and whether the two agree.
+
+Pure: it is given what the store kept, what the game counts and what the temple says; it changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from companion.games.kit import TokenAudit, Seat, UnclaimedToken
+from companion.model.ports import StoredToken
+from templo import contract
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One god's numbers. Law: ``fell == counted + waiting + dismissed + missing``; the table shows ``score``."""
+
+    god: contract.God
+    fell: int
+    """Tokens that arrived for this table."""
+    on_way: int
+    """Tokens that the temple's ledger holds beyond all that arrived."""
+    counted: int
+    waiting: int
+    dismissed: int
+    missing: int
+    """Tokens that arrived, and that the game has never heard of: none, unless something is broken."""
+    tapped: int
+    corrected: int
+
+    @property
+    def score(self) -> int:
+        """What counts for the god: tokens, taps and corrections."""
+        return self.counted + self.tapped + self.corrected
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A token that waits for somebody's word, with what the temple knows of it."""
+
+    waiting: UnclaimedToken
+    kept: StoredToken | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Both sides, what is asked, and the verdict."""
+
+    sides: tuple[Side, ...]
+    asked: tuple[Asked, ...]
+    corrections: tuple[tuple[Seat, str, int], ...]
+    dismissed: tuple[StoredToken, ...]
+
+    def all_of(self, what: str) -> int:
+        """Return the sum of one number over both gods."""
+        return sum(int(getattr(side, what)) for side in self.sides)
+
+    @property
+    def verdict(self) -> str:
+        """Whether temple and ledger agree, and if not, which of the reasons needs somebody's hand first.
+
+        ``missing`` means broken, ``waiting`` and ``on_way`` something to do or to wait for; ``by_hand`` that people
+        made the difference: taps, corrections, tokens that were none; ``agree`` that there is none.
+        """
+        for reason in ("missing", "waiting", "on_way"):
+            if self.all_of(reason):
+                return reason
+        by_hand = any(side.tapped or side.corrected or side.dismissed for side in self.sides)
+        return "by_hand" if by_hand else "agree"
+
+
+def reconciled(tokens: Sequence[StoredToken], reckoning: TokenAudit, on_way: Mapping[contract.God, int]) -> Sheet:
+    """Return both sides of a table: the tokens that were kept for it, and what its game made of them."""
+    by_id = {kept.token.token: kept for kept in tokens}
+    return Sheet(
+        tuple(_side(god, tokens, reckoning, on_way[god]) for god in contract.God),
+        tuple(Asked(waiting, by_id.get(waiting.id)) for waiting in reckoning.waiting),
+        reckoning.corrected,
+        tuple(kept for kept in tokens if kept.token.token in reckoning.dismissed),
+    )
+
+
+def _side(god: contract.God, tokens: Sequence[StoredToken], reckoning: TokenAudit, on_way: int) -> Side:
+    fell = [kept.token.token for kept in tokens if kept.token.god is god]
+    counted = sum(token in reckoning.counted for token in fell)
+    dismissed = sum(token in reckoning.dismissed for token in fell)
+    waiting = sum(each.god == god for each in reckoning.waiting)
+    return Side(
+        god=god,
+        fell=len(fell),
+        on_way=on_way,
+        counted=counted,
+        waiting=waiting,
+        dismissed=dismissed,
+        missing=max(0, len(fell) - counted - dismissed - waiting),
+        tapped=reckoning.credited.get(god, 0) - counted,
+        corrected=sum(delta for _, its, delta in reckoning.corrected if its == god),
+    )

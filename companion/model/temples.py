@@ -1,0 +1,217 @@
+"""The temples a companion has heard of: how each is, what it counted, and which of its tokens are kept.
+
+Values and pure functions only. What is durable about a temple goes through the port of `keeping`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from companion.model.missing import Trouble
+from companion.model.ports import COUNTED, HISTORY, OldTokens, StoredToken, TempleRecord
+from companion.model.requests import TempleRequest
+from templo import contract
+
+RECENT = 120
+"""How many of its last tokens are at hand: their widths are drawn."""
+
+MINUTE = timedelta(minutes=1)
+_MOST_IN_A_MINUTE = 6000
+
+FEW = 100
+"""Tokens that may have fallen before a companion met their temple and come as late ones do; more are `OldTokens`.
+
+A handful fell while a table was set up, and its players know whose they were. What a ledger holds beyond that is of
+other evenings, and no running table should have to sort it out.
+"""
+
+NEW_LEDGER = frozenset({"ledger_restored", "backup_restored", "ledger_cloned", "ledger_damaged", "ledger_missing"})
+"""Notices of a temple that has begun a new source by itself: what it carried over is not old."""
+
+_ALIVE = (contract.State.READY, contract.State.ALERT)
+BEAM_FAULTS = (contract.Beam.JAMMED, contract.Beam.DARK, contract.Beam.FLICKER)
+
+
+class Health(NamedTuple):
+    """How a temple is, as a code with words in the texts, and the slot that it is about, if one."""
+
+    code: str
+    god: str = ""
+
+    @property
+    def well(self) -> bool:
+        """Whether tokens are counted without anybody doing anything."""
+        return self.code == "ready"
+
+
+@dataclass(frozen=True, slots=True)
+class Temple:
+    """One temple at one moment."""
+
+    name: str
+    source: str | None = None
+    """The ledger that speaks for this temple."""
+    table_id: str | None = None
+    status: contract.Status | None = None
+    conflict: str | None = None
+    """A second ledger that speaks under the same name; its tokens wait for a person."""
+    reachable: bool = True
+    """Whether the broker that carries its messages can be reached."""
+    recent: tuple[StoredToken, ...] = ()
+    """Its last tokens, newest first."""
+    totals: Mapping[contract.God, int] = field(default_factory=lambda: dict.fromkeys(contract.God, 0))
+    """All tokens ever kept from it, tests left out."""
+    quarantined: int = 0
+    """Tokens held apart because others had taken their numbers, about which nobody has decided."""
+    old: OldTokens | None = None
+    """Its tokens from before this companion knew it, if there are more than `FEW`."""
+    notices: tuple[contract.Notice, ...] = ()
+    """What happened to its ledger and was not dismissed, by its last word while it was at work."""
+    since: datetime | None = None
+    """When it was first heard to be as it is; `exact` says whether it was heard to become so."""
+    exact: bool = False
+    findings: contract.Findings | None = None
+    """What it last found wrong with its beams."""
+    noise: contract.Noise | None = None
+    falls: tuple[datetime, ...] = ()
+    """When its tokens of the last minute arrived, tests and those sent again left out."""
+    errand: TempleRequest | None = None
+    """What was last asked of it."""
+    trouble: Trouble | None = None
+    """Why tokens that its ledger has and that are missing here do not come, though they were asked for."""
+
+    def stored(self) -> TempleRecord:
+        """Return what is durable about it."""
+        return TempleRecord(self.name, self.source, self.table_id)
+
+    @property
+    def undecided(self) -> OldTokens | None:
+        """Its old tokens, while nobody has said what becomes of them."""
+        return self.old if self.old and not self.old.choice else None
+
+    @property
+    def alive(self) -> bool:
+        """Whether its own ledger was last heard to be at work."""
+        return self.status is not None and self.status.source == self.source and self.status.state in _ALIVE
+
+    @property
+    def diagnosis(self) -> contract.Findings | None:
+        """What it finds wrong with its beams, if those who watch them now have said so."""
+        if self.findings is None or self.status is None or not self.alive or not self.reachable:
+            return None
+        return self.findings if self.findings.session == self.status.session else None
+
+    def health(self) -> Health:
+        """Return the one thing that most needs somebody's hand, or ``ready``."""
+        if not self.reachable:
+            return Health("no_broker")
+        if self.status is None:
+            return Health("never")
+        if self.status.state in (contract.State.LOST, contract.State.STOPPED):
+            return Health(str(self.status.state))
+        if self.status.trouble:
+            return Health(str(self.status.trouble))
+        for fault in (*BEAM_FAULTS, contract.Beam.UNPROVED):
+            for god in contract.God:
+                if self.status.beams[god] == fault:
+                    return Health(str(fault), str(god))
+        if self.conflict:
+            return Health("conflict")
+        return Health(self.trouble.code) if self.trouble else Health("ready")
+
+    def heard(self, status: contract.Status) -> Temple:
+        """Return the temple after a status was heard under its name.
+
+        The first ledger heard speaks for the temple. Another takes over when the first has stopped or was lost, or
+        when the first one's own session has begun it; while both are at work the second is a conflict.
+        """
+        if status.source is None or status.source == self.source:
+            notices = status.notices if status.state in _ALIVE else self.notices
+            after = replace(self, status=status, notices=notices)
+            if self.conflict and not after.alive:
+                return replace(after, source=self.conflict, conflict=None)
+            return after
+        if self.source is None or not self.alive or self._renewed(status):
+            if status.state not in _ALIVE and self.source is not None:
+                return self
+            conflict = None if self.conflict == status.source else self.conflict
+            return replace(
+                self, source=status.source, status=status, conflict=conflict, notices=status.notices, old=None
+            )
+        return replace(self, conflict=status.source if status.state in _ALIVE else None)
+
+    def _renewed(self, status: contract.Status) -> bool:
+        """Say whether the run of the program that spoke for the temple has begun a new ledger."""
+        return self.status is not None and self.status.session == status.session and status.state in _ALIVE
+
+    def counted(self, tokens: Iterable[StoredToken], quarantined: int) -> Temple:
+        """Return the temple after these tokens of it were kept, oldest first, and so many more held apart."""
+        new = list(tokens)
+        totals = dict(self.totals)
+        for kept in new:
+            left_out = self._is_old(kept) and self.old and self.old.choice not in (HISTORY, COUNTED)
+            if contract.Flag.TEST not in kept.token.flags and not left_out:
+                totals[kept.token.god] += 1
+        new = [kept for kept in new if not self._is_old(kept)]
+        recent = (*reversed(new[-RECENT:]), *self.recent)[:RECENT]
+        falls = self.falls
+        if news := [each for each in new if contract.Flag.TEST not in each.token.flags and not each.token.replayed]:
+            falls = _last_minute((*falls, *(each.received_at for each in news)), news[-1].received_at)
+        return replace(
+            self,
+            recent=recent,
+            totals=totals,
+            quarantined=self.quarantined + quarantined,
+            falls=falls,
+            errand=self.errand and self.errand.saw(new),
+        )
+
+    def _is_old(self, kept: StoredToken) -> bool:
+        return self.old is not None and self.old.holds(kept.token)
+
+    def timed(self, now: datetime) -> Temple:
+        """Return the temple as of now, where nothing but time has passed."""
+        return replace(self, falls=_last_minute(self.falls, now), errand=self.errand and self.errand.timed(now))
+
+
+def _last_minute(falls: tuple[datetime, ...], now: datetime) -> tuple[datetime, ...]:
+    """Return what of these times is not over a minute old; they are in order, and a bound keeps them few."""
+    first = 0
+    while first < len(falls) and falls[first] <= now - MINUTE:
+        first += 1
+    return falls[first:][-_MOST_IN_A_MINUTE:] if first or len(falls) > _MOST_IN_A_MINUTE else falls
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Which numbers of one source are stored: all up to `seq`, and those in `ahead`, each with its token's id."""
+
+    seq: int = 0
+    token: str = ""
+    """The id of the token stored as `seq`; empty where there is none."""
+    ahead: Mapping[int, str] = field(default_factory=dict)
+
+    def with_stored(self, ids: Mapping[int, str]) -> Mark:
+        """Return the mark after these numbers were stored. Law: nothing is missing at or below `seq`."""
+        ahead = {**self.ahead, **{seq: token for seq, token in ids.items() if seq > self.seq}}
+        mark, token = self.seq, self.token
+        while mark + 1 in ahead:
+            mark += 1
+            token = ahead.pop(mark)
+        return Mark(mark, token, ahead)
+
+
+class Receipt(NamedTuple):
+    """What a source's temple may know once its tokens are durable: all up to `seq` is stored, as which `token` is.
+
+    `gap` says that numbers above it are stored and some between are missing.
+    """
+
+    temple: str
+    source: str
+    seq: int
+    token: str
+    gap: bool

@@ -1,0 +1,1 @@
+"""From data to HTML: templates, drawings, texts, paper."""

@@ -1,0 +1,414 @@
+"""Turns slices into HTML: the shell's templates, each game's own, and the words both use. It reads no request.
+
+A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen.html``, which place regions with
+``{{ region("lake") }}``, and ``templates/play/<region>.html`` for each region of its own; an aid's stand in
+``templates/aids/<aid>/``. A game that has a chronicle draws its regions in ``templates/story/``, an aid in
+``templates/aids/<aid>/story/``. There a template finds:
+
+- ``slice`` what the region may show, and nothing else of the game
+- ``t(key, **facts)`` words, the game's before the shell's; ``words.number(n)``, ``words.has(key)``
+- ``url(endpoint, **values)``, ``clock(iso)`` a time of day that the browser puts in its own zone
+- ``at`` the page: ``table`` (its id), ``layout``, ``seats`` (held by this phone), ``language``
+- ``form(choice, seat="", words="", css="")`` a button that makes a choice's move; used with ``{% call %}``
+  what stands inside is what stands on the button
+- ``typed(move, label, value, most, seat="", css="")`` a field for a whole number, which becomes the last argument of
+  a move written as a list; it is sent when it is left, or by its button where no script runs
+- ``bring(words, css="")`` the button by which the app rolls or draws what chance has to bring; what a real die or
+  deck showed instead is a form of its choice with ``seat="chance"``
+- ``guided(game)`` whether a game's folder brings a guide, and so a page of rules
+
+Regions that stand within an element with ``data-first`` are put into the page a frame before the others: what an eye
+waits for after a tap, such as a map.
+
+``templates/print/<name>.html`` is a page for the printer: one ``<section class="leaf">`` for each page of paper. It
+finds ``slice``, ``t`` and ``words`` as above, and:
+
+- ``paper`` its ``name``, ``width`` and ``height``, and ``paper.grid(width, height)`` for pieces to be cut apart
+  (`companion.web.rendering.paper`); all lengths are millimetres
+- ``drawing(id, width, height=width)`` a symbol of `companion/art` in a true size
+- ``placed(id, x, y, width, height=width)`` the same inside an SVG of one's own
+- ``colour(name)`` a colour of the palette's day, for attributes of an SVG
+- ``cut_marks(grid)`` where to cut, and ``ruler()`` the 100 mm that show whether a printer scaled the page
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import jinja2
+from markupsafe import Markup
+
+from companion.adapters.news import REQUEST_MARK, VERSION_MARK, Paint, Picture
+from companion.games import registry
+from companion.games.kit import Arg, Json, Seat
+from companion.model.table import Table
+from companion.model.temples import Temple
+from companion.web.rendering.art import Art
+from companion.web.rendering.paper import Paper
+from companion.web.rendering.texts import LANGUAGES, Library, MissingText, Words
+from companion.web.rendering.widths import LEAST, plot
+from companion.web.view_models.table import Audience
+from templo import contract
+
+SHELL = Path(__file__).parents[1]
+ART = SHELL.parent / "art"
+DAY = "0-day.css"
+"""The style sheet of the day's colours, which the pages for the printer share."""
+
+SHELL_REGIONS = frozenset({"log", "health", "seats", "lobby", "undo", "after", "draft"})
+
+
+Url: TypeAlias = Callable[..., str]
+"""Builds the path of a route from its name and its values."""
+
+
+class FolderEnvironment(jinja2.Environment):
+    """Jinja in which a game's template names its neighbours as ``./name.html``."""
+
+    def join_path(self, template: str, parent: str) -> str:
+        """Return the full name of a template that another one names."""
+        if template.startswith("./"):
+            return f"{parent.rpartition('/')[0]}/{template[2:]}"
+        return template
+
+
+class Folders(jinja2.PrefixLoader):
+    """Loads a game's templates under their full names, so that they can name their neighbours."""
+
+    load = jinja2.BaseLoader.load
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """The page that a region stands on."""
+
+    table: str
+    layout: str
+    seats: tuple[Seat, ...]
+    language: str
+
+
+class Painter:
+    """Paints pages, layouts and regions with the templates of the shell and of the games."""
+
+    def __init__(self, library: Library, games: Mapping[str, Path], url: Url) -> None:
+        self.library = library
+        self.art = Art(ART, SHELL / "static" / DAY)
+        self._games = games
+        self._url = url
+        folders: dict[str, jinja2.BaseLoader] = {"art": jinja2.FileSystemLoader(ART)}
+        folders |= {f"game-{name}": jinja2.FileSystemLoader(path / "templates") for name, path in games.items()}
+        self._templates = FolderEnvironment(
+            loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(SHELL / "templates"), Folders(folders)]),
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+            cache_size=-1,
+        )
+        self._templates.policies["json.dumps_kwargs"] = {
+            "separators": (",", ":")
+        }  # what a page carries to its script
+
+    def page(self, name: str, language: str, context: Mapping[str, Any]) -> str:
+        """Return a whole page of the shell."""
+        words = self.words(language)
+        base = self._context(words, At("", "page", (), language))
+        return self._template(name).render({**base, **context})
+
+    def words(self, language: str, table: Table | None = None) -> Words:
+        """Return the words of a page; for a table those of its game, with its people's names."""
+        if table is None:
+            return self.library.words(language)
+        people = {chair.seat: chair.name for chair in table.chairs if chair.name}
+        return self.library.words(language, table.charter.game, people)
+
+    def house_words(self, language: str, table: Table | None) -> Words:
+        """Return the words for what the house says; its codes are not a game's, spelled alike or not."""
+        words = self.words(language, table)
+        return replace(words, layers=words.layers[::-1])
+
+    def of_table(self, table: Table, audience: Audience) -> Paint:
+        """Return what paints one region of a table for an audience."""
+        words = self.words(audience.language, table)
+        at = At(table.id, audience.layout, audience.seats, audience.language)
+        context = self._context(words, at)
+        return self._paint(context, game_folder(table.charter.game), SHELL_REGIONS)
+
+    def of_story(self, table: Table, language: str) -> Paint:
+        """Return what paints what a game adds to the story of a table."""
+        context = self._context(self.words(language, table), At(table.id, "page", (), language))
+        return self._paint(context, story_folder(table.charter.game))
+
+    def of_temple(self, language: str) -> Paint:
+        """Return what paints one region of a temple's page."""
+        words = self.words(language)
+        context = {
+            **self._context(words, At("", "page", (), language)),
+            "moment": lambda iso: moment(words, datetime.fromisoformat(iso)),
+            "finding_words": lambda part, finding: finding_words(words, part, finding),
+            "ms": lambda width: milliseconds(words, width),
+            "width_plot": lambda slot: plot(slot, room=max(LEAST, len(slot["points"]))),
+        }
+        return self._paint(context, "regions")
+
+    def _paint(self, context: Mapping[str, Any], folder: str, shell: frozenset[str] = frozenset()) -> Paint:
+        """Return what paints a region with the template of its name, out of a folder or, for the shell's, its own."""
+
+        def paint(region: str, slice_: Mapping[str, Json]) -> str:
+            name = f"{'regions' if region in shell else folder}/{region}.html"
+            return self._template(name).render(context, slice=slice_)
+
+        return paint
+
+    def layout(
+        self,
+        table: Table,
+        audience: Audience,
+        picture: Picture,
+        request_id: Callable[[], str],
+        invitation: Mapping[str, Json],
+    ) -> Markup:
+        """Return all regions of a table in their places: the lobby's, or where the game wants them."""
+        words = self.words(audience.language, table)
+        at = At(table.id, audience.layout, audience.seats, audience.language)
+        context = self._context(words, at)
+        lobby = table.phase == "lobby"
+        name = "lobby.html" if lobby else f"{game_folder(table.charter.game)}/{audience.layout}.html"
+        region = placer(words, picture, request_id)
+        draft = region("draft") if "draft" in picture.regions else Markup()
+        return draft + Markup(  # noqa: S704  # every part comes out of a template that escapes
+            self._template(name).render(
+                context,
+                region=region,
+                table=table,
+                seats=audience.seats,
+                layout=audience.layout,
+                invitation=invitation,
+            )
+        )
+
+    def sheet(self, game: str, name: str, language: str, paper: Paper, slice_: Mapping[str, Json]) -> Markup:
+        """Return the leaves of a page for the printer of a game or an aid, from what it shows."""
+        words = self.library.words(language, game)
+        pieces: Any = self._template("print_pieces.html").module
+        html = self._template(f"game-{registry.parts(game)[0]}/print/{name}.html").render(
+            t=words,
+            words=words,
+            language=language,
+            slice=slice_,
+            paper=paper,
+            drawing=self.art.drawing,
+            placed=self.art.placed,
+            colour=self.art.colours.__getitem__,
+            cut_marks=pieces.cut_marks,
+            ruler=lambda: pieces.ruler(words),
+        )
+        return Markup(html)  # noqa: S704  # templates that escape
+
+    def forms(self, table: Table, audience: Audience) -> Forms:
+        """Return what writes the forms of an audience's choices."""
+        at = At(table.id, audience.layout, audience.seats, audience.language)
+        return Forms(self._template("macros.html"), self.words(audience.language, table), at, self._url)
+
+    def guided(self, game: str) -> bool:
+        """Return whether a game, or the game of an aid, brings a guide."""
+        return guide_file(self._games[registry.parts(game)[0]], LANGUAGES[0]).is_file()
+
+    def _template(self, name: str) -> jinja2.Template:
+        return self._templates.get_template(name)
+
+    def _context(self, words: Words, at: At) -> dict[str, Any]:
+        return {
+            "t": words,
+            "words": words,
+            "at": at,
+            "url": self._url,
+            "clock": lambda iso: clock(words, iso),
+            "notice_words": lambda part, code: notice_words(words, part, code),
+            "health_words": lambda code, god="": health_words(words, code, god),
+            "form": (forms := Forms(self._template("macros.html"), words, at, self._url)),
+            "bring": forms.bring,
+            "typed": forms.typed,
+            "guided": self.guided,
+            "spelled": spelled,
+            "version_mark": VERSION_MARK,
+            "request_mark": REQUEST_MARK,
+        }
+
+
+def guide_file(folder: Path, language: str) -> Path:
+    """Return where a game's folder keeps its guide."""
+    return folder / f"guide.{language}.md"
+
+
+def filled(html: str, version: int, request_id: Callable[[], str]) -> str:
+    """Return painted HTML with the version it was made against and a fresh id in each form that posts."""
+    html = html.replace(VERSION_MARK, str(version))
+    while REQUEST_MARK in html:
+        html = html.replace(REQUEST_MARK, request_id(), 1)
+    return html
+
+
+def placer(words: Words, picture: Picture, request_id: Callable[[], str]) -> Callable[..., Markup]:
+    """Return what puts a named region into a page, ready for a browser without script."""
+
+    def region(name: str, css: str = "") -> Markup:
+        html = filled(picture.regions[name].html, picture.version, request_id)
+        label = f"region.{name}"
+        return Markup('<section class="region region-{}{}" id="region-{}" data-region="{}"{}>{}</section>').format(
+            name,
+            f" {css}" if css else "",
+            name,
+            name,
+            Markup(' aria-label="{}"').format(words(label)) if words.has(label) else "",
+            Markup(html),  # noqa: S704  # painted by a template that escapes
+        )
+
+    return region
+
+
+class Forms:
+    """Writes the form that makes a choice's move, or that asks what lies a level deeper."""
+
+    def __init__(self, macros: jinja2.Template, words: Words, at: At, url: Url) -> None:
+        self._macros: Any = macros.module
+        self._words = words
+        self._at = at
+        self._url = url
+
+    def __call__(
+        self,
+        choice: Mapping[str, Any],
+        seat: Seat = "",
+        words: str = "",
+        css: str = "",
+        picked: Sequence[Arg] = (),
+        caller: Callable[[], Markup] | None = None,
+    ) -> Markup:
+        """Return the form for a choice: `seat` makes it, its first seat where none is named."""
+        by = seat or self._first
+        inside: str = caller() if caller else words or self._words(f"choice.{choice['key']}", **choice["facts"])
+        if choice["move"] is None:
+            path = json.dumps([*picked, choice["facts"]["pick"]])
+            page = self._url("picks", table_id=self._at.table, seat=by, picked=path)
+            return Markup(self._macros.deeper(page, inside, css, choice["element"]))  # noqa: S704  # escaped there
+        action, fields = self._move(by, choice["move"])
+        form = self._macros.move(action, fields, inside, css, choice["element"], choice["confirm"])
+        return Markup(form)  # noqa: S704  # escaped there
+
+    def typed(self, move: Sequence[Arg], label: str, value: int, most: int, seat: Seat = "", css: str = "") -> Markup:
+        """Return the field that makes a move with a number that a person types, `value` being the one that stands."""
+        action, fields = self._move(seat or self._first, move)
+        form = self._macros.typed(action, fields, label, value, most, css, self._words("typed.go"))
+        return Markup(form)  # noqa: S704  # escaped there
+
+    @property
+    def _first(self) -> Seat:
+        """The first seat that this phone holds, or none."""
+        return self._at.seats[0] if self._at.seats else ""
+
+    def _move(self, by: Seat, move: Sequence[Arg]) -> tuple[str, dict[str, str]]:
+        """Return where a seat's move is posted, and the fields of its form."""
+        fields = {
+            "seat": by,
+            "move": json.dumps(list(move), separators=(",", ":")),
+            "version": VERSION_MARK,
+            "request": REQUEST_MARK,
+        }
+        return self._url("play", table_id=self._at.table), fields
+
+    def bring(self, words: str = "", css: str = "", caller: Callable[[], Markup] | None = None) -> Markup:
+        """Return the form by which the app rolls or draws what chance has to bring."""
+        inside: str = caller() if caller else words
+        action = self._url("chance", table_id=self._at.table)
+        fields = {"version": VERSION_MARK, "request": REQUEST_MARK}
+        return Markup(self._macros.move(action, fields, inside, css, "chance", False))  # noqa: S704  # escaped there
+
+
+def game_folder(game: str) -> str:
+    """Return where the templates of a game's pages lie, or those of an aid."""
+    name, aid = registry.parts(game)
+    return f"game-{name}/aids/{aid}" if aid else f"game-{name}/play"
+
+
+def story_folder(game: str) -> str:
+    """Return where the templates lie that a game, or an aid, adds to a story."""
+    name, aid = registry.parts(game)
+    return f"game-{name}/aids/{aid}/story" if aid else f"game-{name}/story"
+
+
+def spelled(code: str) -> str:
+    """Return a join code as it is read out: ``ABC-DEF``."""
+    return f"{code[:3]}-{code[3:]}"
+
+
+def clock(words: Words, iso: str) -> Markup:
+    """Return a moment as a time of day; the browser puts it into its own zone."""
+    return _clock(iso, words.time(datetime.fromisoformat(iso)))
+
+
+@lru_cache(maxsize=1024)
+def _clock(iso: str, time: str) -> Markup:
+    return Markup('<time class="clock" datetime="{}">{}</time>').format(iso, time)
+
+
+def health_words(words: Words, code: str, god: str = "") -> str:
+    """Return a health code in plain words: what is wrong with which slot, and what to do."""
+    return words(f"health.{code}", god=god) if god else words(f"health.{code}")
+
+
+def finding_words(words: Words, part: str, finding: Mapping[str, Any]) -> str:
+    """Return what was found of a beam (``seen``), or what to do about it (``todo``).
+
+    Code and facts come from another program: what has no words, or lacks a fact that they need, is told as such.
+    """
+    key = f"finding.{finding['code']}.{part}"
+    facts = {name: round(fact, 1) for name, fact in finding["facts"].items()} | {"god": finding["god"]}
+    try:
+        if words.has(key):
+            return words(key, **facts)
+    except MissingText:
+        pass
+    return words(f"finding.other.{part}", code=str(finding["code"]), god=finding["god"])
+
+
+def notice_words(words: Words, part: str, code: str) -> str:
+    """Return what happened to a temple's ledger (``seen``), or what that means (``means``)."""
+    key = f"notice.{code}.{part}"
+    return words(key) if words.has(key) else words(f"notice.other.{part}", code=code)
+
+
+def moment(words: Words, at: datetime) -> Markup:
+    """Return a moment that may be of another day: its day and its time, or a dash where a clock knew no time."""
+    if at.year < 2000:
+        return Markup("–")
+    return Markup("{}, {}").format(words.date(at), clock(words, contract.format_utc(at)))
+
+
+def temple_news(words: Words, temple: Temple) -> list[str]:
+    """Return what waits on a temple's page for a person, in a line each."""
+    news = [notice_words(words, "seen", notice.code) for notice in temple.notices]
+    if temple.undecided:
+        news.append(words("old.news", n=temple.undecided.through))
+    if temple.quarantined:
+        news.append(words("held.unsettled", n=temple.quarantined))
+    return news
+
+
+def milliseconds(words: Words, width: float) -> str:
+    """Return a width as the language writes it."""
+    return words("temple.width", ms=round(width, 1))
+
+
+def temple_words(words: Words, temple: Temple) -> str:
+    """Return how a temple is in plain words."""
+    now = temple.health()
+    return health_words(words, now.code, now.god)

@@ -1,0 +1,1 @@
+"""The pages and posts, by what they are about."""

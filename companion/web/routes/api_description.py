@@ -1,0 +1,225 @@
+"""The HTTP interface as an OpenAPI 3.1 description, drawn from the routes themselves. It decides about no request.
+
+What a route takes and gives stands in `interface.toml`; a route that is missing there is described by what every
+route has.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from flask import Blueprint, Flask, Response, current_app, jsonify
+from werkzeug.routing import Rule
+
+from companion.web.routes.uploads import MAX_UPLOAD
+from companion.web.server.guard import MAX_BODY, WRITES
+
+blueprint = Blueprint("interface", __name__)
+
+VERSION = 1
+"""Of the interface: it is raised where a route or a field goes or means something else, not where one comes."""
+
+ABOUT = """The companion's pages, posts and event streams, as browsers use them.
+
+A phone holds a seat by the cookie `seat-<table id>`, which `POST /t/<table id>/sit` gives it. A request that asks for
+`application/json` before anything else gets JSON where an answer is given in both ways. Fields that a route does not
+read are ignored."""
+
+STATUS = {
+    200: "Done.",
+    206: "The part of the file that was asked for.",
+    303: "Done; the answer is the page that `Location` names.",
+    304: "The browser has it already.",
+    400: "The request came under a name that this companion does not answer to, or cannot be read.",
+    403: "Not from a page of this companion, with a wrong code, or without the seat's token.",
+    404: "There is no such thing.",
+    409: "The table, as it is now, does not allow it.",
+    413: "The body is too large.",
+    416: "The file has no such part.",
+    422: "Something in the form is wrong; the form is shown again, and says what.",
+    429: "Too often: too many wrong codes, or too many posts, from this address. `Retry-After` says when to go on.",
+    503: "Too many streams are open, or nothing can be written down; try again later.",
+}
+
+ALWAYS = (400,)
+WRITING = (403, 413, 429)
+OF_A_PLACE = (404,)
+AT_A_TABLE = (404, 409, 429)
+
+_MEDIA: Mapping[str, tuple[str, ...]] = {
+    "page": ("text/html",),
+    "svg": ("image/svg+xml",),
+    "csv": ("text/csv",),
+    "toml": ("application/toml",),
+    "stream": ("text/event-stream",),
+    "text": ("text/plain",),
+    "file": ("text/css", "text/javascript", "image/svg+xml", "image/png"),
+}
+_CONVERTED = re.compile(r"<(?:[^:>]+:)?([^>]+)>")
+
+
+@blueprint.get("/openapi.json")
+def interface() -> Response:
+    """Return the description of this interface."""
+    app = current_app
+    if "interface" not in app.extensions:
+        app.extensions["interface"] = description(app)
+    return jsonify(app.extensions["interface"])
+
+
+@cache
+def facts() -> Mapping[str, Any]:
+    """Return what `interface.toml` says."""
+    return tomllib.loads(Path(__file__).with_name("api_description.toml").read_text(encoding="utf-8"))
+
+
+def known(endpoint: str) -> Mapping[str, Any] | None:
+    """Return what is written down about an endpoint, or nothing where it is missing."""
+    part, _, name = endpoint.rpartition(".")
+    found: Mapping[str, Any] | None = facts().get(part or name, {}).get(name)
+    return found
+
+
+def path_of(rule: Rule) -> str:
+    """Return a route's path as OpenAPI writes it."""
+    return _CONVERTED.sub(r"{\1}", rule.rule)
+
+
+def methods_of(rule: Rule) -> list[str]:
+    """Return what may be asked of a route, without what every route answers by itself."""
+    return sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})
+
+
+def description(app: Flask) -> dict[str, Any]:
+    """Return the OpenAPI description of every route of the app."""
+    paths: dict[str, dict[str, Any]] = {}
+    for rule in sorted(app.url_map.iter_rules(), key=lambda rule: rule.rule):
+        for method in methods_of(rule):
+            paths.setdefault(path_of(rule), {})[method.lower()] = _operation(app, rule, method)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Templo Mayor", "version": str(VERSION), "description": ABOUT},
+        "paths": paths,
+        "components": {"schemas": {name: dict(schema) for name, schema in facts()["object"].items()}},
+    }
+
+
+def _operation(app: Flask, rule: Rule, method: str) -> dict[str, Any]:
+    told = known(rule.endpoint) or {}
+    view = inspect.getdoc(app.view_functions[rule.endpoint]) or ""
+    summary, _, more = view.partition("\n")
+    operation: dict[str, Any] = {
+        "operationId": rule.endpoint,
+        "summary": summary.rstrip(".") if rule.endpoint != "static" else "Return a file that the pages use",
+        "parameters": [
+            *(_parameter("path", name, facts()["path"].get(name, {})) for name in _CONVERTED.findall(rule.rule)),
+            *(_field("query", name) for name in told.get("query", ())),
+        ],
+        "responses": _answers(rule, method, told),
+    }
+    if more.strip() and rule.endpoint != "static":
+        operation["description"] = more.strip()
+    if method in WRITES:
+        origin = {"about": "The origin of this companion's own pages.", "schema": {"type": "string"}}
+        operation["parameters"].append(_parameter("header", "Origin", origin))
+    if told.get("form"):
+        operation["requestBody"] = _body(told)
+    return operation
+
+
+def _parameter(place: str, name: str, about: Mapping[str, Any], required: bool = True) -> dict[str, Any]:
+    return {
+        "in": place,
+        "name": name,
+        "required": required,
+        "description": about.get("about", ""),
+        "schema": about.get("schema", {"type": "string"}),
+    }
+
+
+def _field(place: str, name: str) -> dict[str, Any]:
+    plain = name.removesuffix("?")
+    about = facts()["field"][plain]
+    if not plain.endswith("*"):
+        return _parameter(place, plain, about, required=plain == name)
+    # OpenAPI has no way to tell of a group of parameters but as an object that is spread out.
+    names = {"pattern": _beginning(plain)}
+    group = {"type": "object", "propertyNames": names, "additionalProperties": about["schema"]}
+    spread = _parameter(place, plain.removesuffix(".*"), {**about, "schema": group}, required=False)
+    return {**spread, "style": "form", "explode": True}
+
+
+def _beginning(name: str) -> str:
+    """Return the pattern of every field that a name ending in ``*`` stands for."""
+    return f"^{re.escape(name.removesuffix('*'))}"
+
+
+def _described(about: Mapping[str, Any]) -> dict[str, Any]:
+    return {**about["schema"], "description": about["about"]}
+
+
+def _body(told: Mapping[str, Any]) -> dict[str, Any]:
+    fields = told["form"]
+    named = [name.removesuffix("?") for name in fields if not name.endswith("*")]
+    schema: dict[str, Any] = {
+        "type": "object",
+        "required": [name for name in fields if not name.endswith(("?", "*"))],
+        "properties": {name: _described(facts()["field"][name]) for name in named},
+    }
+    if grouped := [name for name in fields if name.endswith("*")]:
+        schema["patternProperties"] = {_beginning(name): _described(facts()["field"][name]) for name in grouped}
+    content = {"application/x-www-form-urlencoded": {"schema": schema}}
+    most = MAX_BODY
+    if told.get("files"):
+        most = MAX_UPLOAD
+        file = {"type": "string", "description": "A file of the table's own for that house rule."}
+        with_files = {**schema, "patternProperties": {**schema["patternProperties"], _beginning("file.*"): file}}
+        content["multipart/form-data"] = {"schema": with_files}
+    return {"required": True, "description": f"At most {most} bytes.", "content": content}
+
+
+def _answers(rule: Rule, method: str, told: Mapping[str, Any]) -> dict[str, Any]:
+    answers: dict[str, Any] = {}
+    for given in told.get("gives", ()):
+        if given == "moved":
+            location = {"Location": {"required": True, "schema": {"type": "string", "pattern": "^/"}}}
+            answers["303"] = {**_answer(303, ("text/html",)), "headers": location}
+        elif given in _MEDIA:
+            answers.setdefault("200", _answer(200, ()))["content"] |= {each: {} for each in _MEDIA[given]}
+        else:
+            schema = {"schema": {"$ref": f"#/components/schemas/{given}"}}
+            answers.setdefault("200", _answer(200, ()))["content"]["application/json"] = schema
+        if given == "file":
+            answers |= {"206": _answer(206, _MEDIA["file"]), "304": {"description": STATUS[304]}}
+            answers["416"] = _bad(416)
+    answers |= {str(status): _bad(status) for status in _failures(rule, method, told)}
+    return dict(sorted(answers.items()))
+
+
+def _failures(rule: Rule, method: str, told: Mapping[str, Any]) -> Iterable[int]:
+    found = {*ALWAYS, *told.get("may", ())}
+    if method in WRITES:
+        found |= {*WRITING}
+    if "<" in rule.rule:
+        found |= {*OF_A_PLACE}
+    if "<table_id>" in rule.rule:
+        found |= {*AT_A_TABLE} | ({503} if method in WRITES else set())
+    return found
+
+
+def _answer(status: int, media: Iterable[str]) -> dict[str, Any]:
+    return {"description": STATUS[status], "content": {each: {} for each in media}}
+
+
+def _bad(status: int) -> dict[str, Any]:
+    bad = _answer(status, ("text/html",))
+    bad["content"]["application/json"] = {"schema": {"$ref": "#/components/schemas/Told"}}
+    if status == 429:
+        bad["headers"] = {"Retry-After": {"required": True, "schema": {"type": "string", "pattern": "^[0-9]+$"}}}
+    return bad

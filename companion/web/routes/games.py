@@ -1,0 +1,53 @@
+"""A game's own page: what it is, and the ways into it. It opens an aid's table for one phone; it knows no rule."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, request
+
+from companion.games.kit import Game
+from companion.model.lobby import LONGEST_NAME
+from companion.model.table import ServiceError
+from companion.web.rendering.texts import Words
+from companion.web.routes.uploads import SHOWN, brought
+from companion.web.site import keep_token, language, see, site
+
+blueprint = Blueprint("games", __name__, url_prefix="/games")
+
+
+@blueprint.get("")
+def games() -> Response:
+    """Show every game of this house."""
+    return site().page("games.html", games=list(site().games.values()))
+
+
+@blueprint.get("/<game>")
+def game(game: str) -> Response:
+    """Show what a game is, and lead to a table, its aids, its pages for the printer and its rules."""
+    here = site()
+    found = here.game(game)
+    return here.page("game.html", game=found, gt=_words(found.name))
+
+
+@blueprint.post("/<game>/aids/<aid>")
+def open_aid(game: str, aid: str) -> Response:
+    """Open an aid for the phone that asks: a table of one seat, taken and begun.
+
+    The form may bring a file for an option of the aid, or name a table whose text it is to begin with.
+    """
+    here = site()
+    found: Game[object] | None = here.game(game).tools.get(aid)
+    if found is None:
+        raise ServiceError("unknown_aid", aid=aid[:32])
+    texts = brought(found, request.form, request.files, here.house.tables())
+    words = _words(found.name)
+    if texts.faults:
+        return here.page("aid_faults.html", 422, game=game, gt=words, faults=texts.faults, shown=SHOWN)
+    title = words("name")[:LONGEST_NAME].strip()
+    table = here.house.open_table(found.name, title, 1, next(iter(found.presets)), texts.texts)
+    token = here.house.share(table.id, table.code, {})
+    here.house.begin(table.id, token)
+    return keep_token(see(here.url("table", table_id=table.id)), table.id, token)
+
+
+def _words(game: str) -> Words:
+    return site().painter.library.words(language(), game)

@@ -1,0 +1,151 @@
+"""The pages on which people decide about tokens that are held apart, and the answers about old ones.
+
+It lists, asks and posts; a token that counts is entered at its table as any that waits for somebody's word.
+"""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, request
+
+from companion.games.kit import Seat
+from companion.model.ports import COUNTED, HISTORY, LEFT_OUT
+from companion.model.table import ServiceError, Table
+from companion.model.temples import Temple
+from companion.web.rendering.renderer import moment
+from companion.web.routes.temples import CONFLICT, FORBIDDEN, done, game_runs, refused
+from companion.web.site import new_request, seat_token, see, site
+
+blueprint = Blueprint("held", __name__)
+
+AT_ONCE = 60
+"""Tokens that are listed on one page: more than anybody decides at once, and less than a post may hold."""
+
+DECIDED = 20
+"""Past decisions that are listed."""
+
+NONE = "none"
+"""What is posted instead of a seat where tokens are dismissed."""
+
+BAD_FORM = 422
+
+
+@blueprint.get("/temples/<name>/held")
+def temple_held(name: str) -> Response:
+    """Show which of a temple's tokens are held apart, and what was decided about others."""
+    return _page(site().house.temple(name), None)
+
+
+@blueprint.get("/t/<table_id>/held")
+def table_held(table_id: str) -> Response:
+    """Ask a table which of its temple's tokens that are held apart count there."""
+    table = site().house.table(table_id)
+    return _page(_temple(table), table)
+
+
+@blueprint.post("/t/<table_id>/held")
+def decide_held(table_id: str) -> Response:
+    """Count the marked tokens for one seat, or dismiss them: all of them, or none. Only who sits there may."""
+    here, form = site(), request.form
+    table = here.house.table(table_id)
+    _temple(table)
+    asked, to = form.get("request", ""), form.get("to", "")[:24]
+    if not 1 <= len(asked) <= 64 or not asked.isalnum():
+        raise ServiceError("bad_move")
+    chosen = form.getlist("shown" if form.get("all") else "token")
+    if not here.held(table):
+        raise ServiceError("not_seated")
+    if not chosen or not to:
+        return _page(_temple(table), table, here.words()("held.choose"), BAD_FORM)
+    whose = None if to == NONE else to
+    try:
+        here.house.decide(table_id, seat_token(table_id), form.get("seat", "")[:24], chosen, whose, asked)
+    except ServiceError as error:
+        if error.code in ("not_seated", "not_your_seat", "store_failing"):
+            raise
+        title, words = here.words()("error.not_done"), here.refusal(error, table)
+        back = here.url("table_held", table_id=table_id)
+        return here.page("error.html", CONFLICT, title=title, words=words, back=back)
+    return see(here.url("table_held", table_id=table_id))
+
+
+@blueprint.post("/temples/<name>/old")
+def choose_old(name: str) -> Response:
+    """Say what becomes of the old tokens of a temple that no game runs on: anybody on this network may."""
+    if game_runs(site().house.temple(name)):
+        return refused(name, ServiceError("game_runs"), FORBIDDEN)
+    return _chosen(name, None)
+
+
+@blueprint.post("/t/<table_id>/temple/old")
+def choose_old_at_table(table_id: str) -> Response:
+    """Say what becomes of the old tokens of the temple that serves a table: only who is at that table may.
+
+    They count there only if somebody who sits there says so; for the rest its code suffices.
+    """
+    table = site().house.table(table_id)
+    temple = _temple(table)
+    if not site().trusted(table):
+        return refused(temple.name, ServiceError("game_runs"), FORBIDDEN)
+    return _chosen(temple.name, table)
+
+
+def _chosen(name: str, table: Table | None) -> Response:
+    here, choice = site(), request.form.get("choice", "")
+    try:
+        if choice == COUNTED and table is not None:
+            here.house.count_old(table.id, seat_token(table.id))
+        elif choice in (LEFT_OUT, HISTORY):
+            here.house.choose_old(name, choice, _who(table))
+        else:
+            raise ServiceError("bad_move")
+    except ServiceError as error:
+        if error.code in ("bad_move", "store_failing"):
+            raise
+        return refused(name, error, FORBIDDEN if error.code == "not_seated" else CONFLICT)
+    return done(name)
+
+
+def _who(table: Table | None) -> str:
+    """Return what the player who posts is called, or nothing where no seat posts."""
+    seats = site().held(table) if table is not None else ()
+    return (table.chair(seats[0]).name or seats[0]) if table is not None and seats else ""
+
+
+def _temple(table: Table) -> Temple:
+    if table.temple is None:
+        raise ServiceError("no_temple_here")
+    return site().house.temple(table.temple)
+
+
+def _page(temple: Temple, table: Table | None, problem: str = "", status: int = 200) -> Response:
+    here = site()
+    serves = next((each for each in here.house.tables() if each.id == temple.table_id), None)
+    words, held = here.words(table), here.held(table) if table is not None else ()
+    waiting = here.house.held(temple.name)
+    titles = {each.id: each for each in here.house.tables()}
+    return here.page(
+        "held.html",
+        status,
+        temple=temple,
+        table=table,
+        serves=serves,
+        gt=words,
+        waiting=waiting[:AT_ONCE],
+        beyond=max(0, temple.quarantined - AT_ONCE),
+        decided=[
+            (each, here.words(titles.get(each.table_id or "")), titles.get(each.table_id or ""))
+            for each in here.house.decisions(temple.name, DECIDED)
+        ],
+        acting=_acting(table, held) if table is not None else "",
+        counts=table is not None and table.began_at is not None and table.game.uses_temple,
+        none=NONE,
+        request_id=new_request(),
+        problem=problem,
+        moment=lambda at: moment(words, at),
+    )
+
+
+def _acting(table: Table, held: tuple[Seat, ...]) -> Seat:
+    if table.on_turn in held:
+        return table.on_turn or ""
+    return held[0] if held else ""

@@ -1,0 +1,120 @@
+"""What a Prometheus may scrape: how the temples are and what was counted. It names no player, title or code."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from flask import Blueprint, Response
+
+from companion.adapters.news import Hub
+from companion.model.temples import Temple
+from companion.service.play import House
+from companion.web.site import site
+from templo import contract
+
+blueprint = Blueprint("metrics", __name__)
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+Labels = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric with its samples: the labels of each, and its value."""
+
+    name: str
+    kind: str
+    meaning: str
+    samples: tuple[tuple[Labels, int], ...]
+
+    def lines(self) -> Iterator[str]:
+        """Write it in Prometheus's text format."""
+        yield f"# HELP {self.name} {self.meaning}"
+        yield f"# TYPE {self.name} {self.kind}"
+        for labels, value in self.samples:
+            inner = ",".join(f'{key}="{_escaped(each)}"' for key, each in labels.items())
+            yield f"{self.name}{{{inner}}} {value}" if inner else f"{self.name} {value}"
+
+
+@blueprint.get("/metrics")
+def metrics() -> Response:
+    """Return every metric as of now."""
+    lines = [line for metric in measured(site().house, site().hub) for line in metric.lines()]
+    return Response("\n".join(lines) + "\n", content_type=CONTENT_TYPE)
+
+
+def measured(house: House, hub: Hub) -> list[Metric]:
+    """Return what there is to measure in a house and at its hub."""
+    temples = house.temples()
+    return [
+        Metric("templo_tables", "gauge", "Tables, by their game and phase.", _tables(house)),
+        Metric("templo_streams", "gauge", "Event streams that are open.", (({}, hub.streams),)),
+        Metric("templo_streams_limit", "gauge", "Event streams that may be open.", (({}, hub.cap),)),
+        Metric(
+            "templo_tokens_unclaimed", "gauge", "Tokens that wait for somebody's word, by game.", _unclaimed(house)
+        ),
+        Metric(
+            "templo_temple_up",
+            "gauge",
+            "Whether a temple was last heard to be at work, and can be heard.",
+            tuple(({"temple": each.name}, int(each.alive and each.reachable)) for each in temples),
+        ),
+        Metric("templo_beam_state", "gauge", "1 for the state that a beam is in.", tuple(_beams(temples))),
+        Metric(
+            "templo_tokens_received_total",
+            "counter",
+            "Tokens kept from a temple since ever, tests left out.",
+            tuple(({"temple": each.name, "god": god}, each.totals[god]) for each in temples for god in contract.God),
+        ),
+        Metric(
+            "templo_tokens_quarantined_total",
+            "counter",
+            "Tokens held apart because others had taken their numbers.",
+            tuple(({"temple": each.name}, house.ever_held(each.name)) for each in temples),
+        ),
+        Metric(
+            "templo_tokens_held",
+            "gauge",
+            "Tokens held apart that wait for a person's decision.",
+            tuple(({"temple": each.name}, each.quarantined) for each in temples),
+        ),
+        Metric(
+            "templo_tokens_on_way",
+            "gauge",
+            "Tokens in a temple's ledger, by its last word, that have not arrived.",
+            tuple(
+                ({"temple": each.name, "god": god}, number)
+                for each in temples
+                for god, number in house.on_way(each.name).items()
+            ),
+        ),
+    ]
+
+
+def _tables(house: House) -> tuple[tuple[Labels, int], ...]:
+    counted = Counter((table.game.name, table.phase) for table in house.tables())
+    return tuple(({"game": game, "phase": phase}, number) for (game, phase), number in sorted(counted.items()))
+
+
+def _unclaimed(house: House) -> tuple[tuple[Labels, int], ...]:
+    waiting: Counter[str] = Counter()
+    for table in house.tables():
+        reckoning = table.game.reckoning(table.state) if table.began_at else None
+        if reckoning is not None:
+            waiting[table.game.name] += len(reckoning.waiting)
+    return tuple(({"game": game}, number) for game, number in sorted(waiting.items()))
+
+
+def _beams(temples: Iterable[Temple]) -> Iterator[tuple[Labels, int]]:
+    for temple in temples:
+        for god in contract.God:
+            now = temple.status.beams[god] if temple.status else contract.Beam.UNKNOWN
+            for state in contract.Beam:
+                yield {"temple": temple.name, "god": god, "state": state}, int(state is now)
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -1,0 +1,155 @@
+"""The page on which temple and ledger are compared: what fell, what counts, and who dropped what still waits.
+
+It asks and posts; what a token becomes is its game's to say.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, Response, request
+
+from companion.games.kit import Move, TokenAudit, Seat
+from companion.model.reconcile import Asked, Sheet, reconciled
+from companion.model.table import ServiceError, Table
+from companion.service.play import Played
+from companion.web.rendering.renderer import clock
+from companion.web.rendering.texts import Words
+from companion.web.routes.table import CONFLICT, refusal_words
+from companion.web.site import new_request, seat_token, see, site, whole_number
+from templo import contract
+
+blueprint = Blueprint("reconcile", __name__, url_prefix="/t/<table_id>")
+
+AT_ONCE = 60
+"""Tokens that are asked for on one page: more than anybody sorts out at once, and less than a post may hold."""
+
+NONE = "none"
+"""What is posted instead of a seat where something in the chute was no token."""
+
+BAD_FORM = 422
+
+
+@blueprint.get("/reconcile")
+def reconcile(table_id: str) -> Response:
+    """Show both sides of a table, and ask who dropped what waits."""
+    return _page(site().house.table(table_id))
+
+
+@blueprint.post("/reconcile")
+def settle(table_id: str) -> Response:
+    """Credit the marked tokens to one seat, or dismiss them: all of them, or none."""
+    here, form = site(), request.form
+    table = here.house.table(table_id)
+    asked, version = form.get("request", ""), whole_number(form.get("version", ""), 10**9)
+    if version is None or not 1 <= len(asked) <= 64 or not asked.isalnum():
+        raise ServiceError("bad_move")
+    if asked in table.requests:
+        return see(here.url("reconcile", table_id=table_id))
+    one, to = form.get("one", ""), form.get("to", "")
+    if one:  # the button of one token: its id, and whose it is
+        token, _, to = one.partition(" ")
+        chosen = [token]
+    else:
+        chosen = form.getlist("shown" if form.get("all") else "token")
+    if not chosen or not to:
+        return _page(table, here.words()("reconcile.choose"), BAD_FORM)
+    moves = _moves(_reckoning(table), chosen, to)
+    if isinstance(moves, str):
+        if moves == "answered":
+            return _told(table, here.words()("notice.stale"))
+        seat = table.chair(to).seat
+        return _page(table, here.words(table)("reconcile.not_theirs", seat=seat), BAD_FORM)
+    played = here.house.play_all(table_id, seat_token(table_id), form.get("seat", "")[:24], moves, version, asked)
+    return _answered(played)
+
+
+def _moves(reckoning: TokenAudit, chosen: list[str], to: str) -> list[Move] | str:
+    """Return the moves that give the chosen tokens to a seat, or why there are none."""
+    waiting = {each.id: each for each in reckoning.waiting}
+    moves = []
+    for token in dict.fromkeys(chosen):
+        each = waiting.get(token)
+        if each is None:
+            return "answered"
+        move = each.dismiss if to == NONE else each.claims.get(to)
+        if move is None:
+            return "not_theirs"
+        moves.append(move)
+    return moves
+
+
+def _answered(played: Played) -> Response:
+    if played.accepted:
+        return see(site().url("reconcile", table_id=played.table.id))
+    if played.refusal is None:
+        return _told(played.table, site().words()("notice.stale"))
+    return _told(played.table, refusal_words(played.table, played.refusal))
+
+
+def _told(table: Table, words: str) -> Response:
+    back = site().url("reconcile", table_id=table.id)
+    return site().page("error.html", CONFLICT, title=site().words()("error.not_done"), words=words, back=back)
+
+
+def _reckoning(table: Table) -> TokenAudit:
+    if table.began_at is None:
+        raise ServiceError("not_begun")
+    reckoning = table.game.reckoning(table.state)
+    if reckoning is None:
+        raise ServiceError("no_tokens_here")
+    return reckoning
+
+
+def _page(table: Table, problem: str = "", status: int = 200) -> Response:
+    here = site()
+    reckoning = _reckoning(table)
+    temple = here.house.temple(table.temple) if table.temple else None
+    on_way = here.house.on_way(temple.name) if temple else dict.fromkeys(contract.God, 0)
+    sheet = reconciled(here.house.fallen(table.id), reckoning, on_way)
+    words, held = here.words(table), here.held(table)
+    return here.page(
+        "reconcile.html",
+        status,
+        table=table,
+        gt=words,
+        layout="page",
+        temple=temple,
+        away=temple is not None and not (temple.alive and temple.reachable),
+        sheet=sheet,
+        asked=[_asked(words, each) for each in sheet.asked[:AT_ONCE]],
+        beyond=max(0, len(sheet.asked) - AT_ONCE),
+        seats=_likeliest(table, sheet),
+        acting=_acting(table, held),
+        no_token=NONE,
+        version=table.version,
+        request_id=new_request(),
+        problem=problem,
+        clock=lambda at: clock(words, contract.format_utc(at)),
+    )
+
+
+def _acting(table: Table, held: tuple[Seat, ...]) -> Seat:
+    if table.on_turn in held:
+        return table.on_turn or ""
+    return held[0] if held else ""
+
+
+def _likeliest(table: Table, sheet: Sheet) -> list[Seat]:
+    """Return the seats that may have dropped any of the tokens that are asked for, in turn order."""
+    return [seat for seat in table.charter.seats if any(seat in each.waiting.claims for each in sheet.asked)]
+
+
+def _asked(words: Words, asked: Asked) -> dict[str, Any]:
+    waiting, kept = asked.waiting, asked.kept
+    doubt = f"doubt.{waiting.doubt}"
+    return {
+        "id": waiting.id,
+        "god": waiting.god,
+        "why": words(doubt if words.has(doubt) else "doubt.other"),
+        "at": kept.token.at if kept else None,
+        "width_ms": round(kept.token.width_ms, 1) if kept else None,
+        "flags": sorted(kept.token.flags) if kept else [],
+        "suggested": waiting.suggested or "",
+        "claims": list(waiting.claims),
+    }

@@ -1,0 +1,268 @@
+"""The pages before a seat is taken: the first page, the tables, a new table, joining, the language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint, Response, abort, jsonify, request, send_from_directory
+
+from companion.games.kit import Game, Option, Value
+from companion.model.table import ServiceError, Table
+from companion.web.rendering.texts import LANGUAGES
+from companion.web.routes.uploads import OF_TABLE, OWN, SHOWN, Brought, brought, earlier
+from companion.web.site import (
+    free_seats,
+    keep_code,
+    keep_token,
+    local_path,
+    seat_token,
+    see,
+    site,
+    whole_number,
+)
+
+blueprint = Blueprint("pages", __name__)
+
+YEAR = 365 * 24 * 3600
+BAD_FORM = 422
+FORBIDDEN = 403
+OF_ANOTHER_TABLE = frozenset({"temple_held", "wrong_code"})
+"""What refuses a form because of the table that holds the temple it names."""
+
+NOTHING_BROUGHT = Brought()
+
+
+@blueprint.get("/")
+def first() -> Response:
+    """Say what this is, and lead to a table."""
+    running = [table for table in _tables() if table.phase != "over"]
+    return site().page(
+        "first.html", tables=running[:6], games=list(site().games.values()), temples=site().house.temples()
+    )
+
+
+@blueprint.get("/healthz")
+def healthz() -> Response:
+    """Say that this companion is up, and which one it is."""
+    return jsonify(instance=site().instance)
+
+
+@blueprint.get("/icon.svg")
+def icon() -> Response:
+    """Return the sign of this site."""
+    return send_from_directory("static", "icon.svg")
+
+
+@blueprint.get("/games/<game>/static/<path:filename>")
+def game_static(game: str, filename: str) -> Response:
+    """Return a file that a game's pages use."""
+    folder = site().folders[site().game(game).name]
+    return send_from_directory(folder / "static", filename)
+
+
+@blueprint.post("/language")
+def language() -> Response:
+    """Keep the language that was chosen."""
+    chosen = request.form.get("language", "")
+    if chosen not in LANGUAGES:
+        abort(400)
+    response = see(local_path(request.form.get("next", ""), site().url("first")))
+    response.set_cookie("language", chosen, max_age=YEAR, httponly=True, samesite="Lax")
+    return response
+
+
+@blueprint.get("/tables")
+def tables() -> Response:
+    """Show every table."""
+    everything = _tables()
+    return site().page(
+        "tables.html",
+        running=[table for table in everything if table.phase != "over"],
+        over=[table for table in everything if table.phase == "over"][:20],
+    )
+
+
+def _tables() -> list[Table]:
+    """Return every table at which a game is played, the newest first; an aid's is its player's own."""
+    return [table for table in site().house.tables() if table.charter.game in site().games]
+
+
+@blueprint.get("/tables/new")
+def new_table() -> Response:
+    """Ask what a new table shall be."""
+    return _new_table(request.args, "")
+
+
+@blueprint.post("/tables/new")
+def rules_of_choice() -> Response:
+    """Show the form again, with the house rules that matter for what it says by now; it opens no table.
+
+    It is posted, for a form may bring a file, and what a file holds has no place in an address.
+    """
+    game = site().game(request.form.get("game", ""))
+    try:
+        texts = brought(game, request.form, request.files, site().house.tables())
+    except ServiceError:
+        texts = NOTHING_BROUGHT  # there is time to choose a file: nothing is opened yet
+    return _new_table(request.form, "", texts=texts)
+
+
+@blueprint.post("/tables")
+def open_table() -> Response:
+    """Open a table and lead whoever opened it to a chair."""
+    form = request.form
+    game = site().game(form.get("game", ""))
+    texts = NOTHING_BROUGHT
+    try:
+        texts = brought(game, form, request.files, site().house.tables())
+        if texts.faults:
+            return _new_table(form, site().words()("new.file_wrong"), BAD_FORM, texts)
+        table = site().house.open_table(
+            game.name,
+            form.get("title", ""),
+            whole_number(form.get("players", ""), 99) or 0,
+            form.get("preset", ""),
+            {**_chosen(game, form), **texts.texts},
+            temple := form.get("temple") or None,
+            site().leave_of(temple, form.get("temple_code", "")),
+        )
+    except ServiceError as error:
+        status = FORBIDDEN if error.code in OF_ANOTHER_TABLE else BAD_FORM
+        return _new_table(form, site().refusal(error), status, texts)
+    return keep_code(see(site().url("invited", code=table.code)), table)
+
+
+def _chosen(game: Game[Any], form: Mapping[str, str]) -> dict[str, Value]:
+    """Return the options that a form sets; what it leaves empty stays as the preset has it."""
+    chosen: dict[str, Value] = {}
+    for option in game.options:
+        text = form.get(f"option.{option.key}", "").strip()
+        by_name = {str(value): value for value in option.values}
+        if text and (text in by_name or not option.reader):
+            number = whole_number(text, 10**9)
+            chosen[option.key] = by_name.get(text, text if number is None else number)
+    return chosen
+
+
+def _new_table(
+    form: Mapping[str, str], problem: str, status: int = 200, texts: Brought = NOTHING_BROUGHT
+) -> Response:
+    games = site().games
+    game = games.get(form.get("game", "")) or next(iter(games.values()))
+    players = whole_number(form.get("players", ""), 99)
+    temples = site().house.temples()
+    idle = [temple.name for temple in temples if temple.alive and not temple.table_id]
+    asked = form.get("preset", "")
+    preset = asked if asked in game.presets else next(iter(game.presets))
+    values = {option.key: option.default for option in game.options} | dict(game.presets[preset])
+    try:
+        chosen = _chosen(game, form)
+    except ServiceError:
+        chosen = {}  # what is wrong in the form is told beside it
+    return site().page(
+        "new_table.html",
+        status,
+        game=game,
+        gt=site().painter.library.words(site().words().language, game.name),
+        offers=list(games.values()),
+        form=form,
+        problem=problem,
+        brought=texts,
+        own=OWN,
+        of_table=OF_TABLE,
+        earlier=earlier(game, site().house.tables(), form),
+        shown=SHOWN,
+        temples=temples,
+        held={temple.name: table.title for temple in temples if (table := site().house.holder(temple.name))},
+        chosen_players=players if players in game.seatings else max(game.seatings),
+        chosen_preset=preset,
+        preset_values=values,
+        rules=_grouped(game, {**values, **chosen}),
+        changed_keys=frozenset({*chosen, *texts.texts, *texts.faults}),
+        chosen_temple=form.get("temple", idle[0] if idle else ""),
+    )
+
+
+def _grouped(game: Game[Any], chosen: Mapping[str, Value]) -> list[tuple[str, list[Option]]]:
+    """Return the house rules that matter beside what was chosen, by their groups; presets alone set the gates."""
+    gates = {option.only[0] for option in game.options if option.only}
+    groups: dict[str, list[Option]] = {}
+    for option in game.options:
+        if (
+            option.key not in gates
+            and (len(option.values) > 1 or option.high or option.reader)
+            and option.matters(chosen)
+        ):
+            groups.setdefault(option.group, []).append(option)
+    return list(groups.items())
+
+
+@blueprint.get("/join")
+def join() -> Response:
+    """Ask for a join code."""
+    return site().page("join.html", problem="")
+
+
+@blueprint.post("/join")
+def join_with_code() -> Response:
+    """Lead whoever typed a right code to its table."""
+    typed = request.form.get("code", "")
+    try:
+        table = site().by_code(typed)
+    except ServiceError as error:
+        return site().page("join.html", 403, problem=site().refusal(error), code_typed=typed[:12])
+    return see(site().url("invited", code=table.code))
+
+
+@blueprint.get("/j/<code>")
+def invited(code: str) -> Response:
+    """Offer the chairs of the table whose QR code was read. It changes nothing."""
+    try:
+        table = site().by_code(code)
+    except ServiceError as error:
+        return site().page("join.html", 403, problem=site().refusal(error), code_typed="")
+    return _chairs(table.id, {}, "")
+
+
+@blueprint.post("/t/<table_id>/sit")
+def sit(table_id: str) -> Response:
+    """Take a chair."""
+    table = site().house.table(table_id)
+    form = request.form
+    code = form.get("code", "")
+    site().check_code(table, code)
+    try:
+        token = site().house.sit(table_id, code, form.get("seat", ""), form.get("name", ""), seat_token(table_id))
+    except ServiceError as error:
+        return _chairs(table_id, form, site().refusal(error, table), BAD_FORM)
+    return keep_token(see(site().url("table", table_id=table_id)), table_id, token)
+
+
+@blueprint.post("/t/<table_id>/share")
+def share(table_id: str) -> Response:
+    """Take every free chair with one phone that is passed round."""
+    table = site().house.table(table_id)
+    code = request.form.get("code", "")
+    site().check_code(table, code)
+    names = {seat: request.form.get(f"name.{seat}", "") for seat in free_seats(table)}
+    try:
+        token = site().house.share(table_id, code, names, seat_token(table_id))
+    except ServiceError as error:
+        return _chairs(table_id, request.form, site().refusal(error, table), BAD_FORM)
+    return keep_token(see(site().url("table", table_id=table_id)), table_id, token)
+
+
+def _chairs(table_id: str, form: Mapping[str, str], problem: str, status: int = 200) -> Response:
+    table = site().house.table(table_id)
+    return site().page(
+        "sit.html",
+        status,
+        table=table,
+        gt=site().words(table),
+        code=table.code,
+        form=form,
+        problem=problem,
+        held=site().held(table),
+        sharing=any(name.startswith("name.") for name in form),
+    )

@@ -1,0 +1,200 @@
+"""What happened at a table, for whoever looks back: its story, its exports, and the board as it stood at each step.
+
+Every page here is folded from the log when it is asked for. None of them changes anything, or shows what a spectator
+could not have seen.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import threading
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from flask import Blueprint, Response, current_app, make_response, request
+from markupsafe import Markup
+
+from companion.adapters.news import Picture, Region
+from companion.games.kit import Json, Seat
+from companion.model.exports import exported, written
+from companion.model.history import ReplayStep, ends, replay_log, turns
+from companion.model.table import Entry, Table, Told
+from companion.web.rendering.renderer import clock
+from companion.web.rendering.texts import Words, line_words
+from companion.web.site import language, new_request, site, whole_number
+from companion.web.view_models.table import Audience, cut_past
+
+blueprint = Blueprint("story", __name__, url_prefix="/t/<table_id>")
+
+BLANK = ("health", "seats", "lobby", "undo", "after")
+"""Regions of the shell that say how a table is now, and have nothing to say of how it was."""
+
+RISKY = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for a formula at the beginning of a cell: a name may begin like one."""
+
+
+@blueprint.get("/story")
+def story(table_id: str) -> Response:
+    """Tell a table's log in turns, with what its game draws of it."""
+    here = site()
+    table = here.house.table(table_id)
+    words = here.words(table)
+    stages = _stages(table)
+    paint = here.painter.of_story(table, words.language)
+    chronicle = table.game.chronicle(table.game.view(each.state, None) for each in ends(stages))
+    return here.page(
+        "story.html",
+        table=table,
+        gt=words,
+        layout="page",
+        turns=[
+            {
+                "n": turn.n,
+                "seat": turn.seat,
+                "began": clock(words, turn.began.isoformat()),
+                "last": turn.last,
+                "lines": _lines(words, turn.told),
+            }
+            for turn in turns(stages)
+        ],
+        drawn={name: Markup(paint(name, slice_)) for name, slice_ in chronicle.items()},  # noqa: S704  # a template
+        game_stylesheets=here.game_stylesheets(table.charter.game),
+    )
+
+
+class Past:
+    """The log that was looked at last, folded: who steps through it folds it once, and one is folded at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._key = ("", -1)
+        self._stages: tuple[ReplayStep, ...] = ()
+
+    def stages(self, table: Table, entries: Callable[[], Sequence[Entry]]) -> tuple[ReplayStep, ...]:
+        """Return every stage of a table up to its version; a log only grows, so that they never change."""
+        with self._lock:
+            if self._key != (table.id, table.version):
+                known = [entry for entry in entries() if entry.n <= table.version]
+                self._stages = tuple(replay_log(table.charter, table.game, known))
+                self._key = (table.id, table.version)
+            return self._stages
+
+
+def _stages(table: Table) -> tuple[ReplayStep, ...]:
+    past: Past = current_app.extensions.setdefault("past", Past())
+    return past.stages(table, lambda: site().house.entries(table.id))
+
+
+def _lines(words: Words, told: Sequence[Told]) -> list[dict[str, Any]]:
+    return [
+        {
+            "n": each.n,
+            "mark": line.mark,
+            "words": line_words(words, line.code, line.facts),
+            "hand": _hand_words(words, each.hand) if first else "",
+            "clock": clock(words, each.at.isoformat()),
+        }
+        for each in told
+        for first, line in ((line is each.lines[0], line) for line in each.lines)
+    ]
+
+
+def _hand_words(words: Words, hand: Seat) -> str:
+    if not hand:
+        return ""
+    return words("log.by_app") if hand == "app" else words("log.by_hand", seat=hand)
+
+
+# Exports
+
+
+@blueprint.get("/export.json")
+def export_json(table_id: str) -> Response:
+    """Return the table as a file that can be played again; of a running game only what this phone may know."""
+    here = site()
+    table = here.house.table(table_id)
+    seats = [seat for seat in here.held(table) if seat not in table.lent()]
+    export = exported(table.charter, table.game, _stages(table), seats)
+    return _file(table, written(export).encode(), "json", "application/json")
+
+
+@blueprint.get("/export.csv")
+def export_csv(table_id: str) -> Response:
+    """Return the story as a sheet, one line a row, in the words of this request."""
+    here = site()
+    table = here.house.table(table_id)
+    words = here.words(table)
+    out = io.StringIO()
+    rows = csv.writer(out)
+    rows.writerow([words(f"export.{name}") for name in ("entry", "time", "turn", "by", "hand", "what")])
+    for entry, before, after in _stages(table):
+        turn = table.game.turn(before.state) if before.steps else 0
+        hand = _who(words, entry.hand) if entry.hand else ""
+        for line in after.told[-1].lines if len(after.told) > len(before.told) else ():
+            what = line_words(words, line.code, line.facts)
+            rows.writerow(
+                map(_cell, (entry.n, entry.at.isoformat(timespec="seconds"), turn, _who(words, entry.by), hand, what))
+            )
+    return _file(table, out.getvalue().encode("utf-8-sig"), "csv", "text/csv")
+
+
+def _who(words: Words, seat: Seat) -> str:
+    return words.people.get(seat) or words(f"seat.{seat}")
+
+
+def _cell(value: object) -> str:
+    text = str(value)
+    return f"'{text}" if text.startswith(RISKY) else text
+
+
+def _file(table: Table, body: bytes, kind: str, mimetype: str) -> Response:
+    response = make_response(body)
+    response.mimetype = mimetype
+    plain = unicodedata.normalize("NFKD", table.title).encode("ascii", "ignore").decode().lower()
+    name = "-".join("".join(sign if sign.isalnum() else " " for sign in plain).split()) or "table"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}-{table.charter.opened_at:%F}.{kind}"'
+    return response
+
+
+# The board as it stood
+
+
+@blueprint.get("/replay")
+def replay(table_id: str) -> Response:
+    """Show the table as a spectator saw it after one entry of its log; the last one where none is named."""
+    here = site()
+    now = here.house.table(table_id)
+    step = whole_number(request.args.get("step", ""), 10**9)
+    step = now.version if step is None else max(1, min(step, now.version))
+    layout = "screen" if request.args.get("as") == "screen" else "phone"
+    stages = _stages(now)[:step]
+    table = stages[-1].after if stages else Table.opened(now.charter, now.game)
+    words = here.words(now)
+    told = table.told[-1:] if stages and len(table.told) > len(stages[-1].before.told) else ()
+    return here.page(
+        "replay.html",
+        table=now,
+        gt=words,
+        layout=layout,
+        phase=table.phase,
+        step=step,
+        lines=_lines(words, told),
+        turn=0 if table.phase == "lobby" else table.game.turn(table.state),
+        picture=_picture(table, layout),
+        game_stylesheets=here.game_stylesheets(now.charter.game),
+    )
+
+
+def _picture(table: Table, layout: str) -> Markup:
+    """Return the regions of a table that is past, in their places; before the game began there are none."""
+    if table.phase == "lobby":
+        return Markup("")
+    here = site()
+    audience = Audience(language(), layout)
+    paint = here.painter.of_table(table, audience)
+    slices: Mapping[str, Mapping[str, Json]] = cut_past(table)
+    regions = {name: Region(paint(name, slice_), 0) for name, slice_ in slices.items()}
+    picture = Picture("past", 0, table.version, "past", dict.fromkeys(BLANK, Region("", 0)) | regions)
+    return here.painter.layout(table, audience, picture, new_request, {})

@@ -1,0 +1,336 @@
+"""A table's pages and posts: phone and screen, begin, moves, undo, handing a seat over, which temple serves."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import asdict
+from typing import Any
+from urllib.parse import urlsplit
+
+import segno
+from flask import Blueprint, Response, jsonify, make_response, request
+from markupsafe import Markup
+
+from companion.games import registry
+from companion.games.kit import CHANCE, Arg, Choice, Json, Move, Refusal, Seat
+from companion.model.table import ServiceError, Table
+from companion.service.play import Played
+from companion.web.rendering.renderer import filled, placer, spelled
+from companion.web.site import (
+    keep_code,
+    keep_token,
+    language,
+    new_request,
+    scripted,
+    seat_token,
+    see,
+    site,
+    whole_number,
+)
+from companion.web.view_models.table import Audience
+
+blueprint = Blueprint("play", __name__, url_prefix="/t/<table_id>")
+
+NOTICES = frozenset({"stale", "again"})
+"""What a page may be asked to say when it is shown after a post."""
+
+CONFLICT = 409
+
+
+@blueprint.get("")
+def table(table_id: str) -> Response:
+    """Show a table on a phone: the lobby, a seat, one shared phone, or a spectator's view."""
+    return _show(table_id, "phone")
+
+
+@blueprint.get("/screen")
+def screen(table_id: str) -> Response:
+    """Show a table on a screen that everybody sees; while the lobby is open it invites with its code."""
+    return _show(table_id, "screen")
+
+
+def _show(table_id: str, layout: str) -> Response:
+    here = site()
+    table = here.house.table(table_id)
+    audience = here.audience(table, layout)
+    picture = here.picture(table, audience)
+    table = here.house.table(table_id)
+    notice = request.args.get("notice", "")
+    name, aid = registry.parts(table.charter.game)
+    return here.page(
+        "table.html",
+        table=table,
+        layout=layout,
+        aid_of=name if aid else "",
+        seats=audience.seats,
+        picture=picture,
+        notice=here.words()(f"notice.{notice}") if notice in NOTICES else "",
+        stream_url=here.url("stream", table_id=table_id, **{"as": layout}),
+        layout_html=here.painter.layout(table, audience, picture, new_request, _invitation(table, audience)),
+        art=here.art(table.charter.game),
+        game_stylesheets=here.game_stylesheets(table.charter.game),
+        game_scripts=here.game_scripts(table.charter.game),
+    )
+
+
+@blueprint.get("/seats")
+def seats(table_id: str) -> Response:
+    """Show who sits where, how others come to the table, and for who may the way to hand a seat over."""
+    here = site()
+    table = here.house.table(table_id)
+    audience = here.audience(table, "screen")
+    picture = here.picture(table, audience)
+    return here.page(
+        "seats.html",
+        table=table,
+        gt=here.words(table),
+        layout="screen",
+        invitation=_invitation(table, audience),
+        region=placer(here.words(table), picture, new_request),
+    )
+
+
+def _invitation(table: Table, audience: Audience) -> dict[str, Json]:
+    here = site()
+    code = spelled(table.code) if audience.trusted else ""
+    return {"code": code, "join_address": f"{here.address}{here.url('join')}", "shown": audience.trusted}
+
+
+@blueprint.post("/screen")
+def prove_screen(table_id: str) -> Response:
+    """Let a table screen that was given the code invite with it and hand seats over."""
+    here = site()
+    table = here.house.table(table_id)
+    here.check_code(table, request.form.get("code", ""))
+    return keep_code(see(_back(table_id, "screen")), table)
+
+
+@blueprint.get("/qr.svg")
+def qr(table_id: str) -> Response:
+    """Return the QR code that leads a phone to this table's chairs, for those who may invite."""
+    here = site()
+    table = here.house.table(table_id)
+    if not here.trusted(table):
+        raise ServiceError("not_seated")
+    out = io.BytesIO()
+    code = segno.make(f"{here.address}{here.url('invited', code=table.code)}", error="m", micro=False)
+    code.save(out, kind="svg", border=3, omitsize=True, dark="#231815", light="#fff", svgclass=None, lineclass=None)
+    response = make_response(out.getvalue())
+    response.mimetype = "image/svg+xml"
+    return response
+
+
+@blueprint.get("/made")
+def made(table_id: str) -> Response:
+    """Return the file that an aid has made for its game, to be kept and passed on."""
+    table = site().house.table(table_id)
+    if not table.game.makes or not table.steps:
+        raise ServiceError("nothing_made")
+    response = make_response(table.game.written(table.state))
+    response.mimetype = "application/toml"
+    response.headers["Content-Disposition"] = f'attachment; filename="{table.game.makes}.toml"'
+    return response
+
+
+@blueprint.post("/begin")
+def begin(table_id: str) -> Response:
+    """Begin the game."""
+    site().house.begin(table_id, seat_token(table_id))
+    return _done(table_id)
+
+
+@blueprint.post("/play")
+def play(table_id: str) -> Response:
+    """Make a move, once for each request id and against the version it was meant for.
+
+    What a person wrote into a field ``text`` is the move's last argument.
+    """
+    move = _read_move(request.form.get("move", ""))
+    if "text" in request.form:
+        move = _read_move(json.dumps([*move.to_json(), request.form["text"]]))
+    typed = request.form.get("typed")
+    if typed is not None:  # a number that a person wrote is the move's last argument; an empty field is none
+        number = whole_number(typed.strip() or "0", 10**9)
+        if number is None:
+            raise ServiceError("bad_number")
+        move = Move(move.name, (*move.args, number))
+    seat, version, asked = _post()
+    return _played(table_id, site().house.play(table_id, seat_token(table_id), seat, move, version, asked))
+
+
+@blueprint.post("/chance")
+def chance(table_id: str) -> Response:
+    """Let the app roll or draw what chance has to bring."""
+    _, version, asked = _post()
+    return _played(table_id, site().house.bring(table_id, seat_token(table_id), version, asked))
+
+
+@blueprint.post("/away")
+def away(table_id: str) -> Response:
+    """Say what becomes of a seat whose player is away, or that it is back."""
+    form = request.form
+    site().house.away(table_id, seat_token(table_id), form.get("seat", "")[:24], form.get("mode", "")[:24])
+    return _done(table_id)
+
+
+@blueprint.post("/rolls")
+def rolls(table_id: str) -> Response:
+    """Let the app roll and draw by itself, or leave it to people."""
+    site().house.rolls(table_id, seat_token(table_id), request.form.get("by") == "app")
+    return _done(table_id)
+
+
+@blueprint.post("/again")
+def again(table_id: str) -> Response:
+    """Set the same table once more, and lead whoever asked to it."""
+    token = seat_token(table_id)
+    following = site().house.again(table_id, token)
+    return keep_token(see(site().url("table", table_id=following.id)), following.id, token)
+
+
+@blueprint.get("/again")
+def follow(table_id: str) -> Response:
+    """Lead a phone to the table at which its players play once more; it keeps its seat."""
+    table = site().house.table(table_id)
+    if not table.again:
+        return see(site().url("table", table_id=table_id))
+    response = see(site().url("table", table_id=table.again))
+    token = seat_token(table_id)
+    return keep_token(response, table.again, token) if site().house.seats_held(table.again, token) else response
+
+
+@blueprint.post("/undo")
+def undo(table_id: str) -> Response:
+    """Take a seat's last move back."""
+    seat, version, asked = _post()
+    return _played(table_id, site().house.undo(table_id, seat_token(table_id), seat, version, asked))
+
+
+def _post() -> tuple[Seat, int, str]:
+    asked = request.form.get("request", "")
+    version = whole_number(request.form.get("version", ""), 10**9)
+    if version is None or not 1 <= len(asked) <= 64 or not asked.isalnum():
+        raise ServiceError("bad_move")
+    return request.form.get("seat", "")[:24], version, asked
+
+
+@blueprint.post("/free")
+def free(table_id: str) -> Response:
+    """Hand a lost seat over: by a phone at the table, or by the table screen, which was given the code."""
+    here = site()
+    table = here.house.table(table_id)
+    if not here.trusted(table):
+        raise ServiceError("not_seated")
+    proof = seat_token(table_id) if here.held(table) else table.code
+    here.house.free(table_id, proof, request.form.get("seat", "")[:24])
+    return _done(table_id)
+
+
+@blueprint.post("/temple")
+def serve(table_id: str) -> Response:
+    """Let a temple serve this table, or none; one that another table holds needs that table's code."""
+    here = site()
+    temple = request.form.get("temple", "")[:32] or None
+    if temple == here.house.table(table_id).temple:
+        leave = ""
+    else:
+        leave = here.leave_of(temple, request.form.get("temple_code", ""))
+    here.house.attach(table_id, seat_token(table_id), temple, leave)
+    return _done(table_id)
+
+
+@blueprint.get("/picks")
+def picks(table_id: str) -> Response:
+    """Show what lies a level deeper in the choices of a seat, or hand it to our script as forms."""
+    here = site()
+    table = here.house.table(table_id)
+    seat = request.args.get("seat", "")[:24]
+    held = here.held(table)
+    if table.phase == "lobby":
+        raise ServiceError("not_begun")
+    if not (table.may_bring(held) if seat == CHANCE else seat in held):
+        raise ServiceError("not_your_seat", seat=seat)
+    picked = _read_move(request.args.get("picked", ""))
+    path: tuple[Arg, ...] = (picked.name, *picked.args)
+    choices = table.game.choices(table.state, seat, path)
+    due = table.chance()
+    whose = due.seat or seat if seat == CHANCE and due else seat
+    audience = Audience(language(), "phone", (seat,))
+    form = here.painter.forms(table, audience)
+    html = [filled(form(_fields(choice), picked=path), table.version, new_request) for choice in choices]
+    if scripted():
+        return jsonify(title=here.words(table)("picks.title"), choices=html)
+    return here.page(
+        "picks.html",
+        table=table,
+        gt=here.words(table),
+        seat=whose,
+        forms=[Markup(each) for each in html],  # noqa: S704  # painted by a template that escapes
+    )
+
+
+def _read_move(text: str) -> Move:
+    """Read a move as a field holds it; raises `ServiceError` ``bad_move`` where it is none, or has no name."""
+    try:
+        move = Move.from_json(json.loads(text))
+    except (ValueError, RecursionError):
+        raise ServiceError("bad_move") from None
+    if not move.name:
+        raise ServiceError("bad_move")
+    return move
+
+
+def _fields(choice: Choice) -> dict[str, Any]:
+    return {**asdict(choice), "move": choice.move.to_json() if choice.move else None}
+
+
+def _played(table_id: str, played: Played) -> Response:
+    if played.accepted:
+        return _done(table_id)
+    if played.stale:
+        return _told(played.table, "stale", site().words()("notice.stale"))
+    assert played.refusal is not None  # what is neither accepted nor stale was refused
+    return _told(played.table, "refused", refusal_words(played.table, played.refusal))
+
+
+def refusal_words(table: Table, refusal: Refusal) -> str:
+    """Return why the rules of a table refused a move, in its game's words."""
+    return site().words(table)(f"refusal.{refusal.code}", **refusal.facts)
+
+
+def _done(table_id: str) -> Response:
+    if scripted():
+        return jsonify(ok=True, **_news(table_id))
+    return see(_back(table_id))
+
+
+def _told(table: Table, kind: str, words: str) -> Response:
+    if scripted():
+        response = jsonify(ok=False, kind=kind, words=words, **_news(table.id))
+        response.status_code = CONFLICT
+        return response
+    return site().page(
+        "error.html", CONFLICT, title=site().words()("error.not_done"), words=words, back=_back(table.id)
+    )
+
+
+def _news(table_id: str) -> dict[str, Any]:
+    """Return what the phone that posted has not seen yet, so that it need not wait for its stream."""
+    here = site()
+    table = here.house.table(table_id)
+    layout = "screen" if request.form.get("as") == "screen" else "phone"
+    picture = here.picture(table, here.audience(table, layout))
+    return {
+        "id": picture.id,
+        "version": picture.version,
+        "mark": picture.mark,
+        "regions": picture.since(request.form.get("seen", "")),
+    }
+
+
+def _back(table_id: str, otherwise: str = "table") -> str:
+    """Return the table's page that the post came from: a screen's stays a screen."""
+    came_from = urlsplit(request.headers.get("Referer", "")).path
+    pages = [site().url(page, table_id=table_id) for page in ("table", "screen", "seats")]
+    return came_from if came_from in pages else site().url(otherwise, table_id=table_id)

@@ -1,0 +1,146 @@
+"""The temples' pages: how each is, in plain words, what it counted, which table it serves, what it is asked."""
+
+from __future__ import annotations
+
+import re
+
+from flask import Blueprint, Response, jsonify, request
+
+from companion.adapters.news import Picture
+from companion.model.table import ServiceError
+from companion.model.temples import Temple
+from companion.web.site import language, scripted, see, site, whole_number
+from templo import contract
+
+blueprint = Blueprint("temples", __name__)
+
+FORBIDDEN = 403
+CONFLICT = 409
+
+_ASKED = {
+    "identify": (contract.CommandName.IDENTIFY, None),
+    "selftest": (contract.CommandName.SELFTEST, None),
+    "drop": (contract.CommandName.DROP, None),
+    "calibrate": (contract.CommandName.CALIBRATE, None),
+    "keep": (contract.CommandName.CALIBRATE, True),
+    "discard": (contract.CommandName.CALIBRATE, False),
+    "dismiss": (contract.CommandName.DISMISS, None),
+}
+"""What a button asks for, as a command and its yes or no."""
+
+_NOTICE = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
+_OF_A_SLOT = frozenset({"drop", "calibrate", "keep", "discard"})
+
+
+@blueprint.get("/temples")
+def temples() -> Response:
+    """Show every temple that was ever heard of."""
+    here = site()
+    return here.page(
+        "temples.html",
+        temples=here.house.temples(),
+        titles={table.id: table.title for table in here.house.tables()},
+    )
+
+
+@blueprint.get("/temples/<name>")
+def temple(name: str) -> Response:
+    """Show one temple."""
+    here = site()
+    asked = here.house.temple(name).errand
+    picture = _picture(name)
+    return here.page(
+        "temple.html",
+        name=name,
+        picture=picture,
+        notice="",
+        waits=asked is not None and asked.pending,
+        stream_url=here.url("temple_stream", name=name),
+        region=here.temple_region(picture),
+    )
+
+
+@blueprint.post("/temples/<name>/ask")
+def ask(name: str) -> Response:
+    """Ask a temple that no game runs on: anybody on this network may."""
+    if game_runs(site().house.temple(name)):
+        return refused(name, ServiceError("game_runs"), FORBIDDEN)
+    return _asked(name)
+
+
+def game_runs(temple: Temple) -> bool:
+    """Return whether a game runs on a temple: then only who is at its table commands it."""
+    return any(table.id == temple.table_id and table.phase == "running" for table in site().house.tables())
+
+
+@blueprint.post("/t/<table_id>/temple/ask")
+def ask_at_table(table_id: str) -> Response:
+    """Ask the temple that serves a table: only who sits there, or was given its code, may.
+
+    A calibration lets tokens fall that score nothing, so it is no stranger's to begin in the middle of a game.
+    """
+    here = site()
+    table = here.house.table(table_id)
+    if not table.temple:
+        raise ServiceError("no_temple_here")
+    if not here.trusted(table):
+        return refused(table.temple, ServiceError("game_runs"), FORBIDDEN)
+    return _asked(table.temple)
+
+
+def _asked(name: str) -> Response:
+    form = request.form
+    what, asked = form.get("what", ""), form.get("request", "")
+    if what not in _ASKED or not 1 <= len(asked) <= 64 or not asked.isalnum():
+        raise ServiceError("bad_move")
+    command, keep = _ASKED[what]
+    try:
+        god = contract.God(form.get("god", "")) if what in _OF_A_SLOT else None
+    except ValueError:
+        raise ServiceError("bad_move") from None
+    notice = form.get("notice", "") if what == "dismiss" else None
+    if notice is not None and not _NOTICE.fullmatch(notice):
+        raise ServiceError("bad_move")
+    count = whole_number(form.get("count", "").strip(), 10**6) or 0 if what == "calibrate" else None
+    try:
+        site().house.ask(name, command, asked, god, count, keep, notice)
+    except ServiceError as error:
+        return refused(name, error, CONFLICT)
+    return done(name)
+
+
+def done(name: str) -> Response:
+    """Answer that a temple's page has changed, and how."""
+    if scripted():
+        return jsonify(ok=True, **_news(name))
+    return see(site().url("temple", name=name))
+
+
+def refused(name: str, error: ServiceError, status: int) -> Response:
+    """Answer that a temple was asked nothing, and why."""
+    here = site()
+    words = here.refusal(error)
+    if scripted():
+        response = jsonify(ok=False, kind="refused", words=words, **_news(name))
+        response.status_code = status
+        return response
+    back = here.url("temple", name=name)
+    title = here.words()("error.not_done")
+    return here.page("error.html", status, title=title, words=words, back=back, back_words="error.back_temple")
+
+
+def _news(name: str) -> dict[str, object]:
+    """Return what the page that posted has not seen yet, so that it need not wait for its stream."""
+    picture = _picture(name)
+    return {
+        "id": picture.id,
+        "version": picture.version,
+        "mark": picture.mark,
+        "regions": picture.since(request.form.get("seen", "")),
+    }
+
+
+def _picture(name: str) -> Picture:
+    here = site()
+    asked: Temple = here.house.temple(name)
+    return here.temple_picture(asked, language())

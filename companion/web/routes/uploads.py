@@ -1,0 +1,131 @@
+"""The texts that a form brings for a game's options: a file, what an earlier try brought, or what a table has.
+
+What a table has is the text that it was set with, or the one that an aid's table has made.
+
+It opens no table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from werkzeug.datastructures import FileStorage
+
+from companion.games import registry
+from companion.games.kit import Fault, Game, Option, Value
+from companion.model.lobby import read_text
+from companion.model.table import ServiceError, Table
+
+OWN = "@text"
+"""What a form says of an option instead of one of its values where the table brings a text of its own."""
+
+OF_TABLE = "@table:"
+"""What a form says, with the id of a table before it, to play with the text that was brought to that one."""
+
+EARLIER = 6
+"""How many texts of earlier tables a form offers for an option."""
+
+MAX_UPLOAD = 524_288
+"""Bytes of a form that may bring a text; any sound text fits, with all that a form wraps round it."""
+
+SHOWN = 20
+"""How many faults of a text a page shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """For each option that a form brings a text for: the text, and what is wrong in it."""
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    faults: Mapping[str, tuple[Fault, ...]] = field(default_factory=dict)
+
+
+def earlier(game: Game[Any], tables: Sequence[Table], wanted: Mapping[str, str]) -> dict[str, list[Table]]:
+    """Return for each option that takes a text the tables that brought one, each text once, under its last table.
+
+    `tables` are the newest first. The table of an aid that makes such a text is offered where `wanted` names it.
+    """
+    found: dict[str, list[Table]] = {}
+    for option in (each for each in game.options if each.reader):
+        by_text: dict[Value, Table] = {}
+        for table in tables:
+            text = (
+                table.options.get(option.key, option.default) if table.charter.game == game.name else option.default
+            )
+            if text not in option.values:
+                by_text.setdefault(text, table)
+        named = wanted.get(f"option.{option.key}", "").removeprefix(OF_TABLE)
+        making = [table for table in tables if table.id == named and _makes(table, game, option)]
+        found[option.key] = [*making, *by_text.values()][:EARLIER]
+    return found
+
+
+def brought(
+    game: Game[Any], form: Mapping[str, str], files: Mapping[str, FileStorage], tables: Sequence[Table]
+) -> Brought:
+    """Return the texts that a form brings; a new file counts before everything else.
+
+    Raises `ServiceError` ``no_file`` where the form wants a text of its own and brings none, ``bad_option`` for what
+    is none of the option's values.
+    """
+    texts: dict[str, str] = {}
+    faults: dict[str, tuple[Fault, ...]] = {}
+    for option in (each for each in game.options if each.reader):
+        data = _data(game, option, form, files, tables)
+        if data is None:
+            continue
+        texts[option.key], wrong = read_text(data)
+        if _lends(game) and texts[option.key] in option.values:
+            continue
+        if wrong := wrong or option.faults(texts[option.key]):
+            faults[option.key] = wrong
+    return Brought(texts, faults)
+
+
+def _data(
+    game: Game[Any],
+    option: Option,
+    form: Mapping[str, str],
+    files: Mapping[str, FileStorage],
+    tables: Sequence[Table],
+) -> bytes | None:
+    file = files.get(f"file.{option.key}")
+    if file is not None and file.filename:
+        with file.stream as stream:
+            data: bytes = stream.read()
+        return data
+    chosen = form.get(f"option.{option.key}", "")
+    if chosen.startswith(OF_TABLE):
+        named = (table for table in tables if table.id == chosen.removeprefix(OF_TABLE))
+        texts = [text for table in named if (text := _text_of(table, game, option)) is not None]
+        if not texts:
+            raise ServiceError("no_file", option=option.key)
+        return texts[0].encode()
+    if not chosen or chosen in map(str, option.values):
+        return None
+    if chosen != OWN:
+        raise ServiceError("bad_option", option=option.key, value=chosen[:32])
+    if kept := form.get(f"text.{option.key}"):
+        return kept.encode("utf-8", "surrogatepass")
+    raise ServiceError("no_file", option=option.key)
+
+
+def _text_of(table: Table, game: Game[Any], option: Option) -> str | None:
+    """Return the text that a table has for an option of a game or of an aid, or none."""
+    if _makes(table, game, option):
+        return table.game.written(table.state)
+    text = table.options.get(option.key)
+    return text if isinstance(text, str) and (text not in option.values or _lends(game)) else None
+
+
+def _lends(game: Game[Any]) -> bool:
+    """Return whether an option takes what a table plays with even where that is no text of its own: an aid's does."""
+    return registry.parts(game.name)[1] != ""
+
+
+def _makes(table: Table, game: Game[Any], option: Option) -> bool:
+    """Return whether a table is of an aid that makes a text for an option of that game."""
+    same = registry.parts(table.charter.game)[0] == registry.parts(game.name)[0]
+    return same and table.game.makes == option.key and table.began_at is not None

@@ -1,0 +1,105 @@
+"""How often one address may post, open a table and bring a file. It knows no page, and stores nothing."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from flask import Flask, g, request
+
+from companion.web.server.guard import MAX_BODY, WRITES, Refused, client
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How many may come at once, and how many a second for ever."""
+
+    burst: int
+    per_second: float
+
+
+POSTS = Pace(burst=300, per_second=20.0)
+"""Eight phones behind one access point, each tapping twice a second, stay below it all evening."""
+
+OPENINGS = Pace(burst=60, per_second=0.2)
+"""A table that was opened is kept for ever, so that fewer may be: a club's evening at once, then twelve a minute."""
+
+UPLOADS = Pace(burst=20, per_second=0.5)
+"""A file costs a fifth of a second to judge at worst: one address gets a tenth of a processor for its files."""
+
+
+class Meter:
+    """Counts what each address does against one pace: an allowance that fills again by itself.
+
+    `clock` gives seconds that never run backwards. Of very many addresses those that came first are forgotten.
+    """
+
+    def __init__(self, clock: Callable[[], float], pace: Pace, addresses: int = 4096) -> None:
+        self._clock = clock
+        self._pace = pace
+        self._addresses = addresses
+        self._lock = threading.Lock()
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def count(self, address: str | None) -> None:
+        """Count one; raises `Refused` 429, with the seconds to wait, where the allowance is used up."""
+        who, now = client(address), self._clock()
+        with self._lock:
+            left, then = self._left.get(who, (float(self._pace.burst), now))
+            left = min(float(self._pace.burst), left + (now - then) * self._pace.per_second)
+            if left < 1:
+                wait = math.ceil((1 - left) / self._pace.per_second)
+                raise Refused(429, "too_fast", retry_after=wait, n=wait)
+            self._left[who] = left - 1, now
+            self._left.move_to_end(who)
+            while len(self._left) > self._addresses:
+                self._left.popitem(last=False)
+
+
+class Turns:
+    """Lets each address do one thing at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._busy: set[str] = set()
+
+    def take(self, address: str | None) -> str:
+        """Take the turn of an address, to be given back; raises `Refused` 429 while it is taken."""
+        who = client(address)
+        with self._lock:
+            if who in self._busy:
+                raise Refused(429, "one_upload", retry_after=1)
+            self._busy.add(who)
+        return who
+
+    def give_back(self, who: str) -> None:
+        """Let the next one in."""
+        with self._lock:
+            self._busy.discard(who)
+
+
+def install(app: Flask, clock: Callable[[], float], opening: Collection[str], taking_files: Collection[str]) -> None:
+    """Count every post of the app; `opening` names the endpoints at which a table is opened.
+
+    At those that take files, a body that is larger than others may be is an upload: one at a time for an address.
+    """
+    posts, openings, uploads, turns = Meter(clock, POSTS), Meter(clock, OPENINGS), Meter(clock, UPLOADS), Turns()
+
+    @app.before_request
+    def pace() -> None:
+        if request.method in WRITES:
+            posts.count(request.remote_addr)
+            if request.endpoint in opening:
+                openings.count(request.remote_addr)
+            length = request.content_length
+            if request.endpoint in taking_files and (length is None or length > MAX_BODY):
+                uploads.count(request.remote_addr)
+                g.upload = turns.take(request.remote_addr)
+
+    @app.teardown_request
+    def done(error: BaseException | None) -> None:
+        if (who := g.pop("upload", None)) is not None:
+            turns.give_back(who)

@@ -1,0 +1,300 @@
+"""Serves the web face with waitress, and stops at once when asked. It knows sockets and threads, and no page.
+
+A stream holds a thread, so there are more threads than streams; a connection that waits is no thread, so there may
+be more connections still. waitress sends each chunk from the thread that yields it: nothing is to be set for that.
+
+waitress has no deadline for a request and no limit for one address, so its listener and its channels are extended
+here, by `channel_class` and `maintenance`. An address that opens more connections than it may loses those that it
+uses least.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import socket
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from waitress import wasyncore  # type: ignore[import-untyped]  # it ships no types
+from waitress.adjustments import Adjustments  # type: ignore[import-untyped]
+from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
+from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
+from waitress.task import ThreadedTaskDispatcher  # type: ignore[import-untyped]
+
+from companion.web.server.guard import client
+from templo.liveness import SOON_S, Beat, no_heartbeat
+
+PAGES = 8
+"""Threads beside those that streams may hold."""
+
+CONNECTIONS = 768
+"""Open connections in all. `select()`, by which paho reconnects to the broker, takes descriptors below 1,024 only:
+the databases, the broker's connection and the logs have the other 256."""
+
+CONNECTIONS_EACH = 64
+"""Open connections of one address: ten browsers behind one access point, with the six that each opens at most."""
+
+HEAD_S = 10.0
+"""Seconds that a client has from its connection, or the first byte of its next request, to the end of the head."""
+
+BODY_S = 30.0
+"""Seconds that it has for the body: half a megabyte from the far end of the garden."""
+
+CROWDED = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+LARGEST = 1_048_576
+"""Bytes of a body that is read at all: more than any page takes, so that a body too large is refused in our words."""
+
+STALLED_MS = 45_000
+"""After so long without an answer a phone that left the house is given up, and its stream with it."""
+
+LAST_WORDS = 2.0
+"""Seconds that answers under way are given at the end."""
+
+ERRAND_S = 2.0
+"""How often the threads that answer are asked for a sign of life."""
+
+BUSY_S = 10.0
+"""How long all of them may be at work on pages before that counts as stuck."""
+
+
+class ServeError(Exception):
+    """The address cannot be listened on; the message says which and why."""
+
+
+class Server:
+    """One listening socket with the threads behind it."""
+
+    def __init__(
+        self,
+        app: Any,
+        host: str,
+        port: int,
+        streams: int = 64,
+        *,
+        connections_each: int = CONNECTIONS_EACH,
+        proxy: str = "",
+        beat: Beat = no_heartbeat,
+        pages_beat: Beat = no_heartbeat,
+        prove: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Listen; port 0 takes a free one. Raises `ServeError`.
+
+        `connections_each` is how many connections one address may have open; `proxy` the address of a reverse proxy
+        in front, which may have any number: what it says of its clients' addresses is believed.
+        `beat` is that of the thread that listens, `pages_beat` of the threads that answer: as long as one of them
+        is free to take an errand and `prove` returns.
+        """
+        self._beat = beat
+        self._errand = _Errand(pages_beat, prove)
+        threads = streams + PAGES
+        # waitress warns of every page that waits a moment for a thread, and tells the paths of those who hang up.
+        logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+        logging.getLogger("waitress").setLevel(logging.WARNING)
+        self._map: dict[int, Any] = {}
+        self._socket = _listening(host, port)
+        adjustments = Adjustments(
+            threads=threads,
+            connection_limit=2 * CONNECTIONS,  # never reached: it would stop accepting from everybody
+            cleanup_interval=1,
+            **(_behind(proxy) if proxy else {}),
+            channel_request_lookahead=1,  # or a stream learns only from its next write that nobody reads it
+            max_request_body_size=LARGEST,
+            outbuf_high_watermark=1_048_576,
+            asyncore_use_poll=True,
+            ident=None,
+        )
+        dispatcher = ThreadedTaskDispatcher()
+        dispatcher.set_thread_count(threads)
+        self._server = _Listener(
+            app,
+            self._map,
+            _sock=self._socket,
+            dispatcher=dispatcher,
+            adj=adjustments,
+            bind_socket=False,
+            sockinfo=(self._socket.family, self._socket.type, self._socket.proto, self._socket.getsockname()),
+        )
+        self._server.most = min(4 * threads, CONNECTIONS)
+        self._server.most_each = connections_each
+        self._server.proxy = client(proxy)
+        self._stopping = False
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        port: int = self._socket.getsockname()[1]
+        return port
+
+    def serve(self) -> None:
+        """Answer until `stop`; the streams should have been ended by then, or shortly after."""
+        while not self._stopping:
+            self._beat(SOON_S)
+            if time.monotonic() >= self._errand.due:
+                self._errand.due = math.inf  # until somebody has run it
+                self._server.task_dispatcher.add_task(self._errand)
+            wasyncore.loop(timeout=1.0, use_poll=True, map=self._map, count=1)
+        self._finish()
+
+    def stop(self) -> None:
+        """Make `serve` return; from any thread, or from a signal's handler."""
+        self._stopping = True
+        with contextlib.suppress(OSError):  # it may have noticed by itself, and have closed what would wake it
+            self._server.pull_trigger()
+
+    def _finish(self) -> None:
+        self._server.accepting = False
+        deadline = time.monotonic() + LAST_WORDS
+        while time.monotonic() < deadline and any(
+            channel.requests or channel.total_outbufs_len for channel in self._server.active_channels.values()
+        ):
+            wasyncore.loop(timeout=0.02, use_poll=True, map=self._map, count=1)
+        for channel in list(self._server.active_channels.values()):
+            channel.handle_close()
+        self._server.task_dispatcher.shutdown(timeout=LAST_WORDS)
+        wasyncore.close_all(self._map)
+
+
+class _Channel(HTTPChannel):  # type: ignore[misc]  # it ships no types
+    """A connection that knows whose it is, and by when its client must have sent the rest of a request."""
+
+    def __init__(
+        self,
+        server: Any,
+        sock: socket.socket,
+        addr: tuple[Any, ...],
+        adj: Any,
+        map: Any = None,  # noqa: A002  # waitress's own name for it
+    ) -> None:
+        self.who = client(addr[0])
+        self.touched = time.monotonic()
+        self.due = self.touched + HEAD_S
+        self._body = False
+        super().__init__(server, sock, addr, adj, map)
+
+    def received(self, data: bytes) -> Any:
+        """Take bytes; the first of a head and the end of it start the time that the client has for the rest."""
+        began = self.request
+        result = super().received(data)
+        self.touched = time.monotonic()
+        if self.request is None:
+            self.due, self._body = math.inf, False
+        elif self.request is not began:
+            if began is not None or self.due == math.inf:  # a new connection's time runs from its beginning
+                self.due = self.touched + HEAD_S
+            self._body = False
+        if self.request is not None and self.request.headers_finished and not self._body:
+            self.due, self._body = self.touched + BODY_S, True
+        return result
+
+    def service(self) -> None:
+        """Answer a request, in a thread."""
+        super().service()
+        self.touched = time.monotonic()
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody works on a request of this connection."""
+        return not self.requests
+
+
+class _Listener(TcpWSGIServer):  # type: ignore[misc]  # it ships no types
+    """Accepts connections, so many in all and so many of one address; closes those whose client takes too long."""
+
+    channel_class = _Channel
+    most = CONNECTIONS
+    most_each = CONNECTIONS_EACH
+    proxy = ""
+
+    def maintenance(self, now: float) -> None:
+        """Close what is overdue; waitress calls this once a second."""
+        super().maintenance(now)
+        moment = time.monotonic()
+        for channel in self._channels():
+            if channel.idle and channel.due <= moment:
+                channel.will_close = True
+
+    def accept(self) -> tuple[socket.socket, Any] | None:
+        """Accept a connection where there is room, or room can be made among those of the same address."""
+        accepted: tuple[socket.socket, Any] | None = super().accept()
+        if accepted is None:
+            return None
+        connection, address = accepted
+        if self._made_room(client(address[0])):
+            return connection, address
+        with contextlib.suppress(OSError):
+            connection.setblocking(False)
+            connection.send(CROWDED)
+        connection.close()
+        return None
+
+    def _made_room(self, who: str) -> bool:
+        channels = self._channels()
+        own = [channel for channel in channels if channel.who == who]
+        if len(own) >= self.most_each and who != self.proxy:
+            return _closed_one(own)
+        return len(channels) < self.most or _closed_one(_of_the_greediest(channels))
+
+    def _channels(self) -> list[_Channel]:
+        return list(self.active_channels.values())
+
+
+def _of_the_greediest(channels: Iterable[_Channel]) -> list[_Channel]:
+    """Return the idle connections of the address that has most of them."""
+    of: dict[str, list[_Channel]] = {}
+    for channel in channels:
+        if channel.idle:
+            of.setdefault(channel.who, []).append(channel)
+    return max(of.values(), key=len, default=[])
+
+
+def _closed_one(channels: Iterable[_Channel]) -> bool:
+    """Close the idle connection that was used least lately; return whether there was one."""
+    idle = [channel for channel in channels if channel.idle]
+    if not idle:
+        return False
+    # One that is still being sent an answer goes last.
+    min(idle, key=lambda channel: (channel.total_outbufs_len > 0, channel.touched)).handle_close()
+    return True
+
+
+def _behind(proxy: str) -> dict[str, Any]:
+    """Return what waitress must know of a reverse proxy."""
+    return {
+        "trusted_proxy": proxy,
+        "trusted_proxy_headers": {"x-forwarded-for", "x-forwarded-proto"},
+        "clear_untrusted_proxy_headers": True,
+    }
+
+
+class _Errand:
+    """A task like a page's, which proves that the threads that answer are not all dead or stuck."""
+
+    def __init__(self, beat: Beat, prove: Callable[[], object]) -> None:
+        self.due = 0.0
+        self._beat = beat
+        self._prove = prove
+
+    def service(self) -> None:
+        """Be run by one of the threads."""
+        self._prove()
+        self._beat(BUSY_S)
+        self.due = time.monotonic() + ERRAND_S
+
+    def cancel(self) -> None:
+        """Be thrown away at the end."""
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listening = socket.create_server((host, port), family=family, backlog=1024)
+    except (OSError, OverflowError) as error:
+        raise ServeError(f"address is {host!r} port {port}; expected one that can be listened on ({error})") from None
+    listening.setblocking(False)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux, where a connection inherits what its listener has
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALLED_MS)
+    return listening

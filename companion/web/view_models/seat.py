@@ -1,0 +1,61 @@
+"""What a phone that holds some seats may see of a game, and what each of them may choose. It changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from companion.games.kit import CHANCE, Choice, Json, Seat
+from companion.model.table import Table
+
+
+def page(table: Table, held: Sequence[Seat]) -> dict[str, Json]:
+    """Return what a phone that holds these seats may see of the game, with what each of them may choose.
+
+    A phone that is passed round acts for the seat that must act, or on turn, or for its first. Beside what the
+    game shows there are ``acting``, ``temple``, ``choices`` of the acting seat, ``also`` those of the others it
+    holds, and ``chance``: what is due, whose it is, and what may be typed in.
+    """
+    acting = _acting(table, held)
+    shown: dict[str, Json] = dict(table.game.view(table.state, acting or None))
+    shown["acting"] = acting
+    shown["temple"] = table.temple or ""
+    shown["choices"] = _choices(table, acting) if acting else []
+    shown["also"] = {seat: _choices(table, seat) for seat in held if seat != acting}
+    shown["chance"] = _chance(table, held)
+    return shown
+
+
+def _acting(table: Table, held: Sequence[Seat]) -> Seat:
+    if not held:
+        return ""
+    due = table.chance()
+    if due and due.seat in held:
+        return due.seat or ""
+    able = [seat for seat in table.game.to_act(table.state) if seat in held] or list(held)
+    return table.on_turn if table.on_turn and table.on_turn in able else able[0]
+
+
+def _chance(table: Table, held: Sequence[Seat]) -> Json:
+    due = table.chance()
+    if due is None:
+        return None
+    may = table.may_bring(held)
+    return {
+        "key": due.key,
+        "seat": due.seat or "",
+        "facts": dict(due.facts),
+        "secret": due.secret,
+        "may": may,
+        "choices": _choices(table, CHANCE) if may else [],
+    }
+
+
+def _choices(table: Table, seat: Seat) -> list[Json]:
+    return [_choice_json(choice) for choice in table.game.choices(table.state, seat)]
+
+
+def _choice_json(choice: Choice) -> Json:
+    fields: dict[str, Json] = asdict(choice)
+    fields["move"] = choice.move.to_json() if choice.move else None
+    return fields

@@ -1,0 +1,192 @@
+"""Cuts a table into slices for one audience: the game's own regions, and those that every page has.
+
+Everything a page shows of a table passes here, so here is decided who may see and who may do what. It paints nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from companion.adapters.news import Cut
+from companion.games.kit import Fault, Json, Seat
+from companion.model.table import Table
+from companion.model.temples import Health, Temple
+from companion.service.play import House
+from companion.web.view_models import seat as handheld
+from templo import contract
+
+LOG_LINES = {"phone": 14, "screen": 40}
+"""How many entries of the log a page shows: a phone leads to all of them, and draws slowly what nobody scrolls to."""
+FAULTS = 3
+"""How many faults of a file that a table follows a page shows: it is a table to play at."""
+
+
+def table_topic(table_id: str) -> str:
+    """Return what a table's page listens to. A temple's change is published for the table that it serves as well."""
+    return f"table:{table_id}"
+
+
+def temple_topics(name: str) -> tuple[str, str]:
+    """Return what a temple's page listens to: the temple, and the tables it may be moved to."""
+    return (f"temple:{name}", "tables")
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Who looks: which seats the phone holds, on what page, in what language. Alike audiences share a picture."""
+
+    language: str
+    layout: str = "phone"
+    """``phone`` or ``screen``."""
+    seats: tuple[Seat, ...] = ()
+    trusted: bool = False
+    """Whether it may invite and hand seats over: it holds a seat or knows the table's code."""
+
+
+def table_view_model(house: House, table_id: str, audience: Audience) -> Cut:
+    """Cut a table for an audience: the game's own regions, and the shell's log, health, seats and lobby."""
+    table = house.table(table_id)
+    temple = house.temple(table.temple) if table.temple else None
+    slices: dict[str, Mapping[str, Json]] = {
+        "log": _log(table, audience.layout),
+        "health": _table_health(house, table, temple, audience),
+        "seats": _seats(table, audience),
+    }
+    if (faults := house.draft(table_id)) is not None:
+        slices["draft"] = _draft(faults)
+    if table.phase == "lobby":
+        slices["lobby"] = _lobby(table, temple, audience)
+    else:
+        slices["undo"] = _undo(table, audience)
+        slices["after"] = _after(table, audience)
+        slices |= table.game.regions(handheld.page(table, audience.seats))
+    frame: Json = [[chair.seat, chair.name or ""] for chair in table.chairs]
+    stage = "lobby" if table.phase == "lobby" else "play"
+    mark = f"{stage}:{audience.layout}:{','.join(audience.seats)}:{'trusted' if audience.trusted else 'public'}"
+    return Cut(table.version, f"{mark}:draft" if "draft" in slices else mark, frame, slices)
+
+
+def cut_past(table: Table) -> Mapping[str, Mapping[str, Json]]:
+    """Cut a table as it stood after some entry of its log: what a spectator saw then, with nothing to tap."""
+    game = {} if table.phase == "lobby" else table.game.regions(handheld.page(table, ()))
+    return {"log": {**_log(table, "screen"), "story": False}, **game}
+
+
+def _log(table: Table, layout: str) -> Mapping[str, Json]:
+    return {
+        "story": True,
+        "entries": [
+            {
+                "n": told.n,
+                "at": contract.format_utc(told.at),
+                "hand": told.hand,
+                "lines": [{"code": line.code, "facts": line.facts, "mark": line.mark} for line in told.lines],
+            }
+            for told in table.log(LOG_LINES[layout])
+        ],
+    }
+
+
+def _draft(faults: Sequence[Fault]) -> Mapping[str, Json]:
+    """Return what is wrong in the file that a table follows while its designer edits it."""
+    shown: list[Json] = [{"line": each.line, "code": each.code, "facts": each.facts} for each in faults[:FAULTS]]
+    return {"faults": shown, "count": len(faults)}
+
+
+def _table_health(house: House, table: Table, temple: Temple | None, audience: Audience) -> Mapping[str, Json]:
+    slice_ = health(temple)
+    may_choose = bool(audience.seats) and table.game.uses_temple and table.phase != "over"
+    return {
+        **slice_,
+        "unsettled": _unsettled(house, table, temple),
+        "notice": temple.notices[-1].code if temple and temple.notices else "",
+        "held": temple.quarantined if temple else 0,
+        "hosting": audience.trusted and audience.layout == "screen" and table.phase != "lobby",
+        "temples": [other.name for other in house.temples()] if may_choose else [],
+        "busy": [other.name for other in house.temples() if other.table_id not in (None, table.id)]
+        if may_choose
+        else [],
+    }
+
+
+def _unsettled(house: House, table: Table, temple: Temple | None) -> int:
+    """Return how many tokens need somebody's hand: they wait for a word, or cannot come while the temple is away."""
+    reckoning = table.game.reckoning(table.state) if table.began_at else None
+    waiting = len(reckoning.waiting) if reckoning else 0
+    away = temple is not None and not (temple.alive and temple.reachable)
+    return waiting + (sum(house.on_way(temple.name).values()) if temple and away and table.began_at else 0)
+
+
+def health(temple: Temple | None) -> Mapping[str, Json]:
+    """Return a temple's health as a slice: a code with words, the slot it is about, and how loud to say it."""
+    if temple is None:
+        return {"temple": "", "code": "none", "god": "", "tone": "none"}
+    now = temple.health()
+    return {"temple": temple.name, "code": now.code, "god": now.god, "tone": temple_tone(temple)}
+
+
+def tone(health_now: Health) -> str:
+    """Return how loud a health is said: ``well``, ``ask`` where a token would settle it, or ``ill``."""
+    if health_now.well:
+        return "well"
+    return "ask" if health_now.code == str(contract.Beam.UNPROVED) else "ill"
+
+
+def temple_tone(temple: Temple) -> str:
+    """Return how loud a temple is said to be as it is: ``ask`` where all is well but something waits for a person."""
+    loud = tone(temple.health())
+    waits = temple.notices or temple.undecided or temple.quarantined
+    return "ask" if loud == "well" and waits else loud
+
+
+def _seats(table: Table, audience: Audience) -> Mapping[str, Json]:
+    return {
+        "chairs": [
+            {
+                "seat": chair.seat,
+                "name": chair.name or "",
+                "taken": chair.taken,
+                "shared": chair.shared,
+                "away": chair.away,
+                "may_lend": bool(audience.seats) and table.phase == "running",
+                "mine": chair.seat in audience.seats,
+                "on_turn": chair.seat == table.on_turn,
+                "can_free": audience.trusted and chair.taken and chair.seat not in audience.seats,
+            }
+            for chair in table.chairs
+        ],
+        "open": not all(chair.taken for chair in table.chairs),
+        "join": audience.layout == "phone" and not audience.seats,
+        "code": table.code if audience.trusted and table.phase == "running" else "",
+        "rolls": table.rolls,
+        "may_roll": bool(audience.seats) and table.phase == "running" and table.chance() is not None,
+    }
+
+
+def _lobby(table: Table, temple: Temple | None, audience: Audience) -> Mapping[str, Json]:
+    status = temple.status if temple else None
+    slots: list[Json] = [
+        {"god": str(god), "beam": str(status.beams[god] if status else contract.Beam.UNKNOWN)} for god in contract.God
+    ]
+    return {
+        "temple": temple.name if temple else "",
+        "slots": slots,
+        "unproved": not status or any(status.beams[god] is not contract.Beam.CLEAR for god in contract.God),
+        "mine": bool(audience.seats),
+        "waiting": sum(not chair.taken for chair in table.chairs),
+    }
+
+
+def _undo(table: Table, audience: Audience) -> Mapping[str, Json]:
+    return {"seats": [seat for seat in audience.seats if table.undo_refused(seat) is None]}
+
+
+def _after(table: Table, audience: Audience) -> Mapping[str, Json]:
+    """Return where a table leads beside the game itself: once more, its story, its rules."""
+    return {
+        "over": table.phase == "over",
+        "mine": bool(audience.seats),
+        "again": table.again,
+        "game": table.charter.game,
+    }

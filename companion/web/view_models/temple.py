@@ -1,0 +1,384 @@
+"""Cuts a temple into the slices of its page: how it is, what its owner should do now, and what it was asked.
+
+Everything that the page shows passes here: codes and numbers, never words. It paints nothing and asks nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from statistics import median
+from typing import Any, NamedTuple
+
+import msgspec
+
+from companion.adapters.news import Cut
+from companion.games.kit import Json
+from companion.model.ports import StoredToken
+from companion.model.requests import MOST, USUAL, Proposal, Selftest, TempleRequest
+from companion.model.table import Table
+from companion.model.temples import BEAM_FAULTS, Temple
+from companion.service.play import House
+from companion.web.view_models.table import tone
+from templo import contract
+
+LISTED = 8
+"""Tokens in the list of the last ones."""
+
+DRAWN = 40
+"""Tokens of one slot whose widths are drawn."""
+
+OF_THE_BOARD = ("no_board", "foreign_device", "other_protocol", "board_silent", "board_worn")
+"""What is wrong with a board that counts, or with its cable: both beams have it."""
+
+URGENT = (
+    *OF_THE_BOARD,
+    *("deaf", "no_light", "no_answer", "reversed", "both_dark", "dark", "blocked", "weak_supply", "flicker"),
+)
+"""Findings because of which tokens are not counted, or counted wrongly, what most needs a hand first."""
+
+MILD = (
+    "no_time",
+    "missed_edges",
+    "line_noise",
+    "hop",
+    "outside_band",
+    "overlap",
+    "flickered",
+    "was_deaf",
+    "unproved",
+)
+"""Findings beside which tokens are counted."""
+
+_COMMON = {
+    **{code: code for code in (*OF_THE_BOARD, "line_noise", "both_dark", "weak_supply", "no_time")},
+    "unproved": "both_unproved",
+}
+"""What both beams have at once, and what that is called then."""
+
+_ORDER = {code: place for place, code in enumerate((*URGENT, *MILD))}
+_DRAWN_AS = {
+    "no_answer": "mute",
+    "no_light": "dark",
+    "dark": "dark",
+    "both_dark": "dark",
+    "weak_supply": "flicker",
+    "flicker": "flicker",
+    "deaf": "deaf",
+    "reversed": "reversed",
+}
+
+
+class Todo(NamedTuple):
+    """One thing that somebody should do: what was found of which slot, or what else waits."""
+
+    kind: str
+    """``health``, ``finding``, ``errand``, ``notice``, ``old``, ``held`` or ``unclaimed``."""
+    code: str
+    god: str = ""
+    facts: Mapping[str, float] = {}
+    since: str = ""
+    error: str = ""
+    """The temple's own words, in English."""
+
+    def told(self) -> dict[str, Json]:
+        """Return it as a slice holds it."""
+        return {
+            **self._asdict(),
+            "facts": dict(self.facts),
+            "urgent": self.code in URGENT or (self.code != "unproved" and self.kind == "health"),
+        }
+
+
+def temple_view_model(house: House, name: str) -> Cut:
+    """Cut a temple's page."""
+    temple = house.temple(name)
+    serves = next((table for table in house.tables() if table.id == temple.table_id), None)
+    unclaimed = _unclaimed(serves)
+    slices: dict[str, Mapping[str, Json]] = {
+        "now": _now(temple, serves, unclaimed),
+        "beams": _beams(temple),
+        "ask": _ask(temple, serves),
+        "widths": {"slots": [_widths(temple, god) for god in contract.God]},
+        "ledger": _ledger(house, temple, serves, unclaimed),
+        "recent": {"tokens": [_token(kept) for kept in temple.recent[:LISTED]]},
+        "serving": _serving(house, temple, serves),
+        "source": _source(temple),
+    }
+    return Cut(0, "temple", None, slices)
+
+
+def todos(temple: Temple, unclaimed: int) -> list[Todo]:
+    """Return what the owner should do now, what most needs a hand first; nothing for a temple that is well."""
+    health = temple.health()
+    found = [] if health.well or health.god else [_of_health(temple, health.code)]
+    if temple.alive and temple.reachable:
+        found += sorted(_findings(temple), key=lambda todo: _ORDER.get(todo.code, len(_ORDER)))
+    if temple.conflict and health.code != "conflict":
+        found.append(Todo("health", "conflict"))
+    if temple.trouble and health.code != temple.trouble.code:
+        found.append(_of_health(temple, temple.trouble.code))
+    if (errand := temple.errand) is not None and (errand.measuring or isinstance(errand.answer, Proposal)):
+        found.append(Todo("errand", "measuring" if errand.measuring else "proposed", str(errand.command.god)))
+    found += [Todo("notice", each.code, since=contract.format_utc(each.at)) for each in temple.notices]
+    if temple.undecided:
+        found.append(Todo("old", "old", facts={"n": temple.undecided.through}))
+    if temple.quarantined:
+        found.append(Todo("held", "held", facts={"n": temple.quarantined}))
+    if unclaimed:
+        found.append(Todo("unclaimed", "unclaimed", facts={"n": unclaimed}))
+    return found
+
+
+def _of_health(temple: Temple, code: str) -> Todo:
+    trouble = temple.trouble
+    return Todo("health", code, error=trouble.error if trouble and trouble.code == code else "")
+
+
+def _findings(temple: Temple) -> Iterator[Todo]:
+    """Yield what is wrong with the beams; what both have at once is one thing."""
+    said = temple.diagnosis
+    if said is None:
+        yield from _of_status(temple)
+        return
+    each_has = [{finding.code for finding in said.beams[god]} for god in contract.God]
+    common = each_has[0] & each_has[1] & _COMMON.keys()
+    for god in contract.God:
+        for each in said.beams[god]:
+            if each.code in common and god is not contract.God.TLALOC:
+                continue
+            age = each.facts.get("for_s", each.facts.get("ago_s"))
+            since = _before(said.at, age) if age is not None else ""
+            if each.code in common:
+                yield Todo("finding", _COMMON[each.code], "", each.facts, since)
+            else:
+                yield Todo("finding", each.code, str(god), each.facts, since)
+
+
+def _of_status(temple: Temple) -> Iterator[Todo]:
+    """Yield what the beams' states alone say, of a temple that does not tell what it finds."""
+    assert temple.status is not None  # it is alive
+    for god in contract.God:
+        beam = temple.status.beams[god]
+        if beam in BEAM_FAULTS or beam is contract.Beam.UNPROVED:
+            yield Todo("health", str(beam), str(god))
+
+
+def _before(at: datetime, seconds: float) -> str:
+    if at.year < 2000:  # a temple that does not know the time
+        return ""
+    try:
+        return contract.format_utc(at - timedelta(seconds=seconds))
+    except OverflowError:  # another program's number
+        return ""
+
+
+def _unclaimed(serves: Table | None) -> int:
+    reckoning = serves.game.reckoning(serves.state) if serves and serves.began_at else None
+    return len(reckoning.waiting) if reckoning else 0
+
+
+def _now(temple: Temple, serves: Table | None, unclaimed: int) -> Mapping[str, Json]:
+    health = temple.health()
+    found = todos(temple, unclaimed)
+    loud = tone(health)
+    if any(each.code in URGENT for each in found):
+        loud = "ill"
+    elif loud == "well" and found:
+        loud = "ask"
+    return {
+        "code": health.code,
+        "god": health.god,
+        "tone": loud,
+        "since": contract.format_utc(temple.since) if temple.since else "",
+        "exact": temple.exact,
+        "here": temple.alive and temple.reachable,
+        "pace": len(temple.falls),
+        "emitters": str(temple.diagnosis.emitters) if temple.diagnosis else "",
+        "todos": [each.told() for each in found],
+        "temple": temple.name,
+        "table": serves.id if serves else "",
+        "title": serves.title if serves else "",
+        "running": serves.id if serves and serves.phase == "running" else "",
+        "counting": serves is not None and serves.phase == "running" and serves.game.uses_temple,
+        "free": temple.errand is None or not temple.errand.pending,
+    }
+
+
+def _beams(temple: Temple) -> Mapping[str, Json]:
+    said, status = temple.diagnosis, temple.status
+    slots: list[Json] = []
+    for god in contract.God:
+        beam = str(status.beams[god]) if status and temple.reachable else str(contract.Beam.UNKNOWN)
+        codes = [each.code for each in said.beams[god]] if said else []
+        last = next((kept for kept in temple.recent if kept.token.god is god), None)
+        slots.append(
+            {
+                "god": str(god),
+                "beam": beam,
+                "drawn": next((_DRAWN_AS[code] for code in codes if code in _DRAWN_AS), beam),
+                "switched": bool(
+                    said and said.emitters is contract.Emitters.SWITCHED and beam == contract.Beam.CLEAR
+                ),
+                "total": temple.totals.get(god, 0),
+                "last": _token(last) if last else None,
+            }
+        )
+    return {"slots": slots, "here": temple.alive and temple.reachable}
+
+
+def _ask(temple: Temple, serves: Table | None) -> Mapping[str, Json]:
+    errand = temple.errand
+    limits = temple.diagnosis.limits if temple.diagnosis else {}
+    return {
+        "temple": temple.name,
+        "table": serves.id if serves and serves.phase == "running" else "",
+        "title": serves.title if serves and serves.phase == "running" else "",
+        "here": temple.alive and temple.reachable,
+        "free": errand is None or not errand.pending,
+        "usual": USUAL,
+        "most": MOST,
+        "limits": {name: limits[name] for name in sorted(limits)},
+        "errand": _errand(temple, errand) if errand else None,
+    }
+
+
+def _errand(temple: Temple, errand: TempleRequest) -> dict[str, Json]:
+    command = errand.command
+    what = {None: str(command.name), True: "keep", False: "discard"}[command.keep]
+    told: dict[str, Any] = {
+        "what": what,
+        "god": str(command.god or ""),
+        "count": command.count or 0,
+        "stage": errand.stage,
+        "asked_at": contract.format_utc(errand.asked_at),
+        "told_at": contract.format_utc(errand.told_at) if errand.told_at else "",
+        "code": errand.code,
+        "error": errand.error,
+        "widths": [round(width, 1) for width in errand.widths_ms],
+        "measuring": errand.measuring,
+        "answer": msgspec.to_builtins(errand.answer) if errand.answer is not None else None,
+    }
+    if isinstance(errand.answer, Selftest):
+        told["answer"]["beams"] = _reports(errand.answer)
+    if isinstance(errand.answer, Proposal):
+        told["answer"]["widths_ms"] = sorted(errand.answer.widths_ms)
+        told["answer"]["middle"] = round(median(errand.answer.widths_ms), 1)
+    if command.name is contract.CommandName.DROP and errand.answer is not None:
+        seq = told["answer"]["seq"]
+        told["arrived"] = any(kept.token.seq == seq and kept.token.source == temple.source for kept in temple.recent)
+    return told
+
+
+def _reports(answer: Selftest) -> list[dict[str, Json]]:
+    """Return a self-test's beams in their order, each finding with its code and those facts that are numbers."""
+    reports: list[dict[str, Json]] = []
+    for god in contract.God:
+        report = answer.beams.get(god)
+        if report is None:
+            continue
+        findings: list[Json] = [
+            {
+                "code": str(each.get("code", ""))[:32],
+                "god": str(god),
+                "facts": {key: value for key, value in each.items() if type(value) in (int, float)},
+            }
+            for each in report.findings
+        ]
+        reports.append({**msgspec.to_builtins(report), "god": str(god), "findings": findings})
+    return reports
+
+
+def _widths(temple: Temple, god: contract.God) -> dict[str, Json]:
+    tokens = [kept.token for kept in reversed(temple.recent) if kept.token.god is god and _real(kept)][-DRAWN:]
+    limits = temple.findings.limits if temple.findings else {}
+    low, high = limits.get("narrow_ms"), limits.get("band_ms")
+    clean = [token.width_ms for token in tokens if contract.Flag.JAM not in token.flags]
+    outside = sum((high is not None and width > high) or (low is not None and width < low) for width in clean)
+    return {
+        "god": str(god),
+        "points": [[round(token.width_ms, 1), contract.Flag.JAM in token.flags] for token in tokens],
+        "jams": len(tokens) - len(clean),
+        "low": low,
+        "high": high,
+        "min_break": limits.get("min_break_ms"),
+        "lowest": round(min(clean), 1) if clean else None,
+        "middle": round(median(clean), 1) if clean else None,
+        "highest": round(max(clean), 1) if clean else None,
+        "outside": outside,
+    }
+
+
+def _real(kept: StoredToken) -> bool:
+    """Say whether a beam gave this token: a test that no beam saw has no width of its own."""
+    return not {contract.Flag.TEST, contract.Flag.SIMULATED} <= kept.token.flags
+
+
+def _ledger(house: House, temple: Temple, serves: Table | None, unclaimed: int) -> Mapping[str, Json]:
+    queue = house.queue(temple.name)
+    return {
+        "recorded": queue.recorded,
+        "acknowledged": queue.acknowledged,
+        "waiting": queue.waiting,
+        "here": temple.alive and temple.reachable,
+        "unclaimed": unclaimed,
+        "table": serves.id if serves else "",
+        "temple": temple.name,
+        "quarantined": temple.quarantined,
+        "decided": bool(house.decisions(temple.name, 1)),
+        "old": _old(house, temple),
+    }
+
+
+def _old(house: House, temple: Temple) -> dict[str, Json] | None:
+    """Return what was chosen for a temple's old tokens, if anything was."""
+    old = temple.old
+    if old is None or old.decided_at is None:
+        return None
+    table = next((table.title for table in house.tables() if table.id == old.table_id), "")
+    return {
+        "choice": old.choice,
+        "n": old.through,
+        "table": table,
+        "by": old.by,
+        "at": contract.format_utc(old.decided_at),
+    }
+
+
+def _token(kept: StoredToken) -> dict[str, Json]:
+    token = kept.token
+    return {
+        "god": str(token.god),
+        "at": contract.format_utc(token.at),
+        "width_ms": round(token.width_ms, 1),
+        "flags": sorted(token.flags),
+        "replayed": token.replayed,
+        "table": kept.table_id or "",
+    }
+
+
+def _serving(house: House, temple: Temple, serves: Table | None) -> Mapping[str, Json]:
+    tables: Sequence[Table] = house.tables()
+    return {
+        "table": serves.id if serves else "",
+        "title": serves.title if serves else "",
+        "tables": [
+            {"id": table.id, "title": table.title}
+            for table in tables
+            if table.phase != "over" and table.game.uses_temple and table.id != temple.table_id
+        ],
+    }
+
+
+def _source(temple: Temple) -> Mapping[str, Json]:
+    status, noise = temple.status, temple.noise
+    heard = noise if noise and status and noise.session == status.session else None
+    return {
+        "source": temple.source or "",
+        "conflict": temple.conflict or "",
+        "kind": str(status.kind) if status else "",
+        "timing": str(status.timing) if status else "",
+        "software": status.software if status else "",
+        "glitches": sum(heard.glitches.values()) if heard else None,
+        "missed": sum(heard.missed_edges.values()) if heard else None,
+    }

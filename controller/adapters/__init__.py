@@ -1,0 +1,1 @@
+"""What connects the controller to the world: pins, boards, disk, broker, terminal."""

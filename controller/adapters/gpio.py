@@ -1,0 +1,263 @@
+"""The two beams on a Raspberry Pi's header, through gpiozero: every edge goes to a listener with its time stamp.
+
+The only importer of gpiozero and lgpio, and only when beams are opened. It never counts, waits or logs inside a
+callback: one exception there kills lgpio's thread, and with it every sensor, without a word.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from controller.core.diagnosis import DEAF, Answer, proof
+from controller.core.ports import BeamsError, Level, Listener
+from controller.core.settings import BeamSettings
+from templo.contract import Emitters, God, Timing
+
+CHIPS = ("pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835")
+"""Labels of the chip that drives the header: Pi 5, Pi 4, and all before. Its number differs between kernels."""
+
+SETTLE_S = 0.05
+_HEALINGS = 3
+_SPARE_LINES = (26, 16, 6, 5, 12, 13, 24, 25)
+_PACKAGE = "sudo apt install python3-lgpio"
+
+
+class HeaderBeams:
+    """The beams on the pins that the settings name."""
+
+    def __init__(self, settings: BeamSettings, folder: Path, sleep: Callable[[float], None] = time.sleep) -> None:
+        """Only remember; `folder` is where lgpio may keep its pipe."""
+        self._settings = settings
+        self._folder = folder.absolute()
+        self._sleep = sleep
+        self._devices: dict[God, Any] = {}
+        self._emitters: Any = None
+        self._factory: Any = None
+        self._lgpio: Any = None
+        self._failures = 0
+        self._proving = False
+        self._spares = list(_SPARE_LINES)
+        self.timing = Timing.KERNEL if settings.factory == "lgpio" else Timing.CALLBACK
+        self.emitters = Emitters.FIXED if settings.emitters is None else Emitters.SWITCHED
+
+    def open(self, listener: Listener) -> Mapping[God, Level]:
+        """Claim the pins and begin to listen.
+
+        lgpio can start deaf when lines are claimed too soon after the chip was opened; a claim of one more line
+        heals it. So: open, wait, claim the beams, claim one line that nobody uses.
+        """
+        self._factory = self._open_factory()
+        self._sleep(SETTLE_S)
+        try:
+            return self._claim(listener)
+        except Exception as error:
+            with suppress(
+                Exception
+            ):  # what was half claimed may not let go; the claim's own error is the one to tell
+                self.close()
+            raise BeamsError(f"the pins {self._shown_pins()} cannot be claimed: {_said(error)}") from error
+
+    def dark(self, god: God) -> bool:
+        """Read a beam's level now."""
+        return bool(self._devices[god].is_active)
+
+    def prove(self) -> Mapping[God, Answer] | None:
+        """Switch the emitters off and on, and return how each receiver answered; None without switched emitters."""
+        return None if self._emitters is None else self._blink()
+
+    def heal(self) -> None:
+        """Claim one more line that nobody uses, which wakes a chip that started deaf."""
+        if self._lgpio is not None:
+            self._claim_spare()
+
+    def alive(self) -> bool:
+        """Say whether lgpio's thread lives and the listener has taken every edge."""
+        if self._failures:
+            return False
+        return self._lgpio is None or bool(self._lgpio._notify_thread.is_alive())
+
+    def close(self) -> None:
+        """Let the pins go.
+
+        gpiozero leaves lgpio's callback behind when a device closes: its next edge would kill lgpio's thread.
+        """
+        for device in self._devices.values():
+            device.pin.when_changed = None
+            device.close()
+        if self._emitters is not None:
+            self._emitters.close()
+        if self._factory is not None:
+            self._factory.close()
+
+    def _open_factory(self) -> Any:
+        if self._settings.factory == "lgpio":
+            self._lgpio = _import_lgpio(self._folder)
+            from gpiozero.pins.lgpio import LGPIOFactory
+
+            return LGPIOFactory(chip=self._find_chip())
+        if self._settings.factory == "rpigpio":
+            with suppress(BeamsError):  # rpi-lgpio stands on lgpio, the old RPi.GPIO does not
+                _import_lgpio(self._folder)
+            try:
+                from gpiozero.pins.rpigpio import RPiGPIOFactory
+            except ImportError as error:
+                raise BeamsError(
+                    f"the pin factory rpigpio needs RPi.GPIO ({error}): "
+                    "'sudo apt install python3-rpi-lgpio' brings it"
+                ) from error
+            try:
+                return RPiGPIOFactory()
+            except Exception as error:
+                raise BeamsError(f"the pin factory rpigpio cannot start: {_said(error)}") from error
+        from gpiozero.pins.mock import MockFactory
+
+        return MockFactory()
+
+    def _find_chip(self) -> int:
+        wanted = (self._settings.chip,) if self._settings.chip else CHIPS
+        labels: dict[str, int] = {}
+        complaint = ""
+        for number in _chip_numbers():
+            try:
+                handle = self._lgpio.gpiochip_open(number)
+            except self._lgpio.error as error:
+                complaint = f"; /dev/gpiochip{number}: {error}"
+                continue
+            labels.setdefault(self._lgpio.gpio_get_chip_info(handle)[3], number)
+            self._lgpio.gpiochip_close(handle)
+        for label in wanted:
+            if label in labels:
+                return labels[label]
+        found = ", ".join(sorted(labels)) or "no chip that may be opened"
+        raise BeamsError(
+            f"the GPIO header was not found: {found}{complaint}; expected a chip labelled {' or '.join(wanted)} "
+            "(on a Raspberry Pi, as a member of the group gpio)"
+        )
+
+    def _claim(self, listener: Listener) -> Mapping[God, Level]:
+        from gpiozero import DigitalInputDevice, OutputDevice
+
+        beams = self
+
+        class BreakBeam(DigitalInputDevice):  # type: ignore[misc] # gpiozero has no types
+            """One receiver, active while its beam is broken."""
+
+            def __init__(self, god: God) -> None:
+                self.god = god
+                self.heard = 0
+                settings = beams._settings
+                pull_up = {"up": True, "down": False, "none": None}[settings.pull]
+                # gpiozero ties the active level to the pull; a receiver whose polarity differs is read inverted.
+                self.inverted = pull_up is not None and pull_up != (settings.broken == "low")
+                super().__init__(
+                    settings.pins[god],
+                    pull_up=pull_up,
+                    active_state=settings.broken == "high" if pull_up is None else None,
+                    pin_factory=beams._factory,
+                )
+
+            def _pin_changed(self, ticks: float, state: float) -> None:
+                try:
+                    self.heard += 1
+                    dark = bool(self._state_to_value(state)) != self.inverted
+                    if not beams._proving:
+                        listener(self.god, round(ticks * 1e9), dark)
+                except Exception:  # the thread must live: the failure is told by `alive`
+                    beams._failures += 1
+
+            @property
+            def is_active(self) -> bool:
+                return bool(self.value) != self.inverted
+
+        if self._settings.emitters is not None:
+            self._emitters = OutputDevice(self._settings.emitters, initial_value=True, pin_factory=self._factory)
+        for god in God:
+            self._devices[god] = BreakBeam(god)
+        if self._lgpio is not None:
+            self._claim_spare()
+        answers: Mapping[God, Answer] = {}
+        if self._emitters is not None:
+            answers = self._blink()
+            for _ in range(_HEALINGS):
+                if not any(proof(answer) == DEAF for answer in answers.values()):
+                    break
+                self.heal()
+                answers = self._blink()
+        levels = {}
+        for god, device in self._devices.items():
+            at_ns = time.monotonic_ns()
+            proved = self._emitters is not None and device.heard > 0
+            levels[god] = Level(device.is_active, at_ns, proved, answers.get(god))
+        return levels
+
+    def _claim_spare(self) -> None:
+        taken = {*self._settings.pins.values(), self._settings.emitters}
+        while self._spares:
+            if (line := self._spares.pop(0)) not in taken:
+                try:
+                    self._lgpio.gpio_claim_input(self._factory._handle, line)
+                except self._lgpio.error:
+                    continue  # somebody else's line: the next one does as well
+                return
+
+    def _blink(self) -> dict[God, Answer]:
+        """Switch the emitters off and on: each receiver that is heard is proved."""
+        self._proving = True
+        try:
+            self._sleep(SETTLE_S)
+            for device in self._devices.values():
+                device.heard = 0
+            self._emitters.off()
+            self._sleep(SETTLE_S)
+            unlit = {god: device.is_active for god, device in self._devices.items()}
+            self._emitters.on()
+            self._sleep(SETTLE_S)
+            return {
+                god: Answer(device.is_active, unlit[god], device.heard > 0) for god, device in self._devices.items()
+            }
+        finally:
+            self._emitters.on()
+            self._proving = False
+
+    def _shown_pins(self) -> str:
+        return ", ".join(f"{pin} ({god})" for god, pin in self._settings.pins.items())
+
+
+def _import_lgpio(folder: Path) -> Any:
+    """Import lgpio, which changes to `LG_WD` for its pipe, and come back to where the program was."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        writable = os.access(folder, os.W_OK | os.X_OK)
+    except OSError:
+        writable = False
+    if not writable:  # tokens are counted all the same, and wait in memory for a disk that takes them
+        folder = Path(tempfile.mkdtemp(prefix="templo-lgpio-"))
+    here = Path.cwd()
+    os.environ["LG_WD"] = str(folder)
+    try:
+        import lgpio
+    except ImportError as error:
+        raise BeamsError(
+            f"lgpio is not to be had here ({error}): '{_PACKAGE}' brings it, "
+            "and the program's environment must be one that sees the system's packages"
+        ) from error
+    except OSError as error:
+        raise BeamsError(f"lgpio cannot make its pipe in {folder}: {error}") from error
+    finally:
+        os.chdir(here)
+    return lgpio
+
+
+def _chip_numbers() -> list[int]:
+    names = (path.name.removeprefix("gpiochip") for path in Path("/dev").glob("gpiochip*"))
+    return sorted(int(name) for name in names if name.isdigit())
+
+
+def _said(error: Exception) -> str:
+    return str(error) or type(error).__name__

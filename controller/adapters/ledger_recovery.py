@@ -1,0 +1,307 @@
+"""Opens a temple's ledger whatever state it is found in: damaged and missing ones begin anew, with a notice.
+
+A ledger is never replaced in place: the new one is made whole beside it, the old one is kept under another name, and
+only then takes the new one its place. A power cut between any two of these steps loses nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import logging
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
+
+from controller.adapters import learned_file
+from controller.adapters.ledger_copy import MEMORY, copied
+from controller.adapters.sqlite_ledger import (
+    EARLIEST_MS,
+    FILE_NAME,
+    LATEST_MS,
+    MOST_WIDTH_NS,
+    DamagedError,
+    Ledger,
+    sync_folder,
+)
+from controller.core.ports import LedgerTrouble, UnnumberedToken
+from templo.contract import Flag, God, Trouble
+
+MARK_NAME = "ledger.begun"
+"""Lies beside a ledger from its beginning on: where it is and no ledger is, one is missing."""
+
+BUILDING, READY = "ledger.building", "ledger.ready"
+"""A ledger that is being made to take another one's place, and one that is whole and may take it."""
+
+_MARK = "A ledger was begun here. If it is missing, the temple says so and begins a new one.\n"
+_LOGS = ("-wal", "-shm", "-journal")
+_MOST_HOLES = 10_000
+"""Numbers that are looked up one by one after a page that cannot be read, before the rest is given up."""
+
+_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
+_ROWS = "SELECT seq, token, god, at_ms, width_ns, flags, huitzilopochtli, tlaloc, delivered FROM token"
+_Raw: TypeAlias = tuple[Any, ...]
+_GODS = frozenset(God)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+log = logging.getLogger(__name__)
+
+
+def open_ledger(folder: Path, new_source: Callable[[], str], now: Callable[[], datetime]) -> Ledger:
+    """Open the ledger of a state folder for writing; raises `LedgerTrouble`, and `NewerError` for a newer release's.
+
+    One that is damaged is kept under another name, and what can be read of it is saved into a new one; where one is
+    missing a new one is begun. Either leaves a notice, and an error in the log.
+    """
+    path = folder / FILE_NAME
+    try:
+        _finish(folder, now())
+        if not (size := _size(path)) and _was_begun(folder):
+            code, what = ("ledger_missing", "is missing") if size is None else ("ledger_damaged", "is empty")
+            return _begin_anew(folder, new_source, now(), code, f"the ledger {path} {what}")
+        try:
+            ledger = Ledger.open(path, new_source)
+        except DamagedError as error:
+            return _begin_anew(folder, new_source, now(), "ledger_damaged", str(error))
+        with suppress(OSError):  # a full disk; it is tried again at the next opening
+            _leave_mark(folder)
+        return ledger
+    except OSError as error:
+        raise trouble_with(folder, error) from error
+
+
+def trouble_with(folder: Path, error: OSError) -> LedgerTrouble:
+    """Return what an error of a ledger's folder means for a temple."""
+    trouble = {
+        errno.ENOSPC: Trouble.LEDGER_FULL,
+        errno.EDQUOT: Trouble.LEDGER_FULL,
+        errno.EROFS: Trouble.LEDGER_READ_ONLY,
+        errno.EACCES: Trouble.LEDGER_READ_ONLY,
+        errno.EPERM: Trouble.LEDGER_READ_ONLY,
+    }.get(error.errno or 0, Trouble.LEDGER_FAILING)
+    return LedgerTrouble(trouble, f"the ledger's folder {folder} cannot be used now: {error}")
+
+
+def build(folder: Path, new_source: Callable[[], str], fill: Callable[[Ledger], None]) -> None:
+    """Make a ledger beside the one that is there, whole and durable, ready to take its place.
+
+    `fill` completes one that is new, or that already lies where it is built. Raises `LedgerError`, `LedgerTrouble`
+    and `OSError`.
+    """
+    building = folder / BUILDING
+    ledger = Ledger.open(building, new_source)
+    try:
+        fill(ledger)
+    except BaseException:
+        ledger.abandon()
+        raise
+    ledger.close()
+    if _size(_beside(building, "-wal")):
+        raise LedgerTrouble(Trouble.LEDGER_FAILING, f"the new ledger {building} cannot be completed on this disk")
+    building.chmod(0o600)
+    building.replace(folder / READY)
+    sync_folder(folder)
+
+
+def exchange(folder: Path, at: datetime, word: str) -> Path | None:
+    """Let the ledger that is ready take its place; return the name under which the old one is kept, if any."""
+    path, kept = folder / FILE_NAME, None
+    old = [suffix for suffix in ("", "-wal") if _size(_beside(path, suffix)) is not None]
+    if old:
+        kept = _free_name(folder, word, at)
+        for suffix in old:
+            _beside(path, suffix).rename(_beside(kept, suffix))
+            _beside(kept, suffix).chmod(0o600)
+        _beside(path, "-shm").unlink(missing_ok=True)
+        sync_folder(folder)
+    (folder / READY).replace(path)
+    sync_folder(folder)
+    _leave_mark(folder)
+    return kept
+
+
+def clear(folder: Path) -> None:
+    """Delete what an earlier try has left half made."""
+    for suffix in ("", *_LOGS):
+        _beside(folder / BUILDING, suffix).unlink(missing_ok=True)
+
+
+def _begin_anew(folder: Path, new_source: Callable[[], str], at: datetime, code: str, why: str) -> Ledger:
+    clear(folder)
+    saved = _salvage(folder / FILE_NAME, at)
+
+    def fill(ledger: Ledger) -> None:
+        ledger.record(saved.tokens)
+        if saved.boards:
+            ledger.record([], saved.boards)
+        ledger.deliver(saved.delivered)
+        ledger.renew(new_source(), code, at)
+
+    build(folder, new_source, fill)
+    kept = exchange(folder, at, "damaged")
+    log.error(
+        "%s. A new one was begun; it has the %d tokens that could be read, %d of them not yet delivered and %d "
+        "repaired. Of %d nothing could be read. %s",
+        why,
+        len(saved.tokens),
+        len(saved.tokens) - saved.delivered,
+        saved.repaired,
+        saved.lost,
+        f"The old one is kept as {kept}" if kept else "There was no old one to keep",
+    )
+    return Ledger.open(folder / FILE_NAME, new_source)
+
+
+def _finish(folder: Path, at: datetime) -> None:
+    """Complete an exchange that a power cut has interrupted; one that had not begun is begun anew by who wants it."""
+    if _size(folder / READY) is None:
+        return
+    if _size(folder / FILE_NAME):
+        (folder / READY).unlink()
+    else:
+        exchange(folder, at, "damaged")
+
+
+def _was_begun(folder: Path) -> bool:
+    """Say whether there must have been a ledger: there is a mark, or what its temple learned."""
+    return any(_size(folder / name) is not None for name in (MARK_NAME, learned_file.FILE_NAME))
+
+
+def _leave_mark(folder: Path) -> None:
+    if _size(folder / MARK_NAME) is None:
+        (folder / MARK_NAME).write_text(_MARK, "utf-8")
+        sync_folder(folder)
+
+
+@dataclass(slots=True)
+class _Saved:
+    """What could be read of a damaged ledger."""
+
+    tokens: list[UnnumberedToken] = field(default_factory=list)
+    delivered: int = 0
+    """How many of them, from the first on, the companion has for certain."""
+    boards: dict[str, tuple[int, int]] = field(default_factory=dict)
+    repaired: int = 0
+    lost: int = 0
+
+
+def _salvage(path: Path, now: datetime) -> _Saved:
+    """Read every row of a damaged ledger that can be read, one by one."""
+    saved = _Saved()
+    if not _size(path):
+        return saved
+    with (
+        TemporaryDirectory(prefix="templo-ledger-", dir=MEMORY) as folder,
+        closing(sqlite3.connect(copied(path, Path(folder)))) as found,
+    ):
+        found.text_factory = lambda value: value.decode("utf-8", "replace")
+        found.execute("PRAGMA writable_schema = ON")  # which lets a file that was cut short be read
+        rows = list(_rows(found))
+        meta = _all(found, "SELECT delivered, delivered_at FROM meta")
+        boards = _all(found, "SELECT name, seq, huitzilopochtli FROM board")
+    last = rows[-1][0] if rows else 0
+    # The same law as in a sound ledger; without a mark everything is sent again, and known by its id.
+    marks = [mark for mark, at in meta if at == last] or ([rows[-1][8]] if rows else [])
+    delivered = next((mark for mark in marks if _within(mark, 0, last)), 0)
+    before: _Raw | None = None
+    for row in rows:
+        token, repaired = _repaired(row, before, saved.tokens[-1].at if saved.tokens else now)
+        before = row
+        if token is not None:
+            saved.tokens.append(token)
+            saved.repaired += repaired
+            saved.delivered += row[0] <= delivered
+    saved.lost = last - len(saved.tokens)
+    for name, seq, total in boards:
+        if isinstance(name, str) and type(seq) is int and _within(total, 0, seq):
+            saved.boards[name] = (seq, total)
+    return saved
+
+
+def _rows(found: sqlite3.Connection) -> Iterator[_Raw]:
+    """Yield the rows that can be read, in order; behind a page that cannot be, each number is tried by itself."""
+    seq = 0
+    while True:
+        try:
+            for row in found.execute(f"{_ROWS} WHERE seq > ? ORDER BY seq", (seq,)):
+                yield row
+                seq = row[0]
+            return
+        except sqlite3.DatabaseError:
+            for number in range(seq + 1, seq + 1 + _MOST_HOLES):
+                if row := next(iter(_all(found, f"{_ROWS} WHERE seq = {number}")), None):
+                    yield row
+                    seq = number
+                    break
+            else:
+                return
+
+
+def _all(found: sqlite3.Connection, query: str) -> list[_Raw]:
+    """Return the rows of a query; none where its table or its page cannot be read."""
+    try:
+        return found.execute(query).fetchall()
+    except sqlite3.DatabaseError:
+        return []
+
+
+def _repaired(row: _Raw, before: _Raw | None, at: datetime) -> tuple[UnnumberedToken | None, bool]:
+    """Return a row as a token, and whether it had to be repaired; None where nobody can say for whom it fell.
+
+    A repaired one is flagged `jam`: a person at the table decides about it. `at` is a time for one that has none.
+    """
+    _, token, god, at_ms, width_ns, flags, *_ = row
+    fell_for = God(str(god)) if god in _GODS else _by_totals(row, before)
+    if fell_for is None:
+        return None, False
+    words = set(str(flags).split(",")) - {""}
+    known = frozenset(flag for flag in Flag if flag in words)
+    name = token if isinstance(token, str) and _ID.fullmatch(token) else sha256(repr(row).encode()).hexdigest()[:32]
+    width = width_ns if _within(width_ns, 0, MOST_WIDTH_NS) else 0
+    timed = _within(at_ms, EARLIEST_MS, LATEST_MS)
+    sound = timed and (god, token, width_ns) == (fell_for, name, width) and known == words
+    when = _EPOCH + timedelta(milliseconds=at_ms) if timed else at
+    return UnnumberedToken(name, fell_for, when, width, known if sound else known | {Flag.JAM}), not sound
+
+
+def _by_totals(row: _Raw, before: _Raw | None) -> God | None:
+    """Return for whom a token fell by the totals beside it, where its own word is unreadable."""
+    totals, earlier = row[6:8], before[6:8] if before is not None else (0, 0)
+    if not all(isinstance(each, int) for each in (*totals, *earlier)):
+        return None
+    grown = (totals[0] - earlier[0], totals[1] - earlier[1])
+    return {(1, 0): God.HUITZILOPOCHTLI, (0, 1): God.TLALOC}.get(grown)
+
+
+def _within(value: Any, low: int, high: int) -> bool:
+    return type(value) is int and low <= value <= high
+
+
+def _size(path: Path) -> int | None:
+    """Return a file's size, or None where there is none; raises `OSError` where nobody can say."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return None
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def _free_name(folder: Path, word: str, at: datetime) -> Path:
+    """Return a name that nothing in the folder has: of what happened to the ledger, and when."""
+    stem = f"ledger.{word}-{at:%Y%m%dT%H%M%SZ}"
+    name = folder / f"{stem}.sqlite3"
+    for number in itertools.count(2):
+        if _size(name) is None:
+            break
+        name = folder / f"{stem}-{number}.sqlite3"
+    return name

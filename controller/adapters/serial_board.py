@@ -1,0 +1,213 @@
+"""A board that counts by itself, at the end of a USB cable: its tokens come with numbers, and are taken once each.
+
+The only importer of pyserial, and only when a port is opened. Its thread reads and writes the port; what it hears
+goes to the pipeline's queue, and what the pipeline answers comes back through a queue of its own.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, TypeAlias
+
+from controller.adapters.serial_protocol import BAUD, Greeting, Health, Session, TokenLine
+from controller.core.board_intake import BoardSlot
+from controller.core.counting import SECOND, Limits
+from controller.core.diagnosis import Answer, Finding
+from controller.core.messages import BoardCursor, BoardFault, BoardHello, BoardStatus, BoardToken, PipelineMessage
+from controller.core.ports import BeamsError, Level, Listener
+from templo.contract import Emitters, God, Timing
+from templo.liveness import SOON_S, Beat, no_heartbeat
+
+RETRY_S = 1.0
+"""How soon a port that is not there is tried again."""
+
+_READ_S = 0.05
+_UNTIMED_NS = 60 * SECOND
+"""How old a token counts as whose time the board has forgotten: too old to be news."""
+
+log = logging.getLogger(__name__)
+
+Answered: TypeAlias = Callable[[Session], None]
+
+
+class BoardBeams:
+    """The beams of a board behind a serial port, whenever it is plugged in."""
+
+    timing = Timing.CALLBACK
+    emitters = Emitters.FIXED
+
+    def __init__(
+        self,
+        port: str,
+        limits: Limits,
+        items: Callable[[PipelineMessage], None],
+        monotonic_ns: Callable[[], int],
+        new_id: Callable[[], str],
+        open_port: Callable[[str], Any] | None = None,
+    ) -> None:
+        """Only remember; `open_port` is another way to open the port than pyserial's. `items` must only enqueue."""
+        self._port_name = port
+        self._limits = limits
+        self._items = items
+        self._now = monotonic_ns
+        self._new_id = new_id
+        self._open_port = open_port or _open
+        self._answers: queue.SimpleQueue[Answered] = queue.SimpleQueue()
+        self._closing = threading.Event()
+        self._told: Finding | None = None
+        self.beat: Beat = no_heartbeat
+        self._thread = threading.Thread(target=self._run, name="beams", daemon=True)
+        self.slots: dict[God, BoardSlot] = {god: BoardSlot(limits, monotonic_ns(), self._learn) for god in God}
+
+    def open(self, listener: Listener) -> Mapping[God, Level]:
+        """Look for the board from now on; raises `BeamsError` without pyserial. The listener hears nothing."""
+        try:
+            import serial  # noqa: F401 (whether it is there)
+        except ImportError as error:
+            raise BeamsError(
+                f"a board behind {self._port_name} needs pyserial ({error}): "
+                "the extra 'controller' of this program brings it"
+            ) from error
+        self._thread.start()
+        return {god: Level(False, self._now()) for god in God}
+
+    def dark(self, god: God) -> bool:
+        """Return the level that the board told last."""
+        return self.slots[god].dark
+
+    def prove(self) -> Mapping[God, Answer] | None:
+        """Return None: nothing switches a board's emitters."""
+        return None
+
+    def heal(self) -> None:
+        """Do nothing: a board's levels are its own."""
+
+    def alive(self) -> bool:
+        """Say whether the port is still watched."""
+        return self._thread.is_alive()
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._closing.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def recorded(self, board: str, seq: int) -> None:
+        """Let the board know, from any thread, that its tokens are durable up to a number."""
+        self._answers.put(lambda conversation: conversation.recorded(board, seq))
+
+    def _learn(self, limits: Limits) -> None:
+        if limits != self._limits:  # once, although each slot hears of it
+            self._limits = limits
+            self._answers.put(lambda conversation: conversation.learn(limits))
+
+    def _run(self) -> None:
+        while not self._closing.is_set():
+            self.beat(SOON_S)
+            try:
+                port = self._open_port(self._port_name)
+            except OSError as error:  # pyserial's own error is one
+                self._ails(Finding("no_board", {"errno": error.errno or 0}), _why(error))
+                self._closing.wait(RETRY_S)
+                continue
+            log.info("the port %s is open", self._port_name)
+            try:
+                self._talk(port)
+            except OSError as error:
+                self._ails(Finding("no_board", {"errno": error.errno or 0}), _why(error))
+            finally:
+                with suppress(OSError):
+                    port.close()
+            self._closing.wait(RETRY_S)
+
+    def _talk(self, port: Any) -> None:
+        """Live through one connection, to its loss or the end."""
+        while not self._answers.empty():  # answers to an earlier connection
+            self._answers.get_nowait()
+        conversation = Session(self._limits, self._now())
+        while not self._closing.is_set():
+            self.beat(SOON_S)
+            data = port.read(1)
+            if data:
+                data += port.read(min(4096, port.in_waiting))
+            for happened in conversation.take(data, self._now()):
+                self._heed(conversation, happened)
+            while not self._answers.empty():
+                self._answers.get_nowait()(conversation)
+            conversation.advance(self._now())
+            if conversation.out:
+                port.write(b"".join(conversation.out))
+                conversation.out.clear()
+            self._ails(conversation.problem)
+
+    def _heed(self, conversation: Session, happened: Greeting | TokenLine | Health) -> None:
+        now_ns = self._now()
+        match happened:
+            case Greeting(None):
+                conversation.name(self._new_id())
+            case Greeting(str(board)):
+                self._items(
+                    BoardHello(board, BoardCursor(happened.acked, None), lambda mark: self._welcome(happened, mark))
+                )
+            case TokenLine(board, mark, god, counted, timed):
+                age_ns = 0 if timed else _UNTIMED_NS
+                self._items(BoardToken(god, counted, board, mark, counted.start_ns + counted.width_ns - age_ns))
+            case Health():
+                for god in God:
+                    given = (happened.beams[god], happened.dark[god], happened.glitches[god], happened.missed[god])
+                    self._items(BoardStatus(god, *given, now_ns))
+
+    def _welcome(self, greeting: Greeting, mark: BoardCursor) -> None:
+        """Take, from the pipeline's thread, up to where a board's tokens are recorded here."""
+
+        def answer(conversation: Session) -> None:
+            if greeting.last < mark.seq:
+                log.error(
+                    "the board %s has counted up to %d and %d were recorded: its memory was lost; it gets a new name",
+                    greeting.name,
+                    greeting.last,
+                    mark.seq,
+                )
+                conversation.name(self._new_id())
+            else:
+                conversation.welcome(greeting, mark)
+
+        self._answers.put(answer)
+
+    def _ails(self, finding: Finding | None, why: str = "") -> None:
+        code = None if finding is None else finding.code
+        if code != (None if self._told is None else self._told.code):
+            if finding is not None:
+                log.warning("the board behind %s: %s %s %s", self._port_name, code, dict(finding.facts), why)
+            else:
+                log.info("the board behind %s is well", self._port_name)
+        if finding != self._told:
+            self._told = finding
+            self._items(BoardFault(finding, self._now()))
+
+
+def _open(name: str) -> Any:
+    import serial
+
+    # Opening pulls DTR, which resets an Uno: what it counted is in its EEPROM.
+    port = serial.Serial(name, BAUD, timeout=_READ_S, write_timeout=1, exclusive=True)
+    _keep_dtr(port)
+    return port
+
+
+def _keep_dtr(port: Any) -> None:
+    """Let DTR be when the port is closed, so that the next opening does not reset the board again."""
+    import termios
+
+    with suppress(termios.error, OSError):
+        attributes = termios.tcgetattr(port.fileno())
+        attributes[2] &= ~termios.HUPCL
+        termios.tcsetattr(port.fileno(), termios.TCSANOW, attributes)
+
+
+def _why(error: OSError) -> str:
+    return str(error.strerror or error)[:120]

@@ -1,0 +1,1 @@
+"""Where the controller is put together: settings, daemon and command line."""

@@ -1,0 +1,431 @@
+"""The command line of the controller: run the daemon, drop a token, say how it is, hand out the ledger."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import secrets
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from controller.adapters.control_socket import ControlError, InUseError, ask, held, prepare
+from controller.adapters.sqlite_ledger import FILE_NAME
+from controller.app.explanations import BEAMS as _WORDS
+from controller.app.explanations import NOTICES, told_calibration, told_selftest
+from controller.app.explanations import TROUBLES as _TROUBLES
+from controller.app.settings import SettingsError, load
+from controller.core.calibration import MOST, USUAL
+from controller.core.counting import SECOND
+from controller.core.ports import BeamsError, LedgerError, LedgerTrouble
+from controller.core.settings import Settings
+from controller.simulation.beams import MOST_DROPS
+from controller.simulation.parser import MAX_BYTES, ScenarioError, Script
+from controller.simulation.parser import read as read_script
+from templo import __version__
+from templo.contract import God
+
+EXIT_REFUSED = 1
+EXIT_USAGE = 2
+
+_NAMES = {**{god.value: god for god in God}, **{god.value[0]: god for god in God}}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    try:
+        settings = load(file=given.config, environ=os.environ, flags=_flags(given), home=Path.home())
+        logging.basicConfig(
+            stream=sys.stderr,
+            level=settings.log.upper(),
+            format="templo-controller: %(levelname)s: %(message)s",
+        )
+        code: int = given.command(settings, given)
+    except (SettingsError, ScenarioError) as error:
+        return _complain(str(error), EXIT_USAGE)
+    except (BeamsError, ControlError, InUseError, LedgerError, LedgerTrouble, FileNotFoundError) as error:
+        return _complain(str(error), EXIT_REFUSED)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; nothing more may be written, not even at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--config", type=Path, metavar="FILE", help="the settings file, in TOML")
+    common.add_argument("--state", metavar="DIR", help="where the ledger is kept")
+    common.add_argument("--temple", metavar="NAME", help="the temple's name at the broker (templo)")
+    common.add_argument("--broker", metavar="HOST[:PORT]", help="the broker's address (127.0.0.1:1883)")
+    common.add_argument("--log", metavar="LEVEL", help="debug, info, warning or error (info)")
+    common.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="any other setting: counting.min_break_ms=4"
+    )
+    simulated = argparse.ArgumentParser(add_help=False)
+    simulated.add_argument("--simulate", action="store_true", help="beams of a simulation instead of real ones")
+    parser = argparse.ArgumentParser(
+        prog="templo-controller",
+        description="Counts the tokens that fall into the temple, each exactly once, and tells the table.",
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    run = commands.add_parser("run", parents=[common], help="count tokens until stopped")
+    run.add_argument(
+        "--beams", metavar="SOURCE", help="gpio, simulated, or a board that counts: serial:/dev/ttyACM0 (gpio)"
+    )
+    run.add_argument("--keys", action="store_true", help="read keys that drop tokens from the terminal or a pipe")
+    run.add_argument(
+        "--simulate",
+        nargs="?",
+        const=True,
+        default=False,
+        metavar="SCENARIO",
+        help="beams of a simulation instead of real ones, and what happens to them if a scenario's file is named",
+    )
+    run.set_defaults(command=_run)
+
+    scenario = commands.add_parser(
+        "scenario", parents=[common], help="run a scenario's file as fast as it can, and say what came of it"
+    )
+    scenario.add_argument("file", type=Path, metavar="FILE", help="a scenario, in TOML")
+    scenario.add_argument("--json", action="store_true", help="as a JSON object")
+    scenario.set_defaults(command=_scenario, simulate=True)
+
+    selftest = commands.add_parser(
+        "selftest", parents=[common, simulated], help="say what each beam reads, what is wrong, and what to do"
+    )
+    selftest.add_argument("--json", action="store_true", help="as a JSON object")
+    selftest.set_defaults(command=_selftest)
+
+    drop = commands.add_parser(
+        "drop", parents=[common, simulated], help="drop simulated tokens; real temples take them as tests"
+    )
+    drop.add_argument("god", nargs="?", type=_god, default=God.HUITZILOPOCHTLI, help=" or ".join(_NAMES))
+    drop.add_argument("--count", type=_number(MOST_DROPS), default=1, metavar="N", help="how many (1)")
+    drop.add_argument("--every", type=_every, metavar="MS", help="milliseconds from one to the next (20)")
+    drop.add_argument("--new", action="store_true", help="make a ledger where there is none and no daemon runs")
+    drop.set_defaults(command=_drop)
+
+    calibrate = commands.add_parser(
+        "calibrate", parents=[common, simulated], help="measure tokens that you drop, and count by them from now on"
+    )
+    calibrate.add_argument("god", type=_god, help=" or ".join(_NAMES))
+    calibrate.add_argument(
+        "--count", type=_number(MOST), default=USUAL, metavar="N", help=f"how many tokens ({USUAL})"
+    )
+    calibrate.add_argument("--yes", action="store_true", help="use what they propose without asking")
+    calibrate.set_defaults(command=_calibrate)
+
+    status = commands.add_parser("status", parents=[common, simulated], help="say how the temple is")
+    status.add_argument("--json", action="store_true", help="as a JSON object")
+    status.set_defaults(command=_status)
+
+    dismiss = commands.add_parser(
+        "dismiss", parents=[common, simulated], help="take away a notice that you have dealt with (see status)"
+    )
+    dismiss.add_argument("code", metavar="CODE", help="its code, such as ledger_restored")
+    dismiss.set_defaults(command=_dismiss)
+
+    export = commands.add_parser("export", parents=[common, simulated], help="write out the ledger")
+    export.add_argument("--format", choices=("jsonl", "csv"), default="jsonl", help="JSON lines, or CSV (jsonl)")
+    export.add_argument("--output", type=Path, metavar="FILE", help="a file instead of the terminal")
+    export.set_defaults(command=_export)
+
+    backup = commands.add_parser(
+        "backup", parents=[common], help="copy the ledger and what was learned into one file, while the daemon runs"
+    )
+    backup.add_argument("file", type=Path, metavar="FILE", help="the backup; nothing may have that name yet")
+    backup.set_defaults(command=_backup, simulate=False)
+
+    restore = commands.add_parser(
+        "restore", parents=[common], help="put a backup in the ledger's place, while no daemon runs"
+    )
+    restore.add_argument("file", type=Path, metavar="FILE", help="a file that 'backup' wrote")
+    restore.set_defaults(command=_restore, simulate=False)
+    return parser
+
+
+def _flags(given: argparse.Namespace) -> dict[str, tuple[str, str]]:
+    """Return the settings that flags give, each with its flag."""
+    flags = {}
+    for pair in given.set:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise SettingsError(f"--set is {pair!r}; expected KEY=VALUE, such as broker.port=1883")
+        flags[key] = (value, "--set")
+    for key in ("state", "temple", "log"):
+        if (value := getattr(given, key)) is not None:
+            flags[key] = (value, f"--{key}")
+    if given.broker is not None:
+        host, colon, port = given.broker.rpartition(":")
+        if not colon or (":" in host and not host.startswith("[")):  # a bare name, or a bare IPv6 address
+            host, port = given.broker, ""
+        flags["broker.host"] = (host.strip("[]"), "--broker")
+        if port:
+            flags["broker.port"] = (port, "--broker")
+    if getattr(given, "beams", None) is not None:
+        flags["beams.source"] = (given.beams, "--beams")
+    if given.simulate:
+        flags["beams.source"] = ("simulated", "--simulate")
+    return flags
+
+
+def _god(text: str) -> God:
+    if text.lower() not in _NAMES:
+        raise argparse.ArgumentTypeError(f"{text!r} is no god of this temple; expected {' or '.join(_NAMES)}")
+    return _NAMES[text.lower()]
+
+
+def _number(most: int) -> Callable[[str], int]:
+    """Return what reads a whole number from 1 to `most`."""
+
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and 1 <= int(text) <= most):
+            raise argparse.ArgumentTypeError(f"{text!r} is no such number; expected 1 to {most}")
+        return int(text)
+
+    return read
+
+
+def _every(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if not 1 <= value <= 60_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is no such time; expected milliseconds from 1 to 60000")
+    return value
+
+
+def _run(settings: Settings, given: argparse.Namespace) -> int:
+    from controller.app.daemon import run
+
+    script = _script(Path(given.simulate)) if isinstance(given.simulate, str) else None
+    os.umask(0o077)  # the ledger, and what the daemon makes beside it, are for its owner alone
+    return run(settings, given.keys, script)
+
+
+def _script(file: Path) -> Script:
+    try:
+        with file.open("rb") as opened:
+            return read_script(opened.read(MAX_BYTES + 1), str(file))
+    except OSError as error:
+        raise ScenarioError(f"{file}: it cannot be read: {error.strerror}") from None
+
+
+def _scenario(settings: Settings, given: argparse.Namespace) -> int:
+    from controller.simulation.fast import play_fast
+
+    script = _script(given.file)
+    # What is provoked is told at the end, in one place; each line of it in the log would only drown that.
+    logging.getLogger("controller").setLevel(logging.CRITICAL)
+    with TemporaryDirectory(prefix="templo-scenario-") as folder:
+        try:
+            outcome = play_fast(script, settings.counting, Path(folder) / FILE_NAME, lambda: secrets.token_hex(16))
+        except ScenarioError as error:
+            raise ScenarioError(f"{given.file}: {error}") from None
+    if given.json:
+        print(json.dumps(outcome.told(), indent=2))
+    else:
+        print(f"{script.title or given.file}: {outcome.lasted_ns / SECOND:.4g} s")
+        for god in God:
+            print(f"  {god.capitalize():<16} {_tokens(outcome.fell[god])} fell, {outcome.counted(god)} counted")
+        print(f"  Ledger           {_tokens(len(outcome.tokens))}, {len(outcome.delivered)} of them delivered")
+        print("\n".join(told_selftest(outcome.selftest)))
+    for complaint in outcome.complaints:
+        _complain(f"{given.file}: {complaint}", EXIT_REFUSED)
+    return EXIT_REFUSED if outcome.complaints else 0
+
+
+def _selftest(settings: Settings, given: argparse.Namespace) -> int:
+    result = ask(settings.state, {"do": "selftest"}, 10)
+    if result is None:
+        return _no_daemon(settings)
+    print(json.dumps(result, indent=2) if given.json else "\n".join(told_selftest(result)))
+    return 0
+
+
+def _drop(settings: Settings, given: argparse.Namespace) -> int:
+    request = {"do": "drop", "god": given.god, "count": given.count}
+    if given.every is not None:
+        request["every_ms"] = given.every
+    patience_s = 120 + given.count * (given.every or 20) / 1000
+    result = ask(settings.state, request, patience_s)
+    if result is not None:
+        print(_recorded(given, result["seq"], bool(result["test"]), "the running daemon has them"))
+        return 0
+    from controller.app.offline import drop
+
+    if not given.new and not (settings.state / FILE_NAME).exists():
+        return _complain(
+            f"no daemon runs on {settings.state}, and there is no ledger in it: "
+            "name the right directory with --state, or make a ledger there with --new",
+            EXIT_REFUSED,
+        )
+    prepare(settings.state)
+    with held(settings.state):
+        seq = drop(settings, given.god, given.count)
+    print(_recorded(given, seq, not settings.simulated, "no daemon runs: they are sent when one does"))
+    return 0
+
+
+def _calibrate(settings: Settings, given: argparse.Namespace) -> int:
+    if ask(settings.state, {"do": "status"}, 10) is None:
+        return _no_daemon(settings)
+    print(
+        f"Drop {_tokens(given.count)} into the slot of {given.god.capitalize()}, one at a time. They are not scored."
+    )
+    sys.stdout.flush()
+    result = ask(settings.state, {"do": "calibrate", "god": given.god, "count": given.count}, 130)
+    if result is None:
+        return _no_daemon(settings)
+    print("\n".join(told_calibration(result)))
+    yes = given.yes or (
+        sys.stdin.isatty() and input("Count by these from now on? [y/N] ").strip().lower() in ("y", "yes")
+    )
+    ask(settings.state, {"do": "calibrate", "god": given.god, "keep": yes}, 10)
+    print("Saved, and used from now on." if yes else "Nothing was changed.")
+    return 0
+
+
+def _recorded(given: argparse.Namespace, seq: object, test: bool, where: str) -> str:
+    kind = " as tests, which are never scored" if test else ""
+    return f"{_tokens(given.count)} for {given.god} recorded{kind}, up to number {seq} ({where})"
+
+
+def _status(settings: Settings, given: argparse.Namespace) -> int:
+    report = ask(settings.state, {"do": "status"}, 10)
+    if report is not None:
+        report = {"running": True, **report}
+    else:
+        from controller.app.offline import status
+
+        report = {"running": False, **status(settings)}
+    print(json.dumps(report, indent=2) if given.json else _described(report, settings.state))
+    return 0
+
+
+def _dismiss(settings: Settings, given: argparse.Namespace) -> int:
+    if ask(settings.state, {"do": "dismiss", "code": given.code}, 10) is None:
+        from controller.app.offline import dismiss
+
+        if not (settings.state / FILE_NAME).exists():
+            return _no_daemon(settings)
+        with held(settings.state):
+            if not dismiss(settings, given.code):
+                return _complain(f"there is no notice {given.code!r}; 'status' lists those that stand", EXIT_REFUSED)
+    print(f"{given.code} is dismissed")
+    return 0
+
+
+def _export(settings: Settings, given: argparse.Namespace) -> int:
+    from controller.app.offline import export
+
+    try:
+        number = export(settings, given.format, given.output)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError | FileNotFoundError) and given.output is None:
+            raise
+        return _complain(f"{given.output} cannot be written: {error.strerror}", EXIT_REFUSED)
+    if given.output is not None:
+        print(f"{_tokens(number)} written to {given.output}")
+    return 0
+
+
+def _backup(settings: Settings, given: argparse.Namespace) -> int:
+    from controller.app.backup import BackupError, backup
+
+    try:
+        number = backup(settings.state, given.file)
+    except BackupError as error:
+        return _complain(str(error), EXIT_REFUSED)
+    print(f"{_tokens(number)} backed up to {given.file}")
+    return 0
+
+
+def _restore(settings: Settings, given: argparse.Namespace) -> int:
+    from controller.app.backup import BackupError, restore
+
+    prepare(settings.state)
+    try:
+        with held(settings.state):
+            number, waiting, kept = restore(settings.state, given.file, datetime.now(UTC))
+    except InUseError as error:
+        return _complain(f"{error}: stop it, restore, and start it again", EXIT_REFUSED)
+    except BackupError as error:
+        return _complain(str(error), EXIT_REFUSED)
+    print(
+        f"{_tokens(number)} restored from {given.file}. A new source begins; {_tokens(waiting)} that the companion "
+        "did not have then will be sent again, and it knows those that it has."
+    )
+    if kept is not None:
+        print(f"The ledger that was there is kept as {kept}")
+    return 0
+
+
+def _described(report: Mapping[str, object], state: Path) -> str:
+    """Return a report in plain words."""
+    if not report["running"] and report["source"] is None:
+        return (
+            f"Temple {report['temple']}: no daemon runs\n"
+            f"  Ledger           there is none in {state}: nothing fell yet, or --state names another directory"
+        )
+
+    def each(name: str) -> Mapping[str, object]:
+        value = report.get(name)
+        return value if isinstance(value, dict) else {}
+
+    lines = [f"Temple {report['temple']}: {report['state'] if report['running'] else 'no daemon runs'}"]
+    if trouble := report.get("trouble"):
+        lines.append(f"  Attention        {_TROUBLES.get(str(trouble), trouble)}")
+    notices = report.get("notices")
+    for notice in notices if isinstance(notices, list) else ():
+        code, at = notice["code"], notice["at"]
+        lines.append(f"  Notice           {at}: {NOTICES.get(code, code)} ('dismiss {code}' takes this away)")
+    for god in God:
+        facts = [_tokens(each("totals").get(god, "unknown"))]
+        if beam := each("beams").get(god):
+            facts.append(f"beam {_WORDS.get(str(beam), beam)}")
+        for key, words in (("glitches", "glitches"), ("missed_edges", "missed edges")):
+            if number := each(key).get(god):
+                facts.append(f"{number} {words}")
+        lines.append(f"  {god.capitalize():<16} {', '.join(facts)}")
+    lines.append(
+        f"  Ledger           {_tokens(report['last_seq'])}, {report['waiting']} not yet delivered to a companion"
+        if report["last_seq"] is not None
+        else "  Ledger           it cannot be opened"
+    )
+    if unrecorded := report.get("unrecorded"):
+        lines.append(f"  Unrecorded       {_tokens(unrecorded)} in memory, until the disk takes them")
+    if report["running"]:
+        protocol = each("broker").get("protocol")
+        lines.append(
+            f"  Broker           {each('broker').get('address')}, "
+            + (f"connected in MQTT {protocol}" if protocol else "not connected")
+        )
+        lines.append(f"  Controller       {report['kind']} {report['software']}, time stamps: {report['timing']}")
+    return "\n".join(lines)
+
+
+def _tokens(number: object) -> str:
+    return "1 token" if number == 1 else f"{number} tokens"
+
+
+def _no_daemon(settings: Settings) -> int:
+    words = f"no daemon runs on {settings.state}: start it with 'run', or name its directory with --state"
+    return _complain(words, EXIT_REFUSED)
+
+
+def _complain(message: str, code: int) -> int:
+    print(f"templo-controller: {message}", file=sys.stderr)
+    return code

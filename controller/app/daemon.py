@@ -1,0 +1,437 @@
+"""The composition root of the daemon: it opens everything, joins it together, watches over it, and ends it.
+
+The only place where clocks, randomness, signals and threads are chosen. Whatever dies here is noticed: the temple
+says that it is deaf, and the process ends so that its supervisor starts it anew.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import logging
+import queue
+import secrets
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from controller.adapters import home_assistant, learned_file
+from controller.adapters.control_socket import (
+    ControlError,
+    ControlServer,
+    InUseError,
+    StateLock,
+    prepare,
+    socket_path,
+)
+from controller.adapters.gpio import HeaderBeams
+from controller.adapters.keyboard import Keyboard
+from controller.adapters.ledger_copy import read_copy
+from controller.adapters.ledger_recovery import open_ledger
+from controller.adapters.mqtt_link import Link
+from controller.adapters.serial_board import BoardBeams
+from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
+from controller.core.calibration import PATIENCE_NS, USUAL, Calibration
+from controller.core.commands import Result
+from controller.core.counting import MS, SECOND
+from controller.core.level_watch import WATCH_S, LevelWatch
+from controller.core.messages import (
+    CalibrationRequest,
+    DismissRequest,
+    DropRequest,
+    EdgeSeen,
+    LevelRead,
+    PipelineMessage,
+    SelftestRequest,
+    StatusRequest,
+    Stop,
+)
+from controller.core.pipeline import Pipeline
+from controller.core.ports import Beams, Clock, LedgerError, LedgerTrouble
+from controller.core.publisher import Identity
+from controller.core.settings import Settings
+from controller.simulation.beams import MOST_DROPS, SPACING_NS, SimulatedBeams
+from controller.simulation.parser import Script
+from controller.simulation.realtime import Stage
+from templo import __version__
+from templo.contract import God, Kind, State, Trouble
+from templo.liveness import SOON_S, Feeder, Pulse, supervisor
+
+EXIT_DEAD = 70
+"""A thread died; a supervisor should start the daemon anew."""
+
+RESTART = -1
+"""The scenario wants the program to end, and to start again."""
+
+_ANSWER_S = 5.0
+_DROPS_S = 60.0
+_LAST_S = 10.0
+
+log = logging.getLogger(__name__)
+
+
+def run(settings: Settings, keys: bool, script: Script | None = None) -> int:
+    """Run a temple until a signal comes; return the exit code. A script plays on its simulated beams meanwhile.
+
+    Raises `BeamsError`, `ControlError` and `InUseError` for what keeps it from starting, and `ScenarioError` for a
+    script that cannot be played. What is wrong with the disk or the ledger does not: the temple's status says so.
+    """
+    socket_path(settings.state)
+    stage = None
+    if script is not None:
+        wanted = {f"counting.{name}" for name in script.counting}
+        settings = replace(settings, counting=script.limits(settings.counting), chosen=settings.chosen | wanted)
+        stage = Stage(script, SimulatedBeams(time.monotonic_ns), time.monotonic_ns, _say)
+    prepare(settings.state)
+    lock = StateLock(settings.state)
+    with suppress(ControlError):  # what opens the ledger tries again, and says so
+        lock.take()
+    try:
+        if stage is None:
+            return _Daemon(settings, lock).run(keys)
+        stage.start()
+        while (code := _Daemon(settings, lock, stage).run(keys)) == RESTART and stage.rest():
+            pass
+        stage.close()
+        return 0 if code == RESTART else code
+    finally:
+        lock.release()
+
+
+class _Daemon:
+    """One run of the daemon. It is also the hands of the keys, and the one who answers at the door."""
+
+    def __init__(self, settings: Settings, lock: StateLock, stage: Stage | None = None) -> None:
+        self._settings = settings
+        self._lock = lock
+        self._stage = stage
+        self._ended = threading.Event()
+        self._pulse = Pulse(("beams", "pipeline", "link", "door"), time.monotonic)
+        self._feeder = Feeder(self._pulse, supervisor())
+        self._restarts = False
+        self._simulated: SimulatedBeams | None = None
+        if settings.simulated:
+            self._simulated = stage.beams if stage else SimulatedBeams(time.monotonic_ns)
+            self._simulated.beat = self._pulse.of("beams")
+        items: queue.SimpleQueue[PipelineMessage] = queue.SimpleQueue()
+        self._items = items
+        self._board: BoardBeams | None = None
+        if settings.board is not None:
+            self._board = BoardBeams(
+                settings.board, settings.counting, items.put, time.monotonic_ns, lambda: secrets.token_hex(16)
+            )
+            self._board.beat = self._pulse.of("beams")
+        self._beams: Beams = self._simulated or self._board or HeaderBeams(settings.beams, settings.state / "lgpio")
+        self._identity = Identity(
+            temple=settings.temple,
+            session=secrets.token_hex(16),
+            kind=Kind.SIMULATOR if self._simulated else Kind.ARDUINO if self._board else Kind.PI,
+            software=__version__,
+            timing=self._beams.timing,
+        )
+        ledger = self._open_first()
+        copy = None if ledger else self._copy_first()
+        found = ledger or copy
+        source = found.source if found else None
+        self._link = Link(
+            settings.broker,
+            settings.temple,
+            _client_id(source or self._identity.session),
+            self._identity.gone(State.LOST, source),
+            items.put,
+            beat=self._pulse.of("link"),
+            network_beat=self._pulse.of("network"),
+            announced=dict([home_assistant.announcement(self._identity)]),
+        )
+        self._pipeline = Pipeline(
+            identity=self._identity,
+            limits=settings.counting,
+            levels=self._beams.open(lambda god, at_ns, dark: items.put(EdgeSeen(god, at_ns, dark))),
+            ledger=ledger,
+            copy=copy,
+            reopen=self._open,
+            read_copy=self._read_copy,
+            outlet=self._link,
+            clock=Clock(time.monotonic_ns, lambda: datetime.now(UTC)),
+            new_id=lambda: secrets.token_hex(16),
+            break_beam=self._simulated.drop if self._simulated else None,
+            items=items,
+            beat=self._pulse.of("pipeline"),
+            calibration=Calibration(
+                settings.counting,
+                settings.chosen,
+                learned_file.load(settings.state),
+                lambda measured: learned_file.save(settings.state, measured),
+            ),
+            prove=self._beams.prove,
+            emitters=self._beams.emitters,
+            board=self._board,
+            renewed=self._introduce,
+            give_way=self._link.give_way,
+        )
+        self._thread = threading.Thread(target=self._pipeline.run, name="pipeline", daemon=True)
+        self._dead: str | None = None
+        self._levels = LevelWatch()
+        self._complained = False
+
+    def run(self, keys: bool) -> int:
+        """Start every thread, wait for the end, and leave in order."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda _number, _frame: self._asked_to_end())
+        threading.excepthook = self._on_thread_exception
+        with suppress(OSError, ValueError):  # stderr may be no file
+            faulthandler.enable()  # so that a watchdog's SIGABRT leaves in the log where every thread stood
+        with ExitStack() as stack:
+            self._thread.start()
+            self._link.start()
+            if (door := self._open_door()) is None:
+                self._pulse.rest("door")
+            else:
+                stack.callback(door.close)
+            _say(
+                f"templo-controller ready: temple={self._settings.temple} state={self._settings.state} "
+                f"broker={self._link.address} beams={self._settings.beams.source}"
+            )
+            if keys:
+                keyboard = Keyboard(sys.stdin.fileno(), self, _say)
+                stack.callback(keyboard.stop)
+                keyboard.start()
+            if self._stage is not None:
+                self._stage.enter(self)
+            watched = {
+                "beams": self._beams.alive,
+                "pipeline": self._thread.is_alive,
+                "link": self._link.alive,
+            }
+            if door is not None:
+                watched["door"] = door.alive
+            while not self._ended.wait(self._feeder.pause(WATCH_S)):
+                if dead := [name for name, alive in watched.items() if not alive()]:
+                    self._dead = dead[0]
+                    break
+                self._check_levels()
+                if door is None and (door := self._open_door()) is not None:
+                    stack.callback(door.close)
+                    watched["door"] = door.alive
+                if self._simulated is None and self._board is None:
+                    self._pulse.beat("beams", SOON_S)
+                self._feeder.turn()
+            if self._dead is not None:
+                return self._give_up(self._dead)
+        self._feeder.stopping()
+        if self._restarts and self._simulated is not None:
+            self._simulated.rest()
+        else:
+            self._beams.close()
+        self._items.put(Stop())
+        self._thread.join(_LAST_S)
+        pipeline = self._pipeline
+        self._link.stop(self._identity.gone(State.STOPPED, pipeline.source, notices=pipeline.notices))
+        return RESTART if self._restarts else 0
+
+    def drop(self, god: God) -> str:
+        """Drop a token for a key; a temple with real beams gets a test."""
+        self._items.put(DropRequest(god, 1, SPACING_NS, False, lambda result: _say(_dropped(result))))
+        return f"a token falls for {god}"
+
+    def hold(self, god: God) -> str:
+        """Hold a simulated beam dark, or let go of it."""
+        if self._simulated is None:
+            return f"the beam of {god} is real: hold it dark by hand"
+        dark = not self._simulated.held(god)
+        self._simulated.hold(god, dark)
+        return f"the beam of {god} is {'held dark' if dark else 'let go'}"
+
+    def plug(self) -> str:
+        """Pull the plug of the broker's connection, or put it back."""
+        pulled = not self._link.unplugged
+        self._link.pull_plug(pulled)
+        return f"the plug to {self._link.address} is {'pulled' if pulled else 'back in'}"
+
+    def cut(self, pulled: bool) -> None:
+        """Cut the connection to the broker for a scenario, or let it come back."""
+        self._link.pull_plug(pulled)
+
+    def restart(self) -> None:
+        """End in order for a scenario, to be started again."""
+        self._restarts = True
+        self._ended.set()
+
+    def status(self) -> str:
+        """Say how the temple is, in one line."""
+        try:
+            report = self._report()
+        except ControlError as error:
+            return str(error)
+        beams, totals = report["beams"], report["totals"] or {}
+        assert isinstance(beams, Mapping)
+        assert isinstance(totals, Mapping)
+        slots = ", ".join(f"{god} {beams[god]} at {totals.get(god, 'an unknown count')}" for god in God)
+        broker = "connected" if self._link.protocol else "not connected"
+        return f"{report['state']}: {slots}; {report['waiting']} waiting for the companion, {broker}"
+
+    def quit(self) -> str:
+        """Stop the daemon."""
+        self._asked_to_end()
+        return "closing the temple"
+
+    def _asked_to_end(self) -> None:
+        self._restarts = False
+        if self._stage is not None:
+            self._stage.end()
+        self._ended.set()
+
+    def _on_thread_exception(self, last: threading.ExceptHookArgs) -> None:
+        """Take the last words of any thread, a library's too."""
+        self._dead = last.thread.name if last.thread is not None else "unknown"
+        if last.exc_value is not None:
+            log.critical("a thread died", exc_info=last.exc_value)
+        self._ended.set()
+
+    def _open(self) -> Ledger:
+        try:
+            self._lock.take()
+        except (ControlError, InUseError) as error:
+            raise LedgerTrouble(Trouble.LEDGER_READ_ONLY, str(error)) from error
+        return open_ledger(self._settings.state, lambda: secrets.token_hex(16), lambda: datetime.now(UTC))
+
+    def _read_copy(self) -> Ledger:
+        return read_copy(self._settings.state / FILE_NAME)
+
+    def _open_first(self) -> Ledger | None:
+        """Open the ledger, or begin without it where it cannot be used for now: the status says so."""
+        try:
+            return self._open()
+        except (LedgerTrouble, LedgerError) as error:
+            log.error("%s", error)
+            return None
+
+    def _copy_first(self) -> Ledger | None:
+        """Return what is on a disk that cannot be written, or None where it cannot be read either."""
+        try:
+            return self._read_copy()
+        except (LedgerTrouble, LedgerError) as error:
+            log.error("%s", error)
+            return None
+
+    def _open_door(self) -> ControlServer | None:
+        """Let the command line in; without a socket nobody can come, which keeps no temple from counting."""
+        try:
+            door = ControlServer(socket_path(self._settings.state), self._answer, self._pulse.of("door"))
+        except ControlError as error:
+            if not self._complained:
+                log.error("%s: the command line cannot reach this temple", error)
+            self._complained = True
+            return None
+        door.start()
+        return door
+
+    def _check_levels(self) -> None:
+        """Hold the beams' levels against what their edges lead to: edges can be lost, or never arrive at all."""
+        if self._board is not None:
+            return  # it has the edges, and holds them against the levels itself
+        for god, counter in self._pipeline.counters.items():
+            dark = self._beams.dark(god)
+            if self._levels.differs(god, dark, counter):
+                self._items.put(LevelRead(god, time.monotonic_ns(), dark))
+                log.info("the level of %s changed and no edge was heard; claiming a line more", god)
+                self._beams.heal()
+
+    def _introduce(self, source: str) -> None:
+        """Meet the broker anew under a new source: a copy of the former ledger may be using its client id."""
+        self._link.introduce(_client_id(source), self._identity.gone(State.LOST, source))
+
+    def _give_up(self, dead: str) -> int:
+        log.critical("the thread of the %s is dead; ending, to be started anew", dead)
+        self._link.publish(self._identity.gone(State.ALERT, self._pipeline.source, Trouble.DEAF), retain=True)
+        until = time.monotonic() + 1
+        while self._link.congested() and time.monotonic() < until:
+            time.sleep(0.02)
+        return EXIT_DEAD
+
+    def _report(self) -> Mapping[str, object]:
+        result = self._ask(StatusRequest, _ANSWER_S)
+        return {**result, "broker": {"address": self._link.address, "protocol": self._link.protocol}}
+
+    def _ask(
+        self, item: Callable[[Callable[[Mapping[str, object]], None]], PipelineMessage], patience_s: float
+    ) -> Result:
+        """Put a question to the pipeline and wait for its answer."""
+        answers: queue.SimpleQueue[Result] = queue.SimpleQueue()
+        self._items.put(item(answers.put))
+        try:
+            return answers.get(timeout=patience_s)
+        except queue.Empty:
+            raise ControlError(f"no answer within {patience_s:g} s") from None
+
+    def _answer(self, request: Mapping[str, object]) -> Mapping[str, object]:
+        """Carry out what comes to the door: ``{"do": "status"}`` or ``{"do": "drop", "god": ..., ...}``."""
+        match request.get("do"):
+            case "status":
+                return self._report()
+            case "drop":
+                return self._drop_many(request)
+            case "calibrate":
+                return self._calibrate(request)
+            case "selftest":
+                return self._ask(SelftestRequest, _ANSWER_S)
+            case "dismiss":
+                return _unless_refused(
+                    self._ask(lambda respond: DismissRequest(str(request.get("code")), respond), _ANSWER_S)
+                )
+            case other:
+                expected = "calibrate, dismiss, drop, selftest or status"
+                raise ControlError(f"the request is to {other!r}; expected {expected}")
+
+    def _calibrate(self, request: Mapping[str, object]) -> Mapping[str, object]:
+        god, number, keep = _god(request), request.get("count", USUAL), request.get("keep")
+        if type(number) is not int:
+            raise ControlError(f"count is {number!r}; expected a whole number")
+        if keep is not None and not isinstance(keep, bool):
+            raise ControlError(f"keep is {keep!r}; expected true or false")
+        patience_s = PATIENCE_NS / SECOND + _ANSWER_S
+        return _unless_refused(self._ask(lambda respond: CalibrationRequest(god, number, keep, respond), patience_s))
+
+    def _drop_many(self, request: Mapping[str, object]) -> Mapping[str, object]:
+        god = _god(request)
+        count, every = request.get("count", 1), request.get("every_ms", SPACING_NS / MS)
+        if type(count) is not int or not 1 <= count <= MOST_DROPS:
+            raise ControlError(f"count is {count!r}; expected a whole number from 1 to {MOST_DROPS}")
+        if not isinstance(every, int | float) or not 1 <= every <= 60_000:
+            raise ControlError(f"every_ms is {every!r}; expected milliseconds from 1 to 60000")
+        patience_s = _DROPS_S + count * every / 1000
+        result = _unless_refused(
+            self._ask(lambda respond: DropRequest(god, count, round(every * MS), False, respond), patience_s)
+        )
+        return {**result, "test": self._simulated is None}
+
+
+def _god(request: Mapping[str, object]) -> God:
+    try:
+        return God(str(request.get("god")))
+    except ValueError:
+        raise ControlError(f"god is {request.get('god')!r}; expected {' or '.join(God)}") from None
+
+
+def _unless_refused(result: Result) -> Result:
+    if "error" in result:
+        raise ControlError(str(result["error"]))
+    return result
+
+
+def _client_id(name: str) -> str:
+    """Return the id under which the broker knows this temple: a second run of it takes over from a dead one."""
+    return f"templo-{name[:16]}"
+
+
+def _dropped(result: Result) -> str:
+    return str(result.get("error") or f"token {result['seq']} is recorded for {result['god']}")
+
+
+def _say(line: str) -> None:
+    with suppress(OSError):  # whoever read our words may have gone
+        print(line, flush=True)

@@ -1,0 +1,1 @@
+"""What a temple counts and publishes, without any input or output of its own."""

@@ -1,0 +1,139 @@
+"""A calibration: known tokens are dropped into one slot, their widths give limits, and somebody says yes or no.
+
+Times are integer nanoseconds of one monotonic clock; it has no clock of its own. Saving is given to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from controller.core import learned_limits
+from controller.core.commands import RefusedError, Result
+from controller.core.counting import MS, SECOND, Detection, Event, Glitch, Limits
+from controller.core.learned_limits import Measured
+from templo.contract import Flag, God
+
+PATIENCE_NS = 120 * SECOND
+"""How long the known tokens may take."""
+
+USUAL = 10
+MOST = 100
+
+
+@dataclass(slots=True)
+class _Running:
+    god: God
+    wanted: int
+    until_ns: int
+    respond: Callable[[Result], None]
+    widths: list[int] = field(default_factory=list)
+    glitches: int = 0
+    spoilt: int = 0
+
+
+class Calibration:
+    """Holds what was learned, at most one run, and at most one proposal.
+
+    Law: limits change only by a yes to the proposal that was told last, and only once it is saved.
+    """
+
+    def __init__(
+        self,
+        settings: Limits,
+        chosen: frozenset[str],
+        known: Mapping[God, Measured],
+        save: Callable[[Mapping[God, Measured]], None],
+    ) -> None:
+        """Begin with what was learned before; `save` raises `OSError` where it cannot."""
+        self._settings = settings
+        self._chosen = chosen
+        self._known = dict(known)
+        self._save = save
+        self._run: _Running | None = None
+        self._proposal: tuple[God, Measured] | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """The limits by which the temple counts."""
+        return learned_limits.limits(self._settings, self._chosen, self._known)
+
+    def measures(self, god: God) -> bool:
+        """Say whether what falls into a slot is being measured, and scores nothing."""
+        return self._run is not None and self._run.god is god
+
+    def begin(self, god: God, wanted: int, now_ns: int, respond: Callable[[Result], None]) -> None:
+        """Wait for so many tokens, then tell what they propose; raises `RefusedError`."""
+        if self._run is not None:
+            raise RefusedError("calibrating", f"a calibration of {self._run.god} is running; wait for its end")
+        if not 1 <= wanted <= MOST:
+            raise RefusedError("bad_count", f"calibrate counts {wanted} tokens; expected 1 to {MOST}")
+        self._proposal = None
+        self._run = _Running(god, wanted, now_ns + PATIENCE_NS, respond)
+
+    def take(self, god: God, event: Event) -> None:
+        """Take what the counter of a slot made of its edges."""
+        run = self._run
+        if run is None or run.god is not god:
+            return
+        if isinstance(event, Glitch):
+            run.glitches += 1
+        elif isinstance(event, Detection):
+            if Flag.JAM in event.flags or Flag.MISSED_EDGE in event.flags:
+                run.spoilt += 1
+            else:
+                run.widths.append(event.width_ns)
+            if len(run.widths) == run.wanted:
+                self._propose(run)
+
+    def deadline(self) -> int | None:
+        """Return when the patience for known tokens ends."""
+        return None if self._run is None else self._run.until_ns
+
+    def advance(self, now_ns: int) -> None:
+        """Give up on tokens that did not come."""
+        if (run := self._run) is not None and now_ns >= run.until_ns:
+            self._run = None
+            seen = f"{len(run.widths)} of {run.wanted} tokens were measured for {run.god}"
+            words = f"{seen}, and {run.glitches} spells were too short: see the self-test"
+            run.respond(RefusedError("too_few", words).result())
+
+    def decide(self, god: God, keep: bool) -> tuple[Limits, Result]:
+        """Take the yes or no to what was proposed; a no also ends a run of that slot. Raises `RefusedError`."""
+        if not keep and (run := self._run) is not None and run.god is god:
+            self._run = None
+            run.respond(RefusedError("ended", f"the calibration of {god} was ended by hand").result())
+            return self.limits, {"god": god, "kept": False, "limits": learned_limits.shown(self.limits)}
+        if self._proposal is None or self._proposal[0] is not god:
+            raise RefusedError("no_proposal", f"nothing is proposed for {god}; calibrate it first")
+        _, measured = self._proposal
+        if keep:
+            after = {**self._known, god: measured}
+            try:
+                self._save(after)
+            except OSError as error:
+                raise RefusedError("not_saved", f"what was learned cannot be saved: {error.strerror}") from error
+            self._known = after
+        self._proposal = None
+        return self.limits, {"god": god, "kept": keep, "limits": learned_limits.shown(self.limits)}
+
+    def _propose(self, run: _Running) -> None:
+        self._run = None
+        measured = learned_limits.measured(run.widths)
+        self._proposal = (run.god, measured)
+        proposed = learned_limits.limits(self._settings, self._chosen, {**self._known, run.god: measured})
+        run.respond(
+            {
+                "god": run.god,
+                "widths_ms": [round(width / MS, 3) for width in run.widths],
+                "glitches": run.glitches,
+                "spoilt": run.spoilt,
+                "limits": learned_limits.shown(self.limits),
+                "proposed": learned_limits.shown(proposed),
+                "overruled": sorted(key for key in self._chosen if key in _LEARNABLE),
+            }
+        )
+
+
+_LEARNABLE = tuple(f"counting.{name}_ms" for name in ("min_break", "max_break", "band", "narrow"))
+"""What the settings name themselves is not learned."""

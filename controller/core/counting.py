@@ -1,0 +1,333 @@
+"""What the edges of one beam mean: tokens, glitches, and how the beam is.
+
+Pure: no clock, no IO, no randomness. Times are integer nanoseconds of one monotonic clock; the caller says what time
+it is. Edges carry their own stamps and may reach us late: when `advance` is called never changes how many tokens
+there are.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from templo.contract import Beam, Flag
+
+MS = 1_000_000
+SECOND = 1_000 * MS
+JAM_PATIENCE = 100 * MS
+"""How long past `max_break` the clock waits for an edge on its way before it calls a spell a jam."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What makes a token, in nanoseconds; `flicker` in spells a second; a spell wider than `band` is an overlap.
+
+    `narrow` is the other end of the learned band: it changes no count, and is there for whoever looks for faults.
+    """
+
+    min_break: int = 3 * MS
+    min_clear: int = 5 * MS
+    max_break: int = 250 * MS
+    flicker: int = 60
+    band: int | None = None
+    narrow: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One change of a beam, stamped where it happened."""
+
+    at_ns: int
+    dark: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """One token: when its spell began, how long it was known to last, what is unusual about it."""
+
+    start_ns: int
+    width_ns: int
+    flags: frozenset[Flag] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Glitch:
+    """A dark spell that was too short for a token, told once nothing can lengthen it any more."""
+
+    start_ns: int
+    width_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class MissedEdge:
+    """The beam was heard, or read, at a level that no edge had led to."""
+
+    at_ns: int
+    dark: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BeamChanged:
+    """The beam is now in another condition."""
+
+    beam: Beam
+
+
+Event: TypeAlias = Detection | Glitch | MissedEdge | BeamChanged
+
+
+@dataclass(slots=True)
+class _Spell:
+    """The latest dark spell. `end_ns` is None while it is dark; `told` once it can make no token any more."""
+
+    start_ns: int
+    end_ns: int | None = None
+    told: bool = False
+    void: bool = False
+    missed: bool = False
+    stuck: Beam | None = None
+    closed: bool = False
+
+
+class Counter:
+    """Counts one slot.
+
+    Laws:
+    - A train of dark spells with gaps under `min_clear` is one spell; spanning `min_break` or more it is exactly one
+      token, whatever the order of `feed` and `advance` and however late the edges come.
+    - At `max_break` a spell is one token flagged `jam`, once, however long it lasts.
+    - A spell that is `certain` is counted as exactly one token, at least as wide, whatever comes.
+    - A beam that was dark from the start, or that flickers, makes no token.
+    - A level heard twice is a missed edge: flagged on the spell it falls in, never a token of its own.
+    """
+
+    def __init__(self, limits: Limits, dark: bool, since_ns: int, proved: bool = False) -> None:
+        """Start from the level that was read at `since_ns`; edges stamped earlier are already in that level."""
+        self._limits = limits
+        self._since_ns = since_ns
+        self._dark = dark
+        self._fresh = True
+        self._last_ns = since_ns
+        self._spell: _Spell | None = None
+        self._starts: deque[int] = deque()
+        self._calm_ns = since_ns
+        self._glitches = 0
+        self.missed_edges = 0
+        self.beam = Beam.CLEAR if proved else Beam.UNPROVED
+        if dark:
+            self._spell = _Spell(since_ns, told=True, void=True, stuck=Beam.DARK)
+            self.beam = Beam.DARK
+
+    @property
+    def glitches(self) -> int:
+        """How many spells so far were too short for a token."""
+        spell = self._spell
+        return self._glitches + (spell is not None and spell.closed and not spell.told)
+
+    def prove(self) -> list[Event]:
+        """Take it that the beam works, as its emitter has shown."""
+        events: list[Event] = []
+        if self.beam is Beam.UNPROVED:
+            self._show(Beam.CLEAR, events)
+        return events
+
+    def learn(self, limits: Limits) -> None:
+        """Count by other limits from the next edge on; a spell that is running is judged by them too."""
+        self._limits = limits
+
+    @property
+    def dark(self) -> bool:
+        """The level that the edges so far lead to."""
+        return self._dark
+
+    @property
+    def last_ns(self) -> int:
+        """The stamp of the latest edge, or of the start."""
+        return self._last_ns
+
+    def feed(self, edge: Edge) -> list[Event]:
+        """Take one edge; edges of one slot come in the order in which they happened."""
+        if edge.at_ns < self._since_ns:
+            return []
+        at_ns = self._last_ns = max(edge.at_ns, self._last_ns)
+        events: list[Event] = []
+        # The start level was read after `since_ns`: the first edge may be the one that the reading already saw.
+        repeated = edge.dark == self._dark
+        missed = repeated and not self._fresh
+        self._fresh = False
+        if self.beam is Beam.UNPROVED:
+            self._show(Beam.CLEAR, events)
+        if missed:
+            self.missed_edges += 1
+            events.append(MissedEdge(at_ns, edge.dark))
+        self._run(at_ns, 0, events)
+        if edge.dark:
+            self._darken(at_ns, repeated, missed, events)
+        else:
+            self._clear(at_ns, repeated, missed, events)
+        self._dark = edge.dark
+        if at_ns < self._calm_ns:
+            self._calm_ns = at_ns + SECOND
+        return events
+
+    def advance(self, now_ns: int) -> list[Event]:
+        """Draw what follows from time alone."""
+        events: list[Event] = []
+        self._run(now_ns, JAM_PATIENCE, events)
+        return events
+
+    def deadline(self) -> int | None:
+        """Return when `advance` will next have something to say, if no edge comes before."""
+        due = []
+        spell = self._spell
+        if spell is not None:
+            if spell.end_ns is None:
+                if not spell.void and spell.stuck is None:
+                    due.append(spell.start_ns + self._limits.max_break + JAM_PATIENCE)
+            elif not spell.closed:
+                due.append(spell.end_ns + self._limits.min_clear)
+        if self.beam is Beam.FLICKER:
+            due.append(self._calm_ns)
+        return min(due, default=None)
+
+    def certain(self) -> Detection | None:
+        """Return the token that the latest spell will be if its beam now stays clear, once it must become one."""
+        spell = self._spell
+        if spell is None or spell.told or spell.end_ns is None:
+            return None
+        width = spell.end_ns - spell.start_ns
+        return (
+            Detection(spell.start_ns, width, self._flags(spell, set())) if width >= self._limits.min_break else None
+        )
+
+    def resync(self, at_ns: int, dark: bool) -> list[Event]:
+        """Take a level that was read, and that no edge has led to: a missed edge, and never a token of its own."""
+        if dark == self._dark:
+            return []
+        at_ns = self._last_ns = max(at_ns, self._last_ns)
+        events: list[Event] = []
+        self._run(at_ns, 0, events)
+        self.missed_edges += 1
+        events.append(MissedEdge(at_ns, dark))
+        self._dark = dark
+        spell = self._spell
+        if spell is not None and not spell.told:
+            spell.missed = True
+            spell.end_ns = at_ns if spell.end_ns is None else spell.end_ns
+            self._close(spell, spell.end_ns, events)
+        self._settle(events)
+        if dark:
+            self._spell = _Spell(at_ns, told=True, void=True, stuck=Beam.DARK)
+            self._show(Beam.DARK, events)
+        else:
+            self._spell = None
+            self._show(Beam.UNPROVED, events)
+        return events
+
+    def _darken(self, at_ns: int, repeated: bool, missed: bool, events: list[Event]) -> None:
+        spell = self._spell
+        if repeated:
+            if spell is not None:
+                spell.missed |= missed
+            return
+        if spell is not None and spell.end_ns is not None and at_ns - spell.end_ns < self._limits.min_clear:
+            spell.end_ns = None
+            spell.closed = False
+            if spell.stuck is not None:
+                self._show(spell.stuck, events)
+            self._run(at_ns, 0, events)
+            return
+        self._settle(events)
+        self._spell = _Spell(at_ns)
+        self._starts.append(at_ns)
+        while self._starts[0] <= at_ns - SECOND:
+            self._starts.popleft()
+        if len(self._starts) > self._limits.flicker:
+            self._starts.popleft()
+            self._calm_ns = at_ns + SECOND
+        if at_ns < self._calm_ns:
+            self._spell.told = self._spell.void = True
+            self._show(Beam.FLICKER, events)
+
+    def _clear(self, at_ns: int, repeated: bool, missed: bool, events: list[Event]) -> None:
+        spell = self._spell
+        if spell is None:
+            return
+        if repeated:
+            if spell.end_ns is None or at_ns - spell.end_ns >= self._limits.min_clear:
+                return
+            spell.missed |= missed
+            spell.closed = False
+        spell.end_ns = at_ns
+
+    def _run(self, now_ns: int, patience: int, events: list[Event]) -> None:
+        """Bring the spell and the beam to `now_ns`."""
+        spell = self._spell
+        if spell is not None:
+            if spell.end_ns is None:
+                if (
+                    not spell.void
+                    and spell.stuck is None
+                    and now_ns - spell.start_ns >= self._limits.max_break + patience
+                ):
+                    self._jam(spell, now_ns, events)
+            elif not spell.closed and now_ns - spell.end_ns >= self._limits.min_clear:
+                self._close(spell, spell.end_ns, events)
+        if self.beam is Beam.FLICKER and now_ns >= self._calm_ns:
+            if self._dark and spell is not None:
+                spell.stuck = Beam.JAMMED
+                self._show(Beam.JAMMED, events)
+            else:
+                self._show(Beam.CLEAR, events)
+
+    def _jam(self, spell: _Spell, now_ns: int, events: list[Event]) -> None:
+        spell.stuck = Beam.JAMMED
+        if not spell.told:
+            spell.told = True
+            events.append(Detection(spell.start_ns, now_ns - spell.start_ns, self._flags(spell, {Flag.JAM})))
+        self._show(Beam.JAMMED, events)
+
+    def _close(self, spell: _Spell, end_ns: int, events: list[Event]) -> None:
+        spell.closed = True
+        width = end_ns - spell.start_ns
+        if not spell.told and width >= self._limits.min_break:
+            spell.told = True
+            events.append(Detection(spell.start_ns, width, self._flags(spell, set())))
+        if self.beam in (Beam.JAMMED, Beam.DARK):
+            self._show(Beam.CLEAR, events)
+
+    def _settle(self, events: list[Event]) -> None:
+        """Give up the spell for a later one: from here on nothing can lengthen it."""
+        spell = self._spell
+        if spell is not None and not spell.told and spell.end_ns is not None:
+            self._glitches += 1
+            events.append(Glitch(spell.start_ns, spell.end_ns - spell.start_ns))
+
+    def _flags(self, spell: _Spell, flags: set[Flag]) -> frozenset[Flag]:
+        if spell.missed:
+            flags.add(Flag.MISSED_EDGE)
+        band, end_ns = self._limits.band, spell.end_ns
+        if band is not None and end_ns is not None and Flag.JAM not in flags and end_ns - spell.start_ns > band:
+            flags.add(Flag.OVERLAP)
+        return frozenset(flags)
+
+    def _show(self, beam: Beam, events: list[Event]) -> None:
+        if beam is not self.beam:
+            self.beam = beam
+            events.append(BeamChanged(beam))
+
+
+WIDTH_NS = 12 * MS
+"""How long a token of the simulation keeps its beam dark: a bead of 8 mm on a slope of 25 degrees."""
+
+
+def simulate(limits: Limits, now_ns: int) -> Detection:
+    """Return the token that a counter makes of one clean spell that is just over."""
+    width = max(limits.min_break, min(WIDTH_NS, limits.max_break - 1))
+    counter = Counter(limits, False, now_ns - width)
+    counter.feed(Edge(now_ns - width, True))
+    counter.feed(Edge(now_ns, False))
+    (counted,) = counter.advance(now_ns + limits.min_clear)
+    assert isinstance(counted, Detection)
+    return counted

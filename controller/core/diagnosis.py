@@ -1,0 +1,321 @@
+"""What is wrong with a beam, told apart by what its edges looked like: codes with facts, never words.
+
+Pure: no clock, no IO. Times are integer nanoseconds of one monotonic clock. It draws conclusions, and changes nothing
+in what is counted.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import median
+from typing import TypeAlias
+
+from controller.core.counting import MS, SECOND, BeamChanged, Counter, Detection, Event, Glitch, Limits, MissedEdge
+from templo.contract import Beam, Flag, God
+
+REMEMBERED = 64
+TOGETHER_NS = 100 * MS
+"""Beams that go dark within this of each other have one cause: what feeds them both."""
+
+RECENT_NS = 600 * SECOND
+"""For how long a flicker that is over is still told."""
+
+_FEW = 4
+_ENOUGH = 8
+_TWICE = 1.7
+"""A spell so many times as wide as the middle one was two tokens, where no band was learned."""
+
+Facts: TypeAlias = Mapping[str, int | float]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong, or that nothing has proved right yet, with what was seen of it."""
+
+    code: str
+    facts: Facts = field(default_factory=dict)
+
+    def told(self) -> dict[str, object]:
+        """Return it as a reply carries it."""
+        return {"code": self.code, **self.facts}
+
+
+DEAF = Finding("deaf", {"unheard": 1})
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a receiver answered its emitter: dark while it was lit, dark while it was not, and whether edges came."""
+
+    lit_dark: bool
+    unlit_dark: bool
+    heard: bool
+
+
+class Observed:
+    """What was seen of one beam since the daemon started."""
+
+    def __init__(self, dark: bool, since_ns: int) -> None:
+        """Begin with the level at the start."""
+        self.edges = 0
+        self.tokens = 0
+        self.jams = 0
+        self.overlaps = 0
+        self.glitches = 0
+        self.missed = 0
+        self.unheard = 0
+        self.chatters = 0
+        self.chatter_ns: int | None = None
+        """When the beam last went dark more often in a second than tokens can make it, merged spells included."""
+        self.blinks = 0
+        """Short bright spells between long dark ones: what a token is to a beam of the wrong polarity."""
+        self.widths: deque[int] = deque(maxlen=REMEMBERED)
+        self.grazes: deque[int] = deque(maxlen=REMEMBERED)
+        self.starts: deque[int] = deque(maxlen=REMEMBERED)
+        self.dark_since_ns: int | None = since_ns if dark else None
+        self.healed_ns: int | None = None
+        """When an edge was heard again after levels that none had led to."""
+        self._edge_ns = since_ns
+        self._dark = dark
+        self._long_dark = dark
+        self._since_heard = 0
+
+    def deadline(self, now_ns: int) -> int | None:
+        """Return when something else is to be said of this beam by time alone."""
+        due = [self.chatter_ns + SECOND, self.chatter_ns + RECENT_NS] if self.chatter_ns is not None else []
+        due += [self.healed_ns + RECENT_NS] if self.healed_ns is not None else []
+        return min((at_ns for at_ns in due if at_ns > now_ns), default=None)
+
+    def chatters_at(self, now_ns: int) -> bool:
+        """Say whether the beam goes dark too often for tokens now, whatever the counter makes of it."""
+        return self.chatter_ns is not None and now_ns - self.chatter_ns < SECOND
+
+    @property
+    def deaf(self) -> bool:
+        """Whether the level changes and no edge was heard since."""
+        return self.unheard > 0 and self._since_heard == 0
+
+    def edge(self, at_ns: int, dark: bool, limits: Limits) -> None:
+        """Take an edge that was heard."""
+        if self.deaf:
+            self.healed_ns = at_ns
+        self.edges += 1
+        self._since_heard += 1
+        lasted = at_ns - self._edge_ns
+        if dark == self._dark:
+            self._edge_ns = at_ns
+            return
+        if dark:
+            self.starts.append(at_ns)
+            most = min(limits.flicker, REMEMBERED - 1)
+            if len(self.starts) > most and at_ns - self.starts[-1 - most] < SECOND:
+                self.chatters += not self.chatters_at(at_ns)
+                self.chatter_ns = at_ns
+            if self._long_dark and limits.min_break <= lasted < limits.max_break:
+                self.blinks += 1
+            self.dark_since_ns = at_ns
+        else:
+            self._long_dark = lasted >= limits.max_break or self.edges == 1
+            self.dark_since_ns = None
+        self._edge_ns, self._dark = at_ns, dark
+
+    def level(self, at_ns: int, dark: bool) -> None:
+        """Take a level that was read, and that no edge had led to."""
+        self.unheard += 1
+        self._since_heard = 0
+        self._edge_ns, self._dark = at_ns, dark
+        self.dark_since_ns = at_ns if dark else None
+
+    def event(self, event: Event, now_ns: int) -> None:
+        """Take what the counter made of the edges."""
+        match event:
+            case Detection(_, width_ns, flags):
+                self.tokens += 1
+                self.jams += Flag.JAM in flags
+                self.overlaps += Flag.OVERLAP in flags
+                if Flag.JAM not in flags:
+                    self.widths.append(width_ns)
+            case Glitch(_, width_ns):
+                self.glitches += 1
+                self.grazes.append(width_ns)
+            case MissedEdge():
+                self.missed += 1
+            case BeamChanged(beam):
+                if beam is Beam.FLICKER and not self.chatters_at(now_ns):
+                    self.chatters += 1
+                    self.chatter_ns = now_ns
+
+    def told(self) -> dict[str, object]:
+        """Return what was counted, and the widths, for a person who looks."""
+        widths = sorted(self.widths)
+        return {
+            "edges": self.edges,
+            "tokens": self.tokens,
+            "glitches": self.glitches,
+            "missed_edges": self.missed,
+            "jams": self.jams,
+            "overlaps": self.overlaps,
+            "widths_ms": {
+                "number": len(widths),
+                "lowest": _ms(widths[0]),
+                "middle": _ms(median(widths)),
+                "highest": _ms(widths[-1]),
+            }
+            if widths
+            else None,
+        }
+
+
+def diagnose(
+    observed: Mapping[God, Observed],
+    beams: Mapping[God, Beam],
+    limits: Limits,
+    now_ns: int,
+    answers: Mapping[God, Answer] | None = None,
+) -> dict[God, tuple[Finding, ...]]:
+    """Return what is wrong with each beam, what most needs a hand first; nothing for a beam that is well.
+
+    What a switched emitter proved (`answers`, of the beams where nothing has moved since) stands in place of what
+    could only be guessed from a level.
+    """
+    together = _together(observed, beams, now_ns)
+    found = {}
+    for god in God:
+        slot = _slot(observed[god], beams[god], limits, now_ns, together)
+        if answers is not None and god in answers:
+            proved = proof(answers[god])
+            slot = ([] if proved is None else [proved]) + [each for each in slot if each.code not in _GUESSED]
+        found[god] = tuple(slot)
+    return found
+
+
+def selftest(
+    counters: Mapping[God, Counter],
+    observed: Mapping[God, Observed],
+    answers: Mapping[God, Answer] | None,
+    limits: Limits,
+    now_ns: int,
+    ailment: Finding | None = None,
+) -> dict[God, dict[str, object]]:
+    """Return what each beam reads, what was seen of it and what is wrong, as a reply carries it.
+
+    An `ailment` of the board that counts, or of its cable, comes before everything.
+    """
+    found = diagnose(observed, {god: counter.beam for god, counter in counters.items()}, limits, now_ns, answers)
+    before = () if ailment is None else (ailment,)
+    return {
+        god: {
+            "reads": "dark" if counter.dark else "clear",
+            "beam": counter.beam,
+            "proof": None if answers is None or god not in answers else proof(answers[god]) is None,
+            **observed[god].told(),
+            "findings": [finding.told() for finding in (*before, *found[god])],
+        }
+        for god, counter in counters.items()
+    }
+
+
+_GUESSED = ("dark", "blocked", "both_dark", "reversed", "unproved", "deaf")
+
+
+def proof(answer: Answer) -> Finding | None:
+    """Return what a switched emitter proves to be wrong with its receiver, if anything.
+
+    Switched off it must read dark, switched on clear, and both changes must be heard.
+    """
+    match answer:
+        case Answer(False, True, True):
+            return None
+        case Answer(False, True, False):
+            return DEAF
+        case Answer(True, False):
+            return Finding("reversed")
+        case Answer(True, True):
+            return Finding("no_light")
+    return Finding("no_answer")
+
+
+def _together(observed: Mapping[God, Observed], beams: Mapping[God, Beam], now_ns: int) -> str | None:
+    """Return what both beams have at once, which no token and no single plug could do."""
+    if all(beams[god] is Beam.FLICKER or observed[god].chatters_at(now_ns) for god in God):
+        return "weak_supply"
+    since = [each.dark_since_ns for each in observed.values()]
+    if all(beam in (Beam.DARK, Beam.JAMMED) for beam in beams.values()) and not any(
+        _reversed(each) for each in observed.values()
+    ):
+        known = [at_ns for at_ns in since if at_ns is not None]
+        if len(known) == len(since) and max(known) - min(known) <= TOGETHER_NS:
+            return "both_dark"
+    return None
+
+
+def _slot(seen: Observed, beam: Beam, limits: Limits, now_ns: int, together: str | None) -> list[Finding]:
+    found: list[Finding] = []
+    if seen.deaf:
+        found.append(Finding("deaf", {"unheard": seen.unheard}))
+    flickers = beam is Beam.FLICKER or seen.chatters_at(now_ns)
+    if flickers:
+        found.append(Finding(together or "flicker", {"per_s": _rate(seen)}))
+    elif _reversed(seen):
+        found.append(Finding("reversed", {"blinks": seen.blinks}))
+    elif beam in (Beam.DARK, Beam.JAMMED) and not seen.deaf:
+        since_s = round((now_ns - seen.dark_since_ns) / SECOND) if seen.dark_since_ns is not None else 0
+        code = together or ("dark" if beam is Beam.DARK else "blocked")
+        found.append(Finding(code, {"for_s": since_s, "tokens": seen.tokens}))
+    elif seen.chatter_ns is not None and now_ns - seen.chatter_ns < RECENT_NS:
+        ago_s = round((now_ns - seen.chatter_ns) / SECOND)
+        found.append(Finding("flickered", {"times": seen.chatters, "ago_s": ago_s}))
+    # What flicker makes looks like tokens that hop and overlap; only a beam that never did says anything of tokens.
+    if not seen.chatters:
+        if seen.glitches >= _FEW and 5 * seen.glitches >= seen.tokens + seen.glitches:
+            widest = _ms(max(seen.grazes))
+            found.append(Finding("hop", {"glitches": seen.glitches, "tokens": seen.tokens, "widest_ms": widest}))
+        found += _widths(seen, limits)
+    if not seen.deaf and seen.healed_ns is not None and now_ns - seen.healed_ns < RECENT_NS:
+        found.append(
+            Finding("was_deaf", {"unheard": seen.unheard, "ago_s": round((now_ns - seen.healed_ns) / SECOND)})
+        )
+    if seen.missed > seen.unheard:
+        found.append(Finding("missed_edges", {"missed": seen.missed - seen.unheard}))
+    if beam is Beam.UNPROVED and not seen.deaf:
+        found.append(Finding("unproved"))
+    return found
+
+
+def _widths(seen: Observed, limits: Limits) -> list[Finding]:
+    """Tell single overlaps from a band that does not fit these tokens at all."""
+    widths = list(seen.widths)
+    if not widths:
+        return []
+    middle = median(widths)
+    if limits.band is None:
+        wide = sum(width > _TWICE * middle for width in widths) if len(widths) >= _ENOUGH else 0
+        return [Finding("overlap", {"overlaps": wide, "tokens": len(widths)})] if wide else []
+    wide = sum(width > limits.band for width in widths)
+    narrow = sum(width < limits.narrow for width in widths) if limits.narrow is not None else 0
+    if len(widths) >= _FEW and 2 * (wide + narrow) >= len(widths):
+        facts: Facts = {
+            "outside": wide + narrow,
+            "tokens": len(widths),
+            "middle_ms": _ms(middle),
+            "band_ms": _ms(limits.band),
+            "narrow_ms": _ms(limits.narrow or 0),
+        }
+        return [Finding("outside_band", facts)]
+    return [Finding("overlap", {"overlaps": wide, "tokens": len(widths)})] if wide else []
+
+
+def _reversed(seen: Observed) -> bool:
+    return seen.blinks >= 2 and seen.blinks > len(seen.widths)
+
+
+def _rate(seen: Observed) -> int:
+    if len(seen.starts) < 2:
+        return 0
+    return round((len(seen.starts) - 1) * SECOND / max(1, seen.starts[-1] - seen.starts[0]))
+
+
+def _ms(width_ns: float) -> float:
+    return round(width_ns / MS, 3)

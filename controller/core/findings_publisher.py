@@ -1,0 +1,94 @@
+"""When a temple says what is wrong with its beams: at once where it is new, seldom where only its facts are.
+
+It decides and hands over; it diagnoses nothing. Times are integer nanoseconds of one monotonic clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from controller.core.counting import SECOND
+from controller.core.diagnosis import Observed
+from controller.core.ports import MessageSink
+from templo import contract
+from templo.contract import God
+
+LOOK_NS = SECOND // 4
+"""How often what is wrong is worked out, at the most: tokens may fall fifty times a second."""
+
+FACTS_NS = 5 * SECOND
+"""How often news are published that name nothing new."""
+
+_TIMED = frozenset({"for_s", "ago_s"})
+"""Facts that grow by themselves: whoever reads a message reckons on from its `at`."""
+
+_Gist: TypeAlias = tuple[object, ...]
+
+
+class FindingsPublisher:
+    """Publishes findings through an outlet, retained."""
+
+    def __init__(self, outlet: MessageSink) -> None:
+        """Begin disconnected."""
+        self._outlet = outlet
+        self._up = False
+        self._told: contract.Findings | None = None
+        self._told_ns = 0
+        self._look_ns = 0
+        self._seen: object = None
+        self._due_ns: int | None = None
+
+    def connected(self) -> None:
+        """Say it anew: a broker may have forgotten what it retained."""
+        self._up = True
+        self._told = self._seen = None
+        self._look_ns = 0
+
+    def disconnected(self) -> None:
+        """Say nothing until connected."""
+        self._up = False
+
+    def tell(
+        self, seen: object, findings: Callable[[], contract.Findings], observed: Iterable[Observed], now_ns: int
+    ) -> None:
+        """Publish what is wrong now, where that is news and not too soon.
+
+        `seen` stands for all that findings follow from, beside the time: while it is the same nothing is worked out.
+        """
+        if not self._up or (seen == self._seen and (self._due_ns is None or now_ns < self._due_ns)):
+            return
+        if now_ns < self._look_ns:
+            self._due_ns = self._look_ns
+            return
+        self._look_ns, self._seen = now_ns + LOOK_NS, seen
+        due = [at_ns for each in observed if (at_ns := each.deadline(now_ns)) is not None]
+        now = findings()
+        if self._told is None or _codes(now) != _codes(self._told):
+            self._publish(now, now_ns)
+        elif _facts(now) != _facts(self._told):
+            if now_ns >= self._told_ns + FACTS_NS:
+                self._publish(now, now_ns)
+            else:
+                due.append(self._told_ns + FACTS_NS)
+        self._due_ns = min(due, default=None)
+
+    def deadline(self) -> int | None:
+        """Return when `tell` will have something to say by time alone."""
+        return self._due_ns if self._up else None
+
+    def _publish(self, findings: contract.Findings, now_ns: int) -> None:
+        if self._outlet.publish(findings, retain=True):
+            self._told, self._told_ns = findings, now_ns
+
+
+def _codes(of: contract.Findings) -> _Gist:
+    """Return what is always news."""
+    codes = (tuple(each.code for each in of.beams[god]) for god in God)
+    return (of.session, of.emitters, tuple(sorted(of.limits.items())), *codes)
+
+
+def _facts(of: contract.Findings) -> _Gist:
+    """Return what is news after a while."""
+    every = (tuple(each.facts.items()) for god in God for each in of.beams[god])
+    return tuple(tuple(fact for fact in facts if fact[0] not in _TIMED) for facts in every)

@@ -1,0 +1,162 @@
+"""What reaches the pipeline's queue: edges, levels, tokens of boards, broker events, and requests with a callback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from controller.core.commands import Result
+from controller.core.counting import Detection
+from controller.core.diagnosis import Finding
+from templo import contract
+from templo.contract import Beam, God
+
+
+class EdgeSeen(NamedTuple):
+    """An edge of one slot's beam."""
+
+    god: God
+    at_ns: int
+    dark: bool
+
+
+class LevelRead(NamedTuple):
+    """A level that was read, and that the edges heard so far do not lead to."""
+
+    god: God
+    at_ns: int
+    dark: bool
+
+
+class BoardHello(NamedTuple):
+    """A board that counts by itself has said who it is; `respond` gets the place up to which its tokens are recorded.
+
+    `otherwise` is where one goes on whose tokens were never taken here.
+    """
+
+    board: str
+    otherwise: BoardCursor
+    respond: Callable[[BoardCursor], None]
+
+
+class BoardToken(NamedTuple):
+    """A token that a board counted, with its place in the board's own count; `fell_ns` says how fresh it is."""
+
+    god: God
+    counted: Detection
+    board: str
+    mark: BoardCursor
+    fell_ns: int
+
+
+class BoardStatus(NamedTuple):
+    """How a slot is, by the board that counts it."""
+
+    god: God
+    beam: Beam
+    dark: bool
+    glitches: int
+    missed: int
+    at_ns: int
+
+
+class BoardFault(NamedTuple):
+    """What is wrong with the board or its cable, or None again."""
+
+    finding: Finding | None
+    at_ns: int
+
+
+class DropRequest(NamedTuple):
+    """A request for tokens in one slot; `respond` gets the result once they are recorded."""
+
+    god: God
+    times: int
+    spacing_ns: int
+    test: bool
+    respond: Callable[[Result], None]
+
+
+class DismissRequest(NamedTuple):
+    """A request to dismiss a notice that a person has dealt with."""
+
+    code: str
+    respond: Callable[[Result], None]
+
+
+class StatusRequest(NamedTuple):
+    """A request for the temple's status."""
+
+    respond: Callable[[Result], None]
+
+
+class SelftestRequest(NamedTuple):
+    """A request for what each beam reads and what is wrong with it."""
+
+    respond: Callable[[Result], None]
+
+
+class CalibrationRequest(NamedTuple):
+    """A request to measure a number of known tokens in one slot, or the yes or no (`keep`) to what they proposed."""
+
+    god: God
+    number: int | None
+    keep: bool | None
+    respond: Callable[[Result], None]
+
+
+class Stop(NamedTuple):
+    """The end of the queue."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerConnected:
+    """The broker took us in: whatever was sent before is to be sent again."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerDisconnected:
+    """The connection is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageReceived:
+    """A companion's message that kept to the contract."""
+
+    message: contract.Ack | contract.Command | contract.Status
+
+
+@dataclass(frozen=True, slots=True)
+class StatusGarbled:
+    """Something that is no status lies where this temple's status belongs, and hides it from whoever comes."""
+
+
+LinkEvent: TypeAlias = BrokerConnected | BrokerDisconnected | MessageReceived | StatusGarbled
+
+
+class BoardCursor(NamedTuple):
+    """Up to where a board's tokens are known: the number of the last, and how many of them were Huitzilopochtli's.
+
+    `huitzilopochtli` is None where a board was never met before.
+    """
+
+    seq: int
+    huitzilopochtli: int | None
+
+
+PipelineMessage: TypeAlias = (
+    EdgeSeen
+    | LevelRead
+    | BoardHello
+    | BoardToken
+    | BoardStatus
+    | BoardFault
+    | DropRequest
+    | DismissRequest
+    | StatusRequest
+    | SelftestRequest
+    | CalibrationRequest
+    | Stop
+    | LinkEvent
+)

@@ -1,0 +1,134 @@
+"""Whether another temple uses this one's name at the broker, and which of two with one ledger begins a new source.
+
+Pure: no clock, no IO. Times are integer nanoseconds of one monotonic clock.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from controller.core.counting import SECOND
+from templo import contract
+
+PROOFS = 4
+"""How often another session must have taken the place of this one's status before it is believed to be alive."""
+
+WITHIN_NS = 120 * SECOND
+"""Within what time."""
+
+SILENT_NS = 300 * SECOND
+"""How long another temple that is known may be silent; longer than one that gives way stays away."""
+
+ANSWERS = 6
+"""How often within that time this temple publishes its status again because another's took its place."""
+
+PROBE_NS = 45 * SECOND
+"""How often it does so unasked while the name is taken: the other one answers, as long as it is there."""
+
+_TAKEOVER_NS = 3 * SECOND
+"""A will that arrives so soon after a connection was made may be of a temple that this very connection threw out."""
+
+
+class NameWatch:
+    """Watches what lies under this temple's own `status`.
+
+    Laws:
+    - A status of another session proves nothing until this session's own has been there: before that it is of an
+      earlier run. A will that comes with a connection is of a temple that it threw out, else of one that is gone.
+    - A broker that forgot may bring an earlier run back once each time it does. A session is alive that takes the
+      place of this one's status `PROOFS` times within two minutes.
+    - Each answers with its own status, a bounded number of times: so both of two learn of each other, and then rest.
+      A status of a temple that is gone is always answered, for it answers nothing, and would else be the last word.
+    - Of two sessions that use one ledger, the one with the greater id begins a new source, and gives way.
+    """
+
+    def __init__(self, session: str) -> None:
+        """Begin without having seen anything."""
+        self._session = session
+        self._seen_own = False
+        self._in_place = False
+        self._connected_ns = 0
+        self._sightings: deque[tuple[str, int]] = deque(maxlen=PROOFS)
+        self._answers: deque[int] = deque(maxlen=ANSWERS)
+        self._other: contract.Status | None = None
+        self._seen_ns = 0
+        self._probe_ns: int | None = None
+
+    @property
+    def taken(self) -> bool:
+        """Whether another temple is known to use this name."""
+        return self._other is not None
+
+    @property
+    def gives_way(self) -> bool:
+        """Whether this temple is the one of the two that lets the other have the broker."""
+        return self._other is not None and self._session > self._other.session
+
+    def must_renew(self, source: str | None) -> bool:
+        """Say whether the other one uses this ledger's source and this temple has to begin a new one."""
+        return self.gives_way and self._other is not None and source is not None and self._other.source == source
+
+    def connected(self, now_ns: int) -> None:
+        """Begin anew with a broker: what lies there may have been written while this temple was away."""
+        self._connected_ns = now_ns
+        self._in_place = self._seen_own
+
+    def take(self, status: contract.Status, now_ns: int) -> bool:
+        """Take a status that lies under this temple's name; return whether to publish the own one again."""
+        if status.session == self._session:
+            return self._take_own(status)
+        gone = status.state is contract.State.STOPPED or (
+            status.state is contract.State.LOST and now_ns - self._connected_ns > _TAKEOVER_NS
+        )
+        if not self._seen_own:
+            return False
+        was_in_place, self._in_place = self._in_place, False
+        if gone:
+            if self._other is not None and status.session == self._other.session:
+                self._other = self._probe_ns = None
+            return True
+        if was_in_place:
+            self._sightings.append((status.session, now_ns))
+        if (self._other is not None and status.session == self._other.session) or self._proved(
+            status.session, now_ns
+        ):
+            self._other, self._seen_ns = status, now_ns
+            self._probe_ns = now_ns + PROBE_NS if self._probe_ns is None else self._probe_ns
+        return self._may_answer(now_ns)
+
+    def advance(self, now_ns: int) -> bool:
+        """Forget another temple that has been silent for too long; return whether to probe for it now."""
+        if self._probe_ns is None or now_ns < self._probe_ns:
+            return False
+        if self._other is None:
+            self._probe_ns = None
+            return self._may_answer(now_ns)
+        if now_ns - self._seen_ns > SILENT_NS:
+            self._other = self._probe_ns = None
+            return False
+        self._probe_ns = now_ns + PROBE_NS
+        return True
+
+    def deadline(self) -> int | None:
+        """Return when `advance` will have something to do."""
+        return self._probe_ns
+
+    def _take_own(self, status: contract.Status) -> bool:
+        if status.state is contract.State.LOST:
+            # The will of an earlier connection of this run, which the broker gave up only now.
+            in_place, self._in_place = self._in_place, False
+            return in_place
+        self._seen_own = self._in_place = True
+        return False
+
+    def _proved(self, session: str, now_ns: int) -> bool:
+        of_it = [at_ns for name, at_ns in self._sightings if name == session and now_ns - at_ns <= WITHIN_NS]
+        return len(of_it) == PROOFS
+
+    def _may_answer(self, now_ns: int) -> bool:
+        if len(self._answers) == ANSWERS and now_ns - self._answers[0] <= WITHIN_NS:
+            again_ns = self._answers[0] + WITHIN_NS + 1
+            self._probe_ns = again_ns if self._probe_ns is None else min(self._probe_ns, again_ns)
+            return False
+        self._answers.append(now_ns)
+        return True

@@ -1,0 +1,92 @@
+"""Tokens that may not be published yet: kept in order until the ledger holds each one in its final form.
+
+A token that is certain but whose dark spell has not ended is a draft. It is recorded at once, and held back together
+with everything that fell after it until it is counted.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from controller.core.counting import Detection
+from controller.core.messages import BoardCursor
+from controller.core.ports import Ledger, UnnumberedToken
+from templo.contract import Flag, God, Token
+
+
+@dataclass(slots=True, eq=False)
+class PendingToken:
+    """A token that was accepted; `recorded` once the ledger holds it as it is now."""
+
+    token: UnnumberedToken
+    fell_ns: int
+    wished: bool = False
+    """Whether it was counted from edges that no beam gave."""
+    place: tuple[str, BoardCursor] | None = None
+    """Where a board that counts by itself has it."""
+    recorded: Token | None = None
+
+
+class Outbox:
+    """All pending tokens, with at most one draft for each slot."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._pending: deque[PendingToken] = deque()
+        self._drafts: dict[God, PendingToken] = {}
+
+    def add(self, pending: PendingToken) -> None:
+        """Hold back a token that was counted."""
+        self._pending.append(pending)
+
+    def draft(self, god: God, pending: PendingToken) -> None:
+        """Hold back a token that is certain, and may still become wider."""
+        self._drafts[god] = pending
+        self._pending.append(pending)
+
+    def drafted(self, god: God) -> bool:
+        """Say whether the slot has a draft."""
+        return god in self._drafts
+
+    def settle(self, god: God, counted: Detection, flags: frozenset[Flag]) -> bool:
+        """Take what the slot's draft was counted as, its time stays; False where it has none."""
+        if (draft := self._drafts.pop(god, None)) is None:
+            return False
+        draft.fell_ns = counted.start_ns + counted.width_ns
+        token = replace(draft.token, width_ns=counted.width_ns, flags=counted.flags | flags)
+        if token != draft.token:
+            draft.token, draft.recorded = token, None
+        return True
+
+    def settle_all(self) -> None:
+        """Let every draft stay as it is."""
+        self._drafts.clear()
+
+    def renumber(self) -> None:
+        """Record all of them again, as the ledger has begun a new source and numbers them anew."""
+        for pending in self._pending:
+            pending.recorded = None
+
+    def unrecorded(self) -> int:
+        """Return how many the ledger does not hold as they are now."""
+        return sum(pending.recorded is None for pending in self._pending)
+
+    def record(self, ledger: Ledger) -> dict[str, BoardCursor]:
+        """Make all of them durable as they are now, in one commit; return the boards' marks that this covers.
+
+        Raises what the ledger raises; they are then as they were.
+        """
+        boards = {each.place[0]: each.place[1] for each in self._pending if each.place is not None}
+        marks = {board: (mark.seq, mark.huitzilopochtli or 0) for board, mark in boards.items()}
+        recorded = ledger.record([each.token for each in self._pending], marks)
+        for pending, token in zip(self._pending, recorded, strict=True):
+            pending.recorded = token
+        return boards
+
+    def release(self) -> Iterator[tuple[PendingToken, Token]]:
+        """Let go, in order, of what is recorded for good."""
+        drafts = self._drafts.values()
+        while self._pending and self._pending[0] not in drafts and (token := self._pending[0].recorded) is not None:
+            yield self._pending.popleft(), token

@@ -1,0 +1,200 @@
+"""What a temple says of itself, and when: its health, its tokens, its totals.
+
+It decides and hands over; it never connects, counts or records. Times are integer nanoseconds of one monotonic clock.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from controller.core.counting import SECOND
+from controller.core.ports import Ledger, MessageSink
+from controller.core.send_window import AckVerdict, SendWindow
+from templo import contract
+from templo.contract import Beam, God, State, Trouble
+
+NOISE_NS = 5 * SECOND
+"""A beam in the sun glitches a thousand times a second; nobody needs to hear of it as often."""
+
+COUNT_NS = SECOND // 4
+"""The retained totals are for screens: at most four times a second."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who this temple is, for as long as the process lives."""
+
+    temple: str
+    session: str
+    kind: contract.Kind
+    software: str
+    timing: contract.Timing
+
+    def status(
+        self,
+        state: State,
+        beams: Mapping[God, Beam],
+        source: str | None,
+        trouble: Trouble | None = None,
+        notices: tuple[contract.Notice, ...] = (),
+    ) -> contract.Status:
+        """Return the status message that says so."""
+        return contract.Status(
+            state, self.session, self.kind, self.software, self.timing, beams, source, trouble, notices
+        )
+
+    def gone(
+        self,
+        state: State,
+        source: str | None,
+        trouble: Trouble | None = None,
+        notices: tuple[contract.Notice, ...] = (),
+    ) -> contract.Status:
+        """Return the status of a temple whose beams nobody watches any more."""
+        return self.status(state, dict.fromkeys(God, Beam.UNKNOWN), source, trouble, notices)
+
+
+class Publisher:
+    """Tells the broker what it should know, in step with a window of tokens."""
+
+    def __init__(
+        self, outlet: MessageSink, window: SendWindow, totals: Mapping[God, int], totals_before: Mapping[God, int]
+    ) -> None:
+        """Begin disconnected; `totals` are of a lifetime, `totals_before` of what fell before the present source."""
+        self._outlet = outlet
+        self._window = window
+        self.totals = dict(totals)
+        self._before = dict(totals_before)
+        self._up = False
+        self._status: contract.Status | None = None
+        self._counted: int | None = None
+        self._count_ns = 0
+        self._noise: contract.Noise | None = None
+        self._noise_ns = 0
+        self._stale = False
+
+    @property
+    def last_seq(self) -> int:
+        """Up to where there are tokens that may be told."""
+        return self._window.last
+
+    @property
+    def delivered(self) -> int:
+        """Up to where the companion has the tokens."""
+        return self._window.delivered
+
+    def connected(self) -> None:
+        """Say everything anew: a broker may have forgotten what it retained."""
+        self._up = True
+        self._status = None
+        self._counted = None
+        self._noise = None
+        self._noise_ns = 0
+        self._window.connected()
+
+    def republish_status(self) -> None:
+        """Say the status again: something else lies in its place."""
+        self._status = None
+
+    def disconnected(self) -> None:
+        """Say nothing until connected."""
+        self._up = False
+        self._window.disconnected()
+
+    def begin(self, window: SendWindow, totals: Mapping[God, int], totals_before: Mapping[God, int]) -> None:
+        """Take the window and totals of a ledger that could only be opened now."""
+        self._window = window
+        self.totals = dict(totals)
+        self._before = dict(totals_before)
+        if self._up:
+            window.connected()
+
+    def recorded(self, token: contract.Token, fell_ns: int) -> None:
+        """Take note of the next token; it is durable, and nothing will change it."""
+        self._window.recorded(token.seq, fell_ns)
+        self.totals[token.god] += 1
+
+    def acknowledged(self, seq: int, now_ns: int, named: bool = False) -> AckVerdict:
+        """Take the companion's word that everything up to `seq` is stored; `named` if it named that token."""
+        return self._window.acknowledged(seq, now_ns, named)
+
+    def renew(self, totals_before: Mapping[God, int]) -> None:
+        """Go on under a new source, whose tokens are those that were not delivered."""
+        self._before = dict(totals_before)
+        self._window = SendWindow(0, self._window.last - self._window.delivered)
+        self._counted = None
+        if self._up:
+            self._window.connected()
+
+    def resend_unacknowledged(self) -> None:
+        """Send at once what a companion that has just been heard may have missed."""
+        self._window.resend_unacknowledged()
+
+    def resend_from(self, seq: int) -> None:
+        """Count what begins at `seq` as not delivered."""
+        self._window.resend_from(seq)
+
+    def publish_status(self, status: contract.Status) -> None:
+        """Publish a status that is not the one last published."""
+        if status != self._status and self._outlet.publish(status, retain=True):
+            self._status = status
+
+    def publish_noise(self, noise: contract.Noise, now_ns: int) -> None:
+        """Publish what the beams heard beside tokens, where it is news and the last time is a while ago."""
+        if (
+            self._up
+            and noise != self._noise
+            and now_ns >= self._noise_ns
+            and self._outlet.publish(noise, retain=True)
+        ):
+            self._noise = noise
+            self._noise_ns = now_ns + NOISE_NS
+
+    def publish_ledger(self, ledger: Ledger, now_ns: int) -> None:
+        """Publish the tokens that are due, and the totals; raises what reading the ledger raises."""
+        if self._up:
+            if self._counted is None:  # a companion that meets this temple learns by it which tokens are old
+                self._publish_count(ledger, now_ns)
+            self._publish_tokens(ledger, now_ns)
+            self._publish_count(ledger, now_ns)
+
+    def deadline(self) -> int | None:
+        """Return when `publish_ledger` will have something to say by time alone."""
+        if not self._up:
+            return None
+        due = self._window.deadline()
+        if self._stale:
+            return self._count_ns if due is None else min(due, self._count_ns)
+        return due
+
+    def _publish_tokens(self, ledger: Ledger, now_ns: int) -> None:
+        if self._window.silent(now_ns):
+            # What the broker has not even taken is still on its way; the link watches over that.
+            if self._outlet.congested():
+                self._window.wait_on(now_ns)
+                return
+            self._window.send_again()
+        due = self._window.due()
+        if not due:
+            return
+        for token in ledger.after(due.start - 1, len(due)):
+            replayed = self._window.sent(token.seq, now_ns)
+            if not self._outlet.publish(replace(token, replayed=replayed)):
+                self.disconnected()
+                return
+
+    def _publish_count(self, ledger: Ledger, now_ns: int) -> None:
+        self._stale = self.last_seq != self._counted
+        if not self._stale or now_ns < self._count_ns:
+            return
+        self._count_ns = now_ns + COUNT_NS
+        if self._counted is not None and self._outlet.congested():
+            return
+        totals = {god: self.totals[god] - self._before[god] for god in God}
+        if self._outlet.publish(contract.Count(ledger.source, self.last_seq, totals), retain=True):
+            self._counted = self.last_seq
+            self._stale = False

@@ -1,0 +1,152 @@
+"""Which tokens are on their way: sent, and not yet acknowledged by the companion.
+
+Pure: no clock, no IO. It holds numbers, never tokens; times are integer nanoseconds of one monotonic clock.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from enum import Enum, auto
+
+from controller.core.counting import SECOND
+
+
+class AckVerdict(Enum):
+    """What an acknowledgement turned out to be."""
+
+    NEWS = auto()
+    OLD = auto()
+    BEYOND = auto()
+    """It speaks of a token that was never recorded here: this ledger came from a backup."""
+
+
+class SendWindow:
+    """At most `size` tokens in flight, in order, until the companion has them.
+
+    Laws:
+    - ``delivered < everything in flight <= delivered + size``; nothing is sent out of order or beyond `last`.
+    - After a silence everything in flight is sent again, in order, at first after 2 s, then twice as long each time
+      up to 30 s; any news, and every new connection, starts that over.
+    - A token is news (not replayed) at most once: when it is first sent, within 2 s of its fall.
+    - An acknowledgement is believed up to the number that was sent since the window was made, or up to the token that
+      the companion has named. One that speaks of a token that does not exist is `BEYOND` and moves nothing.
+    """
+
+    def __init__(
+        self,
+        delivered: int,
+        last: int,
+        size: int = 20,
+        patience: tuple[int, int] = (2 * SECOND, 30 * SECOND),
+        fresh: int = 2 * SECOND,
+    ) -> None:
+        """Begin disconnected; everything up to `last` fell before now."""
+        self.delivered = delivered
+        self.last = last
+        self._size = size
+        self._patience = patience
+        self._fresh = fresh
+        self._wait = patience[0]
+        self._next = delivered + 1
+        self._highest = last
+        self._sent = delivered
+        self._fell: deque[tuple[int, int]] = deque()
+        self._up = False
+        self._silent_ns: int | None = None
+
+    @property
+    def in_flight(self) -> int:
+        """How many tokens are sent and not acknowledged."""
+        return self._next - 1 - self.delivered
+
+    def recorded(self, seq: int, fell_ns: int) -> None:
+        """Take note of the next token of the ledger that may be told."""
+        self.last = seq
+        self._fell.append((seq, fell_ns))
+        while self._fell[0][1] < fell_ns - self._fresh:
+            self._fell.popleft()
+
+    def connected(self) -> None:
+        """Begin anew with a broker: nothing that was sent before counts as on its way."""
+        self._up = True
+        self._again()
+
+    def disconnected(self) -> None:
+        """Send nothing until connected."""
+        self._up = False
+        self._silent_ns = None
+
+    def resend_unacknowledged(self) -> None:
+        """Send at once what a companion that has just been heard may have missed."""
+        if self._up:
+            self._again()
+
+    def acknowledged(self, seq: int, now_ns: int, named: bool = False) -> AckVerdict:
+        """Take the companion's word that everything up to `seq` is stored.
+
+        `named` says that it gave the id of that token: it was sent then, if only before this process began. A number
+        alone may be from before this process too, whose mark was lost in a crash, or from a ledger that this one is
+        an older copy of: it proves only that what was sent here has arrived, or cannot arrive under its number.
+        """
+        if seq > self.last:
+            return AckVerdict.BEYOND
+        if not named:
+            seq = min(seq, self._sent)
+        if seq <= self.delivered:
+            return AckVerdict.OLD
+        self.delivered = seq
+        self._next = max(self._next, seq + 1)
+        self._wait = self._patience[0]
+        self._silent_ns = now_ns + self._wait if self.in_flight else None
+        return AckVerdict.NEWS
+
+    def resend_from(self, seq: int) -> None:
+        """Count `seq` and what follows as not delivered, and send it again."""
+        self.delivered = min(self.delivered, seq - 1)
+        self._again()
+
+    def silent(self, now_ns: int) -> bool:
+        """Say whether the companion has been silent for too long over what is in flight."""
+        return self._up and self._silent_ns is not None and now_ns >= self._silent_ns
+
+    def send_again(self) -> None:
+        """Give up waiting: what is in flight is due again, and the next silence may be longer."""
+        self._wait = min(2 * self._wait, self._patience[1])
+        self._next = self.delivered + 1
+        self._silent_ns = None
+
+    def wait_on(self, now_ns: int) -> None:
+        """Be patient once more: what is in flight has not left the broker's door."""
+        self._silent_ns = now_ns + self._wait
+
+    def due(self) -> range:
+        """Return the numbers that may be sent now."""
+        if not self._up:
+            return range(0)
+        return range(self._next, min(self.last, self.delivered + self._size) + 1)
+
+    def sent(self, seq: int, now_ns: int) -> bool:
+        """Note that `seq`, the first one due, is being sent; return whether it is a replay."""
+        if seq != self._next:
+            raise ValueError(f"token {seq} is sent; expected {self._next}, the first one due")
+        if self._silent_ns is None:
+            self._silent_ns = now_ns + self._wait
+        self._next = seq + 1
+        self._sent = max(self._sent, seq)
+        replayed = seq <= self._highest or not self._is_fresh(seq, now_ns)
+        self._highest = max(self._highest, seq)
+        return replayed
+
+    def deadline(self) -> int | None:
+        """Return when the silence will have lasted too long."""
+        return self._silent_ns if self._up else None
+
+    def _again(self) -> None:
+        self._next = self.delivered + 1
+        self._wait = self._patience[0]
+        self._silent_ns = None
+
+    def _is_fresh(self, seq: int, now_ns: int) -> bool:
+        while self._fell and self._fell[0][0] < seq:
+            self._fell.popleft()
+        return bool(self._fell) and self._fell[0][0] == seq and now_ns - self._fell[0][1] <= self._fresh

@@ -1,0 +1,135 @@
+"""Both slots of a temple as they stand: their counters, what was observed of their beams, and what that comes to.
+
+No clock and no IO, but for the emitters that `prove` may switch. What the counters find is handed back and acted on
+elsewhere. Times are integer nanoseconds of one monotonic clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import TypeAlias
+
+from controller.core.counting import SECOND, Counter, Edge, Event, Limits
+from controller.core.diagnosis import Answer, Finding, Observed, diagnose, proof, selftest
+from controller.core.learned_limits import shown
+from controller.core.ports import Level
+from templo import contract
+from templo.contract import Beam, Emitters, God
+
+ALARMING = (Beam.JAMMED, Beam.DARK, Beam.FLICKER)
+"""How a beam is while its slot scores nothing."""
+
+QUIET_NS = SECOND
+"""How long no beam may have changed before the emitters are switched, which hides what falls meanwhile."""
+
+Found: TypeAlias = list[tuple[God, list[Event]]]
+"""What the counters found, in the order in which it is to be acted on."""
+
+
+class Slots:
+    """The slots' counters, and all that is known of their beams beside."""
+
+    def __init__(
+        self,
+        counters: Mapping[God, Counter],
+        levels: Mapping[God, Level],
+        limits: Limits,
+        prove: Callable[[], Mapping[God, Answer] | None],
+        emitters: Emitters,
+    ) -> None:
+        """Begin with the levels at the start, and with the answers of those emitters that were switched then."""
+        self.counters = counters
+        self.limits = limits
+        self._prove = prove
+        self._emitters = emitters
+        self._observed = {god: Observed(at.dark, at.at_ns) for god, at in levels.items()}
+        self._answers = {god: at.answer for god, at in levels.items() if at.answer is not None}
+        """What the emitters proved, of the beams where nothing has moved since."""
+
+    def hear(self, god: God, at_ns: int, dark: bool) -> Found:
+        """Take an edge; what fell through the other slot before it comes first, however late all of it is heard."""
+        self._answers.pop(god, None)
+        self._observed[god].edge(at_ns, dark, self.limits)
+        others = [(other, self.counters[other].advance(at_ns)) for other in self.in_order() if other is not god]
+        return [*others, (god, self.counters[god].feed(Edge(at_ns, dark)))]
+
+    def read(self, god: God, at_ns: int, dark: bool) -> Found:
+        """Take a level that was read, and that no edge has led to."""
+        self._answers.pop(god, None)
+        self._observed[god].level(at_ns, dark)
+        return [(god, self.counters[god].resync(at_ns, dark))]
+
+    def advance(self, now_ns: int) -> Found:
+        """Draw what follows from time alone."""
+        return [(god, self.counters[god].advance(now_ns)) for god in self.in_order()]
+
+    def note(self, god: God, event: Event, now_ns: int) -> None:
+        """Let what a counter made of the edges be part of what is observed."""
+        self._observed[god].event(event, now_ns)
+
+    def learn(self, limits: Limits) -> None:
+        """Count by other limits from now on."""
+        self.limits = limits
+        for counter in self.counters.values():
+            counter.learn(limits)
+
+    def in_order(self) -> list[God]:
+        """Return the slots, the one first whose last edge is the earlier."""
+        return sorted(self.counters, key=lambda god: self.counters[god].last_ns)
+
+    def beams(self) -> dict[God, Beam]:
+        """Return how each beam is."""
+        return {god: counter.beam for god, counter in self.counters.items()}
+
+    def glitches(self) -> dict[God, int]:
+        """Return how many spells in each slot were too short for a token."""
+        return {god: counter.glitches for god, counter in self.counters.items()}
+
+    def missed_edges(self) -> dict[God, int]:
+        """Return how many edges of each slot were never heard."""
+        return {god: counter.missed_edges for god, counter in self.counters.items()}
+
+    def observed(self) -> Iterable[Observed]:
+        """Return what was observed of each beam."""
+        return self._observed.values()
+
+    def quiet(self, now_ns: int) -> bool:
+        """Say whether the emitters may be switched: no beam has changed for a second."""
+        return all(now_ns - counter.last_ns >= QUIET_NS for counter in self.counters.values())
+
+    def prove(self) -> Found:
+        """Switch the emitters, where they can be, and return what that proved; it takes a fifth of a second."""
+        found: Found = []
+        for god, answer in (self._prove() or {}).items():
+            self._answers[god] = answer
+            if proof(answer) is None:
+                found.append((god, self.counters[god].prove()))
+        return found
+
+    def selftest(self, now_ns: int, quiet: bool, ailment: Finding | None) -> dict[str, object]:
+        """Return what each beam reads, what was seen of it and what is wrong, what needs a hand first."""
+        return {
+            "limits": shown(self.limits),
+            "emitters": self._emitters if quiet or self._emitters is Emitters.FIXED else "busy",
+            "beams": selftest(self.counters, self._observed, self._answers, self.limits, now_ns, ailment),
+        }
+
+    def findings(self, session: str, at: datetime, now_ns: int, ailment: Finding | None) -> contract.Findings:
+        """Return what is wrong with the beams as far as anybody can tell without touching them."""
+        found = diagnose(self._observed, self.beams(), self.limits, now_ns, self._answers)
+        before = () if ailment is None else (ailment,)
+        return contract.Findings(
+            session=session,
+            at=at,
+            emitters=self._emitters,
+            limits=shown(self.limits),
+            beams={
+                god: tuple(contract.Finding(each.code, each.facts) for each in (*before, *found[god])) for god in God
+            },
+        )
+
+    def seen(self) -> object:
+        """Return all that `findings` follow from, beside the time."""
+        edges = tuple((each.edges, each.unheard) for each in self._observed.values())
+        return (edges, tuple(self.beams().values()), self.limits, tuple(self._answers.items()))

@@ -1,0 +1,251 @@
+"""A scenario run as fast as it can: the temple's own counting, ledger and window, on a clock that only jumps.
+
+Nothing here waits, connects or looks at the time. The broker is one that takes everything while it is there, and the
+companion behind it stores and acknowledges at once. Edges are heard the moment they happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from controller.adapters.sqlite_ledger import Ledger
+from controller.core.counting import SECOND, Limits
+from controller.core.diagnosis import DEAF, Answer, proof
+from controller.core.level_watch import WATCH_S, LevelWatch
+from controller.core.messages import (
+    BrokerConnected,
+    BrokerDisconnected,
+    EdgeSeen,
+    LevelRead,
+    MessageReceived,
+    PipelineMessage,
+    Stop,
+)
+from controller.core.pipeline import Pipeline
+from controller.core.ports import Clock, Level, answered
+from controller.core.publisher import Identity
+from controller.simulation.parser import Script
+from controller.simulation.timeline import BrokerCut, Change, Moment, Restart, expand
+from templo import __version__, contract
+from templo.contract import God, Kind, Timing
+
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+_WATCH_NS = round(WATCH_S * SECOND)
+_BEGIN_NS = 1000 * SECOND
+_RESTING_NS = 40 * SECOND
+"""How long after the end a silence may last before the ledger's last tokens are sent again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a rehearsal came to: what fell, what was recorded and what a companion holds, and how the temple is."""
+
+    fell: Mapping[God, int]
+    tokens: tuple[contract.Token, ...]
+    delivered: frozenset[int]
+    lasted_ns: int
+    selftest: Mapping[str, object]
+    complaints: tuple[str, ...]
+    """Where it differs from what the file expects."""
+
+    def counted(self, god: God) -> int:
+        """Return how many tokens of a slot were recorded."""
+        return sum(token.god is god for token in self.tokens)
+
+    def told(self) -> dict[str, object]:
+        """Return it as a JSON object."""
+        return {
+            "fell": dict(self.fell),
+            "counted": {god: self.counted(god) for god in God},
+            "recorded": len(self.tokens),
+            "delivered": len(self.delivered),
+            "selftest": dict(self.selftest),
+            "complaints": list(self.complaints),
+        }
+
+    def findings(self, god: God) -> tuple[Mapping[str, object], ...]:
+        """Return what the temple says of a slot's beam at the end."""
+        return findings(self.selftest, god)
+
+
+def findings(selftest: Mapping[str, object], god: God) -> tuple[Mapping[str, object], ...]:
+    """Return what a self-test found of one beam."""
+    beams = selftest["beams"]
+    assert isinstance(beams, dict)
+    return tuple(beams[god]["findings"])
+
+
+class _Companion:
+    """A broker that takes everything while it is there, and behind it a companion that keeps and acknowledges."""
+
+    def __init__(self) -> None:
+        self.up = True
+        self.kept: dict[int, str] = {}
+        self.acks: list[contract.Ack] = []
+
+    def publish(self, message: contract.Message, *, retain: bool = False) -> bool:
+        if self.up and isinstance(message, contract.Token):
+            self.kept.setdefault(message.seq, message.token)
+            self.acks.append(contract.Ack(message.source, message.seq))
+        return self.up
+
+    def congested(self) -> bool:
+        return False
+
+
+class _Stage:
+    """One run of a script: the beams' levels, the clock, and the temple that may be restarted."""
+
+    def __init__(self, script: Script, limits: Limits, path: Path, new_id: Callable[[], str]) -> None:
+        self._limits = script.limits(limits)
+        self._path = path
+        self._new_id = new_id
+        self.timeline = expand(script)
+        self._levels = dict(self.timeline.dark)
+        self._now_ns = self._back_ns = _BEGIN_NS
+        self.companion = _Companion()
+        self._awake = False
+        self._pipeline: Pipeline | None = self._start()
+        self._watch = LevelWatch()
+
+    def play(self) -> Mapping[str, object]:
+        """Play it to its end, and return what a self-test says then."""
+        due = _BEGIN_NS + _WATCH_NS
+        for moment in self.timeline.moments:
+            at_ns = _BEGIN_NS + moment.at_ns
+            while due <= at_ns:
+                self._pass_to(due)
+                self._check_levels()
+                due += _WATCH_NS
+            self._pass_to(at_ns)
+            self._take(moment)
+        end_ns = max(_BEGIN_NS + self.timeline.end_ns, self._now_ns, self._back_ns)
+        while due <= end_ns:
+            self._pass_to(due)
+            self._check_levels()
+            due += _WATCH_NS
+        self._pass_to(end_ns)
+        assert self._pipeline is not None
+        if not self.companion.up:  # a broker that stays away is back after the end: nothing may be lost by then
+            self.companion.up = True
+            self._work([BrokerConnected()])
+        selftest = self._pipeline.selftest()
+        self._pass_to(self._now_ns + _RESTING_NS)
+        self._stop()
+        return selftest
+
+    def _take(self, moment: Moment) -> None:
+        match moment:
+            case Change(_, god, dark, heard, asleep):
+                self._levels[god] = dark
+                if heard or (asleep and self._awake):
+                    self._work([EdgeSeen(god, self._now_ns, dark)])
+            case BrokerCut(_, cut):
+                self.companion.up = not cut
+                self._work([BrokerDisconnected() if cut else BrokerConnected()])
+            case Restart(_, for_ns):
+                self._stop()
+                # What happens to the beams meanwhile is seen by nobody; the moments that follow say so by themselves.
+                self._back_ns = self._now_ns + for_ns
+                self._pipeline = None
+                if for_ns == 0:
+                    self._pipeline = self._start()
+
+    def _pass_to(self, at_ns: int) -> None:
+        """Let the time pass, with everything that falls due on its way."""
+        if self._pipeline is None and self._back_ns <= at_ns:
+            self._now_ns = max(self._now_ns, self._back_ns)
+            self._pipeline = self._start()
+        while self._pipeline is not None:
+            patience = self._pipeline.patience()
+            if patience is None or self._now_ns + round(patience * SECOND) >= at_ns:
+                break
+            self._now_ns += round(patience * SECOND) + 1
+            self._work([])
+        self._now_ns = max(self._now_ns, at_ns)
+        self._work([])
+
+    def _work(self, items: Iterable[PipelineMessage]) -> None:
+        if self._pipeline is not None:
+            self._pipeline.work(items)
+            while self.companion.acks:
+                acks, self.companion.acks = self.companion.acks, []
+                self._pipeline.work([MessageReceived(acks[-1])])
+
+    def _check_levels(self) -> None:
+        if self._pipeline is not None:
+            for god, counter in self._pipeline.counters.items():
+                if self._watch.differs(god, self._levels[god], counter):
+                    self._work([LevelRead(god, self._now_ns, self._levels[god])])
+                    self._awake = True
+
+    def _start(self) -> Pipeline:
+        ledger = self._open()
+        pipeline = Pipeline(
+            identity=Identity("rehearsal", self._new_id(), Kind.SIMULATOR, __version__, Timing.SIMULATED),
+            limits=self._limits,
+            levels=self._opened(),
+            ledger=ledger,
+            reopen=self._open,
+            outlet=self.companion,
+            clock=Clock(lambda: self._now_ns, lambda: EPOCH + timedelta(microseconds=self._now_ns // 1000)),
+            new_id=self._new_id,
+            break_beam=lambda god, times, spacing_ns: self._now_ns,
+            prove=self._answers,
+            emitters=self.timeline.emitters,
+        )
+        if self.companion.up:
+            pipeline.work([BrokerConnected()])
+        return pipeline
+
+    def _answers(self) -> Mapping[God, Answer] | None:
+        return self.timeline.answers(self._now_ns - _BEGIN_NS, self._awake)
+
+    def _opened(self) -> dict[God, Level]:
+        """Return the levels at a start of the program, each with its answer where the emitters can be switched."""
+        answers = self._answers()
+        if answers is not None and any(proof(each) == DEAF for each in answers.values()):
+            self._awake = True
+            answers = self._answers()
+        return {god: answered(dark, self._now_ns, answers, god) for god, dark in self._levels.items()}
+
+    def _stop(self) -> None:
+        if self._pipeline is not None:
+            self._pipeline.queue.put(Stop())
+            self._pipeline.run()
+
+    def _open(self) -> Ledger:
+        return Ledger.open(self._path, self._new_id)
+
+
+def play_fast(script: Script, limits: Limits, path: Path, new_id: Callable[[], str]) -> Outcome:
+    """Run a script against a new ledger at `path`; raises `ScenarioError`."""
+    stage = _Stage(script, limits, path, new_id)
+    selftest = stage.play()
+    ledger = Ledger.open(path, new_id, read_only=True)
+    try:
+        tokens = tuple(ledger.tokens())
+    finally:
+        ledger.abandon()
+    timeline, kept = stage.timeline, frozenset(stage.companion.kept)
+    outcome = Outcome(timeline.fell, tokens, kept, timeline.end_ns, selftest, ())
+    return replace(outcome, complaints=tuple(_complaints(script, outcome)))
+
+
+def _listed(codes: Iterable[str]) -> str:
+    return ", ".join(sorted(codes)) or "nothing"
+
+
+def _complaints(script: Script, outcome: Outcome) -> Iterable[str]:
+    for god, expected in script.expected.tokens.items():
+        if (counted := outcome.counted(god)) != expected:
+            yield f"{god}: {counted} tokens were counted; expected {expected}"
+    for god, codes in script.expected.findings.items():
+        found = {str(finding["code"]) for finding in outcome.findings(god)}
+        if found != codes:
+            yield f"{god}: found {_listed(found)}; expected {_listed(codes)}"
+    if lost := {token.seq for token in outcome.tokens} - outcome.delivered:
+        yield f"{len(lost)} recorded tokens were never delivered, the first of them number {min(lost)}"

@@ -1,0 +1,312 @@
+"""What a scenario does to the beams, edge by edge: every change of level with its time, and what else happens when.
+
+Pure and repeatable: the same script gives the same timeline, in any language that knows SplitMix64. It never plays
+what it says.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from controller.core.counting import SECOND
+from controller.core.diagnosis import Answer
+from controller.simulation.parser import US, Happening, ScenarioError, Script, Span
+from templo.contract import Emitters, God
+
+MOST_CHANGES = 1_000_000
+TAIL_NS = SECOND
+"""How long a scenario goes on after its last change, where it does not say when it ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The level of a beam changes; the edge is `heard`, or lost on its way.
+
+    One that is `asleep` is heard once somebody has claimed a line more.
+    """
+
+    at_ns: int
+    god: God
+    dark: bool
+    heard: bool
+    asleep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """How a beam stands from a moment on: what it reads with its emitter on and off, and whether edges come."""
+
+    at_ns: int
+    lit_dark: bool
+    unlit_dark: bool
+    deaf: bool
+    asleep: bool
+
+    def answer(self, awake: bool) -> Answer:
+        """Return what a receiver answers its switched emitter."""
+        heard = not (self.deaf or (self.asleep and not awake))
+        return Answer(self.lit_dark, self.unlit_dark, heard and self.lit_dark != self.unlit_dark)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerCut:
+    """The broker goes, or comes back."""
+
+    at_ns: int
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """The temple's program is stopped, and started again a while later."""
+
+    at_ns: int
+    for_ns: int
+
+
+Moment: TypeAlias = Change | BrokerCut | Restart
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A scenario played out on paper: `fell` is how many tokens really fell into each slot."""
+
+    moments: tuple[Moment, ...]
+    dark: dict[God, bool]
+    """The levels before anything happens."""
+    fell: dict[God, int]
+    end_ns: int
+    stands: Mapping[God, tuple[Stand, ...]]
+    """How each beam stands, from the start on."""
+    emitters: Emitters = Emitters.FIXED
+
+    def answers(self, at_ns: int, awake: bool) -> dict[God, Answer] | None:
+        """Return what each receiver answers at a moment; None where the emitters cannot be switched."""
+        if self.emitters is Emitters.FIXED:
+            return None
+        found = {}
+        for god, stands in self.stands.items():
+            place = bisect_right(stands, at_ns, key=lambda stand: stand.at_ns)
+            found[god] = stands[max(0, place - 1)].answer(awake)
+        return found
+
+
+class SplitMix:
+    """SplitMix64: a generator of whole numbers that is six lines in every language."""
+
+    _MASK = 2**64 - 1
+
+    def __init__(self, seed: int, stream: int) -> None:
+        """Begin a stream of its own for each event, so that editing one event changes no other."""
+        self._state = (seed << 32 | stream) & self._MASK
+
+    def next(self) -> int:
+        """Return the next 64 bits."""
+        self._state = (self._state + 0x9E3779B97F4A7C15) & self._MASK
+        mixed = self._state
+        mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9 & self._MASK
+        mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EB & self._MASK
+        return mixed ^ (mixed >> 31)
+
+    def draw(self, span: Span) -> int:
+        """Return a time of a span, in whole microseconds, as nanoseconds."""
+        steps = (span.high_ns - span.low_ns) // US
+        return span.low_ns + self.next() % (steps + 1) * US if steps else span.low_ns
+
+
+@dataclass(slots=True)
+class _Slot:
+    """What acts on one beam: times at which it begins (+1) or ends (-1), by what it is."""
+
+    acts: list[tuple[int, str, int]] = field(default_factory=list)
+    misses: list[tuple[int, int]] = field(default_factory=list)
+    fell: int = 0
+
+    def between(self, what: str, begin_ns: int, end_ns: int | None) -> None:
+        """Note what acts on the beam; without an end it still does when the scenario is over."""
+        if end_ns is None:
+            self.acts.append((begin_ns, what, 1))
+        elif end_ns > begin_ns:
+            self.acts += ((begin_ns, what, 1), (end_ns, what, -1))
+
+
+def expand(script: Script) -> Timeline:
+    """Return the timeline of a script; raises `ScenarioError` for one that is far too long."""
+    slots = {god: _Slot() for god in God}
+    moments: list[Moment] = []
+    for stream, each in enumerate(script.happenings):
+        random = SplitMix(script.seed, stream)
+        if each.do == "broker_down":
+            moments += (BrokerCut(each.at_ns, True),)
+            if (back_ns := each.until_ns()) is not None:
+                moments.append(BrokerCut(back_ns, False))
+        elif each.do == "restart":
+            moments.append(Restart(each.at_ns, each.ns("for_ms")))
+        for god in each.gods:
+            _ACTS[each.do](each, slots[god], random)
+        if (number := sum(len(slot.acts) for slot in slots.values())) > MOST_CHANGES:
+            raise ScenarioError(f"the scenario makes more than {number} changes; expected at most {MOST_CHANGES}")
+    stands = {}
+    for god, slot in slots.items():
+        stands[god], changes = _changes(god, slot)
+        moments += changes
+    dark = {god: each[0].lit_dark for god, each in stands.items()}
+    # At one moment a beam changes before the world around it does.
+    moments.sort(key=lambda moment: (moment.at_ns, not isinstance(moment, Change)))
+    last_ns = max((moment.at_ns for moment in moments), default=0)
+    end_ns = last_ns + TAIL_NS if script.end_ns is None else max(script.end_ns, last_ns)
+    fell = {god: slot.fell for god, slot in slots.items()}
+    return Timeline(tuple(moments), dark, fell, end_ns, stands, script.emitters)
+
+
+def _moments(each: Happening, random: SplitMix) -> Iterator[int]:
+    """Yield when each of a row of tokens begins."""
+    at_ns = each.at_ns
+    for _ in range(each.ns("count")):
+        yield at_ns
+        at_ns += random.draw(each.span("every_ms"))
+
+
+def _drop(each: Happening, slot: _Slot, random: SplitMix) -> None:
+    """Drop tokens; one whose beam flashes `bounces` times is `bounces + 1` spells, as wide in all as one."""
+    pieces = each.ns("bounces") + 1
+    if (number := 2 * pieces * each.ns("count")) > MOST_CHANGES:
+        raise ScenarioError(f"a row of drops makes {number} changes; expected at most {MOST_CHANGES}")
+    for at_ns in _moments(each, random):
+        width = random.draw(each.span("width_ms"))
+        slot.fell += 1
+        gaps = [random.draw(each.span("gap_ms")) for _ in range(pieces - 1)]
+        dark = max(US, (width - sum(gaps)) // pieces)
+        for gap in (*gaps, 0):
+            slot.between("shade", at_ns, at_ns + dark)
+            at_ns += dark + gap
+
+
+def _handful(each: Happening, slot: _Slot, random: SplitMix) -> None:
+    for _ in range(each.ns("count")):
+        begin = each.at_ns + random.draw(Span(0, each.ns("span_ms")))
+        slot.between("shade", begin, begin + random.draw(each.span("width_ms")))
+        slot.fell += 1
+
+
+def _overlap(each: Happening, slot: _Slot, random: SplitMix) -> None:
+    first, second = (random.draw(each.span("width_ms")) for _ in range(2))
+    begin = each.at_ns + max(0, first - each.ns("by_ms"))
+    slot.between("shade", each.at_ns, each.at_ns + first)
+    slot.between("shade", begin, begin + second)
+    slot.fell += 2
+
+
+def _hop(each: Happening, slot: _Slot, random: SplitMix) -> None:
+    slot.fell += each.ns("count")
+    _glitch(each, slot, random)
+
+
+def _glitch(each: Happening, slot: _Slot, random: SplitMix) -> None:
+    for at_ns in _moments(each, random):
+        slot.between("shade", at_ns, at_ns + random.draw(each.span("width_ms")))
+
+
+def _jam(each: Happening, slot: _Slot, _random: SplitMix) -> None:
+    slot.fell += 1
+    slot.between("shade", each.at_ns, each.until_ns())
+
+
+def _flicker(each: Happening, slot: _Slot, random: SplitMix) -> None:
+    period = SECOND // each.ns("per_s")
+    number = each.ns("for_ms") // period
+    if 2 * number > MOST_CHANGES:
+        raise ScenarioError(f"a flicker makes {2 * number} changes; expected at most {MOST_CHANGES}")
+    at_ns = each.at_ns
+    for _ in range(number):
+        slot.between("shade", at_ns, at_ns + random.draw(Span(period // 10 // US * US, period // 2 // US * US)))
+        at_ns += period
+
+
+def _lasting(what: str) -> Callable[[Happening, _Slot, SplitMix], None]:
+    def act(each: Happening, slot: _Slot, _random: SplitMix) -> None:
+        slot.between(what, each.at_ns, each.until_ns())
+
+    return act
+
+
+def _unplug(each: Happening, slot: _Slot, _random: SplitMix) -> None:
+    slot.between(str(each.values["part"]), each.at_ns, each.until_ns())
+
+
+def _deaf(each: Happening, slot: _Slot, _random: SplitMix) -> None:
+    slot.between("asleep" if each.values["until"] == "claim" else "deaf", each.at_ns, each.until_ns())
+
+
+def _miss(each: Happening, slot: _Slot, _random: SplitMix) -> None:
+    slot.misses.append((each.at_ns, each.ns("edges")))
+
+
+_ACTS: dict[str, Callable[[Happening, _Slot, SplitMix], None]] = {
+    "drop": _drop,
+    "handful": _handful,
+    "overlap": _overlap,
+    "hop": _hop,
+    "glitch": _glitch,
+    "jam": _jam,
+    "unplug": _unplug,
+    "flicker": _flicker,
+    "reverse": _lasting("reverse"),
+    "miss": _miss,
+    "deaf": _deaf,
+}
+
+
+def _changes(god: God, slot: _Slot) -> tuple[tuple[Stand, ...], list[Change]]:
+    """Return how a beam stands from moment to moment, and every change of its level.
+
+    A receiver without its plug reads clear, as its pull-up leaves it; one without its emitter reads dark. What begins
+    at the very start was so before it.
+    """
+    acts = sorted(slot.acts, key=lambda act: act[0])
+    misses = sorted(slot.misses)
+    depth = dict.fromkeys(("shade", "emitter", "receiver", "reverse", "deaf", "asleep"), 0)
+    for at_ns, what, step in acts:
+        if at_ns == 0 and what not in _LATER:
+            depth[what] += step
+    dark = _level(depth)
+    stands = [_stand(0, depth)]
+    changes: list[Change] = []
+    swallow = number = 0
+    while number < len(acts):
+        at_ns = acts[number][0]
+        while number < len(acts) and acts[number][0] == at_ns:
+            _, what, step = acts[number]
+            if at_ns or what in _LATER:
+                depth[what] += step
+            number += 1
+        while misses and misses[0][0] <= at_ns:
+            swallow += misses.pop(0)[1]
+        if (level := _level(depth)) != dark:
+            dark = level
+            heard = not (depth["deaf"] or depth["asleep"] or swallow)
+            asleep = depth["asleep"] > 0 and not (depth["deaf"] or swallow)
+            changes.append(Change(at_ns, god, dark, heard, asleep))
+            swallow -= swallow > 0
+        if (stand := _stand(at_ns, depth)) != replace(stands[-1], at_ns=at_ns):
+            stands.append(stand)
+    return tuple(stands), changes
+
+
+_LATER = ("shade", "deaf", "asleep")
+"""What may begin at the very start and yet be heard, or missed, as a change."""
+
+
+def _stand(at_ns: int, depth: dict[str, int]) -> Stand:
+    unlit = _level({**depth, "emitter": 1})
+    return Stand(at_ns, _level(depth), unlit, depth["deaf"] > 0, depth["asleep"] > 0)
+
+
+def _level(depth: dict[str, int]) -> bool:
+    if depth["receiver"]:
+        return False
+    dark = depth["shade"] > 0 or depth["emitter"] > 0
+    return not dark if depth["reverse"] else dark

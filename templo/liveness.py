@@ -1,0 +1,146 @@
+"""Whether every stage of a program still makes progress, and how its supervisor hears of it (systemd, or nobody).
+
+Standard library only. It knows stages by their names and nothing of what they do; it never ends or mends anything.
+Controller and companion share the wire contract alone, so each has a copy of this file; a test keeps them equal.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterable, MutableMapping
+from typing import TypeAlias
+
+Beat: TypeAlias = Callable[[float], None]
+"""Called by a stage's own thread: "I made progress; hear from me again within so many seconds, or I am stuck"."""
+
+IDLE_S = 1.0
+"""How long a stage that has nothing to do may sleep before it says that it is there."""
+
+SOON_S = 5.0
+"""What a stage promises that waits for nothing but its own work."""
+
+DISK_S = 8.0
+"""What a stage promises that may wait for a disk: memory cards stall for seconds, and are not dead then."""
+
+NETWORK_S = 60.0
+"""What a stage promises that looks a name up or connects: a resolver without a network takes its time."""
+
+START_S = 30.0
+"""How long a stage may take until its first beat."""
+
+log = logging.getLogger(__name__)
+
+
+def no_heartbeat(within_s: float) -> None:
+    """Take a beat that nobody listens to."""
+
+
+class Pulse:
+    """Until when each stage has promised to be heard again. Safe from any thread, and never blocks one for long."""
+
+    def __init__(self, stages: Iterable[str], monotonic: Callable[[], float]) -> None:
+        """Expect these stages; others may join with their first beat. `monotonic` gives seconds."""
+        self._now = monotonic
+        self._lock = threading.Lock()
+        self._awaited = set(stages)
+        self._due = dict.fromkeys(self._awaited, monotonic() + START_S)
+
+    def of(self, stage: str) -> Beat:
+        """Return the beat of one stage."""
+        return lambda within_s: self.beat(stage, within_s)
+
+    def beat(self, stage: str, within_s: float) -> None:
+        """Take note that a stage made progress, and when it wants to be heard again."""
+        with self._lock:
+            self._awaited.discard(stage)
+            self._due[stage] = self._now() + within_s
+
+    def rest(self, stage: str) -> None:
+        """Expect nothing more of a stage that has ended as it should."""
+        with self._lock:
+            self._awaited.discard(stage)
+            self._due.pop(stage, None)
+
+    def begun(self) -> bool:
+        """Say whether every stage that was expected from the start has been heard."""
+        with self._lock:
+            return not self._awaited
+
+    def late(self) -> list[str]:
+        """Return the stages that have not kept their promise, by name."""
+        with self._lock:
+            now = self._now()
+            return sorted(stage for stage, due in self._due.items() if due < now)
+
+
+class Supervisor:
+    """Who started this program and wants to hear from it, by systemd's notification protocol; maybe nobody."""
+
+    def __init__(self, environ: MutableMapping[str, str], pid: int) -> None:
+        """Read who listens, and how often; the variables are taken away, so that no child speaks in our name."""
+        self._address = environ.pop("NOTIFY_SOCKET", "")
+        every, whom = environ.pop("WATCHDOG_USEC", ""), environ.pop("WATCHDOG_PID", "")
+        meant = not whom or whom == str(pid)
+        self.watchdog_s = int(every) / 1e6 if self._address and meant and every.isdecimal() and int(every) else None
+
+    def tell(self, *facts: str) -> None:
+        """Send facts such as ``READY=1``; what cannot be sent now is left out."""
+        if not self._address:
+            return
+        address = f"\0{self._address[1:]}" if self._address.startswith("@") else self._address
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as door:
+            door.setblocking(False)
+            try:
+                door.sendto("\n".join(facts).encode(), address)
+            except OSError as error:
+                log.warning("the supervisor at %s cannot be told %s: %s", ascii(self._address), facts[0], error)
+
+
+class Feeder:
+    """Tells the supervisor that the program is ready, and from then on that it is well, for as long as it is."""
+
+    def __init__(self, pulse: Pulse, supervisor: Supervisor) -> None:
+        self._pulse = pulse
+        self._supervisor = supervisor
+        self._ready = False
+        self._over = False
+        self._stuck: list[str] = []
+
+    def pause(self, most_s: float) -> float:
+        """Return how long to wait until the next turn: at most so long, and always in time for the watchdog."""
+        if not self._ready:
+            return 0.05
+        watchdog_s = self._supervisor.watchdog_s
+        return most_s if watchdog_s is None else min(most_s, watchdog_s / 3)
+
+    def turn(self) -> None:
+        """Say ready once all have begun; feed the watchdog unless some stage is stuck."""
+        if self._over:
+            return
+        late = self._pulse.late()
+        if late != self._stuck:
+            self._stuck = late
+            if late:
+                log.error("no progress from: %s; the watchdog is not fed", ", ".join(late))
+                self._supervisor.tell(f"STATUS=no progress from: {', '.join(late)}")
+            else:
+                log.warning("every stage makes progress again")
+                self._supervisor.tell("STATUS=")
+        if not self._ready and not late and self._pulse.begun():
+            self._ready = True
+            self._supervisor.tell("READY=1")
+        if self._ready and not late:
+            self._supervisor.tell("WATCHDOG=1")
+
+    def stopping(self) -> None:
+        """Say that the end has begun, in good order."""
+        self._over = True
+        self._supervisor.tell("STOPPING=1")
+
+
+def supervisor() -> Supervisor:
+    """Return this process's supervisor."""
+    return Supervisor(os.environ, os.getpid())

@@ -1,0 +1,46 @@
+"""What is wrong with the boxes of a page: wider than the phone, too small for a thumb, or for their own words."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page
+
+BUTTONS = "button, summary, a.button, input:not([type=hidden])"
+
+TOO_WIDE = """() => {
+  const page = document.documentElement, room = page.clientWidth;
+  if (page.scrollWidth <= room) return [];
+  const over = [...document.querySelectorAll("body *")]
+    .map(each => [each, each.getBoundingClientRect().left + Math.max(each.scrollWidth, each.offsetWidth ?? 0)])
+    .filter(([, right]) => right > room);
+  return [
+    `${page.scrollWidth} of ${room} px`,
+    ...over.map(([each, right]) => `${each.tagName} .${each.className}: ${Math.round(right)}`).slice(-5),
+  ];
+}"""
+
+TOO_SMALL = """([selector, both]) => [...document.querySelectorAll(selector)]
+  .map(each => [(each.closest("label") ?? each).getBoundingClientRect(), each.textContent.trim().slice(0, 40)])
+  .filter(([box]) => box.width > 1 && (box.height < 43.5 || (both && box.width < 43.5)))
+  .map(([box, words]) => `${words}: ${box.width} x ${box.height}`)"""
+
+TOO_FULL = """() => [...document.querySelectorAll("button, a.button")]
+  .filter(each => each.clientWidth > 1 && each.scrollWidth > each.clientWidth + 1)
+  .map(each => `${each.textContent.trim().slice(0, 40)}: ${each.scrollWidth} in ${each.clientWidth}`)"""
+
+
+def too_wide(page: Page) -> list[str]:
+    """Return how wide a page is and what makes it so, or nothing where it cannot be moved sideways."""
+    found: list[str] = page.evaluate(TOO_WIDE)
+    return found
+
+
+def too_small(page: Page, selector: str = BUTTONS, *, both: bool = True) -> list[str]:
+    """Return what a thumb would miss: less than 44 px high or, unless it is ``both`` that count, wide."""
+    found: list[str] = page.evaluate(TOO_SMALL, [selector, both])
+    return found
+
+
+def too_full(page: Page) -> list[str]:
+    """Return the buttons whose words stand out of them."""
+    found: list[str] = page.evaluate(TOO_FULL)
+    return found

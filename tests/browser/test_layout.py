@@ -1,0 +1,93 @@
+"""Every page that links lead to fits a small phone, in the narrowest and in the widest font that people have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from string import Formatter
+from urllib.parse import urldefrag, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from controller.app.explanations import FINDINGS
+from templo.contract import Finding, God
+from tests import fonts, sanctuary
+from tests.browser.conftest import PHONE, Companion, Device
+from tests.browser.layout import too_full, too_small, too_wide
+from tests.browser.test_look_back import doubtful
+
+Make = Callable[..., Device]
+
+SAMPLE = '<p id=sample style="font-family: {family}; display: inline-block">Huitzilopochtli fights Tlaloc</p>'
+
+
+def shown_in(page: Page, font_family: str) -> tuple[list[str], float]:
+    """Return the fonts that a sample of text is drawn in, and its width in px."""
+    page.set_content(SAMPLE.format(family=font_family))
+    session = page.context.new_cdp_session(page)
+    for domain in ("DOM", "CSS"):
+        session.send(f"{domain}.enable")
+    root = session.send("DOM.getDocument")["root"]["nodeId"]
+    node = session.send("DOM.querySelector", {"nodeId": root, "selector": "#sample"})["nodeId"]
+    drawn = session.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]
+    return [each["familyName"] for each in drawn], page.evaluate("sample.getBoundingClientRect().width")
+
+
+def test_both_fonts_are_forced_upon_whatever_a_page_asks_for(browser_in: Callable[[str], Browser]) -> None:
+    widths = {}
+    for font, family in fonts.FAMILIES.items():
+        page = browser_in(font).new_page()
+        for asked in ("sans-serif", "system-ui", "'Alegreya Sans', 'Noto Sans', Calibri, sans-serif"):
+            drawn, widths[font] = shown_in(page, asked)
+            assert drawn == [family], asked
+        page.close()
+    assert widths["wide"] > 1.15 * widths["narrow"]
+
+
+def opened(companion: Companion) -> Iterator[tuple[str, str]]:
+    """Open and begin a table of every game and every aid, held by one phone; yields their ids and its keys."""
+    house = companion.home.house
+    for game in companion.home.games.values():
+        table = house.open_table(game.name, "Sunday", max(game.seatings), next(iter(game.presets)), {})
+        key = house.share(table.id, table.code, {})
+        house.begin(table.id, key)
+        yield table.id, key
+
+
+def linked(page: Page) -> Iterator[str]:
+    """Yield the pages of ours that a page leads to; of a game's moments, which look alike, one."""
+    for href in page.evaluate("[...document.querySelectorAll('a[href]:not([download])')].map(a => a.href)"):
+        url = urlsplit(urldefrag(href).url)
+        path = url.path + (f"?{url.query}" if url.query else "")
+        ours = url.netloc == urlsplit(page.url).netloc
+        if ours and not re.search(r"step=(?!12\b)", path) and not re.search(r"\.\w+$", url.path):
+            yield path
+
+
+@pytest.mark.parametrize(("font", "language"), [("narrow", "es"), ("wide", "en"), ("wide", "es")])
+def test_no_page_is_wider_than_a_phone(companion: Companion, device: Make, font: str, language: str) -> None:
+    """Every page that links lead to, tables of every game, every aid, and a temple in all kinds of trouble."""
+    table, lobby = doubtful(companion), companion.home.lobby()
+    facts = {field for what, _ in FINDINGS.values() for _, field, _, _ in Formatter().parse(what) if field}
+    troubles = tuple(Finding(code, dict.fromkeys(facts, 1440)) for code in FINDINGS)
+    sanctuary.evening(companion.home, {God.TLALOC: troubles, God.HUITZILOPOCHTLI: troubles[:3]})
+    sanctuary.selftest(companion.home)
+    phone = device(PHONE, language, font=font)
+    phone.join(companion, table, "west", "Nezahualcoyotl de Texcoco")
+    ahead = ["/", f"/j/{lobby.code}", f"/t/{lobby.id}/screen"]
+    for id_, key in opened(companion):
+        phone.context.add_cookies([{"name": f"seat-{id_}", "value": key, "url": companion.address}])
+        ahead += [f"/t/{id_}", f"/t/{id_}/screen"]
+    seen, wrong = set(ahead), {}
+    while ahead:
+        path = ahead.pop()
+        phone.page.goto(companion.address + path)
+        phone.page.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
+        if problems := [*too_wide(phone.page), *too_small(phone.page), *too_full(phone.page)]:
+            wrong[path] = problems
+        further = set(linked(phone.page)) - seen
+        seen |= further
+        ahead += further
+    assert len(seen) > 100
+    assert wrong == {}
