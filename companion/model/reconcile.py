@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from companion.games.kit import TokenAudit, Seat, UnclaimedToken
+from companion.games.kit import Seat, TokenAudit, UnclaimedToken
 from companion.model.ports import StoredToken
 from templo import contract
 

@@ -16,13 +16,13 @@ from companion.games.kit import (
     TEMPLE,
     Below,
     Chance,
-    TokenDrop,
     Game,
     Json,
     Line,
     Move,
     Refusal,
     Seat,
+    TokenDrop,
     Value,
 )
 from companion.model.chance import outcome

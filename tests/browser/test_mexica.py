@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import expect
 
-from companion.games.mexica.rules.cards import (DECK)
+from companion.games.mexica.rules.cards import DECK
 from templo import contract
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device, InBothFonts
 from tests.browser.driving import HURRIED, Table, confirm

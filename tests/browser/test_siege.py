@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from companion.games.siege.rules import (maps)
+from companion.games.siege.rules import maps
 from companion.model.table import Table
 from tests.browser.conftest import SCREEN, Companion, Device
 from tests.browser.siege_map import SLIP, deed, die, tap_hex

@@ -12,8 +12,8 @@ import pytest
 from companion.adapters.draft_watcher import Draft
 from companion.cli.check import option_of
 from companion.games.kit import Fault, Move
-from companion.games.mexica.rules.cards.effects import (Gain)
 from companion.games.mexica.rules import hands
+from companion.games.mexica.rules.cards.effects import Gain
 from companion.model.table import ServiceError, Table
 from companion.web.view_models.table import Audience, table_view_model
 from tests.companion.conftest import Home

@@ -6,7 +6,6 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
-from companion.model.chance import outcome
 from companion.games.kit import CHANCE, Arg, Chance, Line, Move, Refusal, Seat, Value
 from companion.games.moctezuma import GAME
 from companion.games.moctezuma.rules.state import State

@@ -7,7 +7,7 @@ import re
 
 from werkzeug.test import TestResponse
 
-from companion.games.siege.rules import (maps)
+from companion.games.siege.rules import maps
 from companion.model.table import Table
 from tests.web.conftest import ORIGIN, Browser, WebHome, text_of
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from companion.games.kit import Move, TokenAudit, Seat
+from companion.games.kit import Move, Seat, TokenAudit
 from companion.model.reconcile import Asked, Sheet, reconciled
 from companion.model.table import ServiceError, Table
 from companion.service.play import Played
