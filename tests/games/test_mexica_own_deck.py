@@ -170,10 +170,10 @@ def test_no_game_is_given_a_text_that_could_exhaust_it(text: str, code: str, lin
 
 
 def test_the_longest_deck_of_nothing_but_faults_is_told_in_a_moment() -> None:
-    text = "[day]\n" + "".join(f"{n:x} = 3\n" for n in range(20_000))
+    text = "[day]\n" + "".join(f"{n:x} = 3\n" for n in range(11_000))
     found = faults(text)
-    assert len(found) == 20_000
-    assert found[-1].line == 20_001
+    assert len(found) == 1_000
+    assert found[-1].line == 1_001
 
 
 def test_what_a_deck_holds_is_told_by_pile_by_change_and_by_sign() -> None:
