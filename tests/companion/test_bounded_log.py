@@ -8,7 +8,6 @@ import pytest
 
 from templo.bounded_log import BoundedLog
 from tests.companion.conftest import Home
-from tests.controller.program import ROOT
 
 
 class Seconds:
@@ -34,11 +33,6 @@ def words(caplog: pytest.LogCaptureFixture) -> list[str]:
     said = [record.getMessage() for record in caplog.records]
     caplog.clear()
     return said
-
-
-def test_controller_and_companion_have_the_same_copy() -> None:
-    copies = [(ROOT / program / "bounded_log.py").read_text() for program in ("controller", "companion")]
-    assert copies[0] == copies[1]
 
 
 def test_the_first_few_of_a_minute_are_logged_and_the_rest_are_counted(

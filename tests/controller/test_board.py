@@ -413,7 +413,7 @@ def test_the_thread_meets_a_board_loses_it_and_finds_it_again(expects_warnings: 
         eventually(lambda: any(isinstance(item, BoardHello) for item in items))
         assert any(isinstance(item, BoardStatus) for item in items)
         met = next(item for item in items if isinstance(item, BoardHello))
-        met.told(BoardCursor(0, None))
+        met.respond(BoardCursor(0, None))
         eventually(lambda: ["A", "0"] in cables[0].said)
         cables[0].pulled = True
         cables[1].to_read = HELLO

@@ -26,11 +26,12 @@ RECORD = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from controller.adapters.sqlite_ledger import Fallen, Ledger
+from controller.adapters.sqlite_ledger import Ledger
+from controller.core.ports import UnnumberedToken
 from templo.contract import God
 ledger = Ledger.open(Path(sys.argv[1]) / "ledger.sqlite3", lambda: "5" * 32)
 for number in range(1, 31):
-    ledger.record([Fallen(f"{number:032x}", God.TLALOC, datetime.now(UTC), 12_000_000)])
+    ledger.record([UnnumberedToken(f"{number:032x}", God.TLALOC, datetime.now(UTC), 12_000_000)])
 """
 HUMBLED = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search,-fowner")
 """Runs root as a user like any other, to whom permissions apply."""

@@ -11,6 +11,8 @@ import sys
 import threading
 from typing import Any
 
+from templo.liveness import Pulse
+
 FREEZE, FAIL, VANISH = "freeze", "fail", "vanish"
 
 
@@ -20,8 +22,7 @@ def main() -> int:
     if when == "at-once":
         struck.set()
     signal.signal(signal.SIGUSR1, lambda *_: struck.set())
-    pulse = importlib.import_module(f"{program}.liveness").Pulse
-    beat = pulse.beat
+    beat = Pulse.beat
 
     def sabotaged(self: Any, name: str, within_s: float) -> None:
         if name == stage and struck.is_set():
@@ -31,7 +32,7 @@ def main() -> int:
             raise RuntimeError("sabotage") if how == FAIL else SystemExit
         beat(self, name, within_s)
 
-    pulse.beat = sabotaged
+    Pulse.beat = sabotaged  # type: ignore[method-assign]
     code: int = importlib.import_module(f"{program}.__main__").main(words)
     return code
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from templo.liveness import START_S, Feeder, Pulse, Supervisor
-from tests.controller.program import ROOT
 
 
 class Clock:
@@ -40,11 +39,6 @@ def told(ear: socket.socket) -> list[str]:
             words += ear.recv(4096).decode().split("\n")
     except BlockingIOError:
         return words
-
-
-def test_controller_and_companion_have_the_same_copy() -> None:
-    copies = [(ROOT / program / "liveness.py").read_text() for program in ("controller", "companion")]
-    assert copies[0] == copies[1]
 
 
 def test_a_stage_is_late_once_its_promise_is_over_and_no_more_once_it_beats(clock: Clock) -> None:

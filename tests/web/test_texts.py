@@ -47,7 +47,7 @@ def test_everything_that_can_be_refused_has_words() -> None:
         str(path.relative_to(ROOT)) for path in [path for path in ROOT.rglob("*.py") if "games" not in path.parts]
     ]
     words = Library(SHELL, {}).words("en")
-    refusals = codes("HouseError", *files) | codes("Refused", *files) | codes("Refusal", *files)
+    refusals = codes("ServiceError", *files) | codes("Refused", *files) | codes("Refusal", *files)
     assert len(refusals) > 20
     assert [code for code in sorted(refusals) if not words.has(f"refusal.{code}")] == []
     assert [code for code in sorted(codes("Line", *files)) if not words.has(f"log.{code}")] == []
