@@ -155,7 +155,12 @@ class Catalogue:
 
     def __init__(self, messages: Iterable[type]) -> None:
         """Take classes that `message` declared."""
-        self.declarations: Mapping[str, Declaration] = {_DECLARED[each].leaf: _DECLARED[each] for each in messages}
+        self.declarations: dict[str, Declaration] = {}
+        for declaration in (_DECLARED[each] for each in messages):
+            if other := self.declarations.get(declaration.leaf):
+                names = declaration.type.__name__, other.type.__name__
+                raise ValueError(f"{names[0]}.leaf is {declaration.leaf!r}, as {names[1]}'s is; expected another")
+            self.declarations[declaration.leaf] = declaration
         self._temple_leaves = tuple(each.leaf for each in self if each.place is Place.TEMPLE)
 
     def __iter__(self) -> Iterator[Declaration]:

@@ -163,7 +163,7 @@ _FINDINGS = ListOf(FindingType(), MOST_FINDINGS, "findings")
 
 
 @message(
-    about="what is wrong with the beams, and by what tokens are measured",
+    about="what is wrong with the beams, and the limits by which tokens are measured",
     sent_by=(Role.TEMPLE,),
     read_by=(Role.COMPANION,),
     retained=True,
