@@ -34,7 +34,7 @@ START_S = 30.0
 log = logging.getLogger(__name__)
 
 
-def unheard(within_s: float) -> None:
+def no_heartbeat(within_s: float) -> None:
     """Take a beat that nobody listens to."""
 
 

@@ -14,7 +14,7 @@ SERIAL = "serial:"
 """Before the port of a board that counts by itself."""
 
 
-class Given(NamedTuple):
+class RawValue(NamedTuple):
     """A value and where it came from; `text` where it came without a type of its own."""
 
     value: object
@@ -22,12 +22,12 @@ class Given(NamedTuple):
     text: bool
 
 
-class Kind(Protocol):
+class SettingType(Protocol):
     """What a setting must be; `expected` says it in an error's words."""
 
     expected: str
 
-    def read(self, given: Given) -> object:
+    def read(self, given: RawValue) -> object:
         """Return the value, checked; raises `ValueError` or `OverflowError` for anything else."""
 
 
@@ -38,7 +38,7 @@ class Whole:
         self.low, self.high = low, high
         self.expected = f"{what} from {low} to {high}"
 
-    def read(self, given: Given) -> object:
+    def read(self, given: RawValue) -> object:
         """Return the value, checked."""
         value = int(str(given.value)) if given.text else given.value
         if type(value) is not int or not self.low <= value <= self.high:
@@ -53,7 +53,7 @@ class Milliseconds:
         self.low, self.high = low, high
         self.expected = f"milliseconds from {low:g} to {high:g}"
 
-    def read(self, given: Given) -> object:
+    def read(self, given: RawValue) -> object:
         """Return the value, checked."""
         value = float(str(given.value)) if given.text else given.value
         if type(value) not in (int, float) or not self.low <= value <= self.high:  # type: ignore[operator]
@@ -68,7 +68,7 @@ class OneOf:
         self.words = words
         self.expected = "one of " + ", ".join(words)
 
-    def read(self, given: Given) -> object:
+    def read(self, given: RawValue) -> object:
         """Return the value, checked."""
         if given.value not in self.words:
             raise ValueError
@@ -82,7 +82,7 @@ class Text:
         self.longest = longest
         self.expected = expected
 
-    def read(self, given: Given) -> object:
+    def read(self, given: RawValue) -> object:
         """Return the value, checked."""
         value = given.value
         if not isinstance(value, str) or not 0 < len(value) <= self.longest or not value.isprintable():
@@ -95,7 +95,7 @@ class Source:
 
     expected = "gpio, simulated, or serial: and a port, such as serial:/dev/ttyACM0"
 
-    def read(self, given: Given) -> object:
+    def read(self, given: RawValue) -> object:
         """Return the value, checked."""
         value = given.value
         if not isinstance(value, str) or not value.isprintable() or len(value) > 4096:
@@ -110,7 +110,7 @@ class Temple:
 
     expected = "1 to 32 lower-case letters, digits and inner hyphens"
 
-    def read(self, given: Given) -> object:
+    def read(self, given: RawValue) -> object:
         """Return the value, checked."""
         if not isinstance(given.value, str):
             raise ValueError

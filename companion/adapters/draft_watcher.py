@@ -12,7 +12,7 @@ from pathlib import Path
 
 from companion.games.kernel import Fault, Option
 from companion.model.lobby import read_text
-from companion.model.table import HouseError
+from companion.model.table import ServiceError
 from companion.service.play import House
 
 log = logging.getLogger(__name__)
@@ -68,7 +68,7 @@ class Draft:
         try:
             if not faults:
                 self._house.amend(self._table_id, self._option.key, text)
-        except HouseError:
+        except ServiceError:
             log.exception("a sound file could not be taken into play")
             return
         self._house.set_draft(self._table_id, faults)

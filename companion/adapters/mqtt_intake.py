@@ -23,11 +23,11 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from companion.adapters.backlog import Backlog
 from companion.model.scores import score_of
-from companion.model.table import HouseError
+from companion.model.table import ServiceError
 from companion.service.play import House
 from templo import contract
 from templo.bounded_log import BoundedLog
-from templo.liveness import DISK_S, IDLE_S, NETWORK_S, SOON_S, Beat, unheard
+from templo.liveness import DISK_S, IDLE_S, NETWORK_S, SOON_S, Beat, no_heartbeat
 
 log = logging.getLogger(__name__)
 
@@ -76,8 +76,8 @@ class Intake:
         broker: Broker,
         instance: str,
         clock: Callable[[], datetime],
-        beat: Beat = unheard,
-        network_beat: Beat = unheard,
+        beat: Beat = no_heartbeat,
+        network_beat: Beat = no_heartbeat,
     ) -> None:
         """Only remember; `start` connects. `beat` is that of the thread that stores, `network_beat` of paho's."""
         self._house = house
@@ -170,14 +170,14 @@ class Intake:
         while self._leaving and self._leaving[0].is_published():
             self._leaving.popleft()
             self._taken_s = time.monotonic()
-        unheard = self._subscribes_s is not None and self._subscribes_s < late_s
+        no_heartbeat = self._subscribes_s is not None and self._subscribes_s < late_s
         connection = client.socket()
-        if (unheard or (self._leaving and self._taken_s < late_s)) and isinstance(connection, socket.socket):
+        if (no_heartbeat or (self._leaving and self._taken_s < late_s)) and isinstance(connection, socket.socket):
             log.warning(
                 "the broker at %s:%d leaves %s without an answer; connecting anew",
                 self._broker.host,
                 self._broker.port,
-                "what this companion wants to hear" if unheard else "what this companion published",
+                "what this companion wants to hear" if no_heartbeat else "what this companion published",
             )
             with suppress(OSError):  # it may be gone already, which is what was wanted
                 connection.shutdown(socket.SHUT_RDWR)
@@ -276,7 +276,7 @@ class Intake:
             if self._scored.get(temple.name) != known:
                 try:
                     score = score_of(table, self._house.fallen)
-                except HouseError as error:
+                except ServiceError as error:
                     log.error("cannot read what counts at a table, trying again: %s", error.facts["reason"])
                     return
                 self._scored[temple.name] = known
@@ -307,7 +307,7 @@ class Intake:
         while True:
             try:
                 return change(*args)
-            except HouseError as error:
+            except ServiceError as error:
                 if error.code != "store_failing":
                     raise
                 log.error("cannot store what the temples send, trying again: %s", error.facts["reason"])

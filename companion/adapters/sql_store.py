@@ -38,13 +38,13 @@ from companion.model.ports import (
     COUNTED,
     HISTORY,
     Decision,
-    KeptToken,
     MarkRecord,
     OldTokens,
+    StoredToken,
     TableRecord,
     TempleRecord,
 )
-from companion.model.table import Charter, Entry, HouseError
+from companion.model.table import Charter, Entry, ServiceError
 from templo import contract
 
 _IS_OLD = sa.and_(OLD.c.source == TOKENS.c.source, TOKENS.c.seq <= OLD.c.through, TOKENS.c.replayed)
@@ -123,22 +123,22 @@ class SqlStore:
     def transaction(self) -> Iterator[SqlTransaction]:
         """Begin a change; leaving the block commits it, an exception rolls it back.
 
-        Raises `HouseError` ``store_failing`` where the database refused.
+        Raises `ServiceError` ``store_failing`` where the database refused.
         """
         try:
             with self._engine.begin() as connection:
                 yield SqlTransaction(connection)
         except sa.exc.DBAPIError as error:
-            raise HouseError("store_failing", reason=_reason(error)) from error
+            raise ServiceError("store_failing", reason=_reason(error)) from error
 
     @contextmanager
     def _reading(self) -> Iterator[sa.Connection]:
-        """Read; raises `HouseError` ``store_failing`` where the database refuses."""
+        """Read; raises `ServiceError` ``store_failing`` where the database refuses."""
         try:
             with self._engine.connect() as connection:
                 yield connection
         except sa.exc.DBAPIError as error:
-            raise HouseError("store_failing", reason=_reason(error)) from error
+            raise ServiceError("store_failing", reason=_reason(error)) from error
 
     def secret(self, name: str) -> str:
         """Return a secret of this companion, or nothing where none was entered under that name."""
@@ -190,7 +190,7 @@ class SqlStore:
         ids = {row.seq: row.token for row in rows}
         return MarkRecord(mark, ids.pop(mark, ""), ids)
 
-    def recent(self, temple: str, limit: int) -> tuple[KeptToken, ...]:
+    def recent(self, temple: str, limit: int) -> tuple[StoredToken, ...]:
         """Return a temple's last tokens, newest first, without the old ones."""
         newest = sa.select(TOKENS).where(TOKENS.c.temple == temple, ~sa.exists().where(_IS_OLD))
         newest = newest.order_by(TOKENS.c.received_at.desc(), TOKENS.c.seq.desc()).limit(limit)
@@ -220,7 +220,7 @@ class SqlStore:
         with self._reading() as connection:
             return connection.execute(query).scalar_one()
 
-    def held(self, temple: str, limit: int) -> tuple[KeptToken, ...]:
+    def held(self, temple: str, limit: int) -> tuple[StoredToken, ...]:
         """Return a temple's tokens that are held apart and wait for a person, in the order of their arrival."""
         query = sa.select(QUARANTINE).where(QUARANTINE.c.temple == temple, _UNDECIDED).limit(limit)
         query = query.order_by(QUARANTINE.c.received_at, QUARANTINE.c.source, QUARANTINE.c.seq)
@@ -243,7 +243,7 @@ class SqlStore:
         with self._reading() as connection:
             return [OldTokens(**row._mapping) for row in connection.execute(sa.select(OLD))]
 
-    def old_tokens(self, old: OldTokens) -> tuple[KeptToken, ...]:
+    def old_tokens(self, old: OldTokens) -> tuple[StoredToken, ...]:
         """Return the old tokens that have arrived and went to no table, in the order of their numbers."""
         query = sa.select(TOKENS).where(TOKENS.c.source == old.source, TOKENS.c.seq <= old.through)
         query = query.where(TOKENS.c.replayed, TOKENS.c.table_id.is_(None)).order_by(TOKENS.c.seq)
@@ -261,7 +261,7 @@ class SqlStore:
                 counts[contract.God(god)] += count
         return counts
 
-    def fallen(self, table_id: str) -> tuple[KeptToken, ...]:
+    def fallen(self, table_id: str) -> tuple[StoredToken, ...]:
         """Return the tokens that were kept for a table, ledger by ledger, each in the order of its numbers."""
         query = sa.select(TOKENS).where(TOKENS.c.table_id == table_id).order_by(TOKENS.c.seq)
         counted = _decisions(DECISIONS.c.table_id == table_id, DECISIONS.c.verdict == COUNTED)
@@ -329,7 +329,7 @@ class SqlTransaction:
         """Return those of these token ids that are stored, under whatever number of whatever source."""
         return set(self._connection.execute(_STORED, {"ids": ids}).scalars())
 
-    def keep(self, tokens: Sequence[KeptToken]) -> None:
+    def keep(self, tokens: Sequence[StoredToken]) -> None:
         """Keep tokens whose numbers are new."""
         if tokens:
             rows = [{**_fields(kept), "table_id": kept.table_id} for kept in tokens]
@@ -341,7 +341,7 @@ class SqlTransaction:
             rows = [{"source": token.source, "seq": token.seq, "token": token.token} for token in tokens]
             self._connection.execute(sa.insert(RESENT), rows)
 
-    def quarantine(self, tokens: Sequence[KeptToken]) -> int:
+    def quarantine(self, tokens: Sequence[StoredToken]) -> int:
         """Hold apart tokens whose numbers are taken by others; returns how many were not held apart before."""
         known = sa.select(sa.literal(1)).where(QUARANTINE.c.token == sa.bindparam("t"))
         new = 0
@@ -374,7 +374,7 @@ class SqlTransaction:
         if not self._connection.execute(sa.update(OLD).where(OLD.c.source == old.source), fields).rowcount:
             self._connection.execute(sa.insert(OLD), fields)
 
-    def assign(self, tokens: Sequence[KeptToken], table_id: str) -> None:
+    def assign(self, tokens: Sequence[StoredToken], table_id: str) -> None:
         """Give tokens that were kept for no table to a table."""
         if tokens:
             given = sa.update(TOKENS).where(TOKENS.c.source == sa.bindparam("s"), TOKENS.c.seq == sa.bindparam("n"))
@@ -388,7 +388,7 @@ class SqlTransaction:
             self._connection.execute(sa.insert(SOURCES), {"source": source, "temple": temple, "mark": seq})
 
 
-def _fields(kept: KeptToken) -> dict[str, Any]:
+def _fields(kept: StoredToken) -> dict[str, Any]:
     token = kept.token
     return {
         "source": token.source,
@@ -404,7 +404,7 @@ def _fields(kept: KeptToken) -> dict[str, Any]:
     }
 
 
-def _kept(row: sa.Row[Any]) -> KeptToken:
+def _kept(row: sa.Row[Any]) -> StoredToken:
     token = contract.Token(
         source=row.source,
         seq=row.seq,
@@ -415,7 +415,7 @@ def _kept(row: sa.Row[Any]) -> KeptToken:
         flags=frozenset(row.flags.split()),
         replayed=row.replayed,
     )
-    return KeptToken(row.temple, token, row.received_at, getattr(row, "table_id", None))
+    return StoredToken(row.temple, token, row.received_at, getattr(row, "table_id", None))
 
 
 def _decisions(*only: sa.ColumnElement[bool]) -> sa.Select[Any]:

@@ -13,8 +13,8 @@ from companion.adapters import store_lock
 from companion.adapters.sql_store import SqlStore, StoreError
 from companion.cli.settings import Settings
 from companion.games.kernel import Game, Seat
-from companion.model.ports import KeptToken
-from companion.model.table import HouseError, Table
+from companion.model.ports import StoredToken
+from companion.model.table import ServiceError, Table
 from companion.model.temples import Temple
 from companion.service.play import House
 
@@ -76,7 +76,7 @@ def _carry_out(house: House, wanted: Wanted, out: TextIO) -> int:
     whose = _seat(table, wanted.whose, temple) if wanted.what == "count" else None
     try:
         house.decide_as_owner(temple.name, [kept.token.token for kept in chosen], whose)
-    except HouseError as error:
+    except ServiceError as error:
         raise HeldError(f"the table refuses: {error}; expected tokens that may count there now") from None
     where = f" at {table.title!r}" if table else ""
     done = f"counted for {whose}{where}" if whose else "dismissed"
@@ -102,10 +102,10 @@ def _list(house: House, holding: Sequence[Temple], out: TextIO) -> None:
             )
 
 
-def _chosen(held: Sequence[KeptToken], wanted: Wanted) -> list[KeptToken]:
+def _chosen(held: Sequence[StoredToken], wanted: Wanted) -> list[StoredToken]:
     if wanted.all:
         return list(held)
-    chosen: dict[str, KeptToken] = {}
+    chosen: dict[str, StoredToken] = {}
     for given in wanted.tokens:
         found = [kept for kept in held if kept.token.token.startswith(given.lower())]
         if len(given) < SHORTEST or len(found) != 1:

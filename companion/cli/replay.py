@@ -12,8 +12,8 @@ from typing import Any, TextIO
 from companion.games import registry
 from companion.games.kernel import Game
 from companion.model.exports import Export, ExportError, read
-from companion.model.history import BrokenLog, Stage, folded
-from companion.model.table import HouseError, Table
+from companion.model.history import BrokenLog, ReplayStep, replay_log
+from companion.model.table import ServiceError, Table
 from companion.web.rendering import texts
 from companion.web.rendering.texts import Library, Words, line_words
 
@@ -56,15 +56,15 @@ class Replay:
             self._say(
                 f"The file follows rules {charter.rules}; these are rules {self._game.rules_version}. It may break."
             )
-        last: Stage | None = None
+        last: ReplayStep | None = None
         hidden = min(self._export.hidden, default=0)
         try:
             entries = self._export.entries[: hidden - 1] if hidden else self._export.entries
-            for last in folded(charter, self._game, entries):
+            for last in replay_log(charter, self._game, entries):
                 self._tell(last)
         except BrokenLog as broken:
             return self._broken(broken.entry.n, self._refusal(last, broken))
-        except (HouseError, ValueError, TypeError) as error:
+        except (ServiceError, ValueError, TypeError) as error:
             return self._broken(last.entry.n + 1 if last else 1, str(error))
         if hidden:
             self._say(
@@ -93,7 +93,7 @@ class Replay:
             self._say(f"  it is {entry.by}'s {entry.move.to_json()}; the {n - 1} entries before it stand")
         return 1
 
-    def _refusal(self, last: Stage | None, broken: BrokenLog) -> str:
+    def _refusal(self, last: ReplayStep | None, broken: BrokenLog) -> str:
         words = self._words(last.after if last else None)
         key = f"refusal.{broken.refusal.code}"
         return words(key, **broken.refusal.facts) if words.has(key) else broken.refusal.code
@@ -102,7 +102,7 @@ class Replay:
         people = {chair.seat: chair.name for chair in table.chairs if chair.name} if table else {}
         return self._library.words(LANGUAGE, self._game.name, people)
 
-    def _tell(self, stage: Stage) -> None:
+    def _tell(self, stage: ReplayStep) -> None:
         entry, before, after = stage
         words = self._words(after)
         told = after.told[-1].lines if len(after.told) > len(before.told) else ()

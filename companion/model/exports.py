@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from companion.games.kernel import LONGEST_TEXT, Arg, Game, Json, Line, Move, Seat
-from companion.model.history import Stage
+from companion.model.history import ReplayStep
 from companion.model.table import Charter, Entry
 from templo import contract
 
@@ -37,7 +37,9 @@ class Export:
     state: str
 
 
-def exported(charter: Charter, game: Game[Any], stages: Iterable[Stage], seats: Sequence[Seat]) -> dict[str, Json]:
+def exported(
+    charter: Charter, game: Game[Any], stages: Iterable[ReplayStep], seats: Sequence[Seat]
+) -> dict[str, Json]:
     """Return a table as JSON for a phone that holds these seats.
 
     While the game runs a move is what one of the seats may know of it. A game that is over is told whole, once
@@ -72,7 +74,7 @@ def exported(charter: Charter, game: Game[Any], stages: Iterable[Stage], seats: 
     }
 
 
-def _entry(game: Game[Any], stage: Stage, seats: tuple[Seat, ...] | None) -> dict[str, Json]:
+def _entry(game: Game[Any], stage: ReplayStep, seats: tuple[Seat, ...] | None) -> dict[str, Json]:
     entry, before, after = stage
     move = entry.move
     if seats is not None and before.steps and not move.name.startswith("@") and not game.aside(move):
@@ -89,7 +91,7 @@ def _entry(game: Game[Any], stage: Stage, seats: tuple[Seat, ...] | None) -> dic
     }
 
 
-def _known(game: Game[Any], stage: Stage, seats: tuple[Seat, ...]) -> Move:
+def _known(game: Game[Any], stage: ReplayStep, seats: tuple[Seat, ...]) -> Move:
     """Return the move of an entry as one of these seats may know it, or with none a spectator."""
     by, move = stage.entry.by, stage.entry.move
     seen = [game.known(stage.before.state, by, move, seat) for seat in seats or (None,)]

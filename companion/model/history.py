@@ -20,7 +20,7 @@ class BrokenLog(ValueError):
         self.refusal = refusal
 
 
-class Stage(NamedTuple):
+class ReplayStep(NamedTuple):
     """One entry of a log, and the table before and after it."""
 
     entry: Entry
@@ -28,14 +28,14 @@ class Stage(NamedTuple):
     after: Table
 
 
-def folded(charter: Charter, game: Game[Any], entries: Iterable[Entry]) -> Iterator[Stage]:
+def replay_log(charter: Charter, game: Game[Any], entries: Iterable[Entry]) -> Iterator[ReplayStep]:
     """Yield a table after each entry of its log; raises `BrokenLog` at the first that cannot stand."""
     table = Table.opened(charter, game)
     for entry in entries:
         after = table.extended(entry)
         if isinstance(after, Refusal):
             raise BrokenLog(entry, after, charter.rules)
-        yield Stage(entry, table, after)
+        yield ReplayStep(entry, table, after)
         table = after
 
 
@@ -53,7 +53,7 @@ class Turn:
     last: int
 
 
-def turns(stages: Iterable[Stage]) -> Iterator[Turn]:
+def turns(stages: Iterable[ReplayStep]) -> Iterator[Turn]:
     """Yield a log turn by turn, lines that add up told as one; an entry belongs to the turn that it found running."""
     running: tuple[int, Seat] | None = None
     began = last = None
@@ -70,7 +70,7 @@ def turns(stages: Iterable[Stage]) -> Iterator[Turn]:
         yield Turn(*running, began, tuple(told), last)
 
 
-def ends(stages: Iterable[Stage]) -> Iterator[Table]:
+def ends(stages: Iterable[ReplayStep]) -> Iterator[Table]:
     """Yield the table as it stood at the end of each turn, the one now running last; before it began, nothing."""
     last: Table | None = None
     for stage in stages:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from companion.games.kernel import Fault, Game, Value
-from companion.model.table import HouseError
+from companion.model.table import ServiceError
 
 CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 """Thirty-two signs that nobody confuses when they are read out across a table."""
@@ -30,14 +30,14 @@ def new_code(entropy: Callable[[int], bytes], taken: Container[str]) -> str:
 def complete_options(game: Game[Any], preset: str, chosen: Mapping[str, Value]) -> dict[str, Value]:
     """Return every option of a game with its value: the preset's, else its default, but for what was chosen."""
     if preset not in game.presets:
-        raise HouseError("unknown_preset", preset=preset[:32])
+        raise ServiceError("unknown_preset", preset=preset[:32])
     options = {option.key: option for option in game.options}
     values: dict[str, Value] = {key: option.default for key, option in options.items()} | dict(game.presets[preset])
     for key, value in chosen.items():
         if key not in options:
-            raise HouseError("unknown_option", option=key[:32])
+            raise ServiceError("unknown_option", option=key[:32])
         if not options[key].accepts(value):
-            raise HouseError("bad_option", option=key, value=str(value)[:32])
+            raise ServiceError("bad_option", option=key, value=str(value)[:32])
         values[key] = value
     return values
 
@@ -56,7 +56,7 @@ def clean_name(text: str) -> str:
     kept = (sign for sign in unicodedata.normalize("NFC", text) if _visible(sign))
     name = " ".join("".join(kept).split())
     if len(name) > LONGEST_NAME or not any(map(_inked, name)):
-        raise HouseError("bad_name", length=len(name), longest=LONGEST_NAME)
+        raise ServiceError("bad_name", length=len(name), longest=LONGEST_NAME)
     return name
 
 

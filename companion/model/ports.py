@@ -32,7 +32,7 @@ class TempleRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptToken:
+class StoredToken:
     """A token as it is stored, with the table it went to, if any."""
 
     temple: str
@@ -56,7 +56,7 @@ class Decision:
     then, and `seat` whose the token was where it counts.
     """
 
-    kept: KeptToken
+    kept: StoredToken
     verdict: str
     at: datetime
     by: str
@@ -127,7 +127,7 @@ class Transaction(Protocol):
         """Return those of these token ids that are stored, under whatever number of whatever source."""
         ...
 
-    def keep(self, tokens: Sequence[KeptToken]) -> None:
+    def keep(self, tokens: Sequence[StoredToken]) -> None:
         """Keep tokens whose numbers are new."""
         ...
 
@@ -135,7 +135,7 @@ class Transaction(Protocol):
         """Enter further numbers of tokens that are stored under other ones."""
         ...
 
-    def quarantine(self, tokens: Sequence[KeptToken]) -> int:
+    def quarantine(self, tokens: Sequence[StoredToken]) -> int:
         """Hold apart tokens whose numbers are taken by others; returns how many were not held apart before."""
         ...
 
@@ -151,7 +151,7 @@ class Transaction(Protocol):
         """Enter which tokens of a source are old, or what was decided about them."""
         ...
 
-    def assign(self, tokens: Sequence[KeptToken], table_id: str) -> None:
+    def assign(self, tokens: Sequence[StoredToken], table_id: str) -> None:
         """Give tokens that were kept for no table to a table."""
         ...
 
@@ -190,7 +190,7 @@ class Store(Protocol):
         """Return for each source how far its tokens are stored."""
         ...
 
-    def recent(self, temple: str, limit: int) -> tuple[KeptToken, ...]:
+    def recent(self, temple: str, limit: int) -> tuple[StoredToken, ...]:
         """Return a temple's last tokens, newest first."""
         ...
 
@@ -206,7 +206,7 @@ class Store(Protocol):
         """Return how many of a temple's tokens were ever held apart, decided or not."""
         ...
 
-    def held(self, temple: str, limit: int) -> Sequence[KeptToken]:
+    def held(self, temple: str, limit: int) -> Sequence[StoredToken]:
         """Return a temple's tokens that are held apart and wait for a person, in the order of their arrival."""
         ...
 
@@ -222,7 +222,7 @@ class Store(Protocol):
         """Return the old tokens of every source that brought any."""
         ...
 
-    def old_tokens(self, old: OldTokens) -> Sequence[KeptToken]:
+    def old_tokens(self, old: OldTokens) -> Sequence[StoredToken]:
         """Return the old tokens that have arrived and went to no table, in the order of their numbers."""
         ...
 
@@ -230,6 +230,6 @@ class Store(Protocol):
         """Return how many tokens of each god were kept from one ledger, tests among them."""
         ...
 
-    def fallen(self, table_id: str) -> Sequence[KeptToken]:
+    def fallen(self, table_id: str) -> Sequence[StoredToken]:
         """Return the tokens that were kept for a table, ledger by ledger, each in the order of its numbers."""
         ...

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from companion.games.kernel import Reckoning, Seat, Waiting
-from companion.model.ports import KeptToken
+from companion.model.ports import StoredToken
 from templo import contract
 
 
@@ -41,7 +41,7 @@ class Asked:
     """A token that waits for somebody's word, with what the temple knows of it."""
 
     waiting: Waiting
-    kept: KeptToken | None
+    kept: StoredToken | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Sheet:
     sides: tuple[Side, ...]
     asked: tuple[Asked, ...]
     corrections: tuple[tuple[Seat, str, int], ...]
-    dismissed: tuple[KeptToken, ...]
+    dismissed: tuple[StoredToken, ...]
 
     def all_of(self, what: str) -> int:
         """Return the sum of one number over both gods."""
@@ -71,7 +71,7 @@ class Sheet:
         return "by_hand" if by_hand else "agree"
 
 
-def reconciled(tokens: Sequence[KeptToken], reckoning: Reckoning, on_way: Mapping[contract.God, int]) -> Sheet:
+def reconciled(tokens: Sequence[StoredToken], reckoning: Reckoning, on_way: Mapping[contract.God, int]) -> Sheet:
     """Return both sides of a table: the tokens that were kept for it, and what its game made of them."""
     by_id = {kept.token.token: kept for kept in tokens}
     return Sheet(
@@ -82,7 +82,7 @@ def reconciled(tokens: Sequence[KeptToken], reckoning: Reckoning, on_way: Mappin
     )
 
 
-def _side(god: contract.God, tokens: Sequence[KeptToken], reckoning: Reckoning, on_way: int) -> Side:
+def _side(god: contract.God, tokens: Sequence[StoredToken], reckoning: Reckoning, on_way: int) -> Side:
     fell = [kept.token.token for kept in tokens if kept.token.god is god]
     counted = sum(token in reckoning.counted for token in fell)
     dismissed = sum(token in reckoning.dismissed for token in fell)

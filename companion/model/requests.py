@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import Meta, Struct
 
-from companion.model.ports import KeptToken
+from companion.model.ports import StoredToken
 from templo import contract
 
 PATIENCE = timedelta(seconds=8)
@@ -115,7 +115,7 @@ SENT, ANSWERED, REFUSED, SILENT = "sent", "answered", "refused", "silent"
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class TempleRequest:
     """One request to a temple and what came of it. `request` is the id of the post that asked for it."""
 
     command: contract.Command
@@ -144,7 +144,7 @@ class Errand:
         """When its answer is overdue."""
         return self.asked_at + (CALIBRATION if self.measuring else PATIENCE)
 
-    def replied(self, reply: contract.Reply, now: datetime) -> Errand:
+    def replied(self, reply: contract.Reply, now: datetime) -> TempleRequest:
         """Return it after a reply; one that came late still counts, and only the last says what is so."""
         if reply.id != self.command.id:
             return self
@@ -157,11 +157,11 @@ class Errand:
             return replace(self, stage=REFUSED, told_at=now, code="garbled", error=str(error)[:200])
         return replace(self, stage=ANSWERED, told_at=now, answer=answer)
 
-    def timed(self, now: datetime) -> Errand:
+    def timed(self, now: datetime) -> TempleRequest:
         """Return it as of now: an answer that is overdue is told to be."""
         return replace(self, stage=SILENT, told_at=now) if self.pending and now >= self.until else self
 
-    def saw(self, tokens: Iterable[KeptToken]) -> Errand:
+    def saw(self, tokens: Iterable[StoredToken]) -> TempleRequest:
         """Return it after tokens arrived: those of a calibration are known by their flag."""
         if not self.measuring:
             return self

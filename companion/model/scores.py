@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from companion.model.ports import KeptToken
+from companion.model.ports import StoredToken
 from companion.model.table import Table
 from templo import contract
 
 
-def score_of(table: Table | None, fallen: Callable[[str], Sequence[KeptToken]]) -> contract.Score:
+def score_of(table: Table | None, fallen: Callable[[str], Sequence[StoredToken]]) -> contract.Score:
     """Return a table's score: as its game reckons tokens, taps and corrections, else the tokens that fell for it.
 
     A temple that serves no table, or one that has not begun, has a score of nothing. `fallen` is asked for the tokens

@@ -60,7 +60,7 @@ HELD = "held"
 """The doubt of a token that was held apart; `OLD` is that of an old one."""
 
 
-class HouseError(Exception):
+class ServiceError(Exception):
     """Something asked of the house that cannot be done: a code with words in the texts, and the facts they need."""
 
     def __init__(self, code: str, **facts: str | int) -> None:
@@ -217,11 +217,11 @@ class Table:
         return self.steps[-1].turn_began if self.steps else None
 
     def chair(self, seat: Seat) -> Chair:
-        """Return a seat's chair; raises `HouseError` where the table has no such seat."""
+        """Return a seat's chair; raises `ServiceError` where the table has no such seat."""
         for chair in self.chairs:
             if chair.seat == seat:
                 return chair
-        raise HouseError("unknown_seat", seat=seat[:24])
+        raise ServiceError("unknown_seat", seat=seat[:24])
 
     def log(self, limit: int = 50) -> tuple[Told, ...]:
         """Return what happened, newest first, lines that add up told as one under the time of the last."""

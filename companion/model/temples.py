@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from companion.model.missing import Trouble
-from companion.model.ports import COUNTED, HISTORY, KeptToken, OldTokens, TempleRecord
-from companion.model.requests import Errand
+from companion.model.ports import COUNTED, HISTORY, OldTokens, StoredToken, TempleRecord
+from companion.model.requests import TempleRequest
 from templo import contract
 
 RECENT = 120
@@ -60,7 +60,7 @@ class Temple:
     """A second ledger that speaks under the same name; its tokens wait for a person."""
     reachable: bool = True
     """Whether the broker that carries its messages can be reached."""
-    recent: tuple[KeptToken, ...] = ()
+    recent: tuple[StoredToken, ...] = ()
     """Its last tokens, newest first."""
     totals: Mapping[contract.God, int] = field(default_factory=lambda: dict.fromkeys(contract.God, 0))
     """All tokens ever kept from it, tests left out."""
@@ -78,7 +78,7 @@ class Temple:
     noise: contract.Noise | None = None
     falls: tuple[datetime, ...] = ()
     """When its tokens of the last minute arrived, tests and those sent again left out."""
-    errand: Errand | None = None
+    errand: TempleRequest | None = None
     """What was last asked of it."""
     trouble: Trouble | None = None
     """Why tokens that its ledger has and that are missing here do not come, though they were asked for."""
@@ -147,7 +147,7 @@ class Temple:
         """Say whether the run of the program that spoke for the temple has begun a new ledger."""
         return self.status is not None and self.status.session == status.session and status.state in _ALIVE
 
-    def counted(self, tokens: Iterable[KeptToken], quarantined: int) -> Temple:
+    def counted(self, tokens: Iterable[StoredToken], quarantined: int) -> Temple:
         """Return the temple after these tokens of it were kept, oldest first, and so many more held apart."""
         new = list(tokens)
         totals = dict(self.totals)
@@ -169,7 +169,7 @@ class Temple:
             errand=self.errand and self.errand.saw(new),
         )
 
-    def _is_old(self, kept: KeptToken) -> bool:
+    def _is_old(self, kept: StoredToken) -> bool:
         return self.old is not None and self.old.holds(kept.token)
 
     def timed(self, now: datetime) -> Temple:

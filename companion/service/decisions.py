@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from companion.games.kernel import TEMPLE, Move, Refusal, Seat, Waiting
-from companion.model.ports import COUNTED, HISTORY, LEFT_OUT, Decision, KeptToken, OldTokens, Transaction
+from companion.model.ports import COUNTED, HISTORY, LEFT_OUT, Decision, OldTokens, StoredToken, Transaction
 from companion.model.ports import DISMISSED as NO_TOKEN
-from companion.model.table import DECIDED, DISMISSED, HELD, OLD, OWNER, Entry, HouseError, Table
+from companion.model.table import DECIDED, DISMISSED, HELD, OLD, OWNER, Entry, ServiceError, Table
 from companion.model.temples import Temple
 from companion.service.seats import Seating
 from templo import contract
@@ -24,7 +24,7 @@ MOST_AT_ONCE = 500
 class Deciding(Seating):
     """All tables and temples, and the decisions about tokens that do not count by themselves."""
 
-    def held(self, name: str, limit: int = MOST_AT_ONCE) -> Sequence[KeptToken]:
+    def held(self, name: str, limit: int = MOST_AT_ONCE) -> Sequence[StoredToken]:
         """Return a temple's tokens that are held apart and wait for a person, in the order of their arrival."""
         return self._store.held(self.temple(name).name, limit)
 
@@ -42,18 +42,18 @@ class Deciding(Seating):
         """Count tokens held apart for the seat `whose`, or with none dismiss them: all of them, or none.
 
         The table is the one that their temple serves, and `token` that of a phone that sits there and acts for the
-        seat `by`. Raises `HouseError` ``not_seated``, ``not_your_seat``, ``no_temple_here``, ``held_decided`` where
+        seat `by`. Raises `ServiceError` ``not_seated``, ``not_your_seat``, ``no_temple_here``, ``held_decided`` where
         somebody was faster, ``not_begun``, or what the game refuses the tokens with.
         """
         with self._lock:
             table = self.table(table_id)
             own = self._seated(table, token)
             if by not in self.seats_held(table_id, token):
-                raise HouseError("not_your_seat", seat=by[:24])
+                raise ServiceError("not_your_seat", seat=by[:24])
             if request and request in table.requests:
                 return table
             if table.temple is None:
-                raise HouseError("no_temple_here")
+                raise ServiceError("no_temple_here")
             held = self._waiting(table.temple, ids)
             hand = "" if by in own else own[0]
             self._decide(table.temple, held, table, whose, by=by, hand=hand, request=request)
@@ -62,27 +62,27 @@ class Deciding(Seating):
     def decide_as_owner(self, name: str, ids: Sequence[str], whose: Seat | None) -> None:
         """Decide about a temple's tokens held apart at the command line of the companion's machine.
 
-        They count at the table that the temple serves, whose log shows either decision. Raises `HouseError` as
+        They count at the table that the temple serves, whose log shows either decision. Raises `ServiceError` as
         `decide` does.
         """
         with self._lock:
             temple = self.temple(name)
             table = self._tables.get(temple.table_id or "")
             if table is None and whose is not None:
-                raise HouseError("serves_none", temple=name)
+                raise ServiceError("serves_none", temple=name)
             self._decide(name, self._waiting(name, ids), table, whose, by=whose or OWNER, hand=OWNER if whose else "")
 
-    def _waiting(self, name: str, ids: Sequence[str]) -> list[KeptToken]:
+    def _waiting(self, name: str, ids: Sequence[str]) -> list[StoredToken]:
         wanted = dict.fromkeys(ids)
         held = [kept for kept in self.held(name) if kept.token.token in wanted]
         if not held or len(held) != len(wanted):
-            raise HouseError("held_decided")
+            raise ServiceError("held_decided")
         return held
 
     def _decide(
         self,
         name: str,
-        held: Sequence[KeptToken],
+        held: Sequence[StoredToken],
         table: Table | None,
         whose: Seat | None,
         by: str,
@@ -110,7 +110,7 @@ class Deciding(Seating):
         self,
         change: Transaction,
         table: Table,
-        held: Sequence[KeptToken],
+        held: Sequence[StoredToken],
         whose: Seat,
         by: str,
         request: str,
@@ -118,16 +118,16 @@ class Deciding(Seating):
     ) -> Table:
         """Return the table after the tokens fell there and were claimed for a seat."""
         if table.began_at is None:
-            raise HouseError("not_begun")
+            raise ServiceError("not_begun")
         if not table.game.uses_temple:
-            raise HouseError("no_tokens_here")
+            raise ServiceError("no_tokens_here")
         table.chair(whose)
         for kept in held:
             table = self._entered(change, table, TEMPLE, table.fall(kept.token, doubt=HELD))
         for kept in held:
             waiting = self._asked(table, kept.token.token)
             if whose not in waiting.claims:
-                raise HouseError("not_theirs", seat=whose)
+                raise ServiceError("not_theirs", seat=whose)
             table = self._entered(change, table, by, waiting.claims[whose], request, hand)
             request = ""
         return table
@@ -137,7 +137,7 @@ class Deciding(Seating):
         for waiting in reckoning.waiting if reckoning else ():
             if waiting.id == token:
                 return waiting
-        raise HouseError("held_decided")
+        raise ServiceError("held_decided")
 
     def _entered(
         self, change: Transaction, table: Table, by: str, move: Move, request: str = "", hand: str = ""
@@ -145,14 +145,14 @@ class Deciding(Seating):
         entry: Entry = table.entry(self._clock(), by, move, request, hand)
         after = table.extended(entry)
         if isinstance(after, Refusal):
-            raise HouseError(after.code, **after.facts)
+            raise ServiceError(after.code, **after.facts)
         change.append(table.id, entry)
         return after
 
     def choose_old(self, name: str, choice: str, by: str) -> Temple:
         """Leave a temple's old tokens out, or keep them as its history: neither ever counts at a table.
 
-        `by` says who chose, for the record. Raises `HouseError` ``old_decided`` where something else was chosen.
+        `by` says who chose, for the record. Raises `ServiceError` ``old_decided`` where something else was chosen.
         """
         with self._lock:
             temple = self.temple(name)
@@ -160,29 +160,29 @@ class Deciding(Seating):
             if old is None:
                 return temple
             if choice not in (LEFT_OUT, HISTORY):
-                raise HouseError("bad_move")
+                raise ServiceError("bad_move")
             self._store_choice(old, choice, by, None)
             return self.temple(name)
 
     def count_old(self, table_id: str, token: str) -> Temple:
         """Let the old tokens of a table's temple wait there for somebody to say whose they were.
 
-        Those that arrive later go there too. Only who sits at the table may; raises `HouseError` ``not_seated``,
+        Those that arrive later go there too. Only who sits at the table may; raises `ServiceError` ``not_seated``,
         ``no_temple_here``, ``not_begun``, ``no_tokens_here``, ``old_decided``.
         """
         with self._lock:
             table = self.table(table_id)
             by = self._seated(table, token)[0]
             if table.temple is None:
-                raise HouseError("no_temple_here")
+                raise ServiceError("no_temple_here")
             temple = self.temple(table.temple)
             old = self._undecided(temple, COUNTED, table_id)
             if old is None:
                 return temple
             if table.began_at is None:
-                raise HouseError("not_begun")
+                raise ServiceError("not_begun")
             if not table.game.uses_temple:
-                raise HouseError("no_tokens_here")
+                raise ServiceError("no_tokens_here")
             self._store_choice(old, COUNTED, table.chair(by).name or by, table, by)
             return self.temple(temple.name)
 
@@ -190,9 +190,9 @@ class Deciding(Seating):
         """Return a temple's old tokens, or none where the same was chosen before."""
         old = temple.old
         if old is None:
-            raise HouseError("no_old", temple=temple.name)
+            raise ServiceError("no_old", temple=temple.name)
         if old.choice and (old.choice, old.table_id) != (choice, table_id):
-            raise HouseError("old_decided")
+            raise ServiceError("old_decided")
         return None if old.choice else old
 
     def _store_choice(self, old: OldTokens, choice: str, by: str, table: Table | None, seat: Seat = "") -> None:

@@ -1,7 +1,6 @@
-"""The house: every table and every temple of this companion, and the one door by which phones move.
+"""Moves at every table, on top of seats, temples and tables: what phones and the application may do.
 
-What it returns is frozen; what it cannot do is a `HouseError`. It reads no clock and makes no randomness of its own,
-knows no rule of any game, and never touches the network.
+Results are frozen values; what cannot be done raises `ServiceError`. Time and randomness come in as arguments.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 
 from companion.games.kernel import CHANCE, Move, Refusal, Seat
 from companion.model.chance import outcome
-from companion.model.table import APP, UNDO, Entry, HouseError, Table
+from companion.model.table import APP, UNDO, Entry, ServiceError, Table
 from companion.service.decisions import Deciding
 
 
@@ -32,7 +31,7 @@ class House(Deciding):
         """Make a seat's move, made against a version of the table, once for each request id.
 
         A post older than the last thing a person did is stale and changes nothing; tokens that fell since do
-        not make it so. Raises `HouseError` ``unknown_table``, ``not_seated``.
+        not make it so. Raises `ServiceError` ``unknown_table``, ``not_seated``.
         """
         if move.name.startswith("@"):
             return Played(self.table(table_id), False, Refusal("unknown_move", {"move": move.name[:24]}))
@@ -43,14 +42,14 @@ class House(Deciding):
     ) -> Played:
         """Make several moves of a seat as one: all of them, or none where one is refused.
 
-        Raises `HouseError` as `play` does, and ``bad_move`` for no move at all.
+        Raises `ServiceError` as `play` does, and ``bad_move`` for no move at all.
         """
         if not moves or any(move.name.startswith("@") for move in moves):
-            raise HouseError("bad_move")
+            raise ServiceError("bad_move")
         with self._lock:
             table, own = self.table(table_id), self._seated(self.table(table_id), token)
             if seat not in self.seats_held(table_id, token):
-                raise HouseError("not_your_seat", seat=seat[:24])
+                raise ServiceError("not_your_seat", seat=seat[:24])
             if request and request in table.requests:
                 return Played(table, True)
             if version < table.basis:
@@ -84,7 +83,7 @@ class House(Deciding):
             table = self.table(table_id)
             own, held = self._seated(table, token), self.seats_held(table_id, token)
             if seat != CHANCE and seat not in held:
-                raise HouseError("not_your_seat", seat=seat[:24])
+                raise ServiceError("not_your_seat", seat=seat[:24])
             if request and request in table.requests:
                 return Played(table, True)
             if version < table.basis and not (move and table.game.aside(move)):

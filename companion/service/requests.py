@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from companion.games.kernel import Game
 from companion.model.missing import EMPTY, EXPIRED, NEVER, REFUSED, SILENT, Missing
 from companion.model.ports import Store
-from companion.model.requests import LIVES, MOST, Errand
-from companion.model.table import HouseError, Table
+from companion.model.requests import LIVES, MOST, TempleRequest
+from companion.model.table import ServiceError, Table
 from companion.model.temples import Temple
 from companion.service.temples import TempleService
 from templo import contract
@@ -79,7 +79,7 @@ class Asking(TempleService):
     ) -> Temple:
         """Ask a temple for something, once for each request id, and one thing at a time.
 
-        Raises `HouseError` ``unknown_temple``, ``temple_away`` where nobody would hear it, ``temple_busy`` while it
+        Raises `ServiceError` ``unknown_temple``, ``temple_away`` where nobody would hear it, ``temple_busy`` while it
         still answers the last request, ``bad_count``.
         """
         with self._lock:
@@ -87,16 +87,16 @@ class Asking(TempleService):
             if temple.errand is not None and temple.errand.request == request:
                 return temple
             if not (temple.alive and temple.reachable and self._carrier):
-                raise HouseError("temple_away", temple=name)
+                raise ServiceError("temple_away", temple=name)
             ends = keep is False and temple.errand is not None and temple.errand.measuring
             if temple.errand is not None and temple.errand.pending and not ends:
-                raise HouseError("temple_busy", temple=name)
+                raise ServiceError("temple_busy", temple=name)
             if count is not None and not 1 <= count <= MOST:
-                raise HouseError("bad_count", most=MOST)
+                raise ServiceError("bad_count", most=MOST)
             now = self._clock()
             details: dict[str, Any] = {"god": god, "count": count, "keep": keep, "notice": notice}
             command = contract.Command(self._entropy(16).hex(), what, now + LIVES, **details)
-            self._put(replace(temple, errand=Errand(command, request, now)))
+            self._put(replace(temple, errand=TempleRequest(command, request, now)))
             self._carrier(name, command)
             return self._temples[name]
 
@@ -118,7 +118,7 @@ class Asking(TempleService):
             now, god = self._clock(), temple.errand.command.god
             calibrate = contract.CommandName.CALIBRATE
             command = contract.Command(self._entropy(16).hex(), calibrate, now + LIVES, god=god, keep=False)
-            self._put(replace(temple, errand=Errand(command, command.id, now)))
+            self._put(replace(temple, errand=TempleRequest(command, command.id, now)))
             self._carrier(name, command)
 
     def replied(self, name: str, reply: contract.Reply, now_s: float = 0.0) -> None:

@@ -25,7 +25,7 @@ from companion.model.table import (
     ROLLS,
     SIT,
     Charter,
-    HouseError,
+    ServiceError,
     Table,
 )
 from companion.service.requests import Asking
@@ -56,12 +56,12 @@ class Seating(Asking):
 
         `leave` is needed where another table holds the temple: the token of a phone at that table, or its code.
 
-        Raises `HouseError` with what was wrong, and has opened nothing then: ``unknown_game``, ``unknown_preset``,
+        Raises `ServiceError` with what was wrong, and has opened nothing then: ``unknown_game``, ``unknown_preset``,
         ``unknown_option``, ``bad_option``, ``bad_players``, ``bad_name``, ``unknown_temple``, ``temple_held``.
         """
         rules = self._game(game)
         if players not in rules.seatings:
-            raise HouseError("bad_players", players=players, fewest=min(rules.seatings), most=max(rules.seatings))
+            raise ServiceError("bad_players", players=players, fewest=min(rules.seatings), most=max(rules.seatings))
         chosen = complete_options(rules, preset, options)
         title = clean_name(title)
         with self._lock:
@@ -88,7 +88,7 @@ class Seating(Asking):
     def sit(self, table_id: str, code: str, seat: Seat, name: str, token: str = "") -> str:
         """Give a free chair to a phone; returns the token that proves it, the same one where it held a chair already.
 
-        Raises `HouseError` ``wrong_code``, ``unknown_seat``, ``seat_taken``, ``bad_name``.
+        Raises `ServiceError` ``wrong_code``, ``unknown_seat``, ``seat_taken``, ``bad_name``.
         """
         return self._seat(table_id, code, {seat: name}, token)
 
@@ -97,20 +97,20 @@ class Seating(Asking):
         with self._lock:
             free = [chair.seat for chair in self.table(table_id).chairs if not chair.taken]
             if not free:
-                raise HouseError("table_full")
+                raise ServiceError("table_full")
             return self._seat(table_id, code, {seat: names.get(seat, "") for seat in free}, token)
 
     def _seat(self, table_id: str, code: str, names: Mapping[Seat, str], token: str) -> str:
         with self._lock:
             table = self.table(table_id)
             if not hmac.compare_digest(table.code.encode(), normal_code(code).encode()):
-                raise HouseError("wrong_code")
+                raise ServiceError("wrong_code")
             if not token or not self.seats_held(table_id, token):
                 token = self._entropy(16).hex()
             entries = []
             for seat, name in names.items():
                 if table.chair(seat).taken:
-                    raise HouseError("seat_taken", seat=seat)
+                    raise ServiceError("seat_taken", seat=seat)
                 entries.append((seat, Move(SIT, (seat, clean_name(name) if name.strip() else ""))))
             keys = {**table.keys, **dict.fromkeys(names, digest(token))}
             self._change(table, entries, keys=keys)
@@ -141,7 +141,7 @@ class Seating(Asking):
         if own := _own(table, proof):
             return own[0]
         if not hmac.compare_digest(table.code.encode(), normal_code(proof).encode()):
-            raise HouseError("not_seated")
+            raise ServiceError("not_seated")
         return HOUSE
 
     def screen_pass(self, table_id: str) -> str:
@@ -181,7 +181,7 @@ class Seating(Asking):
             table = self.table(table_id)
             by = self._proved(table, proof)
             if table.phase != "lobby":
-                raise HouseError("begun_already")
+                raise ServiceError("begun_already")
             table = self._change(table, [(by, Move(BEGIN))])
             if table.temple:
                 self.end_calibration(table.temple)
@@ -190,13 +190,13 @@ class Seating(Asking):
     def away(self, table_id: str, token: str, seat: Seat, mode: str) -> Table:
         """Say what becomes of a seat whose player is away, one of `AWAY_MODES`, or with no mode that it is back.
 
-        Anyone seated may. Raises `HouseError` ``not_seated``, ``unknown_seat``, ``unknown_mode``.
+        Anyone seated may. Raises `ServiceError` ``not_seated``, ``unknown_seat``, ``unknown_mode``.
         """
         with self._lock:
             table = self.table(table_id)
             by = self._seated(table, token)[0]
             if mode not in (*AWAY_MODES, ""):
-                raise HouseError("unknown_mode", mode=mode[:24])
+                raise ServiceError("unknown_mode", mode=mode[:24])
             if table.chair(seat).away == mode:
                 return table
             return self._change(table, [(by, Move(AWAY, (seat, mode)))])
@@ -217,7 +217,7 @@ class Seating(Asking):
             table = self.table(table_id)
             by = self._seated(table, token)[0]
             if table.phase != "over":
-                raise HouseError("not_over")
+                raise ServiceError("not_over")
             if table.again in self._tables:
                 return self.table(table.again)
             charter = replace(
@@ -246,7 +246,7 @@ class Seating(Asking):
     def amend(self, table_id: str, key: str, value: Value) -> Table:
         """Change an option of a table on which its designer tries it out; nobody at a table can ask for this.
 
-        Raises `HouseError` ``unknown_table``, ``bad_option``, or what the game refuses it with.
+        Raises `ServiceError` ``unknown_table``, ``bad_option``, or what the game refuses it with.
         """
         with self._lock:
             table = self.table(table_id)
@@ -258,7 +258,7 @@ class Seating(Asking):
         """Let a temple serve this table, or with none let its temple go; anyone seated may.
 
         A temple serves one table at a time: it leaves the table that it served. Where that table is its `holder`,
-        `leave` is needed: the token of a phone there, or its code. Raises `HouseError` ``temple_held`` without.
+        `leave` is needed: the token of a phone there, or its code. Raises `ServiceError` ``temple_held`` without.
         """
         with self._lock:
             table = self.table(table_id)
@@ -279,21 +279,21 @@ class Seating(Asking):
         return table if table.phase == "running" or any(chair.taken for chair in table.chairs) else None
 
     def _check_leave(self, temple: str | None, leave: str) -> None:
-        """Raise `HouseError` where a temple is not known, or is held by a table that `leave` does not belong to."""
+        """Raise `ServiceError` where a temple is not known, or is held by a table that `leave` does not belong to."""
         if temple:
             self.temple(temple)
         if (table := self.holder(temple)) is None:
             return
         try:
             self._proved(table, leave)
-        except HouseError:
-            raise HouseError("temple_held", temple=temple or "", table=table.title) from None
+        except ServiceError:
+            raise ServiceError("temple_held", temple=temple or "", table=table.title) from None
 
     def _seated(self, table: Table, token: str) -> tuple[Seat, ...]:
-        """Return the seats that a phone holds itself; raises `HouseError` ``not_seated`` where it holds none."""
+        """Return the seats that a phone holds itself; raises `ServiceError` ``not_seated`` where it holds none."""
         if own := _own(table, token):
             return own
-        raise HouseError("not_seated")
+        raise ServiceError("not_seated")
 
 
 def _own(table: Table, token: str) -> tuple[Seat, ...]:

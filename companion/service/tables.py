@@ -1,6 +1,6 @@
 """Every table of this companion, changed under one lock and durable before anybody sees it.
 
-It opens none and seats nobody; it knows no temple. What cannot be done is a `HouseError`.
+It opens none and seats nobody; it knows no temple. What cannot be done is a `ServiceError`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 
 from companion.games.kernel import CHANCE, Fault, Game, Move, Refusal, Seat
 from companion.model.chance import below_from
-from companion.model.history import folded
+from companion.model.history import replay_log
 from companion.model.lobby import normal_code
 from companion.model.ports import Store, Transaction
-from companion.model.table import APP, Charter, Entry, HouseError, Table
+from companion.model.table import APP, Charter, Entry, ServiceError, Table
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class Tables:
         for record in store.tables():
             try:
                 table = self._replayed(record.charter, record.entries)
-            except (HouseError, ValueError) as error:
+            except (ServiceError, ValueError) as error:
                 log.error("table %r stays closed: %s", record.charter.title, error)
                 self.unreadable.append((record.charter.title, str(error)))
             else:
@@ -65,7 +65,7 @@ class Tables:
     def _replayed(self, charter: Charter, entries: Iterable[Entry]) -> Table:
         game = self._game(charter.game)
         table = Table.opened(charter, game)
-        for stage in folded(charter, game, entries):
+        for stage in replay_log(charter, game, entries):
             table = stage.after
         return table
 
@@ -73,21 +73,21 @@ class Tables:
         try:
             return self.games[name]
         except KeyError:
-            raise HouseError("unknown_game", game=name[:32]) from None
+            raise ServiceError("unknown_game", game=name[:32]) from None
 
     def tables(self) -> tuple[Table, ...]:
         """Return every table, the newest first."""
         return tuple(sorted(self._tables.values(), key=lambda table: table.charter.opened_at, reverse=True))
 
     def table(self, table_id: str) -> Table:
-        """Return a table by its id; raises `HouseError` ``unknown_table``."""
+        """Return a table by its id; raises `ServiceError` ``unknown_table``."""
         try:
             return self._tables[table_id]
         except KeyError:
-            raise HouseError("unknown_table") from None
+            raise ServiceError("unknown_table") from None
 
     def table_by_code(self, code: str) -> Table:
-        """Return a table by its join code, however it was typed; raises `HouseError` ``wrong_code``.
+        """Return a table by its join code, however it was typed; raises `ServiceError` ``wrong_code``.
 
         Every table's code is compared, each in constant time.
         """
@@ -96,11 +96,11 @@ class Tables:
             table for table in self._tables.values() if hmac.compare_digest(table.code.encode(), wanted.encode())
         ]
         if not found:
-            raise HouseError("wrong_code")
+            raise ServiceError("wrong_code")
         return found[0]
 
     def entries(self, table_id: str) -> Sequence[Entry]:
-        """Return a table's whole log; raises `HouseError` ``unknown_table``."""
+        """Return a table's whole log; raises `ServiceError` ``unknown_table``."""
         return self._store.entries(self.table(table_id).id)
 
     def draft(self, table_id: str) -> tuple[Fault, ...] | None:
@@ -131,7 +131,7 @@ class Tables:
             entry = table.entry(now, by, move)
             after = table.extended(entry)
             if isinstance(after, Refusal):
-                raise HouseError(after.code, **after.facts)
+                raise ServiceError(after.code, **after.facts)
             change.append(table.id, entry)
             table = after
         return table

@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Any
 
 from companion.games.kernel import Game, Move
-from companion.model.ports import COUNTED, KeptToken, OldTokens, Store, Transaction
-from companion.model.table import HOUSE, SERVED, HouseError, Table
+from companion.model.ports import COUNTED, OldTokens, Store, StoredToken, Transaction
+from companion.model.table import HOUSE, SERVED, ServiceError, Table
 from companion.model.temples import FEW, NEW_LEDGER, RECENT, Mark, Receipt, Temple
 from companion.service.arrivals import Batch
 from companion.service.tables import Tables
@@ -62,11 +62,11 @@ class TempleService(Tables):
         return tuple(sorted(self._temples.values(), key=lambda temple: temple.name))
 
     def temple(self, name: str) -> Temple:
-        """Return a temple; raises `HouseError` ``unknown_temple``."""
+        """Return a temple; raises `ServiceError` ``unknown_temple``."""
         try:
             return self._temples[name]
         except KeyError:
-            raise HouseError("unknown_temple", temple=name[:32]) from None
+            raise ServiceError("unknown_temple", temple=name[:32]) from None
 
     def is_known(self, temple: str, source: str = "") -> bool:
         """Return whether a temple is in the store, and a ledger's tokens too where one is given."""
@@ -138,7 +138,7 @@ class TempleService(Tables):
             if (temple := self._temples.get(name)) is not None:
                 try:
                     self._meet(temple)
-                except HouseError as error:
+                except ServiceError as error:
                     log.error("cannot store that %r was met; its next token does: %s", name, error.facts["reason"])
 
     def _meet(self, temple: Temple) -> None:
@@ -201,7 +201,7 @@ class TempleService(Tables):
         """Return how far a source's tokens are stored."""
         return self._marks.get(source, Mark())
 
-    def fallen(self, table_id: str) -> Sequence[KeptToken]:
+    def fallen(self, table_id: str) -> Sequence[StoredToken]:
         """Return the tokens that were kept for a table, ledger by ledger, each in the order of its numbers."""
         return self._store.fallen(self.table(table_id).id)
 

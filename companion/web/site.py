@@ -16,14 +16,14 @@ from companion.adapters.news import Gallery, Hub, Picture
 from companion.games import registry
 from companion.games.kernel import Game, Seat
 from companion.model.lobby import normal_code
-from companion.model.table import HouseError, Table
+from companion.model.table import ServiceError, Table
 from companion.model.temples import Temple
 from companion.service.play import House
 from companion.web.rendering.renderer import ART, Painter, placer, temple_news, temple_words
 from companion.web.rendering.texts import LANGUAGES, Library, Words
 from companion.web.server.guard import Lockout
-from companion.web.view_models.table import Audience, cut_table, table_topic, temple_tone, temple_topics
-from companion.web.view_models.temple import cut_temple
+from companion.web.view_models.table import Audience, table_topic, table_view_model, temple_tone, temple_topics
+from companion.web.view_models.temple import temple_view_model
 
 HERE = Path(__file__).parent
 SHARED_ART = ("symbols.svg",)
@@ -59,11 +59,11 @@ class Site:
         return self._adapter.build(self._routes[route], {key: value for key, value in values.items() if value != ""})
 
     def game(self, name: str) -> Game[Any]:
-        """Return a game that a lobby offers; raises `HouseError` ``unknown_game``."""
+        """Return a game that a lobby offers; raises `ServiceError` ``unknown_game``."""
         try:
             return self.games[name]
         except KeyError:
-            raise HouseError("unknown_game", game=name[:32]) from None
+            raise ServiceError("unknown_game", game=name[:32]) from None
 
     def game_stylesheets(self, game: str) -> list[str]:
         """Return the paths of the style sheets that a game, or the game of an aid, brings."""
@@ -89,7 +89,7 @@ class Site:
         """Return the words in the language of this request."""
         return self.painter.words(language(), table)
 
-    def refusal(self, error: HouseError, table: Table | None = None) -> str:
+    def refusal(self, error: ServiceError, table: Table | None = None) -> str:
         """Return the words for what the house refused."""
         return self.painter.house_words(language(), table)(f"refusal.{error.code}", **error.facts)
 
@@ -132,7 +132,7 @@ class Site:
         return self.gallery.picture(
             (table.id, audience),
             (table_topic(table.id),),
-            lambda: cut_table(self.house, table.id, audience),
+            lambda: table_view_model(self.house, table.id, audience),
             lambda region, slice_: paint()(region, slice_),
         )
 
@@ -141,7 +141,7 @@ class Site:
         return self.gallery.picture(
             (temple.name, of_language),
             temple_topics(temple.name),
-            lambda: cut_temple(self.house, temple.name),
+            lambda: temple_view_model(self.house, temple.name),
             self.painter.of_temple(of_language),
         )
 
@@ -171,7 +171,7 @@ class Site:
         self.lockout.check(request.remote_addr)
         try:
             return self.house.table_by_code(code)
-        except HouseError:
+        except ServiceError:
             self.lockout.wrong(request.remote_addr)
             raise
 
@@ -179,7 +179,7 @@ class Site:
         """Return what lets this request take a temple from the table that holds it, or nothing.
 
         That is a seat's token or the code of that table, or else `typed`, a code that somebody typed for it; raises
-        `HouseError` ``wrong_code``, counted, where that is not its code.
+        `ServiceError` ``wrong_code``, counted, where that is not its code.
         """
         table = self.house.holder(temple)
         if table is None:
@@ -193,16 +193,16 @@ class Site:
         return typed
 
     def check_code(self, table: Table, code: str) -> None:
-        """Raise `HouseError` ``wrong_code`` where a code is not this table's.
+        """Raise `ServiceError` ``wrong_code`` where a code is not this table's.
 
         It is counted, but for who is shown this table's code anyway: nobody else's guesses lock them out.
         """
         if self.trusted(table):
             if not hmac.compare_digest(table.code.encode(), normal_code(code).encode()):
-                raise HouseError("wrong_code")
+                raise ServiceError("wrong_code")
         elif self.by_code(code).id != table.id:
             self.lockout.wrong(request.remote_addr)
-            raise HouseError("wrong_code")
+            raise ServiceError("wrong_code")
 
 
 def site() -> Site:

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
 
-from templo.liveness import IDLE_S, SOON_S, Beat, unheard
+from templo.liveness import IDLE_S, SOON_S, Beat, no_heartbeat
 
 Answerer: TypeAlias = Callable[[Mapping[str, object]], Mapping[str, object]]
 """Carries a request out and returns its result; raises `ControlError`."""
@@ -129,10 +129,10 @@ def _make_private(state: Path) -> None:
                 log.warning("%s can be opened by other users of this machine, and stays so: %s", path, error)
 
 
-class Door:
+class ControlServer:
     """Answers whoever comes to the socket, each in a thread of its own, a handful at a time."""
 
-    def __init__(self, path: Path, answer: Answerer, beat: Beat = unheard) -> None:
+    def __init__(self, path: Path, answer: Answerer, beat: Beat = no_heartbeat) -> None:
         """Bind the socket; the caller holds the state directory, so one left by a daemon that died is removed."""
         self._path = path
         self._beat = beat

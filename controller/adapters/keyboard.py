@@ -19,7 +19,7 @@ from templo.contract import God
 HELP = "keys: h t drop a token · H T hold a beam dark, or let go · p pull the broker's plug, or put it back · s status · ? help · q quit"  # noqa: E501 (one line on the screen)
 
 
-class Hands(Protocol):
+class KeyHandler(Protocol):
     """What the keys do; each returns the line that says so."""
 
     def drop(self, god: God) -> str:
@@ -41,7 +41,7 @@ class Hands(Protocol):
 class Keyboard:
     """Reads keys in a thread of its own until the input ends."""
 
-    def __init__(self, descriptor: int, hands: Hands, say: Callable[[str], None]) -> None:
+    def __init__(self, descriptor: int, hands: KeyHandler, say: Callable[[str], None]) -> None:
         """Only remember; `start` begins to read from the descriptor."""
         self._descriptor = descriptor
         self._say = say

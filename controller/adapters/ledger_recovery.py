@@ -31,7 +31,7 @@ from controller.adapters.sqlite_ledger import (
     Ledger,
     sync_folder,
 )
-from controller.core.ports import Fallen, LedgerTrouble
+from controller.core.ports import LedgerTrouble, UnnumberedToken
 from templo.contract import Flag, God, Trouble
 
 MARK_NAME = "ledger.begun"
@@ -184,7 +184,7 @@ def _leave_mark(folder: Path) -> None:
 class _Saved:
     """What could be read of a damaged ledger."""
 
-    tokens: list[Fallen] = field(default_factory=list)
+    tokens: list[UnnumberedToken] = field(default_factory=list)
     delivered: int = 0
     """How many of them, from the first on, the companion has for certain."""
     boards: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -252,7 +252,7 @@ def _all(found: sqlite3.Connection, query: str) -> list[_Raw]:
         return []
 
 
-def _repaired(row: _Raw, before: _Raw | None, at: datetime) -> tuple[Fallen | None, bool]:
+def _repaired(row: _Raw, before: _Raw | None, at: datetime) -> tuple[UnnumberedToken | None, bool]:
     """Return a row as a token, and whether it had to be repaired; None where nobody can say for whom it fell.
 
     A repaired one is flagged `jam`: a person at the table decides about it. `at` is a time for one that has none.
@@ -268,7 +268,7 @@ def _repaired(row: _Raw, before: _Raw | None, at: datetime) -> tuple[Fallen | No
     timed = _within(at_ms, EARLIEST_MS, LATEST_MS)
     sound = timed and (god, token, width_ns) == (fell_for, name, width) and known == words
     when = _EPOCH + timedelta(milliseconds=at_ms) if timed else at
-    return Fallen(name, fell_for, when, width, known if sound else known | {Flag.JAM}), not sound
+    return UnnumberedToken(name, fell_for, when, width, known if sound else known | {Flag.JAM}), not sound
 
 
 def _by_totals(row: _Raw, before: _Raw | None) -> God | None:

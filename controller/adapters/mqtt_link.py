@@ -24,11 +24,11 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
-from controller.core.messages import Came, Down, Garbled, LinkEvent, Up
+from controller.core.messages import BrokerConnected, BrokerDisconnected, LinkEvent, MessageReceived, StatusGarbled
 from controller.core.settings import BrokerSettings
 from templo import contract
 from templo.bounded_log import BoundedLog
-from templo.liveness import IDLE_S, NETWORK_S, SOON_S, Beat, unheard
+from templo.liveness import IDLE_S, NETWORK_S, SOON_S, Beat, no_heartbeat
 
 BACKOFF_S = (0.5, 10.0)
 _RETREAT_S = 120.0
@@ -69,8 +69,8 @@ class Link:
         will: contract.Status,
         listener: Callable[[LinkEvent], None],
         jitter: Callable[[], float] = random.random,
-        beat: Beat = unheard,
-        network_beat: Beat = unheard,
+        beat: Beat = no_heartbeat,
+        network_beat: Beat = no_heartbeat,
         announced: Mapping[str, bytes] | None = None,
     ) -> None:
         """Only remember; `start` connects. `listener` must only enqueue.
@@ -261,7 +261,7 @@ class Link:
         with self._lock:
             self._leaving.clear()
         if was_up:
-            self._listener(Down())
+            self._listener(BrokerDisconnected())
         if visit.unsupported and self._settings.protocol == "auto" and self._protocol is Protocol.V5:
             log.info("the broker at %s speaks no MQTT 5; going on with 3.1.1", self.address)
             self._protocol = Protocol.V311
@@ -320,7 +320,7 @@ class Link:
             for topic, payload in self._announced.items():
                 self._note(client.publish(topic, payload, qos=1, retain=True))
             log.info("connected to %s in MQTT %s", self.address, self._protocol)
-            self._listener(Up())
+            self._listener(BrokerConnected())
         visit.answered.set()
 
     def _on_disconnect(self, reason: ReasonCode, visit: _Visit) -> None:
@@ -348,15 +348,15 @@ class Link:
             self._junk.warning("ignored what came under %s: %s", ascii(arrived.topic)[:80], error)
             # Only what is no status at all: two temples of one name would answer each other for ever.
             if leaf == contract.Status.leaf:
-                self._listener(Garbled())
+                self._listener(StatusGarbled())
             return
         if isinstance(message, contract.Status):
-            self._listener(Came(message))
+            self._listener(MessageReceived(message))
             return
         if arrived.retain:
             self._junk.warning("ignored a retained %s: it may be of any age", leaf)
         elif isinstance(message, contract.Ack | contract.Command):
-            self._listener(Came(message))
+            self._listener(MessageReceived(message))
 
     def _complain(self, text: str) -> None:
         """Log a complaint once, however often it comes up again."""

@@ -13,14 +13,14 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from controller.adapters.serial_protocol import BAUD, Conversation, Greeting, Health, Told
+from controller.adapters.serial_protocol import BAUD, Greeting, Health, Session, TokenLine
 from controller.core.board_intake import BoardSlot
 from controller.core.counting import SECOND, Limits
 from controller.core.diagnosis import Answer, Finding
-from controller.core.messages import Ails, Fell, Item, Mark, Met, Shown
+from controller.core.messages import BoardCursor, BoardFault, BoardHello, BoardStatus, BoardToken, PipelineMessage
 from controller.core.ports import BeamsError, Level, Listener
 from templo.contract import Emitters, God, Timing
-from templo.liveness import SOON_S, Beat, unheard
+from templo.liveness import SOON_S, Beat, no_heartbeat
 
 RETRY_S = 1.0
 """How soon a port that is not there is tried again."""
@@ -31,7 +31,7 @@ _UNTIMED_NS = 60 * SECOND
 
 log = logging.getLogger(__name__)
 
-Answered: TypeAlias = Callable[[Conversation], None]
+Answered: TypeAlias = Callable[[Session], None]
 
 
 class BoardBeams:
@@ -44,7 +44,7 @@ class BoardBeams:
         self,
         port: str,
         limits: Limits,
-        items: Callable[[Item], None],
+        items: Callable[[PipelineMessage], None],
         monotonic_ns: Callable[[], int],
         new_id: Callable[[], str],
         open_port: Callable[[str], Any] | None = None,
@@ -59,7 +59,7 @@ class BoardBeams:
         self._answers: queue.SimpleQueue[Answered] = queue.SimpleQueue()
         self._closing = threading.Event()
         self._told: Finding | None = None
-        self.beat: Beat = unheard
+        self.beat: Beat = no_heartbeat
         self._thread = threading.Thread(target=self._run, name="beams", daemon=True)
         self.slots: dict[God, BoardSlot] = {god: BoardSlot(limits, monotonic_ns(), self._learn) for god in God}
 
@@ -128,7 +128,7 @@ class BoardBeams:
         """Live through one connection, to its loss or the end."""
         while not self._answers.empty():  # answers to an earlier connection
             self._answers.get_nowait()
-        conversation = Conversation(self._limits, self._now())
+        conversation = Session(self._limits, self._now())
         while not self._closing.is_set():
             self.beat(SOON_S)
             data = port.read(1)
@@ -144,25 +144,27 @@ class BoardBeams:
                 conversation.out.clear()
             self._ails(conversation.problem)
 
-    def _heed(self, conversation: Conversation, happened: Greeting | Told | Health) -> None:
+    def _heed(self, conversation: Session, happened: Greeting | TokenLine | Health) -> None:
         now_ns = self._now()
         match happened:
             case Greeting(None):
                 conversation.name(self._new_id())
             case Greeting(str(board)):
-                self._items(Met(board, Mark(happened.acked, None), lambda mark: self._welcome(happened, mark)))
-            case Told(board, mark, god, counted, timed):
+                self._items(
+                    BoardHello(board, BoardCursor(happened.acked, None), lambda mark: self._welcome(happened, mark))
+                )
+            case TokenLine(board, mark, god, counted, timed):
                 age_ns = 0 if timed else _UNTIMED_NS
-                self._items(Fell(god, counted, board, mark, counted.start_ns + counted.width_ns - age_ns))
+                self._items(BoardToken(god, counted, board, mark, counted.start_ns + counted.width_ns - age_ns))
             case Health():
                 for god in God:
                     given = (happened.beams[god], happened.dark[god], happened.glitches[god], happened.missed[god])
-                    self._items(Shown(god, *given, now_ns))
+                    self._items(BoardStatus(god, *given, now_ns))
 
-    def _welcome(self, greeting: Greeting, mark: Mark) -> None:
+    def _welcome(self, greeting: Greeting, mark: BoardCursor) -> None:
         """Take, from the pipeline's thread, up to where a board's tokens are recorded here."""
 
-        def answer(conversation: Conversation) -> None:
+        def answer(conversation: Session) -> None:
             if greeting.last < mark.seq:
                 log.error(
                     "the board %s has counted up to %d and %d were recorded: its memory was lost; it gets a new name",
@@ -185,7 +187,7 @@ class BoardBeams:
                 log.info("the board behind %s is well", self._port_name)
         if finding != self._told:
             self._told = finding
-            self._items(Ails(finding, self._now()))
+            self._items(BoardFault(finding, self._now()))
 
 
 def _open(name: str) -> Any:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from controller.core.counting import MS, SECOND, Counted, Limits
+from controller.core.counting import MS, SECOND, Detection, Limits
 from controller.core.diagnosis import Finding
-from controller.core.messages import Mark
+from controller.core.messages import BoardCursor
 from templo.contract import Beam, Flag, God
 
 PROTOCOL = 1
@@ -43,13 +43,13 @@ class Greeting(NamedTuple):
     acked: int
 
 
-class Told(NamedTuple):
+class TokenLine(NamedTuple):
     """One token that a board counted, in its order; `counted` has its start, which is a guess unless `timed`."""
 
     board: str
-    mark: Mark
+    mark: BoardCursor
     god: God
-    counted: Counted
+    counted: Detection
     timed: bool
 
 
@@ -63,7 +63,7 @@ class Health(NamedTuple):
     worn: bool
 
 
-Happened: TypeAlias = Greeting | Told | Health
+Happened: TypeAlias = Greeting | TokenLine | Health
 
 
 def crc16(data: bytes) -> int:
@@ -103,7 +103,7 @@ class _Token:
     huitzilopochtli: int
 
 
-class Conversation:
+class Session:
     """One connection to a board, from the opening of the port to its loss.
 
     Laws:
@@ -122,7 +122,7 @@ class Conversation:
         self._limits = limits
         self._rest = b""
         self._board: str | None = None
-        self._mark = Mark(0, None)
+        self._mark = BoardCursor(0, None)
         self._first = 1
         self._good_ns = self._ask_ns = now_ns
         self._early_ns: int | None = None
@@ -166,7 +166,7 @@ class Conversation:
         """Give a board its name: 32 hexadecimal digits that no other has."""
         self.out.append(written("I", board))
 
-    def welcome(self, greeting: Greeting, mark: Mark) -> None:
+    def welcome(self, greeting: Greeting, mark: BoardCursor) -> None:
         """Let a board go on behind `mark`, up to where its tokens are known to be durable."""
         assert greeting.name is not None
         self._board, self._mark, self._first = greeting.name, mark, greeting.first
@@ -216,7 +216,7 @@ class Conversation:
         self.problem = None
         return [Greeting(None if name == "-" else name, software[:16], first, last, acked)]
 
-    def _counted(self, token: _Token, now_ns: int) -> Iterator[Told]:
+    def _counted(self, token: _Token, now_ns: int) -> Iterator[TokenLine]:
         if self._board is None or token.seq <= self._mark.seq:
             return
         if token.seq > max(self._mark.seq + 1, self._first):
@@ -231,13 +231,13 @@ class Conversation:
             gone, theirs = token.seq - 1 - self._mark.seq, before - self._mark.huitzilopochtli
             for number in range(gone):
                 god = God.HUITZILOPOCHTLI if number < theirs else God.TLALOC
-                mark = Mark(self._mark.seq + 1, self._mark.huitzilopochtli + (god is God.HUITZILOPOCHTLI))
+                mark = BoardCursor(self._mark.seq + 1, self._mark.huitzilopochtli + (god is God.HUITZILOPOCHTLI))
                 self._mark = mark
-                yield Told(self._board, mark, god, Counted(now_ns, 0, frozenset({Flag.MISSED_EDGE})), False)
-        self._mark = Mark(token.seq, token.huitzilopochtli)
+                yield TokenLine(self._board, mark, god, Detection(now_ns, 0, frozenset({Flag.MISSED_EDGE})), False)
+        self._mark = BoardCursor(token.seq, token.huitzilopochtli)
         start_ns = now_ns - (token.age_ns if token.age_ns is not None else 0)
-        counted = Counted(start_ns, token.width_ns, token.flags)
-        yield Told(self._board, self._mark, token.god, counted, token.age_ns is not None)
+        counted = Detection(start_ns, token.width_ns, token.flags)
+        yield TokenLine(self._board, self._mark, token.god, counted, token.age_ns is not None)
 
     def _judge(self, now_ns: int) -> None:
         """Say what is wrong, most of all that nothing can be read."""

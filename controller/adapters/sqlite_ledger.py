@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
 
-from controller.core.ports import Fallen, LedgerError, LedgerTrouble
+from controller.core.ports import LedgerError, LedgerTrouble, UnnumberedToken
 from templo.contract import MAX_WIDTH_MS, Flag, God, Notice, Token, Trouble
 
 SCHEMA = 1
@@ -218,7 +218,9 @@ class Ledger:
             memory.close()
             raise
 
-    def record(self, tokens: Sequence[Fallen], boards: Mapping[str, tuple[int, int]] | None = None) -> list[Token]:
+    def record(
+        self, tokens: Sequence[UnnumberedToken], boards: Mapping[str, tuple[int, int]] | None = None
+    ) -> list[Token]:
         """Record tokens and return them with their numbers; raises `LedgerTrouble`.
 
         Up to 250 are one commit, and more are several: what is recorded before one of them fails is recognised when
@@ -425,7 +427,7 @@ class Ledger:
         found = self._connection.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", (name,))
         return found.fetchone() is not None
 
-    def _known(self, tokens: Sequence[Fallen]) -> int:
+    def _known(self, tokens: Sequence[UnnumberedToken]) -> int:
         """Return how many of `tokens` are recorded, be it by an earlier try whose commit seemed to fail."""
         ids = {token.token for token in tokens}
         tail = self.after(max(0, self.last_seq - len(tokens)), len(tokens))

@@ -224,14 +224,14 @@ def _script(file: Path) -> Script:
 
 
 def _scenario(settings: Settings, given: argparse.Namespace) -> int:
-    from controller.simulation.fast import rehearse
+    from controller.simulation.fast import play_fast
 
     script = _script(given.file)
     # What is provoked is told at the end, in one place; each line of it in the log would only drown that.
     logging.getLogger("controller").setLevel(logging.CRITICAL)
     with TemporaryDirectory(prefix="templo-scenario-") as folder:
         try:
-            outcome = rehearse(script, settings.counting, Path(folder) / FILE_NAME, lambda: secrets.token_hex(16))
+            outcome = play_fast(script, settings.counting, Path(folder) / FILE_NAME, lambda: secrets.token_hex(16))
         except ScenarioError as error:
             raise ScenarioError(f"{given.file}: {error}") from None
     if given.json:

@@ -20,7 +20,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from controller.adapters import home_assistant, learned_file
-from controller.adapters.control_socket import ControlError, Door, InUseError, StateLock, prepare, socket_path
+from controller.adapters.control_socket import (
+    ControlError,
+    ControlServer,
+    InUseError,
+    StateLock,
+    prepare,
+    socket_path,
+)
 from controller.adapters.gpio import HeaderBeams
 from controller.adapters.keyboard import Keyboard
 from controller.adapters.ledger_copy import read_copy
@@ -32,7 +39,17 @@ from controller.core.calibration import PATIENCE_NS, USUAL, Calibration
 from controller.core.commands import Result
 from controller.core.counting import MS, SECOND
 from controller.core.level_watch import WATCH_S, LevelWatch
-from controller.core.messages import Calibrate, Dismiss, Drop, Heard, Item, Look, Read, Selftest, Stop
+from controller.core.messages import (
+    CalibrationRequest,
+    DismissRequest,
+    DropRequest,
+    EdgeSeen,
+    LevelRead,
+    PipelineMessage,
+    SelftestRequest,
+    StatusRequest,
+    Stop,
+)
 from controller.core.pipeline import Pipeline
 from controller.core.ports import Beams, Clock, LedgerError, LedgerTrouble
 from controller.core.publisher import Identity
@@ -100,7 +117,7 @@ class _Daemon:
         if settings.simulated:
             self._simulated = stage.beams if stage else SimulatedBeams(time.monotonic_ns)
             self._simulated.beat = self._pulse.of("beams")
-        items: queue.SimpleQueue[Item] = queue.SimpleQueue()
+        items: queue.SimpleQueue[PipelineMessage] = queue.SimpleQueue()
         self._items = items
         self._board: BoardBeams | None = None
         if settings.board is not None:
@@ -133,7 +150,7 @@ class _Daemon:
         self._pipeline = Pipeline(
             identity=self._identity,
             limits=settings.counting,
-            levels=self._beams.open(lambda god, at_ns, dark: items.put(Heard(god, at_ns, dark))),
+            levels=self._beams.open(lambda god, at_ns, dark: items.put(EdgeSeen(god, at_ns, dark))),
             ledger=ledger,
             copy=copy,
             reopen=self._open,
@@ -165,7 +182,7 @@ class _Daemon:
         """Start every thread, wait for the end, and leave in order."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda _number, _frame: self._asked_to_end())
-        threading.excepthook = self._thread_died
+        threading.excepthook = self._on_thread_exception
         with suppress(OSError, ValueError):  # stderr may be no file
             faulthandler.enable()  # so that a watchdog's SIGABRT leaves in the log where every thread stood
         with ExitStack() as stack:
@@ -218,7 +235,7 @@ class _Daemon:
 
     def drop(self, god: God) -> str:
         """Drop a token for a key; a temple with real beams gets a test."""
-        self._items.put(Drop(god, 1, SPACING_NS, False, lambda result: _say(_dropped(result))))
+        self._items.put(DropRequest(god, 1, SPACING_NS, False, lambda result: _say(_dropped(result))))
         return f"a token falls for {god}"
 
     def hold(self, god: God) -> str:
@@ -268,7 +285,7 @@ class _Daemon:
             self._stage.end()
         self._ended.set()
 
-    def _thread_died(self, last: threading.ExceptHookArgs) -> None:
+    def _on_thread_exception(self, last: threading.ExceptHookArgs) -> None:
         """Take the last words of any thread, a library's too."""
         self._dead = last.thread.name if last.thread is not None else "unknown"
         if last.exc_value is not None:
@@ -301,10 +318,10 @@ class _Daemon:
             log.error("%s", error)
             return None
 
-    def _open_door(self) -> Door | None:
+    def _open_door(self) -> ControlServer | None:
         """Let the command line in; without a socket nobody can come, which keeps no temple from counting."""
         try:
-            door = Door(socket_path(self._settings.state), self._answer, self._pulse.of("door"))
+            door = ControlServer(socket_path(self._settings.state), self._answer, self._pulse.of("door"))
         except ControlError as error:
             if not self._complained:
                 log.error("%s: the command line cannot reach this temple", error)
@@ -320,7 +337,7 @@ class _Daemon:
         for god, counter in self._pipeline.counters.items():
             dark = self._beams.dark(god)
             if self._levels.differs(god, dark, counter):
-                self._items.put(Read(god, time.monotonic_ns(), dark))
+                self._items.put(LevelRead(god, time.monotonic_ns(), dark))
                 log.info("the level of %s changed and no edge was heard; claiming a line more", god)
                 self._beams.heal()
 
@@ -337,10 +354,12 @@ class _Daemon:
         return EXIT_DEAD
 
     def _report(self) -> Mapping[str, object]:
-        result = self._ask(Look, _ANSWER_S)
+        result = self._ask(StatusRequest, _ANSWER_S)
         return {**result, "broker": {"address": self._link.address, "protocol": self._link.protocol}}
 
-    def _ask(self, item: Callable[[Callable[[Mapping[str, object]], None]], Item], patience_s: float) -> Result:
+    def _ask(
+        self, item: Callable[[Callable[[Mapping[str, object]], None]], PipelineMessage], patience_s: float
+    ) -> Result:
         """Put a question to the pipeline and wait for its answer."""
         answers: queue.SimpleQueue[Result] = queue.SimpleQueue()
         self._items.put(item(answers.put))
@@ -359,9 +378,11 @@ class _Daemon:
             case "calibrate":
                 return self._calibrate(request)
             case "selftest":
-                return self._ask(Selftest, _ANSWER_S)
+                return self._ask(SelftestRequest, _ANSWER_S)
             case "dismiss":
-                return _unless_refused(self._ask(lambda told: Dismiss(str(request.get("code")), told), _ANSWER_S))
+                return _unless_refused(
+                    self._ask(lambda respond: DismissRequest(str(request.get("code")), respond), _ANSWER_S)
+                )
             case other:
                 expected = "calibrate, dismiss, drop, selftest or status"
                 raise ControlError(f"the request is to {other!r}; expected {expected}")
@@ -373,7 +394,7 @@ class _Daemon:
         if keep is not None and not isinstance(keep, bool):
             raise ControlError(f"keep is {keep!r}; expected true or false")
         patience_s = PATIENCE_NS / SECOND + _ANSWER_S
-        return _unless_refused(self._ask(lambda told: Calibrate(god, number, keep, told), patience_s))
+        return _unless_refused(self._ask(lambda respond: CalibrationRequest(god, number, keep, respond), patience_s))
 
     def _drop_many(self, request: Mapping[str, object]) -> Mapping[str, object]:
         god = _god(request)
@@ -383,7 +404,9 @@ class _Daemon:
         if not isinstance(every, int | float) or not 1 <= every <= 60_000:
             raise ControlError(f"every_ms is {every!r}; expected milliseconds from 1 to 60000")
         patience_s = _DROPS_S + count * every / 1000
-        result = _unless_refused(self._ask(lambda told: Drop(god, count, round(every * MS), False, told), patience_s))
+        result = _unless_refused(
+            self._ask(lambda respond: DropRequest(god, count, round(every * MS), False, respond), patience_s)
+        )
         return {**result, "test": self._simulated is None}
 
 

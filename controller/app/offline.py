@@ -17,7 +17,7 @@ from typing import TextIO
 from controller.adapters.ledger_recovery import open_ledger
 from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
 from controller.core.counting import simulate
-from controller.core.ports import Fallen
+from controller.core.ports import UnnumberedToken
 from controller.core.settings import Settings
 from templo.contract import Flag, God, Token, format_utc
 
@@ -39,7 +39,7 @@ def drop(settings: Settings, god: God, count: int) -> int:
             ]
             ledger.record(
                 [
-                    Fallen(secrets.token_hex(16), god, datetime.now(UTC), each.width_ns, each.flags | flags)
+                    UnnumberedToken(secrets.token_hex(16), god, datetime.now(UTC), each.width_ns, each.flags | flags)
                     for each in counted
                 ]
             )

@@ -13,7 +13,7 @@ from pathlib import Path
 from controller.core.counting import MS, Limits
 from controller.core.settings import BeamSettings, BrokerSettings, Settings
 from templo.contract import God
-from templo.setting_types import Given, Kind, Milliseconds, OneOf, Source, Temple, Text, Whole
+from templo.setting_types import Milliseconds, OneOf, RawValue, SettingType, Source, Temple, Text, Whole
 
 PREFIX = "TEMPLO_"
 PASSWORD = "TEMPLO_BROKER_PASSWORD"  # noqa: S105 (the name of a variable)
@@ -27,7 +27,7 @@ class SettingsError(Exception):
 _PATH = Text(4096, "a path")
 _PIN = Whole(0, 27, "a BCM pin number")
 
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, SettingType] = {
     "temple": Temple(),
     "state": _PATH,
     "log": OneOf("debug", "info", "warning", "error"),
@@ -108,12 +108,12 @@ def load(
     given |= _from_file(file, environ, home)
     given |= _from_environment(environ)
     for key, (text, flag) in flags.items():
-        given[_known(key, flag)] = Given(text, flag, True)
+        given[_known(key, flag)] = RawValue(text, flag, True)
     values = {key: _read(key, value) for key, value in given.items()}
     return _together(values, given, environ)
 
 
-def _defaults(environ: Mapping[str, str], home: Path) -> dict[str, Given]:
+def _defaults(environ: Mapping[str, str], home: Path) -> dict[str, RawValue]:
     pins = default_pins()
     receivers, polarity = pins["receivers"], pins["polarity"]
     assert isinstance(receivers, dict)
@@ -138,10 +138,10 @@ def _defaults(environ: Mapping[str, str], home: Path) -> dict[str, Given]:
         "broker.protocol": "auto",
         "broker.keepalive_s": 10,
     }
-    return {key: Given(value, _DEFAULTS, False) for key, value in plain.items()}
+    return {key: RawValue(value, _DEFAULTS, False) for key, value in plain.items()}
 
 
-def _from_file(file: Path | None, environ: Mapping[str, str], home: Path) -> dict[str, Given]:
+def _from_file(file: Path | None, environ: Mapping[str, str], home: Path) -> dict[str, RawValue]:
     if file is None and (named := environ.get(CONFIG)):
         file = Path(named)
     if file is None:
@@ -160,16 +160,16 @@ def _from_file(file: Path | None, environ: Mapping[str, str], home: Path) -> dic
         if isinstance(value, dict):
             entries = {f"{name}.{key}": inner for key, inner in value.items()}
         for key, inner in entries.items():
-            given[_known(key, str(file))] = Given(inner, str(file), False)
+            given[_known(key, str(file))] = RawValue(inner, str(file), False)
     return given
 
 
-def _from_environment(environ: Mapping[str, str]) -> dict[str, Given]:
+def _from_environment(environ: Mapping[str, str]) -> dict[str, RawValue]:
     names = {variable(key): key for key in KEYS}
     given = {}
     for name, text in environ.items():
         if name in names:
-            given[names[name]] = Given(text, name, True)
+            given[names[name]] = RawValue(text, name, True)
             continue
         if not name.startswith(PREFIX) or name in (PASSWORD, CONFIG):
             continue
@@ -189,7 +189,7 @@ def _known(key: str, origin: str) -> str:
     )
 
 
-def _read(key: str, given: Given) -> object:
+def _read(key: str, given: RawValue) -> object:
     kind = _KINDS[key]
     try:
         return kind.read(given)
@@ -210,7 +210,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _together(values: dict[str, object], given: dict[str, Given], environ: Mapping[str, str]) -> Settings:
+def _together(values: dict[str, object], given: dict[str, RawValue], environ: Mapping[str, str]) -> Settings:
     """Check what no value can be wrong in alone, and build the whole."""
 
     def refuse(key: str, expected: str) -> SettingsError:
@@ -266,7 +266,7 @@ def _together(values: dict[str, object], given: dict[str, Given], environ: Mappi
     )
 
 
-def _password(values: dict[str, object], given: dict[str, Given], environ: Mapping[str, str]) -> str | None:
+def _password(values: dict[str, object], given: dict[str, RawValue], environ: Mapping[str, str]) -> str | None:
     """Return the broker's password, from the environment or else from its file's first line."""
     if password := environ.get(PASSWORD):
         return password

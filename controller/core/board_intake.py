@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from controller.core.counting import Counted, Counter, Edge, Event, Limits, MissedEdge
+from controller.core.counting import Counter, Detection, Edge, Event, Limits, MissedEdge
 from controller.core.diagnosis import Finding
-from controller.core.messages import Fell, Mark, Shown
+from controller.core.messages import BoardCursor, BoardStatus, BoardToken
 from templo.contract import Beam, Flag, God, Trouble
 
 _HARMLESS = ("line_noise",)
@@ -45,18 +45,18 @@ class BoardIntake:
     def __init__(self, board: Board) -> None:
         """Begin without having met any board."""
         self._board = board
-        self._taken: dict[str, Mark] = {}
+        self._taken: dict[str, BoardCursor] = {}
         self.ailment: Finding | None = None
         """What is wrong with the board or its cable."""
 
-    def meet(self, board: str, durable: Mark) -> None:
+    def meet(self, board: str, durable: BoardCursor) -> None:
         """Begin behind what is durable of a board, unless more of it was taken already.
 
         What is taken and not yet durable is passed over when it comes again, and acknowledged with its commit.
         """
         self._taken.setdefault(board, durable)
 
-    def take(self, fell: Fell) -> Counted | None:
+    def take(self, fell: BoardToken) -> Detection | None:
         """Return a token as it is to be recorded, or None where it was taken before or its board was never met."""
         known = self._taken.get(fell.board)
         if known is None or fell.mark.seq <= known.seq:
@@ -64,7 +64,7 @@ class BoardIntake:
         self._taken[fell.board] = fell.mark
         return replace(fell.counted, flags=self._board.slots[fell.god].flags(fell.counted))
 
-    def show(self, shown: Shown) -> list[Event]:
+    def show(self, shown: BoardStatus) -> list[Event]:
         """Take how a slot is, and return what is new about it."""
         slot = self._board.slots[shown.god]
         return slot.show(shown.beam, shown.dark, shown.glitches, shown.missed, shown.at_ns)
@@ -82,7 +82,7 @@ class BoardIntake:
             return None
         return Trouble.LEDGER_FAILING if self.ailment.code == "board_worn" else Trouble.DEAF
 
-    def recorded(self, durable: Mapping[str, Mark]) -> None:
+    def recorded(self, durable: Mapping[str, BoardCursor]) -> None:
         """Tell each board up to where its tokens are durable now."""
         for board, mark in durable.items():
             self._board.recorded(board, mark.seq)
@@ -108,7 +108,7 @@ class BoardSlot(Counter):
         super().learn(limits)
         self._learn(limits)
 
-    def flags(self, counted: Counted) -> frozenset[Flag]:
+    def flags(self, counted: Detection) -> frozenset[Flag]:
         """Return a token's flags with what the learned band adds."""
         band = self._limits.band
         wide = band is not None and counted.width_ns > band and Flag.JAM not in counted.flags

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from controller.core import learned_limits
 from controller.core.commands import RefusedError, Result
-from controller.core.counting import MS, SECOND, Counted, Event, Glitch, Limits
+from controller.core.counting import MS, SECOND, Detection, Event, Glitch, Limits
 from controller.core.learned_limits import Measured
 from templo.contract import Flag, God
 
@@ -26,7 +26,7 @@ class _Running:
     god: God
     wanted: int
     until_ns: int
-    told: Callable[[Result], None]
+    respond: Callable[[Result], None]
     widths: list[int] = field(default_factory=list)
     glitches: int = 0
     spoilt: int = 0
@@ -62,14 +62,14 @@ class Calibration:
         """Say whether what falls into a slot is being measured, and scores nothing."""
         return self._run is not None and self._run.god is god
 
-    def begin(self, god: God, wanted: int, now_ns: int, told: Callable[[Result], None]) -> None:
+    def begin(self, god: God, wanted: int, now_ns: int, respond: Callable[[Result], None]) -> None:
         """Wait for so many tokens, then tell what they propose; raises `RefusedError`."""
         if self._run is not None:
             raise RefusedError("calibrating", f"a calibration of {self._run.god} is running; wait for its end")
         if not 1 <= wanted <= MOST:
             raise RefusedError("bad_count", f"calibrate counts {wanted} tokens; expected 1 to {MOST}")
         self._proposal = None
-        self._run = _Running(god, wanted, now_ns + PATIENCE_NS, told)
+        self._run = _Running(god, wanted, now_ns + PATIENCE_NS, respond)
 
     def take(self, god: God, event: Event) -> None:
         """Take what the counter of a slot made of its edges."""
@@ -78,7 +78,7 @@ class Calibration:
             return
         if isinstance(event, Glitch):
             run.glitches += 1
-        elif isinstance(event, Counted):
+        elif isinstance(event, Detection):
             if Flag.JAM in event.flags or Flag.MISSED_EDGE in event.flags:
                 run.spoilt += 1
             else:
@@ -96,13 +96,13 @@ class Calibration:
             self._run = None
             seen = f"{len(run.widths)} of {run.wanted} tokens were measured for {run.god}"
             words = f"{seen}, and {run.glitches} spells were too short: see the self-test"
-            run.told(RefusedError("too_few", words).told())
+            run.respond(RefusedError("too_few", words).result())
 
     def decide(self, god: God, keep: bool) -> tuple[Limits, Result]:
         """Take the yes or no to what was proposed; a no also ends a run of that slot. Raises `RefusedError`."""
         if not keep and (run := self._run) is not None and run.god is god:
             self._run = None
-            run.told(RefusedError("ended", f"the calibration of {god} was ended by hand").told())
+            run.respond(RefusedError("ended", f"the calibration of {god} was ended by hand").result())
             return self.limits, {"god": god, "kept": False, "limits": learned_limits.shown(self.limits)}
         if self._proposal is None or self._proposal[0] is not god:
             raise RefusedError("no_proposal", f"nothing is proposed for {god}; calibrate it first")
@@ -122,7 +122,7 @@ class Calibration:
         measured = learned_limits.measured(run.widths)
         self._proposal = (run.god, measured)
         proposed = learned_limits.limits(self._settings, self._chosen, {**self._known, run.god: measured})
-        run.told(
+        run.respond(
             {
                 "god": run.god,
                 "widths_ms": [round(width / MS, 3) for width in run.widths],

@@ -26,7 +26,7 @@ class RefusedError(Exception):
         super().__init__(message)
         self.code = code
 
-    def told(self) -> Result:
+    def result(self) -> Result:
         """Return it as a result that comes later carries it."""
         return {"error": str(self), "code": self.code}
 

@@ -43,7 +43,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class Detection:
     """One token: when its spell began, how long it was known to last, what is unusual about it."""
 
     start_ns: int
@@ -74,7 +74,7 @@ class BeamChanged:
     beam: Beam
 
 
-Event: TypeAlias = Counted | Glitch | MissedEdge | BeamChanged
+Event: TypeAlias = Detection | Glitch | MissedEdge | BeamChanged
 
 
 @dataclass(slots=True)
@@ -191,13 +191,15 @@ class Counter:
             due.append(self._calm_ns)
         return min(due, default=None)
 
-    def certain(self) -> Counted | None:
+    def certain(self) -> Detection | None:
         """Return the token that the latest spell will be if its beam now stays clear, once it must become one."""
         spell = self._spell
         if spell is None or spell.told or spell.end_ns is None:
             return None
         width = spell.end_ns - spell.start_ns
-        return Counted(spell.start_ns, width, self._flags(spell, set())) if width >= self._limits.min_break else None
+        return (
+            Detection(spell.start_ns, width, self._flags(spell, set())) if width >= self._limits.min_break else None
+        )
 
     def resync(self, at_ns: int, dark: bool) -> list[Event]:
         """Take a level that was read, and that no edge has led to: a missed edge, and never a token of its own."""
@@ -283,7 +285,7 @@ class Counter:
         spell.stuck = Beam.JAMMED
         if not spell.told:
             spell.told = True
-            events.append(Counted(spell.start_ns, now_ns - spell.start_ns, self._flags(spell, {Flag.JAM})))
+            events.append(Detection(spell.start_ns, now_ns - spell.start_ns, self._flags(spell, {Flag.JAM})))
         self._show(Beam.JAMMED, events)
 
     def _close(self, spell: _Spell, end_ns: int, events: list[Event]) -> None:
@@ -291,7 +293,7 @@ class Counter:
         width = end_ns - spell.start_ns
         if not spell.told and width >= self._limits.min_break:
             spell.told = True
-            events.append(Counted(spell.start_ns, width, self._flags(spell, set())))
+            events.append(Detection(spell.start_ns, width, self._flags(spell, set())))
         if self.beam in (Beam.JAMMED, Beam.DARK):
             self._show(Beam.CLEAR, events)
 
@@ -320,12 +322,12 @@ WIDTH_NS = 12 * MS
 """How long a token of the simulation keeps its beam dark: a bead of 8 mm on a slope of 25 degrees."""
 
 
-def simulate(limits: Limits, now_ns: int) -> Counted:
+def simulate(limits: Limits, now_ns: int) -> Detection:
     """Return the token that a counter makes of one clean spell that is just over."""
     width = max(limits.min_break, min(WIDTH_NS, limits.max_break - 1))
     counter = Counter(limits, False, now_ns - width)
     counter.feed(Edge(now_ns - width, True))
     counter.feed(Edge(now_ns, False))
     (counted,) = counter.advance(now_ns + limits.min_clear)
-    assert isinstance(counted, Counted)
+    assert isinstance(counted, Detection)
     return counted

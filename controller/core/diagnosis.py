@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TypeAlias
 
-from controller.core.counting import MS, SECOND, BeamChanged, Counted, Counter, Event, Glitch, Limits, MissedEdge
+from controller.core.counting import MS, SECOND, BeamChanged, Counter, Detection, Event, Glitch, Limits, MissedEdge
 from templo.contract import Beam, Flag, God
 
 REMEMBERED = 64
@@ -131,7 +131,7 @@ class Observed:
     def event(self, event: Event, now_ns: int) -> None:
         """Take what the counter made of the edges."""
         match event:
-            case Counted(_, width_ns, flags):
+            case Detection(_, width_ns, flags):
                 self.tokens += 1
                 self.jams += Flag.JAM in flags
                 self.overlaps += Flag.OVERLAP in flags

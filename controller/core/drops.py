@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from controller.core.commands import RefusedError
 from controller.core.counting import SECOND
-from controller.core.messages import Drop
+from controller.core.messages import DropRequest
 from templo.contract import God
 
 PATIENCE_NS = 5 * SECOND
@@ -21,7 +21,7 @@ PATIENCE_NS = 5 * SECOND
 class _Waiting:
     """A drop with the number of its tokens that are still to be recorded."""
 
-    drop: Drop
+    drop: DropRequest
     left: int
     until_ns: int
 
@@ -35,7 +35,7 @@ class Drops:
             (god, by_hand): deque() for god in God for by_hand in (False, True)
         }
 
-    def wait(self, drop: Drop, by_hand: bool, through_ns: int) -> None:
+    def wait(self, drop: DropRequest, by_hand: bool, through_ns: int) -> None:
         """Let a drop wait for its tokens, the last of which is through its beam at `through_ns`."""
         self._waiting[drop.god, by_hand].append(_Waiting(drop, drop.times, through_ns + PATIENCE_NS))
 
@@ -46,7 +46,7 @@ class Drops:
             waiting[0].left -= 1
             if waiting[0].left == 0:
                 drop = waiting.popleft().drop
-                drop.told({"god": drop.god, "recorded": drop.times, "seq": seq})
+                drop.respond({"god": drop.god, "recorded": drop.times, "seq": seq})
 
     def deadline(self) -> int | None:
         """Return when the next drop is to be given up, if one waits."""
@@ -60,4 +60,4 @@ class Drops:
                 drop = given_up.drop
                 recorded = f"{drop.times - given_up.left} of {drop.times} tokens"
                 words = f"{recorded} dropped for {drop.god} were recorded: see the temple's status"
-                drop.told(RefusedError("not_recorded", words).told())
+                drop.respond(RefusedError("not_recorded", words).result())

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from controller.core.counting import SECOND
 from controller.core.diagnosis import Observed
-from controller.core.ports import Outlet
+from controller.core.ports import MessageSink
 from templo import contract
 from templo.contract import God
 
@@ -26,10 +26,10 @@ _TIMED = frozenset({"for_s", "ago_s"})
 _Gist: TypeAlias = tuple[object, ...]
 
 
-class Bulletin:
+class FindingsPublisher:
     """Publishes findings through an outlet."""
 
-    def __init__(self, outlet: Outlet) -> None:
+    def __init__(self, outlet: MessageSink) -> None:
         """Begin disconnected."""
         self._outlet = outlet
         self._up = False

@@ -1,7 +1,4 @@
-"""What may come to the thread that runs a temple: edges, levels, wishes of whoever waits for an answer, the end.
-
-It only names them; `pipeline.py` does what they ask.
-"""
+"""What reaches the pipeline's queue: edges, levels, tokens of boards, broker events, and requests with a callback."""
 
 from __future__ import annotations
 
@@ -10,13 +7,13 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from controller.core.commands import Result
-from controller.core.counting import Counted
+from controller.core.counting import Detection
 from controller.core.diagnosis import Finding
 from templo import contract
 from templo.contract import Beam, God
 
 
-class Heard(NamedTuple):
+class EdgeSeen(NamedTuple):
     """An edge of one slot's beam."""
 
     god: God
@@ -24,7 +21,7 @@ class Heard(NamedTuple):
     dark: bool
 
 
-class Read(NamedTuple):
+class LevelRead(NamedTuple):
     """A level that was read, and that the edges heard so far do not lead to."""
 
     god: God
@@ -32,28 +29,28 @@ class Read(NamedTuple):
     dark: bool
 
 
-class Met(NamedTuple):
-    """A board that counts by itself has said who it is; `told` hears up to where its tokens are recorded.
+class BoardHello(NamedTuple):
+    """A board that counts by itself has said who it is; `respond` gets the place up to which its tokens are recorded.
 
     `otherwise` is where one goes on whose tokens were never taken here.
     """
 
     board: str
-    otherwise: Mark
-    told: Callable[[Mark], None]
+    otherwise: BoardCursor
+    respond: Callable[[BoardCursor], None]
 
 
-class Fell(NamedTuple):
+class BoardToken(NamedTuple):
     """A token that a board counted, with its place in the board's own count; `fell_ns` says how fresh it is."""
 
     god: God
-    counted: Counted
+    counted: Detection
     board: str
-    mark: Mark
+    mark: BoardCursor
     fell_ns: int
 
 
-class Shown(NamedTuple):
+class BoardStatus(NamedTuple):
     """How a slot is, by the board that counts it."""
 
     god: God
@@ -64,49 +61,49 @@ class Shown(NamedTuple):
     at_ns: int
 
 
-class Ails(NamedTuple):
+class BoardFault(NamedTuple):
     """What is wrong with the board or its cable, or None again."""
 
     finding: Finding | None
     at_ns: int
 
 
-class Drop(NamedTuple):
-    """A wish for tokens in one slot; `told` hears how it went, once they are recorded."""
+class DropRequest(NamedTuple):
+    """A request for tokens in one slot; `respond` gets the result once they are recorded."""
 
     god: God
     times: int
     spacing_ns: int
     test: bool
-    told: Callable[[Result], None]
+    respond: Callable[[Result], None]
 
 
-class Dismiss(NamedTuple):
-    """A wish to take away a notice that a person has dealt with."""
+class DismissRequest(NamedTuple):
+    """A request to dismiss a notice that a person has dealt with."""
 
     code: str
-    told: Callable[[Result], None]
+    respond: Callable[[Result], None]
 
 
-class Look(NamedTuple):
-    """A wish to know how the temple is."""
+class StatusRequest(NamedTuple):
+    """A request for the temple's status."""
 
-    told: Callable[[Result], None]
-
-
-class Selftest(NamedTuple):
-    """A wish to know what each beam reads and what is wrong with it."""
-
-    told: Callable[[Result], None]
+    respond: Callable[[Result], None]
 
 
-class Calibrate(NamedTuple):
-    """A wish to measure a number of known tokens in one slot, or the yes or no (`keep`) to what they proposed."""
+class SelftestRequest(NamedTuple):
+    """A request for what each beam reads and what is wrong with it."""
+
+    respond: Callable[[Result], None]
+
+
+class CalibrationRequest(NamedTuple):
+    """A request to measure a number of known tokens in one slot, or the yes or no (`keep`) to what they proposed."""
 
     god: God
     number: int | None
     keep: bool | None
-    told: Callable[[Result], None]
+    respond: Callable[[Result], None]
 
 
 class Stop(NamedTuple):
@@ -114,31 +111,31 @@ class Stop(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Up:
+class BrokerConnected:
     """The broker took us in: whatever was sent before is to be sent again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Down:
+class BrokerDisconnected:
     """The connection is gone."""
 
 
 @dataclass(frozen=True, slots=True)
-class Came:
+class MessageReceived:
     """A companion's message that kept to the contract."""
 
     message: contract.Ack | contract.Command | contract.Status
 
 
 @dataclass(frozen=True, slots=True)
-class Garbled:
+class StatusGarbled:
     """Something that is no status lies where this temple's status belongs, and hides it from whoever comes."""
 
 
-LinkEvent: TypeAlias = Up | Down | Came | Garbled
+LinkEvent: TypeAlias = BrokerConnected | BrokerDisconnected | MessageReceived | StatusGarbled
 
 
-class Mark(NamedTuple):
+class BoardCursor(NamedTuple):
     """Up to where a board's tokens are known: the number of the last, and how many of them were Huitzilopochtli's.
 
     `huitzilopochtli` is None where a board was never met before.
@@ -148,6 +145,18 @@ class Mark(NamedTuple):
     huitzilopochtli: int | None
 
 
-Item: TypeAlias = (
-    Heard | Read | Met | Fell | Shown | Ails | Drop | Dismiss | Look | Selftest | Calibrate | Stop | LinkEvent
+PipelineMessage: TypeAlias = (
+    EdgeSeen
+    | LevelRead
+    | BoardHello
+    | BoardToken
+    | BoardStatus
+    | BoardFault
+    | DropRequest
+    | DismissRequest
+    | StatusRequest
+    | SelftestRequest
+    | CalibrationRequest
+    | Stop
+    | LinkEvent
 )

@@ -38,6 +38,7 @@ class NameWatch:
     - A broker that forgot may bring an earlier run back once each time it does. A session is alive that takes the
       place of this one's status `PROOFS` times within two minutes.
     - Each answers with its own status, a bounded number of times: so both of two learn of each other, and then rest.
+      A status of a temple that is gone is always answered, for it answers nothing, and would else be the last word.
     - Of two sessions that use one ledger, the one with the greater id begins a new source, and gives way.
     """
 
@@ -85,7 +86,7 @@ class NameWatch:
         if gone:
             if self._other is not None and status.session == self._other.session:
                 self._other = self._probe_ns = None
-            return self._may_answer(now_ns)
+            return True
         if was_in_place:
             self._sightings.append((status.session, now_ns))
         if (self._other is not None and status.session == self._other.session) or self._proved(
@@ -99,6 +100,9 @@ class NameWatch:
         """Forget another temple that has been silent for too long; return whether to probe for it now."""
         if self._probe_ns is None or now_ns < self._probe_ns:
             return False
+        if self._other is None:
+            self._probe_ns = None
+            return self._may_answer(now_ns)
         if now_ns - self._seen_ns > SILENT_NS:
             self._other = self._probe_ns = None
             return False
@@ -123,6 +127,8 @@ class NameWatch:
 
     def _may_answer(self, now_ns: int) -> bool:
         if len(self._answers) == ANSWERS and now_ns - self._answers[0] <= WITHIN_NS:
+            again_ns = self._answers[0] + WITHIN_NS + 1
+            self._probe_ns = again_ns if self._probe_ns is None else min(self._probe_ns, again_ns)
             return False
         self._answers.append(now_ns)
         return True

@@ -23,8 +23,8 @@ from controller.core.counting import (
     MS,
     SECOND,
     BeamChanged,
-    Counted,
     Counter,
+    Detection,
     Event,
     Glitch,
     Limits,
@@ -33,36 +33,36 @@ from controller.core.counting import (
 )
 from controller.core.diagnosis import Answer, Finding
 from controller.core.drops import Drops
-from controller.core.findings_publisher import Bulletin
+from controller.core.findings_publisher import FindingsPublisher
 from controller.core.messages import (
-    Ails,
-    Calibrate,
-    Came,
-    Dismiss,
-    Down,
-    Drop,
-    Fell,
-    Garbled,
-    Heard,
-    Item,
-    Look,
-    Mark,
-    Met,
-    Read,
-    Selftest,
-    Shown,
+    BoardCursor,
+    BoardFault,
+    BoardHello,
+    BoardStatus,
+    BoardToken,
+    BrokerConnected,
+    BrokerDisconnected,
+    CalibrationRequest,
+    DismissRequest,
+    DropRequest,
+    EdgeSeen,
+    LevelRead,
+    MessageReceived,
+    PipelineMessage,
+    SelftestRequest,
+    StatusGarbled,
+    StatusRequest,
     Stop,
-    Up,
 )
 from controller.core.name_watch import NameWatch
-from controller.core.outbox import Untold, Withheld
-from controller.core.ports import Clock, Fallen, Ledger, LedgerError, LedgerTrouble, Level, Outlet
-from controller.core.publisher import Herald, Identity
-from controller.core.send_window import AckVerdict, Window
+from controller.core.outbox import Outbox, PendingToken
+from controller.core.ports import Clock, Ledger, LedgerError, LedgerTrouble, Level, MessageSink, UnnumberedToken
+from controller.core.publisher import Identity, Publisher
+from controller.core.send_window import AckVerdict, SendWindow
 from controller.core.slots import ALARMING, Found, Slots
 from templo import contract
 from templo.contract import CommandName, Emitters, Flag, God, State, Trouble
-from templo.liveness import DISK_S, IDLE_S, Beat, unheard
+from templo.liveness import DISK_S, IDLE_S, Beat, no_heartbeat
 
 RETRY_NS = SECOND // 2
 """How soon a ledger that failed is tried again."""
@@ -92,12 +92,12 @@ class Pipeline:
         reopen: Callable[[], Ledger],
         copy: Ledger | None = None,
         read_copy: Callable[[], Ledger] | None = None,
-        outlet: Outlet,
+        outlet: MessageSink,
         clock: Clock,
         new_id: Callable[[], str],
         break_beam: Callable[[God, int, int], int] | None,
-        items: queue.SimpleQueue[Item] | None = None,
-        beat: Beat = unheard,
+        items: queue.SimpleQueue[PipelineMessage] | None = None,
+        beat: Beat = no_heartbeat,
         calibration: Calibration | None = None,
         prove: Callable[[], Mapping[God, Answer] | None] = lambda: None,
         emitters: Emitters = Emitters.FIXED,
@@ -115,7 +115,7 @@ class Pipeline:
         `renewed` gets each new source that is begun: the connection to the broker has to bear it. `give_way` gets
         whether another temple of this name is there to which the broker is to be left.
         """
-        self.queue: queue.SimpleQueue[Item] = queue.SimpleQueue() if items is None else items
+        self.queue: queue.SimpleQueue[PipelineMessage] = queue.SimpleQueue() if items is None else items
         self._read_copy = read_copy
         self._copy = copy
         self.source = found.source if (found := ledger or copy) else None
@@ -143,16 +143,16 @@ class Pipeline:
             else board.slots
         )
         self._slots = Slots(counters, levels, limits, prove, emitters)
-        self._bulletin = Bulletin(outlet)
-        self._withheld = Withheld()
+        self._findings_publisher = FindingsPublisher(outlet)
+        self._outbox = Outbox()
         self._drops = Drops()
         self._trouble: Trouble | None = None
         self._retry_ns = clock.monotonic_ns() if ledger is None else None
-        self._herald = Herald(outlet, *_told(found))
+        self._publisher = Publisher(outlet, *_told(found))
         self._commands = Commands(
             {
-                CommandName.IDENTIFY: lambda _, told: told(self._identify()),
-                CommandName.SELFTEST: lambda _, told: told(self.selftest()),
+                CommandName.IDENTIFY: lambda _, respond: respond(self._identify()),
+                CommandName.SELFTEST: lambda _, respond: respond(self.selftest()),
                 CommandName.CALIBRATE: self._calibrate,
                 CommandName.RESEND: self._resend,
                 CommandName.DROP: self._test,
@@ -166,7 +166,7 @@ class Pipeline:
         """What counts each slot."""
         return self._slots.counters
 
-    def work(self, items: Iterable[Item]) -> None:
+    def work(self, items: Iterable[PipelineMessage]) -> None:
         """Take what came, once, and draw what follows from it and from the time."""
         for item in items:
             self._take(item)
@@ -184,7 +184,7 @@ class Pipeline:
                 self._take(item)
             self._settle(self._clock.monotonic_ns())
 
-    def _next(self) -> list[Item]:
+    def _next(self) -> list[PipelineMessage]:
         """Wait for what comes, until something is due; after a standstill, for what fell meanwhile.
 
         Else a spell that was over long ago would be called a jam, only because its end is heard a moment later.
@@ -201,8 +201,8 @@ class Pipeline:
                 items += more
         return items
 
-    def _waited(self, wait_s: float) -> list[Item]:
-        items: list[Item] = []
+    def _waited(self, wait_s: float) -> list[PipelineMessage]:
+        items: list[PipelineMessage] = []
         with suppress(queue.Empty):
             items.append(self.queue.get(timeout=wait_s))
             while len(items) < _BATCH and not self.queue.empty():
@@ -231,7 +231,7 @@ class Pipeline:
     def report(self) -> dict[str, object]:
         """Return everything that there is to know, for the command line."""
         status, ledger = self.status(), self._readable
-        last = self._herald.last_seq if ledger else None
+        last = self._publisher.last_seq if ledger else None
         return {
             "temple": self._identity.temple,
             "state": status.state,
@@ -245,11 +245,11 @@ class Pipeline:
             "beams": dict(status.beams),
             "glitches": self._slots.glitches(),
             "missed_edges": self._slots.missed_edges(),
-            "totals": dict(self._herald.totals) if ledger else None,
+            "totals": dict(self._publisher.totals) if ledger else None,
             "last_seq": last,
-            "delivered": self._herald.delivered,
-            "waiting": last - self._herald.delivered if last is not None else None,
-            "unrecorded": self._withheld.unrecorded(),
+            "delivered": self._publisher.delivered,
+            "waiting": last - self._publisher.delivered if last is not None else None,
+            "unrecorded": self._outbox.unrecorded(),
         }
 
     def selftest(self) -> dict[str, object]:
@@ -279,56 +279,61 @@ class Pipeline:
     def patience(self) -> float | None:
         """Return the seconds until something is due, or None if only the queue can bring news."""
         due = [counter.deadline() for counter in self.counters.values()]
-        due.append(self._herald.deadline() if self._readable else None)
-        due += (self._retry_ns, self._calibration.deadline(), self._bulletin.deadline(), self._drops.deadline())
+        due.append(self._publisher.deadline() if self._readable else None)
+        due += (
+            self._retry_ns,
+            self._calibration.deadline(),
+            self._findings_publisher.deadline(),
+            self._drops.deadline(),
+        )
         due.append(self._name.deadline())
         soonest = min((at_ns for at_ns in due if at_ns is not None), default=None)
         return None if soonest is None else max(0, soonest - self._clock.monotonic_ns()) / SECOND
 
-    def _take(self, item: Item) -> None:
+    def _take(self, item: PipelineMessage) -> None:
         match item:
-            case Heard(god, at_ns, dark):
+            case EdgeSeen(god, at_ns, dark):
                 self._act_on(self._slots.hear(god, at_ns, dark))
-            case Read(god, at_ns, dark):
+            case LevelRead(god, at_ns, dark):
                 self._act_on(self._slots.read(god, at_ns, dark))
-            case Met() | Fell() | Shown() | Ails():
+            case BoardHello() | BoardToken() | BoardStatus() | BoardFault():
                 assert self._board is not None
                 self._take_from(self._board, item)
-            case Came(contract.Ack() as ack):
+            case MessageReceived(contract.Ack() as ack):
                 self._take_ack(ack)
-            case Came(contract.Status() as status):
+            case MessageReceived(contract.Status() as status):
                 if self._name.take(status, self._clock.monotonic_ns()):
-                    self._herald.garbled()
-            case Came(contract.Command() as command):
+                    self._publisher.republish_status()
+            case MessageReceived(contract.Command() as command):
                 now = self._clock.utc()
                 self._commands.take(command, now, None if self._ahead_of_us is None else now + self._ahead_of_us)
-                self._herald.nudged()
-            case Up():
+                self._publisher.resend_unacknowledged()
+            case BrokerConnected():
                 self._name.connected(self._clock.monotonic_ns())
-                self._herald.connected()
-                self._bulletin.connected()
-            case Garbled():
-                self._herald.garbled()
-            case Down():
+                self._publisher.connected()
+                self._findings_publisher.connected()
+            case StatusGarbled():
+                self._publisher.republish_status()
+            case BrokerDisconnected():
                 self._ahead_of_us = None
-                self._herald.disconnected()
-                self._bulletin.disconnected()
-            case Drop():
+                self._publisher.disconnected()
+                self._findings_publisher.disconnected()
+            case DropRequest():
                 self._drop(item)
-            case Dismiss(code, told):
+            case DismissRequest(code, respond):
                 try:
-                    self._dismiss(code, told)
+                    self._dismiss(code, respond)
                 except RefusedError as error:
-                    told(error.told())
-            case Look(told):
-                told(self.report())
-            case Selftest(told):
-                told(self.selftest())
-            case Calibrate(god, number, keep, told):
+                    respond(error.result())
+            case StatusRequest(respond):
+                respond(self.report())
+            case SelftestRequest(respond):
+                respond(self.selftest())
+            case CalibrationRequest(god, number, keep, respond):
                 try:
-                    self._measure(god, number, keep, told)
+                    self._measure(god, number, keep, respond)
                 except RefusedError as error:
-                    told(error.told())
+                    respond(error.result())
 
     def _take_ack(self, ack: contract.Ack) -> None:
         """Note what the companion has stored, or begin a new source where it proves that the ledger was restored."""
@@ -342,18 +347,18 @@ class Pipeline:
             if ack.token is not None and own is not None and own != ack.token:
                 self._renew(ledger, RESTORED, f"the companion has another token {ack.seq} than the ledger")
                 return
-            verdict = self._herald.acknowledged(ack.seq, self._clock.monotonic_ns(), named=own is not None)
+            verdict = self._publisher.acknowledged(ack.seq, self._clock.monotonic_ns(), named=own is not None)
             if verdict is AckVerdict.BEYOND:
                 self._renew(ledger, RESTORED, f"the companion has token {ack.seq}, which was never recorded here")
             elif verdict is AckVerdict.NEWS:
-                ledger.deliver(self._herald.delivered)
+                ledger.deliver(self._publisher.delivered)
         except (LedgerTrouble, LedgerError) as error:
             self._failed(error, self._clock.monotonic_ns())
 
     def _watch_name(self, now_ns: int) -> None:
         """Begin a new source where another temple uses a copy of this ledger, and let one of the two give way."""
         if self._name.advance(now_ns):
-            self._herald.garbled()
+            self._publisher.republish_status()
         if self._name.gives_way != self._gave_way:
             self._gave_way = self._name.gives_way
             self._give_way(self._gave_way)
@@ -376,55 +381,55 @@ class Pipeline:
             source,
             waiting,
         )
-        self._herald.renew(ledger.totals_before)
+        self._publisher.renew(ledger.totals_before)
         self.source = source
-        self._withheld.renumber()
+        self._outbox.renumber()
         self._renewed(source)
 
     def _settle(self, now_ns: int) -> None:
         """Draw what follows from what was taken and from the time: record first, then tell."""
         self._act_on(self._slots.advance(now_ns))
         for god in self._slots.in_order():
-            if not self._withheld.drafted(god) and (certain := self.counters[god].certain()) is not None:
-                self._withheld.draft(god, self._untold(god, certain, self._flags_of(god)))
+            if not self._outbox.drafted(god) and (certain := self.counters[god].certain()) is not None:
+                self._outbox.draft(god, self._pending(god, certain, self._flags_of(god)))
         self._calibration.advance(now_ns)
         self._watch_name(now_ns)
         self._record(now_ns)
-        self._let_out()
-        self._herald.tell_status(self.status())
+        self._release()
+        self._publisher.publish_status(self.status())
         if (readable := self._readable) is not None:
             try:
-                self._herald.tell_ledger(readable, now_ns)
+                self._publisher.publish_ledger(readable, now_ns)
             except (LedgerTrouble, LedgerError) as error:
                 self._failed(error, now_ns)
-                self._herald.tell_status(self.status())
-        self._herald.tell_noise(self.noise(), now_ns)
+                self._publisher.publish_status(self.status())
+        self._publisher.publish_noise(self.noise(), now_ns)
         seen = (self._slots.seen(), self._ailment())
-        self._bulletin.tell(seen, self.findings, self._slots.observed(), now_ns)
+        self._findings_publisher.tell(seen, self.findings, self._slots.observed(), now_ns)
         self._drops.forget(now_ns)
 
-    def _take_from(self, board: BoardIntake, item: Met | Fell | Shown | Ails) -> None:
+    def _take_from(self, board: BoardIntake, item: BoardHello | BoardToken | BoardStatus | BoardFault) -> None:
         """Take what a board says that counts by itself."""
         match item:
-            case Met(name, otherwise, told):
+            case BoardHello(name, otherwise, respond):
                 # While the ledger cannot be read the board has to ask again.
                 if (durable := self._durable_of(name, otherwise)) is not None:
                     board.meet(name, durable)
-                    told(durable)
-            case Fell():
+                    respond(durable)
+            case BoardToken():
                 if (counted := board.take(item)) is not None:
                     self._slots.note(item.god, counted, self._clock.monotonic_ns())
-                    untold = self._untold(item.god, counted, self._flags_of(item.god))
-                    untold.fallen = replace(untold.fallen, token=token_id(item.board, item.mark.seq))
-                    untold.fell_ns, untold.place = item.fell_ns, (item.board, item.mark)
-                    self._withheld.add(untold)
+                    pending = self._pending(item.god, counted, self._flags_of(item.god))
+                    pending.token = replace(pending.token, token=token_id(item.board, item.mark.seq))
+                    pending.fell_ns, pending.place = item.fell_ns, (item.board, item.mark)
+                    self._outbox.add(pending)
                     self._calibration.take(item.god, counted)
-            case Shown():
+            case BoardStatus():
                 self._act_on([(item.god, board.show(item))])
-            case Ails(finding, _):
+            case BoardFault(finding, _):
                 self._act_on(board.ail(finding))
 
-    def _durable_of(self, board: str, otherwise: Mark) -> Mark | None:
+    def _durable_of(self, board: str, otherwise: BoardCursor) -> BoardCursor | None:
         """Return up to where the ledger has a board's tokens, or None while it cannot be read."""
         if self._ledger is None:
             return None
@@ -433,7 +438,7 @@ class Pipeline:
         except (LedgerTrouble, LedgerError) as error:
             self._failed(error, self._clock.monotonic_ns())
             return None
-        return otherwise if known is None else Mark(*known)
+        return otherwise if known is None else BoardCursor(*known)
 
     def _act_on(self, found: Found) -> None:
         for god, events in found:
@@ -444,10 +449,10 @@ class Pipeline:
 
     def _take_note(self, god: God, event: Event) -> None:
         match event:
-            case Counted():
+            case Detection():
                 flags = self._flags_of(god)
-                if not self._withheld.settle(god, event, flags):
-                    self._withheld.add(self._untold(god, event, flags))
+                if not self._outbox.settle(god, event, flags):
+                    self._outbox.add(self._pending(god, event, flags))
             case BeamChanged(beam):
                 log.log(logging.WARNING if beam in ALARMING else logging.INFO, "the beam of %s is %s", god, beam)
             case MissedEdge(_, dark):
@@ -458,33 +463,33 @@ class Pipeline:
     def _flags_of(self, god: God) -> frozenset[Flag]:
         return self._flags | {Flag.TEST} if self._calibration.measures(god) else self._flags
 
-    def _untold(self, god: God, counted: Counted, flags: frozenset[Flag], wished: bool = False) -> Untold:
+    def _pending(self, god: God, counted: Detection, flags: frozenset[Flag], wished: bool = False) -> PendingToken:
         """Return a token that fell now, or a while ago, with an id of its own."""
         at = self._clock.utc() - timedelta(microseconds=(self._clock.monotonic_ns() - counted.start_ns) // 1000)
-        fallen = Fallen(self._new_id(), god, at, counted.width_ns, counted.flags | flags)
-        return Untold(fallen, counted.start_ns + counted.width_ns, wished)
+        fallen = UnnumberedToken(self._new_id(), god, at, counted.width_ns, counted.flags | flags)
+        return PendingToken(fallen, counted.start_ns + counted.width_ns, wished)
 
-    def _drop(self, drop: Drop) -> None:
+    def _drop(self, drop: DropRequest) -> None:
         now_ns = self._clock.monotonic_ns()
         test = drop.test or self._break_beam is None
         if self._break_beam is None or test:
             through_ns = now_ns
             for _ in range(drop.times):
                 counted = simulate(self._slots.limits, now_ns)
-                self._withheld.add(self._untold(drop.god, counted, _BY_HAND, wished=True))
+                self._outbox.add(self._pending(drop.god, counted, _BY_HAND, wished=True))
         else:
             through_ns = self._break_beam(drop.god, drop.times, drop.spacing_ns)
         self._drops.wait(drop, test, through_ns)
 
     def _record(self, now_ns: int) -> None:
         """Make what fell durable as it is now, in one commit, or keep it and try again soon."""
-        unrecorded = self._withheld.unrecorded()
+        unrecorded = self._outbox.unrecorded()
         if now_ns < self._retry_ns if self._retry_ns is not None else not unrecorded:
             return
         try:
             ledger = self._ledger = self._ledger or self._open()
             if unrecorded:
-                durable = self._withheld.record(ledger)
+                durable = self._outbox.record(ledger)
                 if self._board is not None:
                     self._board.recorded(durable)
         except (LedgerTrouble, LedgerError) as error:
@@ -495,11 +500,11 @@ class Pipeline:
             self._retry_ns = self._trouble = None
         self._close_copy()
 
-    def _let_out(self) -> None:
+    def _release(self) -> None:
         """Let everyone hear, in order, of what is recorded for good."""
-        for untold, token in self._withheld.let_out():
-            self._herald.recorded(token, untold.fell_ns)
-            self._drops.recorded(token.god, untold.wished, token.seq)
+        for pending, token in self._outbox.release():
+            self._publisher.recorded(token, pending.fell_ns)
+            self._drops.recorded(token.god, pending.wished, token.seq)
 
     def _open(self) -> Ledger:
         """Open the ledger again, after the disk had refused it."""
@@ -507,12 +512,12 @@ class Pipeline:
         if self.source != ledger.source:
             # It could not be opened before, or was damaged and begun anew: what waits is recorded in the new one.
             before, self.source = self.source, ledger.source
-            self._withheld.renumber()
-            self._herald.begin(*_told(ledger))
+            self._outbox.renumber()
+            self._publisher.begin(*_told(ledger))
             if before is not None:
                 self._renewed(ledger.source)
         else:
-            ledger.deliver(self._herald.delivered)
+            ledger.deliver(self._publisher.delivered)
         return ledger
 
     @property
@@ -531,7 +536,7 @@ class Pipeline:
             return
         if self.source is None:
             self.source = copy.source
-            self._herald.begin(*_told(copy))
+            self._publisher.begin(*_told(copy))
         if self.source == copy.source:
             self._copy = copy
         else:
@@ -545,7 +550,7 @@ class Pipeline:
     def _failed(self, error: LedgerTrouble | LedgerError, now_ns: int) -> None:
         trouble = error.trouble if isinstance(error, LedgerTrouble) else Trouble.LEDGER_FAILING
         if trouble is not self._trouble:
-            log.error("%s (%d tokens wait in memory)", error, self._withheld.unrecorded())
+            log.error("%s (%d tokens wait in memory)", error, self._outbox.unrecorded())
         self._trouble = trouble
         self._retry_ns = now_ns + RETRY_NS
         # After a failed sync only a new connection finds out what is on disk and what is not.
@@ -557,12 +562,12 @@ class Pipeline:
     def _identify(self) -> dict[str, object]:
         return {key: value for key, value in self.report().items() if value is not None}
 
-    def _resend(self, command: contract.Command, told: Callable[[Result], None]) -> None:
+    def _resend(self, command: contract.Command, respond: Callable[[Result], None]) -> None:
         if command.seq is None:
             raise RefusedError("no_seq", "resend needs seq, the first token to send again")
         if self._readable is None:
             raise RefusedError("ledger", "the ledger cannot be read now: see the temple's status")
-        if command.seq > (highest := self._herald.last_seq + 1):
+        if command.seq > (highest := self._publisher.last_seq + 1):
             words = f"resend from {command.seq}; expected at most {highest}, the next token"
             raise RefusedError("beyond", words)
         if self._ledger is not None:
@@ -570,15 +575,15 @@ class Pipeline:
                 self._ledger.deliver_again(command.seq)
             except (LedgerTrouble, LedgerError) as error:
                 raise RefusedError("ledger", str(error)) from error
-        self._herald.resend_from(command.seq)
-        told({"from": command.seq, "last_seq": self._herald.last_seq})
+        self._publisher.resend_from(command.seq)
+        respond({"from": command.seq, "last_seq": self._publisher.last_seq})
 
-    def _dismiss_by_command(self, command: contract.Command, told: Callable[[Result], None]) -> None:
+    def _dismiss_by_command(self, command: contract.Command, respond: Callable[[Result], None]) -> None:
         if command.notice is None:
             raise RefusedError("no_notice", "dismiss needs notice, the code of the notice to take away")
-        self._dismiss(command.notice, told)
+        self._dismiss(command.notice, respond)
 
-    def _dismiss(self, code: str, told: Callable[[Result], None]) -> None:
+    def _dismiss(self, code: str, respond: Callable[[Result], None]) -> None:
         """Take away a notice that a person has dealt with."""
         if self._ledger is None:
             raise RefusedError("ledger", "the ledger cannot be written now: see the temple's status")
@@ -589,43 +594,43 @@ class Pipeline:
         if not dismissed:
             standing = ", ".join(notice.code for notice in self.notices) or "none stands"
             raise RefusedError("no_notice", f"there is no notice {code[:32]!r} here; expected one of: {standing}")
-        told({"dismissed": code, "notices": [notice.code for notice in self.notices]})
+        respond({"dismissed": code, "notices": [notice.code for notice in self.notices]})
 
-    def _calibrate(self, command: contract.Command, told: Callable[[Result], None]) -> None:
+    def _calibrate(self, command: contract.Command, respond: Callable[[Result], None]) -> None:
         if command.god is None:
             raise RefusedError("no_god", f"calibrate needs a god: {' or '.join(God)}")
-        self._measure(command.god, command.count, command.keep, told)
+        self._measure(command.god, command.count, command.keep, respond)
 
-    def _measure(self, god: God, number: int | None, keep: bool | None, told: Callable[[Result], None]) -> None:
+    def _measure(self, god: God, number: int | None, keep: bool | None, respond: Callable[[Result], None]) -> None:
         if keep is None:
             wanted = USUAL if number is None else number
-            self._calibration.begin(god, wanted, self._clock.monotonic_ns(), told)
+            self._calibration.begin(god, wanted, self._clock.monotonic_ns(), respond)
             return
         limits, result = self._calibration.decide(god, keep)
         self._slots.learn(limits)
-        told(result)
+        respond(result)
 
-    def _test(self, command: contract.Command, told: Callable[[Result], None]) -> None:
+    def _test(self, command: contract.Command, respond: Callable[[Result], None]) -> None:
         if command.god is None:
             raise RefusedError("no_god", f"drop needs a god: {' or '.join(God)}")
-        self._drop(Drop(command.god, 1, 0, True, told))
+        self._drop(DropRequest(command.god, 1, 0, True, respond))
 
     def _close(self) -> None:
         """Count what has just fallen, record it, and close."""
         now_ns = self._clock.monotonic_ns()
         self._act_on(self._slots.advance(now_ns + self._slots.limits.min_clear))
-        self._withheld.settle_all()  # a beam that is dark again will not be heard to the end
+        self._outbox.settle_all()  # a beam that is dark again will not be heard to the end
         self._record(now_ns)
-        self._let_out()
-        if unrecorded := self._withheld.unrecorded():
+        self._release()
+        if unrecorded := self._outbox.unrecorded():
             log.error("%d tokens could not be recorded before the end", unrecorded)
         self._drops.forget(None)
         if self._ledger is not None:
             self._ledger.close()
 
 
-def _told(ledger: Ledger | None) -> tuple[Window, Mapping[God, int], Mapping[God, int]]:
+def _told(ledger: Ledger | None) -> tuple[SendWindow, Mapping[God, int], Mapping[God, int]]:
     """Return what a ledger that was just opened says: all of it may be told."""
     if ledger is None:
-        return Window(0, 0), dict.fromkeys(God, 0), dict.fromkeys(God, 0)
-    return Window(ledger.delivered, ledger.last_seq), ledger.totals, ledger.totals_before
+        return SendWindow(0, 0), dict.fromkeys(God, 0), dict.fromkeys(God, 0)
+    return SendWindow(ledger.delivered, ledger.last_seq), ledger.totals, ledger.totals_before

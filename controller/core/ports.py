@@ -88,7 +88,7 @@ class LedgerTrouble(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Fallen:
+class UnnumberedToken:
     """A token that was counted and is not yet recorded; `token` is its own random id."""
 
     token: str
@@ -98,7 +98,7 @@ class Fallen:
     flags: frozenset[Flag] = frozenset()
 
 
-class Outlet(Protocol):
+class MessageSink(Protocol):
     """Where messages go: the link."""
 
     def publish(self, message: contract.Message) -> bool:
@@ -129,7 +129,9 @@ class Ledger(Protocol):
     totals_before: dict[God, int]
     notices: tuple[Notice, ...]
 
-    def record(self, tokens: Sequence[Fallen], boards: Mapping[str, tuple[int, int]] | None = None) -> list[Token]:
+    def record(
+        self, tokens: Sequence[UnnumberedToken], boards: Mapping[str, tuple[int, int]] | None = None
+    ) -> list[Token]:
         """Make tokens durable, and return them with their numbers."""
 
     def boards(self) -> dict[str, tuple[int, int]]:

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from controller.core.counting import SECOND
-from controller.core.ports import Ledger, Outlet
-from controller.core.send_window import AckVerdict, Window
+from controller.core.ports import Ledger, MessageSink
+from controller.core.send_window import AckVerdict, SendWindow
 from templo import contract
 from templo.contract import Beam, God, State, Trouble
 
@@ -58,11 +58,11 @@ class Identity:
         return self.status(state, dict.fromkeys(God, Beam.UNKNOWN), source, trouble, notices)
 
 
-class Herald:
+class Publisher:
     """Tells the broker what it should know, in step with a window of tokens."""
 
     def __init__(
-        self, outlet: Outlet, window: Window, totals: Mapping[God, int], totals_before: Mapping[God, int]
+        self, outlet: MessageSink, window: SendWindow, totals: Mapping[God, int], totals_before: Mapping[God, int]
     ) -> None:
         """Begin disconnected; `totals` are of a lifetime, `totals_before` of what fell before the present source."""
         self._outlet = outlet
@@ -96,7 +96,7 @@ class Herald:
         self._noise_ns = 0
         self._window.connected()
 
-    def garbled(self) -> None:
+    def republish_status(self) -> None:
         """Say the status again: something else lies in its place."""
         self._status = None
 
@@ -105,7 +105,7 @@ class Herald:
         self._up = False
         self._window.disconnected()
 
-    def begin(self, window: Window, totals: Mapping[God, int], totals_before: Mapping[God, int]) -> None:
+    def begin(self, window: SendWindow, totals: Mapping[God, int], totals_before: Mapping[God, int]) -> None:
         """Take the window and totals of a ledger that could only be opened now."""
         self._window = window
         self.totals = dict(totals)
@@ -125,40 +125,40 @@ class Herald:
     def renew(self, totals_before: Mapping[God, int]) -> None:
         """Go on under a new source, whose tokens are those that were not delivered."""
         self._before = dict(totals_before)
-        self._window = Window(0, self._window.last - self._window.delivered)
+        self._window = SendWindow(0, self._window.last - self._window.delivered)
         self._counted = None
         if self._up:
             self._window.connected()
 
-    def nudged(self) -> None:
+    def resend_unacknowledged(self) -> None:
         """Send at once what a companion that has just been heard may have missed."""
-        self._window.nudged()
+        self._window.resend_unacknowledged()
 
     def resend_from(self, seq: int) -> None:
         """Count what begins at `seq` as not delivered."""
         self._window.resend_from(seq)
 
-    def tell_status(self, status: contract.Status) -> None:
+    def publish_status(self, status: contract.Status) -> None:
         """Publish a status that is not the one last published."""
         if status != self._status and self._outlet.publish(status):
             self._status = status
 
-    def tell_noise(self, noise: contract.Noise, now_ns: int) -> None:
+    def publish_noise(self, noise: contract.Noise, now_ns: int) -> None:
         """Publish what the beams heard beside tokens, where it is news and the last time is a while ago."""
         if self._up and noise != self._noise and now_ns >= self._noise_ns and self._outlet.publish(noise):
             self._noise = noise
             self._noise_ns = now_ns + NOISE_NS
 
-    def tell_ledger(self, ledger: Ledger, now_ns: int) -> None:
+    def publish_ledger(self, ledger: Ledger, now_ns: int) -> None:
         """Publish the tokens that are due, and the totals; raises what reading the ledger raises."""
         if self._up:
             if self._counted is None:  # a companion that meets this temple learns by it which tokens are old
-                self._tell_count(ledger, now_ns)
-            self._tell_tokens(ledger, now_ns)
-            self._tell_count(ledger, now_ns)
+                self._publish_count(ledger, now_ns)
+            self._publish_tokens(ledger, now_ns)
+            self._publish_count(ledger, now_ns)
 
     def deadline(self) -> int | None:
-        """Return when `tell_ledger` will have something to say by time alone."""
+        """Return when `publish_ledger` will have something to say by time alone."""
         if not self._up:
             return None
         due = self._window.deadline()
@@ -166,7 +166,7 @@ class Herald:
             return self._count_ns if due is None else min(due, self._count_ns)
         return due
 
-    def _tell_tokens(self, ledger: Ledger, now_ns: int) -> None:
+    def _publish_tokens(self, ledger: Ledger, now_ns: int) -> None:
         if self._window.silent(now_ns):
             # What the broker has not even taken is still on its way; the link watches over that.
             if self._outlet.congested():
@@ -182,7 +182,7 @@ class Herald:
                 self.disconnected()
                 return
 
-    def _tell_count(self, ledger: Ledger, now_ns: int) -> None:
+    def _publish_count(self, ledger: Ledger, now_ns: int) -> None:
         self._stale = self.last_seq != self._counted
         if not self._stale or now_ns < self._count_ns:
             return

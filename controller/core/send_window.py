@@ -20,7 +20,7 @@ class AckVerdict(Enum):
     """It speaks of a token that was never recorded here: this ledger came from a backup."""
 
 
-class Window:
+class SendWindow:
     """At most `size` tokens in flight, in order, until the companion has them.
 
     Laws:
@@ -76,7 +76,7 @@ class Window:
         self._up = False
         self._silent_ns = None
 
-    def nudged(self) -> None:
+    def resend_unacknowledged(self) -> None:
         """Send at once what a companion that has just been heard may have missed."""
         if self._up:
             self._again()

@@ -15,7 +15,7 @@ from controller.core.diagnosis import DEAF, Answer, proof
 from controller.core.ports import Level, Listener, answered
 from controller.simulation.timeline import Change, Timeline
 from templo.contract import Emitters, God, Timing
-from templo.liveness import IDLE_S, SOON_S, Beat, unheard
+from templo.liveness import IDLE_S, SOON_S, Beat, no_heartbeat
 
 SPACING_NS = 20 * MS
 """From one token of a handful to the next, in one slot: 50 tokens a second."""
@@ -37,7 +37,7 @@ class SimulatedBeams:
     def __init__(self, monotonic_ns: Callable[[], int]) -> None:
         """Begin with both beams clear."""
         self._now = monotonic_ns
-        self.beat: Beat = unheard
+        self.beat: Beat = no_heartbeat
         """How their thread says that it lives."""
         self._changed = threading.Condition()
         self._plan: list[tuple[int, int, God, int, bool, bool]] = []

@@ -15,7 +15,15 @@ from controller.adapters.sqlite_ledger import Ledger
 from controller.core.counting import SECOND, Limits
 from controller.core.diagnosis import DEAF, Answer, proof
 from controller.core.level_watch import WATCH_S, LevelWatch
-from controller.core.messages import Came, Down, Heard, Item, Read, Stop, Up
+from controller.core.messages import (
+    BrokerConnected,
+    BrokerDisconnected,
+    EdgeSeen,
+    LevelRead,
+    MessageReceived,
+    PipelineMessage,
+    Stop,
+)
 from controller.core.pipeline import Pipeline
 from controller.core.ports import Clock, Level, answered
 from controller.core.publisher import Identity
@@ -123,7 +131,7 @@ class _Stage:
         assert self._pipeline is not None
         if not self.companion.up:  # a broker that stays away is back after the end: nothing may be lost by then
             self.companion.up = True
-            self._work([Up()])
+            self._work([BrokerConnected()])
         selftest = self._pipeline.selftest()
         self._pass_to(self._now_ns + _RESTING_NS)
         self._stop()
@@ -134,10 +142,10 @@ class _Stage:
             case Change(_, god, dark, heard, asleep):
                 self._levels[god] = dark
                 if heard or (asleep and self._awake):
-                    self._work([Heard(god, self._now_ns, dark)])
+                    self._work([EdgeSeen(god, self._now_ns, dark)])
             case BrokerCut(_, cut):
                 self.companion.up = not cut
-                self._work([Down() if cut else Up()])
+                self._work([BrokerDisconnected() if cut else BrokerConnected()])
             case Restart(_, for_ns):
                 self._stop()
                 # What happens to the beams meanwhile is seen by nobody; the moments that follow say so by themselves.
@@ -160,18 +168,18 @@ class _Stage:
         self._now_ns = max(self._now_ns, at_ns)
         self._work([])
 
-    def _work(self, items: Iterable[Item]) -> None:
+    def _work(self, items: Iterable[PipelineMessage]) -> None:
         if self._pipeline is not None:
             self._pipeline.work(items)
             while self.companion.acks:
                 acks, self.companion.acks = self.companion.acks, []
-                self._pipeline.work([Came(acks[-1])])
+                self._pipeline.work([MessageReceived(acks[-1])])
 
     def _check_levels(self) -> None:
         if self._pipeline is not None:
             for god, counter in self._pipeline.counters.items():
                 if self._watch.differs(god, self._levels[god], counter):
-                    self._work([Read(god, self._now_ns, self._levels[god])])
+                    self._work([LevelRead(god, self._now_ns, self._levels[god])])
                     self._awake = True
 
     def _start(self) -> Pipeline:
@@ -190,7 +198,7 @@ class _Stage:
             emitters=self.timeline.emitters,
         )
         if self.companion.up:
-            pipeline.work([Up()])
+            pipeline.work([BrokerConnected()])
         return pipeline
 
     def _answers(self) -> Mapping[God, Answer] | None:
@@ -213,7 +221,7 @@ class _Stage:
         return Ledger.open(self._path, self._new_id)
 
 
-def rehearse(script: Script, limits: Limits, path: Path, new_id: Callable[[], str]) -> Outcome:
+def play_fast(script: Script, limits: Limits, path: Path, new_id: Callable[[], str]) -> Outcome:
     """Run a script against a new ledger at `path`; raises `ScenarioError`."""
     stage = _Stage(script, limits, path, new_id)
     selftest = stage.play()

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 from controller.adapters.control_socket import ControlError, ask
 from controller.core.counting import MS, Counter, Edge, Limits
-from controller.core.counting import Counted as CountedToken
+from controller.core.counting import Detection as CountedToken
 from controller.simulation.parser import Script
 from controller.simulation.timeline import BrokerCut, Change, Restart, Timeline, expand
 from firmware.tests import pico_pio, uno

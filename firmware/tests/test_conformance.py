@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.core.counting import MS, Counted, Limits
+from controller.core.counting import MS, Detection, Limits
 from controller.simulation.parser import read
 from controller.simulation.timeline import Change, Restart, expand
 from firmware.tests import uno
@@ -85,7 +85,7 @@ AWAY_NS = 6_000 * MS
 """How long a Pi's program may take, at `SLOWLY`, until it counts again: nobody knows better when that was."""
 
 
-def compared(kept: list[Kept], expected: list[Counted], cuts: list[Restart], limits: Limits) -> None:
+def compared(kept: list[Kept], expected: list[Detection], cuts: list[Restart], limits: Limits) -> None:
     """Hold what a board counted against what should be: each once, in order, missing only what a cut may cost."""
     left = list(kept)
     for token in expected:
@@ -99,7 +99,7 @@ def compared(kept: list[Kept], expected: list[Counted], cuts: list[Restart], lim
     assert not left, f"kept and never fell: {left}"
 
 
-def compared_loosely(kept: list[Kept], expected: list[Counted], cuts: list[Restart], limits: Limits) -> None:
+def compared_loosely(kept: list[Kept], expected: list[Detection], cuts: list[Restart], limits: Limits) -> None:
     """Hold what a Pi counted on its hurried clock against what should be: as many, and none wider.
 
     Its edges come later than its clock says by as much as it is hurried. The law of counting holds however late they
@@ -118,7 +118,7 @@ def compared_loosely(kept: list[Kept], expected: list[Counted], cuts: list[Resta
             assert "jam" in flags or width <= token.width_ns / MS + 0.05
 
 
-def _same(kept: Kept, token: Counted, limits: Limits) -> bool:
+def _same(kept: Kept, token: Detection, limits: Limits) -> bool:
     width, flags = kept
     if flags != frozenset(str(flag) for flag in token.flags):
         return False

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.core.counting import JAM_PATIENCE, SECOND, Counted, Counter, Edge, Event
+from controller.core.counting import JAM_PATIENCE, SECOND, Counter, Detection, Edge, Event
 from controller.core.counting import Limits as Rules
 from controller.simulation.parser import read
 from controller.simulation.timeline import Change, expand
@@ -46,7 +46,7 @@ def told(events: list[Event]) -> list[tuple[int, int, int]]:
             (JAM if Flag.JAM in event.flags else 0) | (MISSED if Flag.MISSED_EDGE in event.flags else 0),
         )
         for event in events
-        if isinstance(event, Counted)
+        if isinstance(event, Detection)
     ]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from controller.core import learned_limits
 from controller.core.counting import MS, Limits
-from controller.simulation.fast import Outcome, rehearse
+from controller.simulation.fast import Outcome, play_fast
 from controller.simulation.parser import read
 from hardware.physics.drops import Batch
 from templo.contract import God
@@ -44,7 +44,7 @@ def count_tokens(text: str, limits: Limits) -> Outcome:
     numbers = count(1)
     with tempfile.TemporaryDirectory() as folder:
         script = read(text.encode(), "physics")
-        return rehearse(script, limits, Path(folder) / "ledger.db", lambda: f"{next(numbers):032x}")
+        return play_fast(script, limits, Path(folder) / "ledger.db", lambda: f"{next(numbers):032x}")
 
 
 def counted(outcome: Outcome) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TypeAlias
 
 from tests.chaos.mqtt import Kind
@@ -19,6 +20,13 @@ Fault: TypeAlias = Callable[[World, random.Random], str]
 
 FROZEN_S = 1.5 * KEEPALIVE_S + 0.3
 """Past the keepalive: a broker gives a client up after one and a half of them, our clients a broker after one."""
+
+YEAR_S = 365.25 * 86_400
+RAINS_S = 60.0
+"""For tokens to fall; a busy machine lets them fall slowly."""
+
+STARTS_S = 30.0
+"""For a program to be ready or to end."""
 
 OF_THE_TEMPLE = (
     (Kind.PUBLISH, Way.UP, "token"),
@@ -152,6 +160,92 @@ def silence_a_link(world: World, whims: random.Random) -> str:
     return f"nothing came through between {whose} and broker for {FROZEN_S} s"
 
 
+def put_the_ledger_back(world: World, whims: random.Random) -> str:
+    """Restore an earlier ledger once everything has arrived: nothing may be missing then."""
+    copy = world.copy_ledger()
+    world.rain.fallen(RAINS_S)
+    world.settle()
+    return f"the controller's ledger put back as it had been {_ledger_back(world, copy)} delivered tokens before"
+
+
+def put_the_ledger_back_at_once(world: World, whims: random.Random) -> str:
+    """Restore an earlier ledger while tokens are on their way: those that no companion has are gone with it."""
+    copy = world.copy_ledger()
+    time.sleep(round(whims.uniform(0.2, 1), 1))
+    return f"the controller's ledger put back as it had been {_ledger_back(world, copy)} tokens before"
+
+
+def put_the_store_back(world: World, whims: random.Random) -> str:
+    return f"the companion's database put back as it had been {_store_back(world)} tokens before"
+
+
+def put_the_store_back_while_clocks_are_apart(world: World, whims: random.Random) -> str:
+    """The companion asks for what it lacks, by a clock that is not the temple's."""
+    apart_s = whims.choice((-90.0, 90.0, -10 * YEAR_S, 10 * YEAR_S))
+    world.companion.clock(0)
+    world.temple.clock(apart_s)
+    gone = _store_back(world)
+    return f"clocks {apart_s:+,.0f} s apart, and the companion's database as it had been {gone} tokens before"
+
+
+def clone_the_card(world: World, whims: random.Random) -> str:
+    """Let a second temple run under the same name from a copy of the state folder for a while."""
+    tokens, lives_s = whims.randint(5, 25), round(whims.uniform(1, 6), 1)
+    with world.rain.paused():
+        first = world.rain.dropped
+        clone = world.clone(tokens)
+    fell = clone.rain.fallen(RAINS_S)
+    world.rain.fallen(RAINS_S)
+    time.sleep(lives_s)
+    clone.end()
+    with world.rain.paused():
+        world.settle()
+        # While both lived, and while the first had yet to learn of the second, they gave the same numbers.
+        world.shared.update(range(first, world.rain.dropped), world.uncertain)
+    return f"a cloned card in a second controller: {tokens if fell else 'fewer'} tokens fell there as well"
+
+
+def start_the_temple_on_a_full_disk(world: World, whims: random.Random) -> str:
+    spoilt = round(whims.uniform(0.4, 1.5), 1)
+    world.kill_temple()
+    world.temple.disk(FULL)
+    world.temple.start()
+    time.sleep(spoilt)
+    world.temple.disk(None)
+    return f"the controller started on a full disk, which was full for {spoilt} s more"
+
+
+def start_the_companion_on_a_full_disk(world: World, whims: random.Random) -> str:
+    """It may wait for its disk or end with a sentence; its supervisor starts it again then."""
+    spoilt = round(whims.uniform(0.4, 1.5), 1)
+    world.companion.kill()
+    world.companion.disk(FULL)
+    world.companion.begin()
+    until = time.monotonic() + STARTS_S
+    while not world.companion.is_ready() and world.companion.ended() is None and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(spoilt)
+    world.companion.disk(None)
+    if (code := world.companion.ended()) is not None:
+        world.companion.start()
+        return f"the companion started on a full disk, ended with {code}, and was started again"
+    return f"the companion started on a full disk, which was full for {spoilt} s more"
+
+
+def exchange_the_companion(world: World, whims: random.Random) -> str:
+    """Tokens from before it knew the temple are a question on the temple's page; new ones count."""
+    world.exchange_companion()
+    return "the companion exchanged for a new one"
+
+
+def exchange_the_companion_for_a_while(world: World, whims: random.Random) -> str:
+    away = world.exchange_companion()
+    world.rain.fallen(RAINS_S)
+    world.settle()
+    world.exchange_companion(away)
+    return "the companion exchanged for a new one, and back"
+
+
 LASTING = frozenset({freeze_the_temple, freeze_the_companion, freeze_the_broker, silence_a_link})
 """Faults in which nothing happens for seconds: the next ones may happen meanwhile."""
 
@@ -175,9 +269,17 @@ DECK: tuple[Fault, ...] = (
     double_a_packet,
     delay_a_packet,
     silence_a_link,
-    kill_the_temple,
+    put_the_ledger_back,
+    put_the_ledger_back_at_once,
+    put_the_store_back,
+    put_the_store_back_while_clocks_are_apart,
+    clone_the_card,
+    start_the_temple_on_a_full_disk,
+    start_the_companion_on_a_full_disk,
+    exchange_the_companion,
+    exchange_the_companion_for_a_while,
 )
-"""Twenty: forty faults are each of them twice."""
+"""Twenty-eight: forty faults are each of them once, and twelve twice."""
 
 
 def planned(seed: str, number: int) -> Iterator[tuple[Fault, random.Random]]:
@@ -203,12 +305,29 @@ def _spoil(program: Patient, whose: str, whims: random.Random) -> str:
 
 def _step(program: Patient, whose: str, whims: random.Random) -> str:
     years = whims.choice((-10, 10))
-    program.clock(years)
+    program.clock(years * YEAR_S)
     time.sleep(0.3)
     if whims.random() < 0.5:
         return f"the {whose}'s clock {years:+d} years, and it stays there"
     program.clock(0)
     return f"the {whose}'s clock {years:+d} years, and back"
+
+
+def _ledger_back(world: World, copy: Path) -> int:
+    world.kill_temple()
+    gone = world.put_ledger_back(copy)
+    world.temple.start()
+    return gone
+
+
+def _store_back(world: World) -> int:
+    copy = world.copy_store()
+    world.rain.fallen(RAINS_S)
+    world.settle()
+    world.companion.kill()
+    gone = world.put_store_back(copy)
+    world.companion.start()
+    return gone
 
 
 def _meddle(link: Proxy, whose: str, deed: Deed, packet: tuple[Kind, Way, str]) -> str:

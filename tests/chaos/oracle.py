@@ -13,6 +13,25 @@ from itertools import pairwise
 
 
 @dataclass(frozen=True, slots=True)
+class Store:
+    """What one companion's store holds."""
+
+    received: Sequence[Sequence[int]] = ()
+    """For each source, its tokens in the order of their numbers."""
+    scored: Sequence[int] = ()
+    """What entered the table's game, in the order of its log."""
+    held: frozenset[int] = frozenset()
+    """Held apart because others had taken their numbers, until a person decides."""
+    old: frozenset[int] = frozenset()
+    """Received, and not scored until a person has said what becomes of old tokens."""
+
+    @property
+    def tokens(self) -> list[int]:
+        """Return all that were received."""
+        return [token for tokens in self.received for token in tokens]
+
+
+@dataclass(frozen=True, slots=True)
 class Books:
     """What every station holds, each token by its name."""
 
@@ -21,11 +40,19 @@ class Books:
     committed: frozenset[int]
     """What the temple said that it had committed."""
     ledger: Sequence[int]
-    """What its ledger holds at the end, in the order of its numbers."""
-    received: Sequence[int]
-    """What the companion's store holds at the end, in the order of the ledger's numbers."""
-    scored: Sequence[int]
-    """What entered the table's game, in the order of its log."""
+    """What its ledger holds at the end, in the order of its rows."""
+    store: Store
+    """The companion's, as it is at the end."""
+    put_away: Sequence[Store] = ()
+    """The stores of companions that others took the place of."""
+    due: frozenset[int] = frozenset()
+    """What the ledger holds under the source that it has at the end: the present companion has all of it."""
+    uncertain: frozenset[int] = frozenset()
+    """What may be counted or not: it fell into a cloned temple, or was only in a ledger that a copy replaced."""
+    shared: frozenset[int] = frozenset()
+    """What may be held apart: it fell while two ledgers gave the same numbers."""
+    earlier: frozenset[int] = frozenset()
+    """What may be old: it fell before the companion met the temple."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +62,19 @@ class Verdict:
     lost: list[int] = field(default_factory=list)
     """Committed, and nowhere any more."""
     undelivered: list[int] = field(default_factory=list)
-    """Committed and still in the ledger, and not received."""
+    """Committed and still in the ledger, and not in the present companion's store, or in none."""
     doubled: list[int] = field(default_factory=list)
-    """More than once in the ledger, in the store or in the game."""
+    """More than once in the ledger, or in one store or its game."""
     invented: list[int] = field(default_factory=list)
     """Counted although nothing fell, or received although neither committed nor under way when a temple died."""
     missed: list[int] = field(default_factory=list)
     """Fell into a temple that lived on, and was never committed."""
     disordered: list[int] = field(default_factory=list)
-    """Numbered before a token that had fallen earlier through the same slot."""
+    """Numbered before a token of the same source that had fallen earlier through the same slot."""
     unscored: list[int] = field(default_factory=list)
-    """Received, and never entered in the table's game."""
+    """Received, and neither entered in the table's game nor among the old tokens."""
+    held: list[int] = field(default_factory=list)
+    """Held apart or among the old tokens for no reason: its number was its own, and its temple was known."""
 
     @property
     def well(self) -> bool:
@@ -59,26 +88,49 @@ class Verdict:
 def judge(books: Books) -> Verdict:
     """Hold the books against each other.
 
-    Laws: `committed` is within `received`; each at most once; `received` is within ``committed + maybe``, where
-    `maybe` is what was under way when a temple died: through its beam, and not yet said to be committed.
+    Laws: `committed` is within what is received or held apart; each at most once; `received` is within
+    ``committed + maybe``, where `maybe` is what was under way when a temple died: through its beam, and not yet said
+    to be committed. What is `uncertain` may be anywhere or nowhere, and no more than once there.
     """
-    received, ledger = frozenset(books.received), frozenset(books.ledger)
+    stores = (books.store, *books.put_away)
+    received = frozenset(token for store in stores for token in store.tokens)
+    held = waiting(books)
+    ledger = frozenset(books.ledger)
     fell = frozenset(token for slots in books.fell for tokens in slots.values() for token in tokens)
     maybe, missed = _maybe(books)
+    here = frozenset(books.store.tokens) | books.store.held
     return Verdict(
-        lost=sorted(books.committed - received - ledger),
-        undelivered=sorted((books.committed & ledger) - received),
-        doubled=sorted({*_twice(books.ledger), *_twice(books.received), *_twice(books.scored)}),
-        invented=sorted((received | ledger) - (books.committed & fell) - maybe),
+        lost=sorted(books.committed - received - held - ledger - books.uncertain),
+        undelivered=sorted(((books.committed & ledger) - received - held) | ((books.committed & books.due) - here)),
+        doubled=sorted(
+            {
+                *_twice(books.ledger),
+                *(token for store in stores for each in (store.tokens, store.scored) for token in _twice(each)),
+            }
+        ),
+        invented=sorted((received | held | ledger) - (books.committed & fell) - maybe - books.uncertain),
         missed=missed,
-        disordered=_disordered(books),
-        unscored=sorted(received - frozenset(books.scored)),
+        disordered=sorted(
+            {late for store in stores for tokens in store.received for late in _disordered(books.fell, tokens)}
+        ),
+        unscored=sorted({token for store in stores for token in {*store.tokens} - {*store.scored} - store.old}),
+        held=sorted(
+            (held - books.shared) | frozenset(token for store in stores for token in store.old - books.earlier)
+        ),
     )
 
 
 def maybe(books: Books) -> frozenset[int]:
     """Return what was under way when a temple died."""
     return _maybe(books)[0]
+
+
+def waiting(books: Books) -> frozenset[int]:
+    """Return what is held apart, and nowhere received."""
+    stores = (books.store, *books.put_away)
+    return frozenset(token for store in stores for token in store.held) - frozenset(
+        token for store in stores for token in store.tokens
+    )
 
 
 def _maybe(books: Books) -> tuple[frozenset[int], list[int]]:
@@ -102,10 +154,10 @@ def _twice(tokens: Iterable[int]) -> list[int]:
     return [token for token, times in Counter(tokens).items() if times > 1]
 
 
-def _disordered(books: Books) -> list[int]:
-    places = {token: place for place, token in enumerate(books.received)}
+def _disordered(fell: Sequence[Mapping[str, Sequence[int]]], received: Sequence[int]) -> list[int]:
+    places = {token: place for place, token in enumerate(received)}
     wrong = []
-    for slots in books.fell:
+    for slots in fell:
         for tokens in slots.values():
             present = [token for token in tokens if token in places]
             wrong += [late for early, late in pairwise(present) if places[late] < places[early]]

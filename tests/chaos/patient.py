@@ -124,14 +124,14 @@ def _break_beams(path: Path) -> None:
 def _witness(path: Path) -> None:
     """Write down what each commit held, as soon as it has returned."""
     from controller.adapters.sqlite_ledger import Ledger
-    from controller.core.ports import Fallen
+    from controller.core.ports import UnnumberedToken
     from templo.contract import Token
 
     record = Ledger.record
     book = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     def witnessed(
-        self: Ledger, tokens: Sequence[Fallen], *boards: Mapping[str, tuple[int, int]] | None
+        self: Ledger, tokens: Sequence[UnnumberedToken], *boards: Mapping[str, tuple[int, int]] | None
     ) -> list[Token]:
         recorded = record(self, tokens, *boards)
         os.write(book, "".join(f"{token.width_ms}\n" for token in recorded).encode())

@@ -18,7 +18,7 @@ from threading import Thread
 
 from tests.brokers import mosquitto
 from tests.chaos.faults import LASTING, Fault, planned
-from tests.chaos.oracle import Verdict, judge, maybe
+from tests.chaos.oracle import Verdict, judge, maybe, waiting
 from tests.chaos.seam import SeamError
 from tests.chaos.world import World, advice
 
@@ -35,7 +35,13 @@ class Outcome:
     faults: int
     maybe: int
     """Tokens that were under way when a temple died: they may have been counted, or not."""
+    uncertain: int
+    """Tokens that fell into a cloned temple, or were only in a ledger that was replaced: so may they."""
     received: int
+    held: int
+    """Held apart for a person, because two ledgers gave the same numbers."""
+    old: int
+    """Of before the present companion met the temple: a person decides."""
     raised: list[str]
     """Programs that ended by themselves; a supervisor would have started them again, and so did the run."""
     settled: bool
@@ -44,7 +50,8 @@ class Outcome:
     def __str__(self) -> str:
         return (
             f"{self.tokens:,} tokens through {self.faults} faults in {self.seconds:.0f} s: {self.verdict}; "
-            f"{self.received:,} received, {self.maybe} under way when a temple died"
+            f"{self.received:,} received, {self.held} held apart for a person, {self.old:,} old; {self.maybe} under "
+            f"way when a temple died, {self.uncertain} in a clone or in a ledger that was replaced"
         )
 
 
@@ -88,8 +95,19 @@ def run(folder: Path, seed: str, tokens: int, faults: int, say: Callable[[str], 
             books = world.books()
         finally:
             world.end()
+    stores = (books.store, *books.put_away)
     return Outcome(
-        judge(books), tokens, faults, len(maybe(books)), len(set(books.received)), raised, settled, seconds
+        verdict=judge(books),
+        tokens=tokens,
+        faults=faults,
+        maybe=len(maybe(books)),
+        uncertain=len(books.uncertain),
+        received=len({token for store in stores for token in store.tokens}),
+        held=len(waiting(books)),
+        old=len(books.store.old),
+        raised=raised,
+        settled=settled,
+        seconds=seconds,
     )
 
 

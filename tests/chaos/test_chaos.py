@@ -16,7 +16,7 @@ SEED = os.environ.get("CHAOS_SEED", "short")
 def test_two_thousand_tokens_through_forty_faults_are_counted_once_each(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It takes about a minute, nearly all of it waiting; the figure is printed, and no time is asserted."""
+    """It takes a minute or three, most of it waiting; the figure is printed, and no time is asserted."""
     lines: list[str] = []
     outcome = run(tmp_path, SEED, 2_000, 40, lines.append)
     with capsys.disabled():
@@ -24,7 +24,7 @@ def test_two_thousand_tokens_through_forty_faults_are_counted_once_each(
     story = "\n".join(lines)
     assert outcome.verdict.well, f"{outcome}\n{story}"
     assert outcome.settled, story
-    assert outcome.received >= 2_000 - outcome.maybe
+    assert outcome.received + outcome.held >= 2_000 - outcome.maybe - outcome.uncertain
     assert not outcome.raised, f"{outcome.raised}\n{story}"
 
 

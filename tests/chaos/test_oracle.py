@@ -6,45 +6,51 @@ from dataclasses import replace
 
 import pytest
 
-from tests.chaos.oracle import Books, judge, maybe
+from tests.chaos.oracle import Books, Store, judge, maybe, waiting
 
+ALL = [0, 1, 2, 3, 5, 6, 7]
 WELL = Books(
     fell=[{"tlaloc": [0, 2, 4], "huitzilopochtli": [1, 3]}, {"tlaloc": [5, 7], "huitzilopochtli": [6]}],
-    committed=frozenset({0, 1, 2, 3, 5, 6, 7}),
-    ledger=[0, 1, 2, 3, 5, 6, 7],
-    received=[0, 1, 2, 3, 5, 6, 7],
-    scored=[0, 1, 2, 3, 5, 6, 7],
+    committed=frozenset(ALL),
+    ledger=ALL,
+    store=Store([ALL], ALL),
+    due=frozenset(ALL),
 )
 """Token 4 was under way when the first temple died."""
+
+
+def stored(*tokens: int) -> Store:
+    return Store([tokens], tokens)
 
 
 def test_a_token_under_way_when_its_temple_died_may_be_counted_or_not() -> None:
     assert maybe(WELL) == {4}
     assert judge(WELL).well
     counted = [0, 1, 2, 3, 4, 5, 6, 7]
-    assert judge(replace(WELL, ledger=counted, received=counted, scored=counted)).well
+    assert judge(replace(WELL, ledger=counted, store=stored(*counted))).well
 
 
 def test_lost_is_told_from_undelivered() -> None:
     fewer = [0, 1, 2, 3, 5, 6]
-    kept = judge(replace(WELL, received=fewer, scored=fewer))
+    kept = judge(replace(WELL, store=stored(*fewer)))
     assert (kept.undelivered, kept.lost) == ([7], [])
-    gone = judge(replace(WELL, ledger=fewer, received=fewer, scored=fewer))
+    gone = judge(replace(WELL, ledger=fewer, store=stored(*fewer), due=frozenset(fewer)))
     assert (gone.undelivered, gone.lost) == ([], [7])
 
 
-@pytest.mark.parametrize("station", ["ledger", "received", "scored"])
-def test_a_token_that_is_anywhere_twice_is_doubled(station: str) -> None:
-    assert judge(replace(WELL, **{station: [*getattr(WELL, station), 3]})).doubled == [3]
+def test_a_token_that_is_anywhere_twice_is_doubled() -> None:
+    assert judge(replace(WELL, ledger=[*ALL, 3])).doubled == [3]
+    assert judge(replace(WELL, store=Store([[*ALL, 3]], ALL))).doubled == [3]
+    assert judge(replace(WELL, store=Store([ALL], [*ALL, 3]))).doubled == [3]
 
 
 def test_what_nobody_committed_and_nobody_may_have_is_invented() -> None:
-    assert judge(replace(WELL, received=[*WELL.received, 8], scored=[*WELL.scored, 8])).invented == [8]
+    assert judge(replace(WELL, store=stored(*ALL, 8))).invented == [8]
 
 
 def test_what_was_committed_although_nothing_fell_is_invented() -> None:
-    more = [*WELL.ledger, 8]
-    assert judge(Books(WELL.fell, WELL.committed | {8}, more, more, more)).invented == [8]
+    more = [*ALL, 8]
+    assert judge(Books(WELL.fell, WELL.committed | {8}, more, stored(*more))).invented == [8]
 
 
 def test_what_was_passed_over_or_fell_into_a_temple_that_lived_on_is_missed() -> None:
@@ -54,9 +60,109 @@ def test_what_was_passed_over_or_fell_into_a_temple_that_lived_on_is_missed() ->
 
 
 def test_the_tokens_of_a_slot_are_numbered_in_the_order_in_which_they_fell() -> None:
-    assert judge(replace(WELL, received=[2, 1, 0, 3, 5, 6, 7])).disordered == [2]
-    assert judge(replace(WELL, received=[1, 0, 2, 3, 5, 6, 7])).disordered == []
+    assert judge(replace(WELL, store=Store([[2, 1, 0, 3, 5, 6, 7]], ALL))).disordered == [2]
+    assert judge(replace(WELL, store=Store([[1, 0, 2, 3, 5, 6, 7]], ALL))).disordered == []
+
+
+def test_the_numbers_of_two_sources_have_no_order_between_them() -> None:
+    assert judge(replace(WELL, store=Store([[5, 6, 7], [0, 1, 2, 3]], ALL))).well
 
 
 def test_what_never_entered_the_game_is_unscored() -> None:
-    assert judge(replace(WELL, scored=WELL.scored[1:])).unscored == [0]
+    assert judge(replace(WELL, store=Store([ALL], ALL[1:]))).unscored == [0]
+
+
+class TestARestoredLedger:
+    """Tokens 6 and 7 were recorded after the copy was taken that took the ledger's place."""
+
+    BACK = replace(WELL, ledger=[0, 1, 2, 3, 5], due=frozenset({5}))
+
+    def test_may_lack_what_the_companion_has(self) -> None:
+        assert judge(self.BACK).well
+
+    def test_loses_a_token_that_was_delivered_to_nobody_unless_it_was_the_only_one_to_have_it(self) -> None:
+        fewer = replace(self.BACK, store=stored(0, 1, 2, 3, 5, 6))
+        assert judge(fewer).lost == [7]
+        assert judge(replace(fewer, uncertain=frozenset({7}))).well
+
+    def test_doubles_a_token_that_a_new_source_carried_over_and_that_counted_under_both(self) -> None:
+        assert judge(replace(self.BACK, store=Store([ALL, [5]], ALL))).doubled == [5]
+        assert judge(replace(self.BACK, store=Store([ALL], [*ALL, 5]))).doubled == [5]
+
+    def test_sets_no_token_apart(self) -> None:
+        apart = replace(self.BACK, store=Store([ALL[:-1]], ALL[:-1], held=frozenset({7})))
+        assert (judge(apart).lost, judge(apart).held) == ([], [7])
+
+
+class TestARestoredStore:
+    """The ledger has everything: nothing may be missing."""
+
+    def test_lacks_a_token_that_was_never_sent_again(self) -> None:
+        assert judge(replace(WELL, store=stored(0, 1, 2, 5, 6, 7))).undelivered == [3]
+
+    def test_doubles_a_token_that_was_sent_again_and_scored_again(self) -> None:
+        assert judge(replace(WELL, store=Store([ALL], [*ALL, 2]))).doubled == [2]
+
+
+class TestAClonedCard:
+    """Tokens 90 and 91 fell into the clone, while 6 and 7 fell into the temple itself."""
+
+    CLONED = replace(WELL, uncertain=frozenset({90, 91}), shared=frozenset({6, 7, 90, 91}))
+
+    @pytest.mark.parametrize("counted", [[], [90], [90, 91]])
+    def test_may_bring_its_own_tokens_or_not(self, counted: list[int]) -> None:
+        assert judge(replace(self.CLONED, store=stored(*ALL, *counted))).well
+        assert judge(replace(self.CLONED, store=Store([ALL], ALL, held=frozenset(counted)))).well
+
+    def test_brings_none_of_them_twice(self) -> None:
+        assert judge(replace(self.CLONED, store=Store([ALL, [90], [90]], [*ALL, 90]))).doubled == [90]
+
+    def test_hides_no_token_of_the_temple_itself(self) -> None:
+        assert judge(replace(self.CLONED, store=stored(*ALL[:-1], 90))).undelivered == [7]
+
+    def test_lets_a_token_whose_number_it_took_wait_for_a_person_and_no_other(self) -> None:
+        apart = replace(self.CLONED, store=Store([[0, 1, 2, 3, 5, 6, 90]], [*ALL[:-1], 90], held=frozenset({7})))
+        assert judge(apart).well
+        assert waiting(apart) == {7}
+        assert judge(replace(apart, shared=frozenset({6}))).held == [7]
+
+    def test_explains_no_token_that_fell_nowhere(self) -> None:
+        assert judge(replace(self.CLONED, store=stored(*ALL, 92))).invented == [92]
+
+
+class TestAnExchangedCompanion:
+    """Tokens 0 to 3 fell before the new companion met the temple."""
+
+    BEFORE = frozenset({0, 1, 2, 3})
+    NEW = replace(
+        WELL, store=Store([ALL], [5, 6, 7], old=BEFORE), put_away=[stored(0, 1, 2, 3)], earlier=frozenset(BEFORE)
+    )
+
+    def test_may_leave_old_tokens_to_a_person(self) -> None:
+        assert judge(self.NEW).well
+
+    def test_lacks_what_only_the_one_before_it_has_although_the_ledger_has_it_too(self) -> None:
+        assert judge(
+            replace(self.NEW, store=Store([[1, 2, 3, 5, 6, 7]], [5, 6, 7], old=self.BEFORE))
+        ).undelivered == [0]
+
+    def test_need_not_have_what_fell_under_a_source_that_is_over(self) -> None:
+        assert judge(replace(self.NEW, store=stored(5, 6, 7), due=frozenset({5, 6, 7}))).well
+
+    def test_scores_every_token_that_is_not_old(self) -> None:
+        assert judge(replace(self.NEW, store=Store([ALL], [5, 6], old=self.BEFORE))).unscored == [7]
+        assert judge(replace(self.NEW, store=Store([ALL], [5, 6], old=self.BEFORE | {7}))).held == [7]
+
+
+class TestClocksApartAndDisksThatAreFullAtTheStart:
+    """They excuse nothing: what the ledger holds arrives, once, and counts."""
+
+    def test_leave_no_token_in_the_ledger(self) -> None:
+        assert judge(replace(WELL, store=stored(0, 1, 2, 3))).undelivered == [5, 6, 7]
+
+    def test_lose_no_token_that_fell_into_a_temple_which_waits_for_its_disk(self) -> None:
+        rest = [0, 1, 2, 3, 5, 6]
+        assert judge(Books(WELL.fell, frozenset(rest), rest, stored(*rest))).missed == [7]
+
+    def test_count_nothing_twice_that_was_published_before_the_disk_could_be_written(self) -> None:
+        assert judge(replace(WELL, store=Store([ALL, [0]], ALL))).doubled == [0]

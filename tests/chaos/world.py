@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import signal
 import socket
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+from controller.adapters import learned_file
+from controller.adapters.ledger_recovery import MARK_NAME
 from controller.adapters.sqlite_ledger import FILE_NAME
 from templo.contract import God
 from tests.brokers import HOST, Broker, free_port
-from tests.chaos.oracle import Books
+from tests.chaos.oracle import Books, Store, judge
 from tests.chaos.patient import CLEAR_NS
 from tests.chaos.proxy import Proxy
 from tests.path.conftest import ROOT, Program
@@ -30,8 +34,22 @@ KEEPALIVE_S = 2
 NARROWEST_US = 6_000
 """Token 0 is as wide as this; each further one a microsecond wider."""
 
+CLONED = 20_000
+"""The first token that falls into the first cloned temple: no run has as many of its own."""
+
+SETTLES_S = 150.0
+"""For what must arrive before a fault goes on; a temple whose name was taken stays away for up to a minute."""
+
+STORE = "companion.sqlite"
+
 LONGEST_MS = 10_000
 """A machine that is busy elsewhere may let a simulated beam wait for its end; that is no jam of the slot."""
+
+_HELD = """
+SELECT width_ms FROM quarantine
+WHERE token NOT IN (SELECT token FROM token UNION SELECT token FROM held_decision)
+"""
+_OLD = "SELECT width_ms FROM token JOIN old_tokens USING (source) WHERE seq <= through AND choice = ''"
 
 _ADVICE = ("max_", "set_tcp_nodelay")
 
@@ -50,9 +68,9 @@ class Patient(Program):
         """Let its disk be so, or well again."""
         self._order("disk", fault)
 
-    def clock(self, years: float) -> None:
+    def clock(self, seconds: float) -> None:
         """Let its clock on the wall be so far off."""
-        self._order("clock", str(years * 365.25 * 86_400) if years else None)
+        self._order("clock", str(seconds) if seconds else None)
 
     def freeze(self, seconds: float) -> None:
         """Stop it from running for a while, its connections open; it may be killed meanwhile."""
@@ -79,12 +97,14 @@ class Patient(Program):
 class Rain:
     """Drops tokens into a temple that lives, each as wide as its number, and notes which fell during which life."""
 
-    def __init__(self, beams: Path, seed: str) -> None:
-        """Drop nothing until tokens are allowed; `seed` chooses the slots."""
+    def __init__(self, beams: Path, seed: str, first: int = 0) -> None:
+        """Drop nothing until tokens are allowed; `seed` chooses the slots, and `first` is the first token's name."""
         self._beams = str(beams)
         self._whims = random.Random(seed)
         self._changed = threading.Condition()
+        self._first = first
         self._allowed = 0
+        self._pauses = 0
         self._stopped = False
         self.dropped = 0
         self.lives: list[dict[str, list[int]]] = [{god.value: [] for god in God}]
@@ -104,6 +124,18 @@ class Rain:
         """Wait until all that are allowed have fallen; return whether they have."""
         with self._changed:
             return self._changed.wait_for(lambda: self.dropped >= self._allowed, patience_s)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let nothing fall meanwhile."""
+        with self._changed:
+            self._pauses += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._pauses -= 1
+                self._changed.notify_all()
 
     def end_life(self, kill: Callable[[], None]) -> None:
         """Kill the temple between two tokens: what fell before belongs to this life, and the next begins."""
@@ -125,21 +157,27 @@ class Rain:
             hand.setblocking(False)
             while True:
                 with self._changed:
-                    self._changed.wait_for(lambda: self._stopped or self.dropped < self._allowed)
+                    self._changed.wait_for(lambda: self._stopped or self._may_drop())
                     if self._stopped:
                         return
                     slot = self._whims.choice(list(God)).value
-                    number = self.dropped
+                    number = self._first + self.dropped
                 width_ns = (NARROWEST_US + number) * 1000
                 while not self._drop(hand, slot, number, width_ns, free[slot]):
                     if self._stopped:
                         return
                 free[slot] = max(time.monotonic(), free[slot]) + (width_ns + CLEAR_NS) / 1e9
 
+    def _may_drop(self) -> bool:
+        return not self._pauses and self.dropped < self._allowed
+
     def _drop(self, hand: socket.socket, slot: str, number: int, width_ns: int, free: float) -> bool:
         """Drop one token once its slot is free, if somebody is there to count it; return whether it fell."""
         time.sleep(max(0.001, free - time.monotonic()))
         with self._changed:
+            self._changed.wait_for(lambda: self._stopped or self._may_drop())
+            if self._stopped:
+                return False
             try:
                 hand.sendto(f"{slot} {width_ns}".encode(), self._beams)
             except OSError:  # the temple is dead, or frozen with its hands full
@@ -152,6 +190,27 @@ class Rain:
         if not fell:
             time.sleep(0.02)
         return fell
+
+
+class Clone:
+    """A second temple that runs from a copy of the first one's card, with beams and tokens of its own."""
+
+    def __init__(self, program: Patient, first: int, seed: str) -> None:
+        """Prepare; `first` is the name of the first token that falls there."""
+        self._program = program
+        self.rain = Rain(program.folder / "beams", f"{seed} clone {first}", first)
+
+    def start(self, tokens: int) -> None:
+        """Start it, and let so many tokens fall."""
+        self._program.start()
+        self.rain.start()
+        self.rain.allow(tokens)
+
+    def end(self) -> None:
+        """End it as a power cut does; its card is never seen again."""
+        self.rain.stop()
+        if self._program.process is not None:
+            self._program.kill()
 
 
 class World:
@@ -170,13 +229,16 @@ class World:
              "--broker", f"{HOST}:{self.companion_link.port}", *(["--demo-table", "templo"] * table)],
             "table " if table else "ready ",
         )  # fmt: skip
-        self.temple = Patient(
-            folder / "temple",
-            ["controller", "run", "--simulate", "--state", str(self.temple_state),
-             "--broker", f"{HOST}:{self.temple_link.port}", "--set", f"broker.keepalive_s={KEEPALIVE_S}",
-             "--set", f"counting.max_break_ms={LONGEST_MS}"],
-            "templo-controller ready",
-        )  # fmt: skip
+        self.temple = _temple(folder / "temple", self.temple_state, self.temple_link.port)
+        self.clones: list[Clone] = []
+        self.put_away: list[Path] = []
+        """The state folders of companions that others took the place of."""
+        self.uncertain: set[int] = set()
+        self.shared: set[int] = set()
+        self.earlier: set[int] = set()
+        self._exchanges = 0
+        self._folder = folder
+        self._seed = seed
         self.rain = Rain(self.temple.folder / "beams", seed)
 
     def start(self) -> None:
@@ -190,6 +252,8 @@ class World:
     def end(self) -> None:
         """End everything at once."""
         self.rain.stop()
+        for clone in self.clones:
+            clone.end()
         for program in (self.temple, self.companion):
             if program.process is not None:
                 program.kill()
@@ -211,22 +275,74 @@ class World:
                 raised.append(f"{program.folder.name} had ended with {code}")
         return raised
 
+    def copy_ledger(self) -> Path:
+        """Return a copy of the temple's ledger as it is now, whole."""
+        return _copied(self.temple_state / FILE_NAME, self._folder / "ledger-copy")
+
+    def put_ledger_back(self, copy: Path) -> int:
+        """Let a copy take the ledger's place while its daemon is stopped; return how many tokens it lacks.
+
+        Those that no companion has by now are uncertain: they were nowhere else, but may be on their way.
+        """
+        gone = frozenset(self.ledger()) - frozenset(_ledger(copy))
+        received = frozenset(token for store in self._stores() for token in store.tokens)
+        self.uncertain |= gone - received
+        _put_back(copy, self.temple_state / FILE_NAME)
+        return len(gone)
+
+    def copy_store(self) -> Path:
+        """Return a copy of the companion's database as it is now, whole."""
+        return _copied(self._companion_state / STORE, self._folder / "store-copy")
+
+    def put_store_back(self, copy: Path) -> int:
+        """Let a copy take the database's place while its companion is stopped; return how many tokens it lacks."""
+        gone = len(self.received()) - len(_store(copy).tokens)
+        _put_back(copy, self._companion_state / STORE)
+        return gone
+
+    def exchange_companion(self, state: Path | None = None) -> Path:
+        """Start another companion in this one's place, with an empty store or the state folder of an earlier one.
+
+        Returns where the state of the one that was there is put away. No token falls until the temple is known.
+        """
+        with self.rain.paused():
+            self.companion.kill()
+            away = self._folder / f"companion-away-{self._exchanges}"
+            self._exchanges += 1
+            self._companion_state.rename(away)
+            self.put_away.append(away)
+            if state is not None:
+                state.rename(self._companion_state)
+                self.put_away.remove(state)
+            self.companion.start()
+            self.settle()
+            if state is None:
+                self.earlier.update(range(self.rain.dropped))
+        return away
+
+    def clone(self, tokens: int) -> Clone:
+        """Start a second temple under this one's name with a copy of its state; so many tokens will fall there."""
+        number = len(self.clones)
+        state = self._folder / f"clone-{number}-state"
+        state.mkdir(mode=0o700)
+        _copied(self.temple_state / FILE_NAME, state / FILE_NAME)
+        for name in (MARK_NAME, learned_file.FILE_NAME):
+            with suppress(FileNotFoundError):
+                shutil.copy(self.temple_state / name, state / name)
+        first = CLONED + 100 * number
+        clone = Clone(_temple(self._folder / f"clone-{number}", state, self.broker.port), first, self._seed)
+        self.uncertain.update(range(first, first + tokens))
+        self.clones.append(clone)
+        clone.start(tokens)
+        return clone
+
     def ledger(self) -> list[int]:
-        """Return what the temple's ledger holds, in the order of its numbers."""
-        rows = _rows(self.temple_state / FILE_NAME, "SELECT width_ns FROM token ORDER BY seq")
-        return [_name(width_ns / 1e6) for (width_ns,) in rows]
+        """Return what the temple's ledger holds, in the order of its rows."""
+        return _ledger(self.temple_state / FILE_NAME)
 
     def received(self) -> list[int]:
-        """Return what the companion's store holds, in the order of the ledger's numbers."""
-        rows = _rows(self._companion_state / "companion.sqlite", "SELECT width_ms FROM token ORDER BY seq")
-        return [_name(width_ms) for (width_ms,) in rows]
-
-    def scored(self) -> list[int]:
-        """Return what entered the table's game, in the order of its log."""
-        store = self._companion_state / "companion.sqlite"
-        names = {token: _name(width_ms) for token, width_ms in _rows(store, "SELECT token, width_ms FROM token")}
-        moves = _rows(store, "SELECT move FROM entry WHERE \"by\" = 'temple' ORDER BY n")
-        return [names[json.loads(move)[1]] for (move,) in moves]
+        """Return what the companion's store holds, ledger by ledger, in the order of their numbers."""
+        return _store(self._companion_state / STORE).tokens
 
     def committed(self) -> frozenset[int]:
         """Return what the temple has said that it committed."""
@@ -237,17 +353,37 @@ class World:
 
     def books(self) -> Books:
         """Return what every station holds now."""
-        return Books(self.rain.lives, self.committed(), self.ledger(), self.received(), self.scored())
+        store, *away = self._stores()
+        return Books(
+            fell=self.rain.lives,
+            committed=self.committed(),
+            ledger=self.ledger(),
+            store=store,
+            put_away=away,
+            due=_due(self.temple_state / FILE_NAME),
+            uncertain=frozenset(self.uncertain),
+            shared=frozenset(self.shared),
+            earlier=frozenset(self.earlier),
+        )
 
     def settled(self, patience_s: float) -> bool:
-        """Wait until the companion has all that the ledger holds, and the ledger all that fell; return whether so."""
+        """Wait until all that fell is committed, and all that is committed arrived; return whether so."""
         until = time.monotonic() + patience_s
         while time.monotonic() < until:
             last = {token for tokens in self.rain.lives[-1].values() for token in tokens}
-            if last <= self.committed() and len(self.ledger()) == len(self.received()):
-                return True
+            if last <= self.committed():
+                verdict = judge(self.books())
+                if not verdict.lost and not verdict.undelivered:
+                    return True
             time.sleep(0.2)
         return False
+
+    def settle(self) -> None:
+        """Wait until all that fell so far is committed and arrived, or fail."""
+        assert self.settled(SETTLES_S), f"not delivered within {SETTLES_S:g} s: {judge(self.books())}"
+
+    def _stores(self) -> list[Store]:
+        return [_store(state / STORE) for state in (self._companion_state, *self.put_away)]
 
 
 def advice() -> str:
@@ -260,6 +396,66 @@ def _name(width_ms: float) -> int:
     return round(width_ms * 1000) - NARROWEST_US
 
 
-def _rows(database: Path, query: str) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=10)) as connection:
+def _temple(folder: Path, state: Path, port: int) -> Patient:
+    return Patient(
+        folder,
+        ["controller", "run", "--simulate", "--state", str(state),
+         "--broker", f"{HOST}:{port}", "--set", f"broker.keepalive_s={KEEPALIVE_S}",
+         "--set", f"counting.max_break_ms={LONGEST_MS}"],
+        "templo-controller ready",
+    )  # fmt: skip
+
+
+def _ledger(path: Path) -> list[int]:
+    return [_name(width_ns / 1e6) for (width_ns,) in _rows(path, "SELECT width_ns FROM token ORDER BY seq")]
+
+
+def _due(path: Path) -> frozenset[int]:
+    """Return what a ledger holds under the source that it has now."""
+    first = 1
+    with suppress(sqlite3.OperationalError):  # it has never begun another one
+        first = _rows(path, "SELECT coalesce(max(first), 1) FROM source")[0][0]
+    return frozenset(_ledger(path)[first - 1 :])
+
+
+def _store(path: Path) -> Store:
+    """Return what a companion's database holds at one moment."""
+    received: dict[str, list[int]] = {}
+    names: dict[str, int] = {}
+    with closing(_reading(path)) as store:
+        store.execute("BEGIN")
+        for source, token, width_ms in store.execute(
+            "SELECT source, token, width_ms FROM token ORDER BY source, seq"
+        ):
+            names[token] = _name(width_ms)
+            received.setdefault(source, []).append(names[token])
+        moves = store.execute("SELECT move FROM entry WHERE \"by\" = 'temple' ORDER BY n").fetchall()
+        held, old = store.execute(_HELD).fetchall(), store.execute(_OLD).fetchall()
+    return Store(
+        received=list(received.values()),
+        scored=[names[json.loads(move)[1]] for (move,) in moves],
+        held=frozenset(_name(width_ms) for (width_ms,) in held),
+        old=frozenset(_name(width_ms) for (width_ms,) in old),
+    )
+
+
+def _copied(database: Path, copy: Path) -> Path:
+    with closing(_reading(database)) as original, closing(sqlite3.connect(copy)) as target:
+        original.backup(target)
+    return copy
+
+
+def _put_back(copy: Path, database: Path) -> None:
+    for path in (database, copy):  # whoever reads a copy leaves the same two files beside it
+        for suffix in ("-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+    copy.replace(database)
+
+
+def _rows(database: Path, query: str) -> list[tuple[Any, ...]]:
+    with closing(_reading(database)) as connection:
         return connection.execute(query).fetchall()
+
+
+def _reading(database: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=10, isolation_level=None)

@@ -11,7 +11,7 @@ import pytest
 
 from companion.games.kernel import CHANCE, Chance, Move
 from companion.model.chance import below_from, outcome
-from companion.model.table import APP, HouseError, Table
+from companion.model.table import APP, ServiceError, Table
 from tests.companion.conftest import Home
 from tests.games.your_own_game import loaded
 
@@ -73,7 +73,7 @@ def test_a_die_cannot_show_what_it_has_not(beans: Home) -> None:
 def test_a_stranger_rolls_nothing(beans: Home) -> None:
     table, red, _ = _table(beans)
     beans.play(table, red, "red", "throw")
-    with pytest.raises(HouseError, match="not_seated"):
+    with pytest.raises(ServiceError, match="not_seated"):
         beans.house.bring(table.id, "0" * 32, beans.house.table(table.id).version, "tap")
 
 
@@ -118,7 +118,7 @@ def test_a_table_whose_players_are_all_away_does_not_run_for_ever(beans: Home) -
 
 def test_anyone_acts_for_a_player_who_lent_the_seat_and_the_log_says_who(beans: Home) -> None:
     table, red, blue = _table(beans)
-    with pytest.raises(HouseError, match="not_your_seat"):
+    with pytest.raises(ServiceError, match="not_your_seat"):
         beans.play(table, blue, "red", "throw")
     beans.house.away(table.id, blue, "red", "anyone")
     assert beans.house.seats_held(table.id, blue) == ("red", "blue")
@@ -130,7 +130,7 @@ def test_anyone_acts_for_a_player_who_lent_the_seat_and_the_log_says_who(beans: 
 
 def test_an_unknown_way_to_be_away_is_refused(beans: Home) -> None:
     table, red, _ = _table(beans)
-    with pytest.raises(HouseError, match="unknown_mode"):
+    with pytest.raises(ServiceError, match="unknown_mode"):
         beans.house.away(table.id, red, "blue", "asleep")
 
 
@@ -147,7 +147,7 @@ def test_all_that_the_app_did_survives_a_restart(beans: Home) -> None:
 
 def test_the_same_players_play_again_with_the_phones_they_hold(beans: Home) -> None:
     table, red, blue = _table(beans)
-    with pytest.raises(HouseError, match="not_over"):
+    with pytest.raises(ServiceError, match="not_over"):
         beans.house.again(table.id, red)
     for seat, token in (("red", red), ("blue", blue)):
         beans.house.away(table.id, token, seat, "app")

@@ -6,9 +6,9 @@ import json
 
 from companion.games.kernel import CHANCE, Move
 from companion.model.exports import exported, read, written
-from companion.model.history import folded
+from companion.model.history import replay_log
 from companion.model.table import Table
-from companion.web.view_models.table import Audience, cut_table
+from companion.web.view_models.table import Audience, table_view_model
 from tests.companion.conftest import Home
 
 WORDS = "Tizoc is safe"
@@ -53,12 +53,14 @@ def test_a_note_changes_nothing_that_another_is_shown(home: Home) -> None:
     table, red, blue = begun(home)
     home.play(table, red, "red", "walk", 5)
     audiences = [Audience("en", "phone", ("red",), True), Audience("en"), Audience("en", "screen")]
-    before = [cut_table(home.house, table.id, each).slices for each in audiences]
-    own = cut_table(home.house, table.id, Audience("en", "phone", ("blue",), True)).slices
+    before = [table_view_model(home.house, table.id, each).slices for each in audiences]
+    own = table_view_model(home.house, table.id, Audience("en", "phone", ("blue",), True)).slices
     home.play(table, blue, "blue", "note", 0, WORDS)
-    after = [cut_table(home.house, table.id, each).slices for each in audiences]
+    after = [table_view_model(home.house, table.id, each).slices for each in audiences]
     assert json.dumps(before) == json.dumps(after)
-    assert WORDS in json.dumps(cut_table(home.house, table.id, Audience("en", "phone", ("blue",), True)).slices)
+    assert WORDS in json.dumps(
+        table_view_model(home.house, table.id, Audience("en", "phone", ("blue",), True)).slices
+    )
     assert WORDS not in json.dumps(own)
 
 
@@ -79,7 +81,7 @@ def test_a_note_stays_its_writers_own_in_an_export_of_a_game_that_is_over(home: 
         version = home.house.table(table.id).version
         assert home.house.bring(table.id, blue, version, f"temple{temple}").accepted
     now = home.house.table(table.id)
-    stages = list(folded(now.charter, now.game, home.house.entries(table.id)))
+    stages = list(replay_log(now.charter, now.game, home.house.entries(table.id)))
     for seats, told in (((), False), (("red",), False), (("blue",), True)):
         export = exported(now.charter, now.game, stages, seats)
         text = written(export)
@@ -87,7 +89,7 @@ def test_a_note_stays_its_writers_own_in_an_export_of_a_game_that_is_over(home: 
         assert (WORDS.encode().hex() in text) == told
         assert export["whole"]
         again = read(text, home.games)
-        *_, last = folded(again.charter, now.game, again.entries)
+        *_, last = replay_log(again.charter, now.game, again.entries)
         assert last.after.state.names == now.state.names, "it can be played again by whoever gets it"
 
 

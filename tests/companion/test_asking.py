@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from companion.model.requests import Dropped, Proposal, Selftest, Verdict
-from companion.model.table import HouseError
+from companion.model.table import ServiceError
 from companion.model.temples import Temple
 from templo import contract
 from templo.contract import Beam, CommandName, God
@@ -43,7 +43,7 @@ def answer(home: Home, command: contract.Command, **fields: Any) -> None:
 
 
 def refusal(home: Home, *words: Any, **more: Any) -> str:
-    with pytest.raises(HouseError) as refused:
+    with pytest.raises(ServiceError) as refused:
         home.house.ask(NAME, *words, **more)
     return refused.value.code
 

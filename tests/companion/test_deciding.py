@@ -8,7 +8,7 @@ import pytest
 
 from companion.model.ports import ARRIVED, COUNTED, DISMISSED, HISTORY, LEFT_OUT
 from companion.model.reconcile import reconciled
-from companion.model.table import OWNER, HouseError, Table
+from companion.model.table import OWNER, ServiceError, Table
 from companion.model.temples import FEW
 from templo import contract
 from tests.companion.conftest import DATABASES, OTHER, SOURCE, Home
@@ -57,7 +57,7 @@ def log(home: Home, table: Table) -> list[tuple[str, dict[str, object]]]:
 
 
 def refused(code: str) -> object:
-    return pytest.raises(HouseError, match=f"^{code}")
+    return pytest.raises(ServiceError, match=f"^{code}")
 
 
 # -- tokens held apart --

@@ -14,8 +14,8 @@ from companion.cli.check import option_of
 from companion.games.kernel import Fault, Move
 from companion.games.mexica.cards.effects import Gain
 from companion.games.mexica.rules import hands
-from companion.model.table import HouseError, Table
-from companion.web.view_models.table import Audience, cut_table
+from companion.model.table import ServiceError, Table
+from companion.web.view_models.table import Audience, table_view_model
 from tests.companion.conftest import Home
 
 FIVE = '[day]\nday-rabbit-2 = { effect = "gain", tokens = 5 }\n'
@@ -93,14 +93,14 @@ def test_a_faulty_version_is_told_and_the_last_sound_one_stays(followed: Followe
 
 def test_the_pages_show_a_few_faults_and_how_many_there_are(followed: Followed) -> None:
     followed.save("[day]\n" + "".join(f"day-dog-{n} = 3\n" for n in range(1, 10)))
-    slice_: Any = cut_table(followed.home.house, followed.id, Audience("en")).slices["draft"]
+    slice_: Any = table_view_model(followed.home.house, followed.id, Audience("en")).slices["draft"]
     assert (len(slice_["faults"]), slice_["count"]) == (3, 9)
     assert slice_["faults"][0] == {"line": 2, "code": "card", "facts": {"card": "day-dog-1", "found": "3"}}
     assert f"table:{followed.id}" in followed.home.changes
 
 
 def test_a_table_that_follows_nothing_has_no_such_region(home: Home) -> None:
-    assert "draft" not in cut_table(home.house, home.table().id, Audience("en")).slices
+    assert "draft" not in table_view_model(home.house, home.table().id, Audience("en")).slices
 
 
 def test_a_file_is_taken_only_when_it_has_come_to_rest(followed: Followed) -> None:
@@ -165,12 +165,12 @@ def test_nobody_at_the_table_can_change_an_option(followed: Followed) -> None:
 
 def test_an_option_that_the_game_cannot_change_while_it_runs_is_refused(followed: Followed) -> None:
     house = followed.home.house
-    with pytest.raises(HouseError, match="bad_option"):
+    with pytest.raises(ServiceError, match="bad_option"):
         house.amend(followed.id, "deck", WRONG)
-    with pytest.raises(HouseError, match="bad_option"):
+    with pytest.raises(ServiceError, match="bad_option"):
         house.amend(followed.id, "nothing", "x")
     followed.begin()
-    with pytest.raises(HouseError, match="not_amendable"):
+    with pytest.raises(ServiceError, match="not_amendable"):
         house.amend(followed.id, "battle_loot", "one")
 
 

@@ -17,7 +17,7 @@ from companion.games.kernel import Game, Move, Refusal, Seat
 from companion.games.mexica import GAME
 from companion.games.mexica.rules.hands import card, pile_of, unseen
 from companion.model.exports import Export, ExportError, exported, read, written
-from companion.model.history import BrokenLog, Stage, ends, folded, turns
+from companion.model.history import BrokenLog, ReplayStep, ends, replay_log, turns
 from companion.model.table import BEGIN, HOUSE, SIT, UNDO, Charter, Entry
 from tests.companion.conftest import EVENING
 from tests.games.playouts import Combination, playout
@@ -46,8 +46,8 @@ def log(charter: Charter, game: Game[Any], seed: int, longest: int = 3000) -> li
 
 def export(
     charter: Charter, game: Game[Any], entries: Iterable[Entry], *seats: Seat
-) -> tuple[str, list[Stage], dict[str, Any]]:
-    stages = list(folded(charter, game, entries))
+) -> tuple[str, list[ReplayStep], dict[str, Any]]:
+    stages = list(replay_log(charter, game, entries))
     text = written(exported(charter, game, stages, seats))
     return text, stages, json.loads(text)
 
@@ -60,7 +60,7 @@ def test_a_finished_game_is_exported_whole_and_folds_to_the_same_state(game: Gam
     back = read(text, {game.name: game})
     assert value["whole"]
     assert back.hidden == frozenset()
-    *_, last = folded(back.charter, game, back.entries)
+    *_, last = replay_log(back.charter, game, back.entries)
     assert last.after.state == stages[-1].after.state
     assert game.notation(last.after.state) == back.state
     assert [told.lines for told in last.after.told] == [told.lines for told in stages[-1].after.told]
@@ -76,7 +76,7 @@ def test_a_file_names_the_table_and_keeps_its_keys(tmp_path: Path) -> None:
         assert secret not in text
 
 
-def running(seed: int) -> tuple[Charter, list[Entry], list[Stage]]:
+def running(seed: int) -> tuple[Charter, list[Entry], list[ReplayStep]]:
     """Return a full game that runs, in which cards are cheap and everybody keeps them."""
     own, random = charter(GAME, "classic", god_card_cost=1), Random(seed)
     entries = [Entry(1, EVENING, HOUSE, Move(BEGIN))]
@@ -89,10 +89,10 @@ def running(seed: int) -> tuple[Charter, list[Entry], list[Stage]]:
         after = GAME.play(state, seat, move)
         assert not isinstance(after, Refusal)
         state = after
-    return own, entries, list(folded(own, GAME, entries))
+    return own, entries, list(replay_log(own, GAME, entries))
 
 
-def hidden(stages: Sequence[Stage], of: Seat) -> Iterator[tuple[Seat, str]]:
+def hidden(stages: Sequence[ReplayStep], of: Seat) -> Iterator[tuple[Seat, str]]:
     """Yield the cards in other hands than this seat's that never lay open and never were this seat's."""
     seen: set[str] = set()
     for stage in stages:
@@ -179,7 +179,7 @@ def test_a_log_is_told_in_turns_and_a_turn_taken_back_in_two_parts() -> None:
         ("east", Move("end_turn")),
     ]
     entries = [Entry(n, EVENING, by, move) for n, (by, move) in enumerate(moves, 1)]
-    told = list(turns(folded(own, GAME, entries)))
+    told = list(turns(replay_log(own, GAME, entries)))
     assert [(turn.n, turn.seat, turn.last) for turn in told] == [
         (0, "", 1),
         (1, "east", 4),
@@ -192,7 +192,7 @@ def test_a_log_is_told_in_turns_and_a_turn_taken_back_in_two_parts() -> None:
 @pytest.mark.parametrize(("game", "preset"), [(GAME, "temple_only"), (GAME, "evening")])
 def test_the_ends_of_turns_tell_a_chronicle_all_that_every_entry_would(game: Game[Any], preset: str) -> None:
     own = charter(game, preset)
-    stages = list(folded(own, game, log(own, game, 2)))
+    stages = list(replay_log(own, game, log(own, game, 2)))
     at_ends = [game.view(table.state, None) for table in ends(stages)]
     everything = [game.view(stage.after.state, None) for stage in stages if stage.after.steps]
     assert len(at_ends) < len(everything) / 2
@@ -277,7 +277,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_broken_log_names_its_entry() -> None:
     own = charter(GAME, "temple_only")
     with pytest.raises(BrokenLog, match=r"entry 2 is \['fly'\]; expected a move of rules 1"):
-        list(folded(own, GAME, [Entry(1, EVENING, HOUSE, Move(BEGIN)), Entry(2, EVENING, "east", Move("fly"))]))
+        list(replay_log(own, GAME, [Entry(1, EVENING, HOUSE, Move(BEGIN)), Entry(2, EVENING, "east", Move("fly"))]))
 
 
 def test_only_what_read_returns_is_believed() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from companion.model.lobby import clean_name, normal_code
-from companion.model.table import HouseError
+from companion.model.table import ServiceError
 from companion.web.view_models.seat import page
 from tests.companion.conftest import DATABASES, Home
 
@@ -72,9 +72,9 @@ def test_a_token_that_falls_meanwhile_does_not_make_a_post_stale(home: Home) -> 
 def test_a_phone_moves_only_for_the_seats_it_holds(home: Home) -> None:
     table = home.table()
     east = home.seated(table)
-    with pytest.raises(HouseError, match="not_your_seat"):
+    with pytest.raises(ServiceError, match="not_your_seat"):
         home.play(table, east, "north", "end_turn")
-    with pytest.raises(HouseError, match="not_seated"):
+    with pytest.raises(ServiceError, match="not_seated"):
         home.play(table, "0" * 32, "east", "end_turn")
 
 
@@ -123,7 +123,7 @@ def test_what_was_taken_back_stays_taken_back_after_a_restart(home: Home) -> Non
 def test_a_taken_chair_cannot_be_taken_again_until_it_is_handed_over(home: Home) -> None:
     table = home.table()
     first = home.seated(table)
-    with pytest.raises(HouseError, match="seat_taken"):
+    with pytest.raises(ServiceError, match="seat_taken"):
         home.seated(table, "east", "Thief")
     home.house.free(table.id, table.code, "east")
     assert home.house.seats_held(table.id, first) == ()
@@ -150,9 +150,9 @@ def test_a_phone_passed_round_acts_for_the_seat_on_turn(home: Home) -> None:
 
 def test_a_wrong_code_opens_nothing(home: Home) -> None:
     table = home.table()
-    with pytest.raises(HouseError, match="wrong_code"):
+    with pytest.raises(ServiceError, match="wrong_code"):
         home.house.sit(table.id, "AAAAAA", "east", "Eve")
-    with pytest.raises(HouseError, match="wrong_code"):
+    with pytest.raises(ServiceError, match="wrong_code"):
         home.house.table_by_code("AAAAAA")
 
 
@@ -182,16 +182,16 @@ def test_a_name_loses_only_what_nobody_can_see(typed: str, shown: str) -> None:
 
 @pytest.mark.parametrize("typed", ["", "   ", "\u202e\u0000", "x" * 25])
 def test_a_name_of_nothing_or_too_much_is_refused(typed: str) -> None:
-    with pytest.raises(HouseError, match="bad_name"):
+    with pytest.raises(ServiceError, match="bad_name"):
         clean_name(typed)
 
 
 def test_a_table_needs_options_that_its_game_knows(home: Home) -> None:
-    with pytest.raises(HouseError, match="bad_option"):
+    with pytest.raises(ServiceError, match="bad_option"):
         home.table(countdown="rounds14")
-    with pytest.raises(HouseError, match="unknown_option"):
+    with pytest.raises(ServiceError, match="unknown_option"):
         home.table(cheat="on")
-    with pytest.raises(HouseError, match="bad_players"):
+    with pytest.raises(ServiceError, match="bad_players"):
         home.table(players=5)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from companion.games.kernel import Move
 from companion.model.reconcile import Sheet, reconciled
-from companion.model.table import HouseError
+from companion.model.table import ServiceError
 from templo import contract
 from tests.brokers import mosquitto
 from tests.companion.conftest import OTHER, SOURCE, Home
@@ -66,12 +66,12 @@ def test_several_moves_need_a_seat_a_fresh_version_and_something_to_do(home: Hom
     table_id, east = doubtful(home, 2)
     version = home.house.table(table_id).version
     assert home.house.play_all(table_id, east, "east", claims(2, "west"), 1, "stale").stale
-    with pytest.raises(HouseError, match="not_your_seat"):
+    with pytest.raises(ServiceError, match="not_your_seat"):
         home.house.play_all(table_id, east, "north", claims(2, "west"), version, "a")
-    with pytest.raises(HouseError, match="not_seated"):
+    with pytest.raises(ServiceError, match="not_seated"):
         home.house.play_all(table_id, "0" * 32, "east", claims(2, "west"), version, "a")
     for moves in ([], [Move("@undo")], [*claims(1, "east"), Move("@free", ("east",))]):
-        with pytest.raises(HouseError, match="bad_move"):
+        with pytest.raises(ServiceError, match="bad_move"):
             home.house.play_all(table_id, east, "east", moves, version, "a")
     assert home.house.table(table_id).version == version
 

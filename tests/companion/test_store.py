@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from companion.adapters.schema import SCHEMA
 from companion.adapters.sql_store import SqlStore, StoreError
 from companion.games.kernel import Move
-from companion.model.ports import KeptToken, TempleRecord
-from companion.model.table import Charter, Entry, HouseError
+from companion.model.ports import StoredToken, TempleRecord
+from companion.model.table import Charter, Entry, ServiceError
 from templo import contract
 from tests.companion.conftest import DATABASES, EVENING, OTHER, SOURCE, Home
 from tests.databases import Postgres
@@ -40,8 +40,8 @@ def execute(url: str, *statements: str) -> list[tuple[object, ...]]:
     return rows
 
 
-def tokens(home: Home, *seqs: int, table_id: str | None = None) -> list[KeptToken]:
-    return [KeptToken("templo", home.token(seq), home.clock.now, table_id) for seq in seqs]
+def tokens(home: Home, *seqs: int, table_id: str | None = None) -> list[StoredToken]:
+    return [StoredToken("templo", home.token(seq), home.clock.now, table_id) for seq in seqs]
 
 
 # -- what is kept --
@@ -80,7 +80,7 @@ def test_a_token_is_read_as_it_fell(home: Home) -> None:
         frozenset({"jam", "overlap"}),
         replayed=True,
     )
-    kept = KeptToken("templo", widest, EVENING, CHARTER.id)
+    kept = StoredToken("templo", widest, EVENING, CHARTER.id)
     with home.store.transaction() as change:
         change.keep([kept])
         change.set_mark(SOURCE, "templo", 3)
@@ -139,7 +139,7 @@ def test_a_second_writer_of_a_table_is_refused_by_the_line_s_number(home: Home) 
     with home.store.transaction() as change:
         change.add_table(CHARTER)
         change.append(CHARTER.id, Entry(1, EVENING, "east", Move("pass", ()), "r1", ""))
-    with pytest.raises(HouseError, match="store_failing"), home.store.transaction() as change:
+    with pytest.raises(ServiceError, match="store_failing"), home.store.transaction() as change:
         change.append(CHARTER.id, Entry(1, EVENING, "west", Move("pass", ()), "r2", ""))
     assert [entry.by for entry in home.store.entries(CHARTER.id)] == ["east"]
 
@@ -147,7 +147,7 @@ def test_a_second_writer_of_a_table_is_refused_by_the_line_s_number(home: Home) 
 def test_the_same_number_of_a_source_is_never_kept_twice(home: Home) -> None:
     with home.store.transaction() as change:
         change.keep(tokens(home, 1))
-    with pytest.raises(HouseError, match="store_failing"), home.store.transaction() as change:
+    with pytest.raises(ServiceError, match="store_failing"), home.store.transaction() as change:
         change.keep(tokens(home, 2, 1))
     assert [each.token.seq for each in home.store.recent("templo", 9)] == [1]
 
@@ -164,7 +164,7 @@ def test_when_the_store_fails_nothing_has_happened_and_the_next_try_counts(home:
         ]
         cleared = "DROP TRIGGER full_disk ON token"
     execute(home.url, *full)
-    with pytest.raises(HouseError, match="store_failing"):
+    with pytest.raises(ServiceError, match="store_failing"):
         home.house.receive([("templo", home.token(1))])
     assert home.store.recent("templo", 9) == ()
     execute(home.url, cleared)
@@ -240,7 +240,7 @@ def test_what_was_committed_outlives_a_killed_server_and_the_companion_goes_on(
     for n in range(1, 6):
         home.house.receive([("templo", home.token(n))])
     postgresql.kill()
-    with pytest.raises(HouseError, match="store_failing"):
+    with pytest.raises(ServiceError, match="store_failing"):
         home.house.receive([("templo", home.token(6))])
     postgresql.start()
     assert home.house.receive([("templo", home.token(6))])[0].seq == 6

@@ -12,9 +12,9 @@ from controller.adapters.sqlite_ledger import Ledger
 from controller.core.calibration import Calibration
 from controller.core.counting import MS, SECOND, Limits
 from controller.core.diagnosis import Answer
-from controller.core.messages import Heard, Item, Stop, Up
+from controller.core.messages import BrokerConnected, EdgeSeen, PipelineMessage, Stop
 from controller.core.pipeline import Pipeline
-from controller.core.ports import Clock, Fallen, LedgerTrouble, Level
+from controller.core.ports import Clock, LedgerTrouble, Level, UnnumberedToken
 from controller.core.publisher import Identity
 from templo import contract
 from templo.contract import God, Kind, Timing, Trouble
@@ -51,7 +51,7 @@ class Disk:
                 return super().after(seq, limit)
 
             def record(
-                self, tokens: Sequence[Fallen], boards: Mapping[str, tuple[int, int]] | None = None
+                self, tokens: Sequence[UnnumberedToken], boards: Mapping[str, tuple[int, int]] | None = None
             ) -> list[contract.Token]:
                 disk.check()
                 recorded = super().record(tokens, boards)
@@ -134,7 +134,7 @@ class Rig:
             prove=prove,
         )
 
-    def take(self, *items: Item, after_ns: int = 0) -> None:
+    def take(self, *items: PipelineMessage, after_ns: int = 0) -> None:
         """Let the pipeline work through items, a while later."""
         self.now_ns += after_ns
         for item in items:
@@ -143,12 +143,12 @@ class Rig:
 
     def connect(self) -> None:
         self.broker.up = True
-        self.take(Up())
+        self.take(BrokerConnected())
 
     def token(self, god: God = God.TLALOC, width_ms: float = 12) -> None:
         """Let a token fall."""
         at_ns = self.now_ns
-        self.take(Heard(god, at_ns, True), Heard(god, at_ns + round(width_ms * MS), False), after_ns=0)
+        self.take(EdgeSeen(god, at_ns, True), EdgeSeen(god, at_ns + round(width_ms * MS), False), after_ns=0)
         self.take(after_ns=round((width_ms + 8) * MS))
 
     def stop(self) -> None:

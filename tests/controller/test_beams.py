@@ -16,7 +16,7 @@ import pytest
 
 from controller.adapters import gpio as beams_module
 from controller.adapters.gpio import HeaderBeams
-from controller.core.counting import MS, Counted, Counter, Edge, Limits
+from controller.core.counting import MS, Counter, Detection, Edge, Limits
 from controller.core.diagnosis import Answer
 from controller.core.ports import BeamsError
 from controller.core.settings import BeamSettings
@@ -336,9 +336,9 @@ def test_twelve_thousand_edges_through_lgpios_thread_are_all_counted_with_the_ke
     counters = {god: Counter(Limits(), levels[god].dark, levels[god].at_ns) for god in God}
     counted = dict.fromkeys(God, 0)
     for god, at_ns, dark in ear.heard:
-        counted[god] += sum(isinstance(event, Counted) for event in counters[god].feed(Edge(at_ns, dark)))
+        counted[god] += sum(isinstance(event, Detection) for event in counters[god].feed(Edge(at_ns, dark)))
     for god, counter in counters.items():
-        counted[god] += sum(isinstance(event, Counted) for event in counter.advance(edges[-1][0] + 10**9))
+        counted[god] += sum(isinstance(event, Detection) for event in counter.advance(edges[-1][0] + 10**9))
     assert counted == dict.fromkeys(God, 3000)
 
 

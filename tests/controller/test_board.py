@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from controller.adapters import serial_protocol
 from controller.adapters.serial_board import BoardBeams
-from controller.adapters.serial_protocol import Conversation, Greeting, Told, read, written
+from controller.adapters.serial_protocol import Greeting, Session, TokenLine, read, written
 from controller.adapters.sqlite_ledger import Ledger
 from controller.app.explanations import FINDINGS
-from controller.core.counting import MS, SECOND, Counted, Limits
-from controller.core.messages import Ails, Fell, Item, Mark, Met, Shown
+from controller.core.counting import MS, SECOND, Detection, Limits
+from controller.core.messages import BoardCursor, BoardFault, BoardHello, BoardStatus, BoardToken, PipelineMessage
 from controller.core.pipeline import Pipeline
 from controller.core.ports import Clock, Level
 from controller.core.publisher import Identity
@@ -33,14 +33,14 @@ def token(seq: int, god: str = "t", total: int = 0, flags: int = 0, age: object 
     return written("T", seq, god, flags, 12_000, age, total)
 
 
-def begun(limits: Limits | None = None) -> Conversation:
-    one = Conversation(limits or Limits(), 0)
+def begun(limits: Limits | None = None) -> Session:
+    one = Session(limits or Limits(), 0)
     one.advance(0)
     assert one.out.popleft() == written("?")
     return one
 
 
-def welcomed(mark: Mark = Mark(0, 0), hello: bytes = HELLO) -> Conversation:  # noqa: B008 (a value)
+def welcomed(mark: BoardCursor = BoardCursor(0, 0), hello: bytes = HELLO) -> Session:  # noqa: B008 (a value)
     one = begun()
     (greeting,) = one.take(hello, MS)
     assert isinstance(greeting, Greeting)
@@ -50,7 +50,7 @@ def welcomed(mark: Mark = Mark(0, 0), hello: bytes = HELLO) -> Conversation:  # 
 
 
 def told(happened: Any) -> list[tuple[int, God]]:
-    return [(each.mark.seq, each.god) for each in happened if isinstance(each, Told)]
+    return [(each.mark.seq, each.god) for each in happened if isinstance(each, TokenLine)]
 
 
 # -- lines --
@@ -98,10 +98,11 @@ def test_a_board_that_never_sends_what_is_waited_for_is_asked_what_it_has() -> N
 
 def test_what_a_board_can_no_longer_tell_is_told_as_tokens_without_a_width() -> None:
     """Its memory went round: 5 to 9 are gone, and two of them were Huitzilopochtli's."""
-    one = welcomed(Mark(4, 1), written("H", 1, NAME, "0.1.0", 10, 12, 4))
-    happened = [each for each in one.take(token(10, "h", total=4), SECOND) if isinstance(each, Told)]
+    one = welcomed(BoardCursor(4, 1), written("H", 1, NAME, "0.1.0", 10, 12, 4))
+    happened = [each for each in one.take(token(10, "h", total=4), SECOND) if isinstance(each, TokenLine)]
     assert [each.mark for each in happened] == [
-        Mark(5, 2), Mark(6, 3), Mark(7, 3), Mark(8, 3), Mark(9, 3), Mark(10, 4),
+        BoardCursor(5, 2), BoardCursor(6, 3), BoardCursor(7, 3), BoardCursor(8, 3),
+        BoardCursor(9, 3), BoardCursor(10, 4),
     ]  # fmt: skip
     assert [each.counted.flags for each in happened] == [frozenset({Flag.MISSED_EDGE})] * 5 + [frozenset()]
 
@@ -115,7 +116,7 @@ def test_a_token_that_a_worn_cell_lost_is_made_good_by_the_next_one_s_totals() -
 # -- what may be wrong --
 
 
-def problem(one: Conversation) -> str | None:
+def problem(one: Session) -> str | None:
     return None if one.problem is None else one.problem.code
 
 
@@ -192,7 +193,7 @@ class House:
 
     def __init__(self, folder: Path) -> None:
         self.now_ns = 1000 * SECOND
-        self.items: list[Item] = []
+        self.items: list[PipelineMessage] = []
         self.path = folder / "ledger.sqlite3"
         ids = (f"{number:032x}" for number in itertools.count(1))
         self.new_id: Callable[[], str] = lambda: next(ids)
@@ -215,11 +216,11 @@ class House:
             board=self.board,
         )
 
-    def plug(self) -> tuple[Cable, Conversation]:
+    def plug(self) -> tuple[Cable, Session]:
         cable = Cable()
-        return cable, Conversation(Limits(), self.now_ns)
+        return cable, Session(Limits(), self.now_ns)
 
-    def hear(self, cable: Cable, one: Conversation, data: bytes) -> None:
+    def hear(self, cable: Cable, one: Session, data: bytes) -> None:
         """Let bytes arrive, be worked through, and be answered."""
         for happened in one.take(data, self.now_ns):
             self.board._heed(one, happened)
@@ -337,13 +338,13 @@ def test_a_token_is_as_old_as_the_board_says_and_one_of_before_its_reset_is_no_n
     house.pipeline.work([])
     cable, one = house.plug()
     house.hear(cable, one, HELLO)
-    (old,) = [each for each in one.take(token(1, age="-"), house.now_ns) if isinstance(each, Told)]
-    (new,) = [each for each in one.take(token(2, age=700), house.now_ns) if isinstance(each, Told)]
+    (old,) = [each for each in one.take(token(1, age="-"), house.now_ns) if isinstance(each, TokenLine)]
+    (new,) = [each for each in one.take(token(2, age=700), house.now_ns) if isinstance(each, TokenLine)]
     assert (old.timed, new.timed) == (False, True)
     assert house.now_ns - new.counted.start_ns == 700 * MS
     for each in (old, new):
         house.board._heed(one, each)
-    fell = [item for item in house.items if isinstance(item, Fell)]
+    fell = [item for item in house.items if isinstance(item, BoardToken)]
     assert house.now_ns - fell[0].fell_ns > 30 * SECOND
     assert house.now_ns - fell[1].fell_ns < SECOND
 
@@ -355,7 +356,7 @@ def test_a_board_that_is_pulled_out_is_an_alert_with_its_finding_and_is_well_aga
     house.hear(cable, one, HELLO + HEALTH)
     assert house.pipeline.status().state is State.READY
     house.board._ails(serial_protocol.Finding("no_board", {"errno": 5}))
-    assert isinstance(house.items[-1], Ails)
+    assert isinstance(house.items[-1], BoardFault)
     house.settle()
     status = house.pipeline.status()
     assert (status.state, status.trouble) == (State.ALERT, Trouble.DEAF)
@@ -390,7 +391,7 @@ def test_a_token_wider_than_the_learned_band_is_an_overlap_whoever_counted_it(ho
 
 def test_the_thread_meets_a_board_loses_it_and_finds_it_again(expects_warnings: None) -> None:
     cables = [Cable(), Cable()]
-    items: list[Item] = []
+    items: list[PipelineMessage] = []
     order = iter([OSError(2, "No such file or directory"), cables[0], cables[1]])
 
     def open_port(name: str) -> Any:
@@ -407,16 +408,16 @@ def test_the_thread_meets_a_board_loses_it_and_finds_it_again(expects_warnings: 
     patience, board_module.RETRY_S = board_module.RETRY_S, 0.01
     try:
         beams.open(lambda god, at_ns, dark: None)
-        eventually(lambda: any(isinstance(item, Ails) and item.finding is not None for item in items))
+        eventually(lambda: any(isinstance(item, BoardFault) and item.finding is not None for item in items))
         cables[0].to_read = HELLO + HEALTH
-        eventually(lambda: any(isinstance(item, Met) for item in items))
-        assert any(isinstance(item, Shown) for item in items)
-        met = next(item for item in items if isinstance(item, Met))
-        met.told(Mark(0, None))
+        eventually(lambda: any(isinstance(item, BoardHello) for item in items))
+        assert any(isinstance(item, BoardStatus) for item in items)
+        met = next(item for item in items if isinstance(item, BoardHello))
+        met.told(BoardCursor(0, None))
         eventually(lambda: ["A", "0"] in cables[0].said)
         cables[0].pulled = True
         cables[1].to_read = HELLO
-        eventually(lambda: sum(isinstance(item, Met) for item in items) == 2)
+        eventually(lambda: sum(isinstance(item, BoardHello) for item in items) == 2)
         assert beams.alive()
     finally:
         beams.close()
@@ -427,10 +428,10 @@ def test_the_thread_meets_a_board_loses_it_and_finds_it_again(expects_warnings: 
 def test_a_counted_token_keeps_its_shape() -> None:
     one = welcomed()
     (happened,) = one.take(token(1, "h", total=1, flags=3, age=5), SECOND)
-    assert happened == Told(
+    assert happened == TokenLine(
         NAME,
-        Mark(1, 1),
+        BoardCursor(1, 1),
         God.HUITZILOPOCHTLI,
-        Counted(SECOND - 5 * MS, 12 * MS, frozenset({Flag.JAM, Flag.MISSED_EDGE})),
+        Detection(SECOND - 5 * MS, 12 * MS, frozenset({Flag.JAM, Flag.MISSED_EDGE})),
         True,
     )

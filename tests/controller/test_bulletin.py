@@ -9,7 +9,15 @@ import pytest
 
 from controller.core.counting import MS, SECOND
 from controller.core.diagnosis import Answer
-from controller.core.messages import Calibrate, Came, Down, Heard, Read, Selftest, Up
+from controller.core.messages import (
+    BrokerConnected,
+    BrokerDisconnected,
+    CalibrationRequest,
+    EdgeSeen,
+    LevelRead,
+    MessageReceived,
+    SelftestRequest,
+)
 from templo import contract
 from templo.contract import Emitters, God
 from tests.controller.rig import NOON, Rig
@@ -31,7 +39,7 @@ def codes(of: contract.Findings, god: God = God.TLALOC) -> list[str]:
 
 
 def glitch(rig: Rig) -> None:
-    rig.take(Heard(God.TLALOC, rig.now_ns, True), Heard(God.TLALOC, rig.now_ns + MS, False))
+    rig.take(EdgeSeen(God.TLALOC, rig.now_ns, True), EdgeSeen(God.TLALOC, rig.now_ns + MS, False))
     rig.take(after_ns=SECOND)
 
 
@@ -44,11 +52,11 @@ def test_a_temple_that_connects_says_that_its_beams_are_well(rig: Rig) -> None:
 
 @pytest.mark.usefixtures("expects_warnings")
 def test_what_is_newly_wrong_is_told_within_a_quarter_of_a_second_and_so_is_its_end(rig: Rig) -> None:
-    rig.take(Heard(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
+    rig.take(EdgeSeen(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
     rig.take(after_ns=SECOND // 4)
     rig.take(after_ns=SECOND // 4)
     assert codes(told(rig)[-1]) == ["blocked"]
-    rig.take(Heard(God.TLALOC, rig.now_ns, False))
+    rig.take(EdgeSeen(God.TLALOC, rig.now_ns, False))
     rig.take(after_ns=SECOND // 4)
     assert codes(told(rig)[-1]) == []
 
@@ -65,7 +73,7 @@ def test_numbers_that_grow_are_told_every_five_seconds_and_the_last_always(rig: 
 
 @pytest.mark.usefixtures("expects_warnings")
 def test_a_time_that_only_passes_is_not_told(rig: Rig) -> None:
-    rig.take(Heard(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
+    rig.take(EdgeSeen(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
     rig.take(after_ns=SECOND)
     number = len(told(rig))
     for _ in range(30):
@@ -74,16 +82,16 @@ def test_a_time_that_only_passes_is_not_told(rig: Rig) -> None:
 
 
 def test_a_broker_that_forgot_is_told_again(rig: Rig) -> None:
-    rig.take(Down())
-    rig.take(Up(), after_ns=SECOND)
+    rig.take(BrokerDisconnected())
+    rig.take(BrokerConnected(), after_ns=SECOND)
     assert len(told(rig)) == 2
 
 
 @pytest.mark.usefixtures("expects_warnings")
 def test_a_beam_that_is_heard_again_was_deaf_for_ten_minutes(rig: Rig) -> None:
-    rig.take(Read(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
+    rig.take(LevelRead(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
     assert codes(told(rig)[-1]) == ["deaf"]
-    rig.take(Heard(God.TLALOC, rig.now_ns, False), after_ns=SECOND)
+    rig.take(EdgeSeen(God.TLALOC, rig.now_ns, False), after_ns=SECOND)
     rig.take(after_ns=SECOND)
     assert "was_deaf" in codes(told(rig)[-1])
     assert "deaf" not in codes(told(rig)[-1])
@@ -96,7 +104,7 @@ def test_what_an_emitter_proved_holds_until_the_beam_moves(tmp_path: Path) -> No
     prove: Callable[[], Mapping[God, Answer] | None] = lambda: mute  # noqa: E731
     rig = Rig(tmp_path, prove=prove)
     rig.connect()
-    rig.take(Selftest(lambda result: None), after_ns=SECOND)
+    rig.take(SelftestRequest(lambda result: None), after_ns=SECOND)
     assert codes(told(rig)[-1]) == ["no_answer"]
     rig.token()
     rig.take(after_ns=SECOND)
@@ -105,10 +113,10 @@ def test_what_an_emitter_proved_holds_until_the_beam_moves(tmp_path: Path) -> No
 
 def test_a_refusal_has_a_code_and_a_calibration_can_be_ended(rig: Rig) -> None:
     results: list[Mapping[str, object]] = []
-    rig.take(Calibrate(God.TLALOC, None, True, results.append))
+    rig.take(CalibrationRequest(God.TLALOC, None, True, results.append))
     assert results[-1]["code"] == "no_proposal"
-    rig.take(Calibrate(God.TLALOC, 5, None, results.append))
-    rig.take(Calibrate(God.TLALOC, None, False, results.append))
+    rig.take(CalibrationRequest(God.TLALOC, 5, None, results.append))
+    rig.take(CalibrationRequest(God.TLALOC, None, False, results.append))
     assert [each.get("code") for each in results] == ["no_proposal", "ended", None]
     assert results[-1]["kept"] is False
     rig.token()
@@ -117,6 +125,6 @@ def test_a_refusal_has_a_code_and_a_calibration_can_be_ended(rig: Rig) -> None:
 
 def test_a_command_that_is_refused_says_its_code_over_the_wire(rig: Rig) -> None:
     late = contract.Command("1" * 32, contract.CommandName.SELFTEST, NOON)
-    rig.take(Came(late))
+    rig.take(MessageReceived(late))
     (reply,) = rig.broker.replies()
     assert (reply.ok, reply.code) == (False, "expired")

@@ -14,7 +14,7 @@ from controller.adapters import learned_file
 from controller.core import learned_limits
 from controller.core.counting import MS, SECOND, Limits
 from controller.core.learned_limits import Measured
-from controller.core.messages import Calibrate
+from controller.core.messages import CalibrationRequest
 from templo.contract import Flag, God
 from tests.brokers import free_port
 from tests.controller.program import Temple, call, command, environment
@@ -30,13 +30,13 @@ def rig(tmp_path: Path) -> Rig:
 
 def begin(rig: Rig, number: int = 5, god: God = God.TLALOC) -> Answers:
     answers: Answers = []
-    rig.take(Calibrate(god, number, None, answers.append))
+    rig.take(CalibrationRequest(god, number, None, answers.append))
     return answers
 
 
 def decide(rig: Rig, keep: bool, god: God = God.TLALOC) -> Mapping[str, object]:
     answers: Answers = []
-    rig.take(Calibrate(god, None, keep, answers.append))
+    rig.take(CalibrationRequest(god, None, keep, answers.append))
     return answers[0]
 
 

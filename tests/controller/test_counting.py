@@ -13,8 +13,8 @@ from controller.core.counting import (
     MS,
     SECOND,
     BeamChanged,
-    Counted,
     Counter,
+    Detection,
     Edge,
     Event,
     Glitch,
@@ -39,8 +39,8 @@ def fed(counter: Counter, train: Iterable[Edge], until_ms: float | None = None) 
     return events
 
 
-def tokens(events: list[Event]) -> list[Counted]:
-    return [event for event in events if isinstance(event, Counted)]
+def tokens(events: list[Event]) -> list[Detection]:
+    return [event for event in events if isinstance(event, Detection)]
 
 
 def beams(events: list[Event]) -> list[Beam]:
@@ -182,9 +182,9 @@ def test_what_is_certain_becomes_exactly_one_token_that_began_with_it(
             events = counter.resync(at_ns, odd)
         else:
             events = counter.feed(Edge(at_ns, counter.dark is (later_ms == 11)))
-        told = [event for event in events if isinstance(event, Counted | Glitch)]
+        told = [event for event in events if isinstance(event, Detection | Glitch)]
         if certain is not None and told:
-            assert isinstance(told[0], Counted)
+            assert isinstance(told[0], Detection)
             assert told[0].start_ns == certain.start_ns
             assert told[0].width_ns >= certain.width_ns
             assert told[0].flags >= certain.flags - {Flag.OVERLAP}
@@ -204,7 +204,7 @@ def test_a_clean_spell_is_told_when_it_has_been_clear_for_long_enough() -> None:
     assert tokens(fed(counter, edges((10, 22)))) == []
     assert counter.deadline() == 27 * MS
     assert counter.advance(27 * MS - 1) == []
-    assert counter.advance(27 * MS) == [Counted(10 * MS, 12 * MS)]
+    assert counter.advance(27 * MS) == [Detection(10 * MS, 12 * MS)]
 
 
 def test_a_spell_is_certain_from_its_clear_edge_until_it_is_told_or_the_beam_is_dark_again() -> None:
@@ -212,11 +212,11 @@ def test_a_spell_is_certain_from_its_clear_edge_until_it_is_told_or_the_beam_is_
     fed(counter, [Edge(10 * MS, True)])
     assert counter.certain() is None
     counter.feed(Edge(22 * MS, False))
-    assert counter.certain() == Counted(10 * MS, 12 * MS)
+    assert counter.certain() == Detection(10 * MS, 12 * MS)
     counter.feed(Edge(24 * MS, True))
     assert counter.certain() is None
     counter.feed(Edge(25 * MS, False))
-    assert counter.certain() == Counted(10 * MS, 15 * MS)
+    assert counter.certain() == Detection(10 * MS, 15 * MS)
     counter.advance(30 * MS)
     assert counter.certain() is None
     fed(counter, edges((100, 102)))
@@ -236,7 +236,7 @@ def test_a_glitch_that_a_late_edge_lengthens_becomes_one_token() -> None:
     assert tokens(fed(counter, edges((10, 12)), until_ms=30)) == []
     assert counter.glitches == 1
     events = fed(counter, edges((16, 20)), until_ms=40)
-    assert tokens(events) == [Counted(10 * MS, 10 * MS)]
+    assert tokens(events) == [Detection(10 * MS, 10 * MS)]
     assert counter.glitches == 0
 
 
@@ -383,13 +383,13 @@ def test_dark_twice_is_one_token_flagged() -> None:
 def test_a_level_that_was_read_before_the_latest_edge_shortens_no_token() -> None:
     counter = fresh()
     fed(counter, [*edges((10, 22)), Edge(24 * MS, True)])
-    assert tokens(counter.resync(11 * MS, False)) == [Counted(10 * MS, 14 * MS, frozenset({Flag.MISSED_EDGE}))]
+    assert tokens(counter.resync(11 * MS, False)) == [Detection(10 * MS, 14 * MS, frozenset({Flag.MISSED_EDGE}))]
 
 
 def test_a_token_in_its_quiet_is_counted_although_its_beam_is_read_dark() -> None:
     counter = fresh()
     fed(counter, edges((10, 22)))
-    assert tokens(counter.resync(24 * MS, True)) == [Counted(10 * MS, 12 * MS, frozenset({Flag.MISSED_EDGE}))]
+    assert tokens(counter.resync(24 * MS, True)) == [Detection(10 * MS, 12 * MS, frozenset({Flag.MISSED_EDGE}))]
     assert tokens(counter.advance(SECOND)) == []
 
 

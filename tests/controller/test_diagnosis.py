@@ -14,8 +14,8 @@ from controller.app.explanations import FINDINGS, told_selftest
 from controller.core import diagnosis
 from controller.core.counting import MS, SECOND, Counter, Edge, Limits
 from controller.core.diagnosis import Answer, Observed, diagnose, proof
-from controller.core.messages import Came, Heard, Read
-from controller.simulation.fast import rehearse
+from controller.core.messages import EdgeSeen, LevelRead, MessageReceived
+from controller.simulation.fast import play_fast
 from controller.simulation.parser import read
 from templo import contract
 from templo.contract import Beam, CommandName, God
@@ -26,9 +26,9 @@ from tests.controller.rig import NOON, Rig
 SCENARIOS = ROOT / "controller" / "simulation" / "scenarios"
 
 
-def command(rig: Rig, name: CommandName, number: int = 1, **more: object) -> Came:
+def command(rig: Rig, name: CommandName, number: int = 1, **more: object) -> MessageReceived:
     expires = NOON + timedelta(microseconds=rig.now_ns // 1000, seconds=10)
-    return Came(contract.Command(f"{number:032x}", name, expires, **more))  # type: ignore[arg-type]
+    return MessageReceived(contract.Command(f"{number:032x}", name, expires, **more))  # type: ignore[arg-type]
 
 
 # -- by its edges --
@@ -57,7 +57,7 @@ def test_a_fault_is_told_with_what_to_do(tmp_path: Path, scenario: str, code: st
     """The one thing, and no other: a fault that looks like a second one is told once."""
     ids = (f"{number:032x}" for number in itertools.count(1))
     script = read((SCENARIOS / f"{scenario}.toml").read_bytes())
-    outcome = rehearse(script, Limits(), tmp_path / "ledger.sqlite3", lambda: next(ids))
+    outcome = play_fast(script, Limits(), tmp_path / "ledger.sqlite3", lambda: next(ids))
     assert [finding["code"] for finding in outcome.findings(God.TLALOC)] == [code]
     lines = list(told_selftest(outcome.selftest))
     tlaloc = next(number for number, line in enumerate(lines) if line.startswith("  Tlaloc"))
@@ -69,8 +69,8 @@ def test_a_fault_is_told_with_what_to_do(tmp_path: Path, scenario: str, code: st
 def test_a_flicker_that_is_over_is_told_for_ten_minutes(rig: Rig) -> None:
     for number in range(70):
         rig.take(
-            Heard(God.TLALOC, rig.now_ns + number * 10 * MS, True),
-            Heard(God.TLALOC, rig.now_ns + number * 10 * MS + MS, False),
+            EdgeSeen(God.TLALOC, rig.now_ns + number * 10 * MS, True),
+            EdgeSeen(God.TLALOC, rig.now_ns + number * 10 * MS + MS, False),
         )
     rig.take(after_ns=5 * SECOND)
     assert codes(rig) == ["flickered"]
@@ -80,9 +80,9 @@ def test_a_flicker_that_is_over_is_told_for_ten_minutes(rig: Rig) -> None:
 
 @pytest.mark.usefixtures("expects_warnings")
 def test_a_beam_that_is_heard_again_is_deaf_no_more(rig: Rig) -> None:
-    rig.take(Read(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
+    rig.take(LevelRead(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
     assert codes(rig) == ["deaf"]
-    rig.take(Heard(God.TLALOC, rig.now_ns, False), after_ns=SECOND)
+    rig.take(EdgeSeen(God.TLALOC, rig.now_ns, False), after_ns=SECOND)
     assert "deaf" not in codes(rig)
 
 

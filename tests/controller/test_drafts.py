@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from controller.core.counting import MS, SECOND, Counted, Counter, Edge, Event, Limits
-from controller.core.messages import Came, Drop, Heard, Read
+from controller.core.counting import MS, SECOND, Counter, Detection, Edge, Event, Limits
+from controller.core.messages import DropRequest, EdgeSeen, LevelRead, MessageReceived
 from templo import contract
 from templo.contract import Flag, God, Trouble
 from tests.controller.rig import NOON, Rig
@@ -44,7 +44,7 @@ class Tale:
     def __init__(self, folder: Path, opened: bool = True) -> None:
         self.rig = Rig(folder, opened)
         self.counters = {god: Counter(Limits(), False, 0, True) for god in God}
-        self.counted: dict[God, list[Counted]] = {god: [] for god in God}
+        self.counted: dict[God, list[Detection]] = {god: [] for god in God}
         self.dropped = 0
         self.answers: list[Mapping[str, object]] = []
         self.rig.connect()
@@ -57,17 +57,17 @@ class Tale:
                 case "edge" | "repeat":
                     edge = Edge(now_ns - ms * MS, dark is (kind == "repeat"))
                     self.counted[god] += _tokens(self.counters[god].feed(edge))
-                    self.rig.pipeline._take(Heard(god, edge.at_ns, edge.dark))
+                    self.rig.pipeline._take(EdgeSeen(god, edge.at_ns, edge.dark))
                 case "read":
                     self.counted[god] += _tokens(self.counters[god].resync(now_ns, not dark))
-                    self.rig.pipeline._take(Read(god, now_ns, not dark))
+                    self.rig.pipeline._take(LevelRead(god, now_ns, not dark))
                 case "spell":
                     self.live([("edge", god, 0), ("wait", god, ms), ("edge", god, 0)])
                 case "wait":
                     self.wait(ms * MS)
                 case "drop":
                     self.dropped += 1
-                    self.rig.pipeline._take(Drop(god, 1, 0, True, self.answers.append))
+                    self.rig.pipeline._take(DropRequest(god, 1, 0, True, self.answers.append))
                 case "refuse":
                     self.rig.disk.trouble = Trouble.LEDGER_FULL
                 case "heal":
@@ -96,7 +96,7 @@ class Tale:
             if isinstance(message, contract.Count):
                 assert sum(message.totals.values()) == message.seq <= len(told)
         if told:
-            self.rig.pipeline._take(Came(contract.Ack("5" * 32, len(told))))
+            self.rig.pipeline._take(MessageReceived(contract.Ack("5" * 32, len(told))))
 
     def told(self) -> dict[int, contract.Token]:
         """Return the tokens in the order in which they were first told; no token is ever told in two forms."""
@@ -115,15 +115,15 @@ class Tale:
             self.check()
 
 
-def _tokens(events: list[Event]) -> list[Counted]:
-    return [event for event in events if isinstance(event, Counted)]
+def _tokens(events: list[Event]) -> list[Detection]:
+    return [event for event in events if isinstance(event, Detection)]
 
 
 def _facts(token: contract.Token) -> tuple[int, float | None, frozenset[str]]:
     return round((token.at - NOON).total_seconds() * 1000), token.width_ms, token.flags
 
 
-def _expected(counted: Counted) -> tuple[int, float | None, frozenset[str]]:
+def _expected(counted: Detection) -> tuple[int, float | None, frozenset[str]]:
     return counted.start_ns // MS, round(counted.width_ns / 1e6, 3), counted.flags
 
 
@@ -192,9 +192,9 @@ def rig(tmp_path: Path) -> Rig:
 
 def spell(rig: Rig, god: God, dark_ms: int) -> None:
     """Let a beam be dark, and clear just now."""
-    rig.take(Heard(god, rig.now_ns, True))
+    rig.take(EdgeSeen(god, rig.now_ns, True))
     rig.now_ns += dark_ms * MS
-    rig.take(Heard(god, rig.now_ns, False))
+    rig.take(EdgeSeen(god, rig.now_ns, False))
 
 
 def test_a_token_is_on_disk_during_its_quiet_and_told_after_it_without_another_commit(rig: Rig) -> None:
@@ -225,7 +225,7 @@ def test_a_token_that_bounces_is_amended_before_it_is_told(rig: Rig) -> None:
 @pytest.mark.usefixtures("expects_warnings")
 def test_a_draft_that_turns_out_to_be_a_jam_is_told_as_one(rig: Rig) -> None:
     spell(rig, God.TLALOC, 12)
-    rig.take(Heard(God.TLALOC, rig.now_ns, True), after_ns=MS)
+    rig.take(EdgeSeen(God.TLALOC, rig.now_ns, True), after_ns=MS)
     rig.take(after_ns=SECOND)
     assert [token.flags for token in rig.ledger()] == [{Flag.JAM}]
     assert rig.broker.tokens() == [(1, False)]
@@ -234,7 +234,7 @@ def test_a_draft_that_turns_out_to_be_a_jam_is_told_as_one(rig: Rig) -> None:
 def test_what_was_recorded_after_a_draft_is_told_after_it(rig: Rig) -> None:
     answers: list[Mapping[str, object]] = []
     spell(rig, God.TLALOC, 12)
-    rig.take(Drop(God.HUITZILOPOCHTLI, 1, 0, True, answers.append))
+    rig.take(DropRequest(God.HUITZILOPOCHTLI, 1, 0, True, answers.append))
     assert len(rig.ledger()) == 2
     assert (rig.broker.tokens(), answers) == ([], [])
     rig.take(after_ns=5 * MS)
@@ -261,13 +261,13 @@ def test_an_amendment_that_the_disk_refuses_keeps_the_token_untold_until_it_is_m
 def test_a_ledger_that_is_opened_again_keeps_a_draft_to_itself(rig: Rig) -> None:
     rig.disk.fails_after_commit = True
     spell(rig, God.TLALOC, 200)
-    rig.take(Heard(God.TLALOC, rig.now_ns + MS, True), after_ns=MS)
+    rig.take(EdgeSeen(God.TLALOC, rig.now_ns + MS, True), after_ns=MS)
     rig.pipeline._retry_ns = rig.now_ns
     rig.take()
     assert rig.broker.statuses()[-1].trouble is None
     assert len(rig.ledger()) == 1
     assert rig.broker.tokens() == []
-    rig.take(Heard(God.TLALOC, rig.now_ns + 9 * MS, False), after_ns=9 * MS)
+    rig.take(EdgeSeen(God.TLALOC, rig.now_ns + 9 * MS, False), after_ns=9 * MS)
     rig.take(after_ns=5 * MS)
     assert [token.width_ms for token in rig.ledger()] == [210]
     assert rig.broker.tokens() == [(1, False)]
@@ -276,8 +276,8 @@ def test_a_ledger_that_is_opened_again_keeps_a_draft_to_itself(rig: Rig) -> None
 def test_a_drop_that_waits_behind_a_draft_is_answered_at_the_end(rig: Rig) -> None:
     answers: list[Mapping[str, object]] = []
     spell(rig, God.TLALOC, 12)
-    rig.take(Heard(God.TLALOC, rig.now_ns + MS, True), after_ns=MS)
-    rig.take(Drop(God.HUITZILOPOCHTLI, 1, 0, True, answers.append))
+    rig.take(EdgeSeen(God.TLALOC, rig.now_ns + MS, True), after_ns=MS)
+    rig.take(DropRequest(God.HUITZILOPOCHTLI, 1, 0, True, answers.append))
     assert answers == []
     rig.stop()
     assert [answer["seq"] for answer in answers] == [2]

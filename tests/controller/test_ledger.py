@@ -18,7 +18,7 @@ import pytest
 from controller.adapters.sqlite_ledger import LOG_BOUND, Ledger
 from controller.app import offline
 from controller.app.settings import load
-from controller.core.ports import Fallen, LedgerError, LedgerTrouble
+from controller.core.ports import LedgerError, LedgerTrouble, UnnumberedToken
 from templo.contract import Flag, God, Notice, Trouble
 
 ROOT = Path(__file__).parents[2]
@@ -26,8 +26,8 @@ numbers = itertools.count(1)
 NOW = datetime(2026, 11, 21, 18, 42, 7, 123_000, tzinfo=UTC)
 
 
-def fallen(god: God = God.TLALOC, *flags: Flag) -> Fallen:
-    return Fallen(f"{next(numbers):032x}", god, NOW, 12_345_678, frozenset(flags))
+def fallen(god: God = God.TLALOC, *flags: Flag) -> UnnumberedToken:
+    return UnnumberedToken(f"{next(numbers):032x}", god, NOW, 12_345_678, frozenset(flags))
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_the_times_of_a_clock_that_jumps_ten_years_are_kept_and_the_order_is_the
     ten_years = timedelta(days=3652)
     with closing(opened(path)) as ledger:
         for at in (NOW, NOW - ten_years, NOW + ten_years, datetime(1969, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC)):
-            ledger.record([Fallen(f"{next(numbers):032x}", God.TLALOC, at, 1)])
+            ledger.record([UnnumberedToken(f"{next(numbers):032x}", God.TLALOC, at, 1)])
         assert [token.at.year for token in ledger.tokens()] == [2026, 2016, 2036, 1969]
 
 
@@ -256,7 +256,7 @@ def test_a_reader_that_never_ends_is_trouble_once_the_log_is_full_and_nothing_is
     ledger.close()
 
 
-def _record_each(ledger: Ledger, tokens: Sequence[Fallen]) -> None:
+def _record_each(ledger: Ledger, tokens: Sequence[UnnumberedToken]) -> None:
     for token in tokens:
         ledger.record([token])
 

@@ -122,3 +122,27 @@ def test_the_will_of_this_run_that_comes_late_is_answered_once() -> None:
     watch.take(status(MINE), 0)
     assert watch.take(status(MINE, state=State.LOST), 1)
     assert not watch.take(status(MINE, state=State.LOST), 2)
+
+
+def test_the_last_word_of_a_temple_that_is_gone_never_stays_in_place_of_ours() -> None:
+    """Whoever comes later would take its source for ours, and believe that nobody counts."""
+    watch = NameWatch(MINE)
+    watch.take(status(MINE), 0)
+    for number in range(ANSWERS + 2):
+        watch.take(status(SMALLER), LATER + number)
+    assert not watch.take(status(SMALLER), LATER + SECOND)
+    for state in (State.LOST, State.STOPPED):
+        assert watch.take(status(SMALLER, state=state), LATER + SECOND)
+
+
+def test_what_was_not_answered_is_answered_later() -> None:
+    watch = NameWatch(MINE)
+    watch.take(status(MINE), 0)
+    others = [f"{number:032x}" for number in range(ANSWERS + 1)]
+    assert [watch.take(status(each), LATER) for each in others] == [*[True] * ANSWERS, False]
+    assert not watch.taken
+    due_ns = watch.deadline()
+    assert due_ns is not None
+    assert not watch.advance(due_ns - 1)
+    assert watch.advance(due_ns)
+    assert watch.deadline() is None

@@ -11,7 +11,14 @@ import pytest
 
 from controller.adapters.sqlite_ledger import Ledger
 from controller.core.counting import MS, SECOND
-from controller.core.messages import Came, Down, Drop, Heard, Look, Up
+from controller.core.messages import (
+    BrokerConnected,
+    BrokerDisconnected,
+    DropRequest,
+    EdgeSeen,
+    MessageReceived,
+    StatusRequest,
+)
 from controller.core.ports import LedgerError
 from templo import contract
 from templo.contract import Beam, CommandName, Flag, God, State, Trouble
@@ -36,7 +43,7 @@ def test_a_token_is_recorded_with_when_its_spell_began_and_then_told(rig: Rig) -
 
 def test_tokens_of_both_slots_that_end_together_share_one_commit(rig: Rig) -> None:
     at_ns = rig.now_ns
-    rig.take(*(Heard(god, at_ns, True) for god in God), *(Heard(god, at_ns + 12 * MS, False) for god in God))
+    rig.take(*(EdgeSeen(god, at_ns, True) for god in God), *(EdgeSeen(god, at_ns + 12 * MS, False) for god in God))
     rig.take(after_ns=20 * MS)
     assert rig.disk.commits == [2]
     assert {token.god for token in rig.ledger()} == set(God)
@@ -50,7 +57,7 @@ def test_tokens_of_both_slots_are_numbered_as_they_fell_however_late_their_edges
     edges = []
     for n, god in enumerate(slots):
         at_ns = rig.now_ns + n * 18 * MS
-        edges += [Heard(god, at_ns, True), Heard(god, at_ns + 15 * MS, False)]
+        edges += [EdgeSeen(god, at_ns, True), EdgeSeen(god, at_ns + 15 * MS, False)]
     rig.take(*edges, after_ns=2 * late * 18 * MS)
     rig.take(after_ns=SECOND)
     assert [token.god for token in rig.ledger()] == slots
@@ -121,13 +128,15 @@ def test_what_waits_is_recorded_in_a_ledger_that_was_begun_anew_under_the_temple
 def test_the_pipeline_sleeps_until_something_is_due(rig: Rig) -> None:
     assert rig.pipeline.patience() is None
     rig.connect()
-    rig.take(Heard(God.TLALOC, rig.now_ns, True), Heard(God.TLALOC, rig.now_ns + 12 * MS, False), after_ns=12 * MS)
+    rig.take(
+        EdgeSeen(God.TLALOC, rig.now_ns, True), EdgeSeen(God.TLALOC, rig.now_ns + 12 * MS, False), after_ns=12 * MS
+    )
     assert rig.pipeline.patience() == pytest.approx(0.005)
     rig.take(after_ns=5 * MS)
     assert 0 < (rig.pipeline.patience() or 0) <= 0.25
     rig.take(after_ns=SECOND)
     assert rig.pipeline.patience() == pytest.approx(1)
-    rig.take(Came(contract.Ack("5" * 32, 1)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 1)))
     assert rig.pipeline.patience() is None
 
 
@@ -136,7 +145,7 @@ def test_nothing_is_ever_due_that_is_not_done_when_its_time_comes(rig: Rig) -> N
     """Every deadline, in every trouble, is passed by settling once: the thread never spins."""
     for upset in range(8):
         rig.broker.up = bool(upset & 1)
-        rig.take(Up() if upset & 1 else Down())
+        rig.take(BrokerConnected() if upset & 1 else BrokerDisconnected())
         rig.broker.slow = bool(upset & 2)
         rig.disk.trouble = Trouble.LEDGER_FULL if upset & 4 else None
         for _ in range(12):
@@ -163,10 +172,10 @@ def test_everything_retained_is_told_again_at_every_connection(rig: Rig) -> None
     rig.connect()
     rig.token()
     rig.broker.up = False
-    rig.take(Down())
+    rig.take(BrokerDisconnected())
     rig.broker.told.clear()
     rig.broker.up = True
-    rig.take(Up(), after_ns=SECOND)
+    rig.take(BrokerConnected(), after_ns=SECOND)
     assert [type(message) for message in rig.broker.told] == [
         contract.Status,
         contract.Count,
@@ -182,7 +191,9 @@ def test_what_the_beams_heard_beside_tokens_is_told_at_most_every_five_seconds(r
     assert told == [contract.Noise("a" * 32, dict.fromkeys(God, 0), dict.fromkeys(God, 0))]
     rig.broker.told.clear()
     for _ in range(12):
-        rig.take(Heard(God.TLALOC, rig.now_ns, True), Heard(God.TLALOC, rig.now_ns + MS, False), after_ns=SECOND)
+        rig.take(
+            EdgeSeen(God.TLALOC, rig.now_ns, True), EdgeSeen(God.TLALOC, rig.now_ns + MS, False), after_ns=SECOND
+        )
     told = [message for message in rig.broker.told if isinstance(message, contract.Noise)]
     assert 2 <= len(told) <= 3
     assert told[-1].glitches[God.TLALOC] >= 10
@@ -203,11 +214,11 @@ def test_what_the_broker_has_not_taken_is_not_sent_again_but_what_the_companion_
 @pytest.mark.usefixtures("expects_warnings")
 def test_a_jam_is_an_alert_until_it_clears(rig: Rig) -> None:
     rig.connect()
-    rig.take(Heard(God.TLALOC, rig.now_ns, True))
+    rig.take(EdgeSeen(God.TLALOC, rig.now_ns, True))
     rig.take(after_ns=SECOND)
     status = rig.broker.statuses()[-1]
     assert (status.state, status.beams[God.TLALOC], status.trouble) == (State.ALERT, Beam.JAMMED, None)
-    rig.take(Heard(God.TLALOC, rig.now_ns, False))
+    rig.take(EdgeSeen(God.TLALOC, rig.now_ns, False))
     rig.take(after_ns=SECOND)
     assert rig.broker.statuses()[-1].state is State.READY
     assert [token.flags for token in rig.ledger()] == [{Flag.JAM}]
@@ -218,7 +229,7 @@ def test_a_jam_is_an_alert_until_it_clears(rig: Rig) -> None:
 
 def test_a_drop_into_a_temple_with_real_beams_is_a_test_and_answered_once_it_is_recorded(rig: Rig) -> None:
     answers: list[Mapping[str, object]] = []
-    rig.take(Drop(God.TLALOC, 3, 0, False, answers.append))
+    rig.take(DropRequest(God.TLALOC, 3, 0, False, answers.append))
     assert answers == [{"god": God.TLALOC, "recorded": 3, "seq": 3}]
     assert all(token.flags == {Flag.TEST, Flag.SIMULATED} for token in rig.ledger())
 
@@ -227,15 +238,15 @@ def test_a_drop_into_a_temple_with_real_beams_is_a_test_and_answered_once_it_is_
 def test_a_drop_that_cannot_be_recorded_is_answered_with_an_error(rig: Rig) -> None:
     answers: list[Mapping[str, object]] = []
     rig.disk.trouble = Trouble.LEDGER_FULL
-    rig.take(Drop(God.TLALOC, 1, 0, False, answers.append))
+    rig.take(DropRequest(God.TLALOC, 1, 0, False, answers.append))
     assert answers == []
     rig.take(after_ns=10 * SECOND)
     assert "0 of 1 tokens" in str(answers[0]["error"])
 
 
-def command(rig: Rig, name: CommandName, number: int = 1, **more: object) -> Came:
+def command(rig: Rig, name: CommandName, number: int = 1, **more: object) -> MessageReceived:
     expires = NOON + timedelta(microseconds=rig.now_ns // 1000, seconds=10)
-    return Came(contract.Command(f"{number:032x}", name, expires, **more))  # type: ignore[arg-type]
+    return MessageReceived(contract.Command(f"{number:032x}", name, expires, **more))  # type: ignore[arg-type]
 
 
 def test_a_command_that_comes_twice_is_carried_out_once_and_answered_twice(rig: Rig) -> None:
@@ -258,7 +269,7 @@ def test_a_companion_that_lost_its_store_gets_everything_again_even_after_a_rest
     rig.connect()
     for _ in range(3):
         rig.token()
-    rig.take(Came(contract.Ack("5" * 32, 3)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 3)))
     rig.take(command(rig, CommandName.RESEND, seq=2))
     assert rig.broker.tokens()[3:] == [(2, True), (3, True)]
     again = Rig(tmp_path)
@@ -270,8 +281,8 @@ def test_a_companion_that_lost_its_store_gets_everything_again_even_after_a_rest
 
 
 def test_a_token_that_has_just_fallen_is_recorded_before_the_end(rig: Rig) -> None:
-    rig.pipeline.queue.put(Heard(God.TLALOC, rig.now_ns - 12 * MS, True))
-    rig.pipeline.queue.put(Heard(God.TLALOC, rig.now_ns, False))
+    rig.pipeline.queue.put(EdgeSeen(God.TLALOC, rig.now_ns - 12 * MS, True))
+    rig.pipeline.queue.put(EdgeSeen(God.TLALOC, rig.now_ns, False))
     rig.stop()
     assert len(rig.ledger()) == 1
 
@@ -280,7 +291,7 @@ def test_a_token_that_has_just_fallen_is_recorded_before_the_end(rig: Rig) -> No
 def test_whoever_waits_for_a_drop_hears_that_the_end_came_first(rig: Rig) -> None:
     answers: queue.SimpleQueue[Mapping[str, object]] = queue.SimpleQueue()
     rig.disk.trouble = Trouble.LEDGER_FULL
-    rig.pipeline.queue.put(Drop(God.TLALOC, 1, 0, False, answers.put))
+    rig.pipeline.queue.put(DropRequest(God.TLALOC, 1, 0, False, answers.put))
     rig.stop()
     assert "error" in answers.get_nowait()
 
@@ -288,7 +299,7 @@ def test_whoever_waits_for_a_drop_hears_that_the_end_came_first(rig: Rig) -> Non
 def test_the_pipeline_tells_whoever_looks_how_the_temple_is(rig: Rig) -> None:
     rig.token()
     seen: list[Mapping[str, object]] = []
-    rig.take(Look(seen.append))
+    rig.take(StatusRequest(seen.append))
     report = seen[0]
     assert (report["state"], report["last_seq"], report["waiting"], report["unrecorded"]) == (State.READY, 1, 1, 0)
 

@@ -20,7 +20,7 @@ import pytest
 
 from controller.adapters.control_socket import StateLock, ask
 from controller.app import daemon, settings
-from controller.core.messages import Read
+from controller.core.messages import LevelRead
 from templo import contract
 from templo.contract import God, State, Trouble
 from tests.brokers import free_port, mosquitto
@@ -175,9 +175,9 @@ def test_a_terminal_is_given_back_as_it_was(tmp_path: Path) -> None:
 
 def test_a_dead_thread_is_told_and_ends_the_daemon_for_its_supervisor(tmp_path: Path) -> None:
     script = (
-        "import sys; from controller import scenario; from controller.app.command_line import main\n"
+        "import sys; from controller.simulation import beams; from controller.app.command_line import main\n"
         "def fail(*_): raise RuntimeError('a fault of ours')\n"
-        "scenario.SimulatedBeams._shade = fail\n"
+        "beams.SimulatedBeams._shade = fail\n"
         "sys.exit(main(sys.argv[1:]))"
     )
     with mosquitto(tmp_path) as broker, Companion(broker.port) as companion:
@@ -325,7 +325,7 @@ def test_a_level_that_differs_twice_without_an_edge_is_read_and_once_is_not(tmp_
         assert one._items.empty()
         one._check_levels()
         item = one._items.get_nowait()
-        assert isinstance(item, Read)
+        assert isinstance(item, LevelRead)
         assert (item.god, item.dark) == (God.TLALOC, True)
     finally:
         one._beams.close()

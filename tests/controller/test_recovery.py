@@ -15,7 +15,7 @@ import pytest
 from controller.adapters import ledger_recovery
 from controller.adapters.ledger_recovery import open_ledger
 from controller.adapters.sqlite_ledger import FILE_NAME, Ledger, NewerError, sync_folder
-from controller.core.ports import Fallen, LedgerTrouble
+from controller.core.ports import LedgerTrouble, UnnumberedToken
 from templo.contract import Flag, God
 
 NOW = datetime(2026, 11, 21, 18, 42, 7, 123_000, tzinfo=UTC)
@@ -29,9 +29,9 @@ def opened(folder: Path) -> Ledger:
     return open_ledger(folder, lambda: next(sources), lambda: NOW)
 
 
-def fallen(number: int, *flags: Flag) -> Fallen:
+def fallen(number: int, *flags: Flag) -> UnnumberedToken:
     god = list(God)[number % 2]
-    return Fallen(f"{number:032x}", god, THEN + timedelta(seconds=number), 12_000_000, frozenset(flags))
+    return UnnumberedToken(f"{number:032x}", god, THEN + timedelta(seconds=number), 12_000_000, frozenset(flags))
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.core.counting import MS
-from controller.core.messages import Came, Down, Heard, Up
+from controller.core.messages import BrokerConnected, BrokerDisconnected, EdgeSeen, MessageReceived
 from templo import contract
 from templo.contract import CommandName, God, State, Trouble
 from tests.controller.rig import NOON, Rig, close_all
@@ -47,7 +47,7 @@ def converse(rig: Rig, books: Books) -> None:
     """Let temple and companion exchange what they have to say, as after a connection, until nothing moves."""
     rig.broker.up = True
     rig.broker.told.clear()
-    rig.take(Up())
+    rig.take(BrokerConnected())
     for _ in range(40):
         told, rig.broker.told = list(rig.broker.told), []
         for message in told:
@@ -56,7 +56,7 @@ def converse(rig: Rig, books: Books) -> None:
         source = rig.pipeline.source
         assert source is not None
         ack = books.ack(source)
-        rig.take(*([Came(ack)] if ack else []))
+        rig.take(*([MessageReceived(ack)] if ack else []))
         if not rig.broker.told and not any(isinstance(message, contract.Token) for message in told):
             return
 
@@ -118,7 +118,7 @@ def test_a_notice_is_there_after_a_restart_and_goes_when_a_person_dismisses_it(f
     rig = begun(folder)
     rig.connect()
     drop(rig, 3)
-    rig.take(Came(contract.Ack("5" * 32, 50)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
     rig = again(rig, folder)
     rig.connect()
     assert [notice.code for notice in rig.pipeline.status().notices] == ["ledger_restored"]
@@ -126,7 +126,7 @@ def test_a_notice_is_there_after_a_restart_and_goes_when_a_person_dismisses_it(f
     wrong = contract.Command("1" * 32, CommandName.DISMISS, expires, notice="ledger_cloned")
     right = contract.Command("2" * 32, CommandName.DISMISS, expires, notice="ledger_restored")
     none = contract.Command("3" * 32, CommandName.DISMISS, expires)
-    rig.take(Came(wrong), Came(right), Came(none))
+    rig.take(MessageReceived(wrong), MessageReceived(right), MessageReceived(none))
     assert [(reply.ok, reply.code) for reply in rig.broker.replies()] == [
         (False, "no_notice"),
         (True, None),
@@ -141,7 +141,7 @@ def test_a_notice_is_there_after_a_restart_and_goes_when_a_person_dismisses_it(f
 def test_a_number_that_was_never_sent_marks_nothing_as_delivered(folder: Path) -> None:
     rig = begun(folder)
     ids = drop(rig, 20)
-    rig.take(Came(contract.Ack("5" * 32, 20)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 20)))
     assert rig.pipeline.report()["waiting"] == 20
     rig.connect()
     sent = [message for message in rig.broker.told if isinstance(message, contract.Token)]
@@ -168,7 +168,7 @@ def test_another_token_under_the_same_number_proves_a_backup_though_the_number_i
     rig = begun(folder)
     rig.connect()
     drop(rig, 5)
-    rig.take(Came(contract.Ack("5" * 32, 3, "f" * 32)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 3, "f" * 32)))
     assert rig.pipeline.source != "5" * 32
     assert rig.pipeline.report()["waiting"] == 5
     close_all()
@@ -178,8 +178,8 @@ def test_an_acknowledgement_of_an_earlier_source_moves_nothing(folder: Path) -> 
     rig = begun(folder)
     rig.connect()
     drop(rig, 5)
-    rig.take(Came(contract.Ack("5" * 32, 50)))
-    rig.take(Came(contract.Ack("5" * 32, 5)), Came(contract.Ack("5" * 32, 90)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 5)), MessageReceived(contract.Ack("5" * 32, 90)))
     assert rig.pipeline.report()["waiting"] == 5
     assert len(rig.pipeline.status().notices) == 1
     close_all()
@@ -190,11 +190,11 @@ def test_a_restored_ledger_that_cannot_be_written_is_renewed_when_it_can(folder:
     rig.connect()
     drop(rig, 5)
     rig.disk.trouble = Trouble.LEDGER_FULL
-    rig.take(Came(contract.Ack("5" * 32, 50)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
     rig.token()
     rig.disk.trouble = None
     rig.take(after_ns=10**9)
-    rig.take(Came(contract.Ack("5" * 32, 50)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
     assert rig.pipeline.source != "5" * 32
     assert rig.pipeline.report()["waiting"] == 6
     close_all()
@@ -205,7 +205,7 @@ def test_a_new_source_whose_commit_seemed_to_fail_is_gone_on_with(folder: Path) 
     rig.connect()
     drop(rig, 5)
     rig.disk.fails_after_commit = True
-    rig.take(Came(contract.Ack("5" * 32, 50)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
     assert rig.pipeline.status().trouble is Trouble.LEDGER_FAILING
     rig.token()
     rig.take(after_ns=10**9)
@@ -221,8 +221,8 @@ def test_totals_of_a_new_source_are_of_its_own_tokens(folder: Path) -> None:
     rig = begun(folder)
     rig.connect()
     drop(rig, 5)
-    rig.take(Came(contract.Ack("5" * 32, 3)))
-    rig.take(Came(contract.Ack("5" * 32, 50)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 3)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
     rig.take(after_ns=10**9)
     counts = [message for message in rig.broker.told if isinstance(message, contract.Count)]
     assert (counts[-1].source, counts[-1].seq, sum(counts[-1].totals.values())) == (rig.pipeline.source, 2, 2)
@@ -240,9 +240,9 @@ def test_a_draft_under_way_is_recorded_once_though_a_new_source_begins(folder: P
     rig.connect()
     drop(rig, 2)
     at_ns = rig.now_ns
-    rig.take(Heard(God.TLALOC, at_ns, True), Heard(God.TLALOC, at_ns + 12 * MS, False), after_ns=13 * MS)
+    rig.take(EdgeSeen(God.TLALOC, at_ns, True), EdgeSeen(God.TLALOC, at_ns + 12 * MS, False), after_ns=13 * MS)
     assert len(rig.ledger()) == 3
-    rig.take(Came(contract.Ack("5" * 32, 50)))
+    rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
     assert rig.pipeline.report()["last_seq"] == 2
     rig.take(after_ns=20 * MS)
     converse(rig, books)
@@ -276,7 +276,7 @@ def test_whatever_is_restored_and_whenever_no_token_that_falls_afterwards_is_los
     for step in steps:
         match step:
             case Moves.DROP:
-                rig.take(Down())
+                rig.take(BrokerDisconnected())
                 rig.broker.up = False
                 fell += drop(rig, handful)
             case Moves.TALK:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from controller.core.counting import MS, WIDTH_NS, Counted, Counter, Edge, Limits, simulate
+from controller.core.counting import MS, WIDTH_NS, Counter, Detection, Edge, Limits, simulate
 from controller.simulation.beams import SimulatedBeams
 from templo.contract import God
 from tests.controller.program import eventually
@@ -27,7 +27,9 @@ class Ear:
         events = [
             event for slot, at_ns, dark in self.heard if slot is god for event in counter.feed(Edge(at_ns, dark))
         ]
-        return sum(isinstance(event, Counted) for event in (*events, *counter.advance(time.monotonic_ns() + 10**10)))
+        return sum(
+            isinstance(event, Detection) for event in (*events, *counter.advance(time.monotonic_ns() + 10**10))
+        )
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.core.counting import MS, Limits
-from controller.simulation.fast import Outcome, rehearse
+from controller.simulation.fast import Outcome, play_fast
 from controller.simulation.parser import KINDS, ScenarioError, read
 from controller.simulation.timeline import BrokerCut, Change, Restart, SplitMix, expand
 from templo.contract import God
@@ -25,7 +25,7 @@ GUIDE = ROOT / "docs" / "simulated-sensors.md"
 def played(folder: Path, text: str | bytes) -> Outcome:
     ids = (f"{number:032x}" for number in itertools.count(1))
     script = read(text.encode() if isinstance(text, str) else text)
-    return rehearse(script, Limits(), folder / "ledger.sqlite3", lambda: next(ids))
+    return play_fast(script, Limits(), folder / "ledger.sqlite3", lambda: next(ids))
 
 
 # -- the files that come with the program --

@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.core.counting import SECOND
-from controller.core.send_window import AckVerdict, Window
+from controller.core.send_window import AckVerdict, SendWindow
 
 
-def up(delivered: int = 0, last: int = 0) -> Window:
-    window = Window(delivered, last)
+def up(delivered: int = 0, last: int = 0) -> SendWindow:
+    window = SendWindow(delivered, last)
     window.connected()
     return window
 
 
-def send(window: Window, now_ns: int) -> list[tuple[int, bool]]:
+def send(window: SendWindow, now_ns: int) -> list[tuple[int, bool]]:
     """Send what is due and return each number with whether it was a replay."""
     return [(seq, window.sent(seq, now_ns)) for seq in window.due()]
 
@@ -30,7 +30,7 @@ def send(window: Window, now_ns: int) -> list[tuple[int, bool]]:
 )
 def test_every_token_arrives_in_order_whatever_is_lost_between(before: int, story: list[str | int]) -> None:
     """A line that loses, cuts and delays; at its end a good line: the companion has everything, once, in order."""
-    window = Window(0, before)
+    window = SendWindow(0, before)
     window.connected()
     now, last = 0, before
     kept: list[int] = []
@@ -164,7 +164,7 @@ def test_a_companion_that_lost_everything_gets_it_again() -> None:
 def test_a_companion_that_is_heard_gets_what_is_in_flight_at_once() -> None:
     window = up(last=2)
     send(window, 0)
-    window.nudged()
+    window.resend_unacknowledged()
     assert window.due() == range(1, 3)
 
 

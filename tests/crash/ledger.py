@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
-from controller.core.ports import Fallen, LedgerError, LedgerTrouble
+from controller.core.ports import LedgerError, LedgerTrouble, UnnumberedToken
 from templo.contract import Flag, God, Token
 from tests.crash.recording import Recording, Said
 
@@ -24,7 +24,7 @@ them the log comes to its bound by itself, is moved into the file and begun agai
 RENEWED_EVERY, RENEWED_AT = 300, 130
 """Commits from one new source to the next."""
 
-AFTER = Fallen("f" * 32, God.TLALOC, NOON, 1)
+AFTER = UnnumberedToken("f" * 32, God.TLALOC, NOON, 1)
 
 
 @dataclass(slots=True)
@@ -58,10 +58,10 @@ def work(
     tokens: list[Token] = []
     ledger = _opened(folder, ordered)
     recording.say(("source", ledger.source))
-    draft: Fallen | None = None
+    draft: UnnumberedToken | None = None
     for n in range(commits):
         falling = [
-            Fallen(
+            UnnumberedToken(
                 whims.randbytes(16).hex(),
                 whims.choice(list(God)),
                 NOON + timedelta(seconds=n),
@@ -105,7 +105,11 @@ def _renewed(recording: Recording, ledger: Ledger, tokens: list[Token], source: 
 
 
 def _refused(
-    folder: Path, recording: Recording, ledger: Ledger, falling: list[Fallen], ordered: Callable[[Ledger], None]
+    folder: Path,
+    recording: Recording,
+    ledger: Ledger,
+    falling: list[UnnumberedToken],
+    ordered: Callable[[Ledger], None],
 ) -> Ledger:
     """Let a commit fail at its sync and open the ledger anew, as the pipeline does; the log may hold it already."""
     recording.refuses = True
@@ -153,7 +157,7 @@ def _opened(folder: Path, ordered: Callable[[Ledger], None]) -> Ledger:
     return ledger
 
 
-def _after(ledger: Ledger, before: list[Token], falling: list[Fallen]) -> list[Token]:
+def _after(ledger: Ledger, before: list[Token], falling: list[UnnumberedToken]) -> list[Token]:
     """Return what the tokens are once these are recorded; told from the law of `Ledger.record`, not from its code."""
     after = list(before)
     known = {token.token: place for place, token in enumerate(before)}

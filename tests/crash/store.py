@@ -14,7 +14,7 @@ from typing import Any
 from companion.adapters.sql_store import SqlStore, StoreError
 from companion.games import registry
 from companion.games.kernel import Game
-from companion.model.table import HouseError
+from companion.model.table import ServiceError
 from companion.service.play import House
 from templo import contract
 from tests.companion.conftest import EVENING, SOURCE, Clock, Entropy, Home
@@ -74,7 +74,7 @@ def work(folder: Path, recording: Recording, commits: int) -> None:
 def _killed_at_the_sync(home: Home, recording: Recording, arrivals: list[tuple[str, contract.Token]]) -> None:
     """Let a change fail at its sync and start anew on what is left, as after a kill: the log may hold it already."""
     recording.refuses = True
-    with suppress(HouseError):
+    with suppress(ServiceError):
         home.house.receive(arrivals)
     home.store.close()
     recording.refuses = False
@@ -90,7 +90,7 @@ def check(folder: Path, promise: Promise) -> str:
     try:
         house = House(store, games(), Clock(), Entropy(), lambda _: None)
         return _wrong(store, house, promise) or _integrity(folder)
-    except HouseError as error:
+    except ServiceError as error:
         return f"corrupt: {error}"
     finally:
         store.close()
@@ -102,7 +102,7 @@ def _wrong(store: SqlStore, house: House, promise: Promise) -> str:
         return f"lost: up to {promise.acknowledged} was acknowledged, up to {mark} and {sorted(above)} is kept"
     if not promise.table:
         return ""
-    with suppress(HouseError):
+    with suppress(ServiceError):
         house.table(promise.table)
         entries = store.entries(promise.table)
         kept = [each.token for each in house.fallen(promise.table)]

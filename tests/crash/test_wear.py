@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
-from controller.core.ports import Fallen
+from controller.core.ports import UnnumberedToken
 from templo.contract import God
 from tests.crash.__main__ import SYNCED_AT_ONCE
 from tests.crash.recording import recorded
@@ -24,7 +24,7 @@ def test_a_token_costs_one_sync_and_little_more_than_one_page(capsys: pytest.Cap
     with tempfile.TemporaryDirectory(dir=SYNCED_AT_ONCE) as folder, recorded() as recording:
         with closing(Ledger.open(Path(folder) / FILE_NAME, lambda: "5" * 32)) as ledger:
             for n in range(TOKENS):
-                ledger.record([Fallen(f"{n:032x}", God.TLALOC, datetime.now(UTC), 12_000_000)])
+                ledger.record([UnnumberedToken(f"{n:032x}", God.TLALOC, datetime.now(UTC), 12_000_000)])
                 ledger.deliver(ledger.last_seq)
         wear, syncs = recording.written / TOKENS, recording.syncs / TOKENS
     with capsys.disabled():

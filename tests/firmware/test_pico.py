@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from controller.adapters import home_assistant
 from controller.core import learned_limits
-from controller.core.counting import MS, Counted, Counter, Edge, Limits
+from controller.core.counting import MS, Counter, Detection, Edge, Limits
 from controller.core.publisher import Identity
 from templo import __version__, contract
 from templo.contract import Flag, God
@@ -171,7 +171,7 @@ def test_the_pico_counts_what_the_pi_counts(spells: list[tuple[int, int]], flick
     slots = module("slots")
     slot = slots.Slot(slots.Limits(flicker=flicker), False, 0)
     told = [slot.spell(begin / 1000, end - begin) for begin, end in merged]
-    right = [event for event in events if isinstance(event, Counted)]
+    right = [event for event in events if isinstance(event, Detection)]
     # A jam is told while it lasts, by the Pi; the PIO tells of it when it is over.
     assert [(set(flags), "jam" in flags or width) for _, width, flags in filter(None, told)] == [
         ({str(flag) for flag in event.flags}, Flag.JAM in event.flags or event.width_ns // 1000) for event in right

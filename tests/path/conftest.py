@@ -40,19 +40,33 @@ class Program:
         self._ready = ready
         self.log = log
         self.process: subprocess.Popen[bytes] | None = None
+        self._ready_before = 0
 
     def start(self) -> None:
-        before = self.log.read_text().count(self._ready) if self.log.exists() else 0
+        """Start it, and wait until it is ready."""
+        self.begin()
+        until = time.monotonic() + self.ready_s
+        while not self.is_ready():
+            assert self.process is not None
+            assert self.process.poll() is None, self.log.read_text()[-2000:]
+            assert time.monotonic() < until, self.log.read_text()[-2000:]
+            time.sleep(0.05)
+
+    def begin(self) -> None:
+        """Start it, ready or not."""
+        self._ready_before = self._times_ready()
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 self._command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment
             )
-        until = time.monotonic() + self.ready_s
-        while self.log.read_text().count(self._ready) == before:
-            assert self.process.poll() is None, self.log.read_text()[-2000:]
-            assert time.monotonic() < until, self.log.read_text()[-2000:]
-            time.sleep(0.05)
+
+    def is_ready(self) -> bool:
+        """Return whether it has said that it is ready since it was last started."""
+        return self._times_ready() > self._ready_before
+
+    def _times_ready(self) -> int:
+        return self.log.read_text().count(self._ready) if self.log.exists() else 0
 
     def kill(self) -> None:
         """End it as a power cut does."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from datetime import datetime, timedelta, tzinfo
 
-from controller import __main__
-from controller.app import daemon
+from controller.app import command_line, daemon
 
 
 def main() -> int:
@@ -19,7 +18,7 @@ def main() -> int:
 
     daemon.datetime = Off  # type: ignore[misc]
     sys.argv[:] = ["controller", *sys.argv[2:]]
-    return __main__.main(sys.argv[1:])
+    return command_line.main(sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Flask, Response, jsonify, request
 from werkzeug.exceptions import HTTPException
 
-from companion.model.table import HouseError
+from companion.model.table import ServiceError
 from companion.web.server.guard import MAX_BODY, Refused
 from companion.web.site import scripted, site
 
@@ -38,8 +38,8 @@ def install(app: Flask) -> None:
             response.headers["Retry-After"] = str(error.retry_after)
         return response
 
-    @app.errorhandler(HouseError)
-    def of_the_house(error: HouseError) -> Response:
+    @app.errorhandler(ServiceError)
+    def of_the_house(error: ServiceError) -> Response:
         table_id = (request.view_args or {}).get("table_id", "")
         table = next((table for table in site().house.tables() if table.id == table_id), None)
         back = site().url("table", table_id=table.id) if table else ""

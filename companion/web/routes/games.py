@@ -6,7 +6,7 @@ from flask import Blueprint, Response, request
 
 from companion.games.kernel import Game
 from companion.model.lobby import LONGEST_NAME
-from companion.model.table import HouseError
+from companion.model.table import ServiceError
 from companion.web.rendering.texts import Words
 from companion.web.routes.uploads import SHOWN, brought
 from companion.web.site import keep_token, language, see, site
@@ -37,7 +37,7 @@ def open_aid(game: str, aid: str) -> Response:
     here = site()
     found: Game[object] | None = here.game(game).aids.get(aid)
     if found is None:
-        raise HouseError("unknown_aid", aid=aid[:32])
+        raise ServiceError("unknown_aid", aid=aid[:32])
     texts = brought(found, request.form, request.files, here.house.tables())
     words = _words(found.name)
     if texts.faults:

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, request
 
 from companion.games.kernel import Seat
 from companion.model.ports import COUNTED, HISTORY, LEFT_OUT
-from companion.model.table import HouseError, Table
+from companion.model.table import ServiceError, Table
 from companion.model.temples import Temple
 from companion.web.rendering.renderer import moment
 from companion.web.routes.temples import CONFLICT, FORBIDDEN, done, game_runs, refused
@@ -50,16 +50,16 @@ def decide_held(table_id: str) -> Response:
     _temple(table)
     asked, to = form.get("request", ""), form.get("to", "")[:24]
     if not 1 <= len(asked) <= 64 or not asked.isalnum():
-        raise HouseError("bad_move")
+        raise ServiceError("bad_move")
     chosen = form.getlist("shown" if form.get("all") else "token")
     if not here.held(table):
-        raise HouseError("not_seated")
+        raise ServiceError("not_seated")
     if not chosen or not to:
         return _page(_temple(table), table, here.words()("held.choose"), BAD_FORM)
     whose = None if to == NONE else to
     try:
         here.house.decide(table_id, seat_token(table_id), form.get("seat", "")[:24], chosen, whose, asked)
-    except HouseError as error:
+    except ServiceError as error:
         if error.code in ("not_seated", "not_your_seat", "store_failing"):
             raise
         title, words = here.words()("error.not_done"), here.refusal(error, table)
@@ -72,7 +72,7 @@ def decide_held(table_id: str) -> Response:
 def choose_old(name: str) -> Response:
     """Say what becomes of the old tokens of a temple that no game runs on: anybody on this network may."""
     if game_runs(site().house.temple(name)):
-        return refused(name, HouseError("game_runs"), FORBIDDEN)
+        return refused(name, ServiceError("game_runs"), FORBIDDEN)
     return _chosen(name, None)
 
 
@@ -85,7 +85,7 @@ def choose_old_at_table(table_id: str) -> Response:
     table = site().house.table(table_id)
     temple = _temple(table)
     if not site().trusted(table):
-        return refused(temple.name, HouseError("game_runs"), FORBIDDEN)
+        return refused(temple.name, ServiceError("game_runs"), FORBIDDEN)
     return _chosen(temple.name, table)
 
 
@@ -97,8 +97,8 @@ def _chosen(name: str, table: Table | None) -> Response:
         elif choice in (LEFT_OUT, HISTORY):
             here.house.choose_old(name, choice, _who(table))
         else:
-            raise HouseError("bad_move")
-    except HouseError as error:
+            raise ServiceError("bad_move")
+    except ServiceError as error:
         if error.code in ("bad_move", "store_failing"):
             raise
         return refused(name, error, FORBIDDEN if error.code == "not_seated" else CONFLICT)
@@ -113,7 +113,7 @@ def _who(table: Table | None) -> str:
 
 def _temple(table: Table) -> Temple:
     if table.temple is None:
-        raise HouseError("no_temple_here")
+        raise ServiceError("no_temple_here")
     return site().house.temple(table.temple)
 
 

@@ -10,7 +10,7 @@ from flask import Blueprint, Response, request
 
 from companion.games import registry
 from companion.games.kernel import Game, Json
-from companion.model.table import HouseError
+from companion.model.table import ServiceError
 from companion.web.rendering.paper import DEFAULT, PAPERS, Paper
 from companion.web.rendering.renderer import DAY, Url
 from companion.web.site import language, site
@@ -25,7 +25,7 @@ def sheet(game: str, sheet: str) -> Response:
     """Show one of a game's pages for the printer, as it will lie on the paper that ``?paper=`` names."""
     found = site().game(game)
     if sheet not in found.sheets:
-        raise HouseError("unknown_sheet", sheet=sheet[:32])
+        raise ServiceError("unknown_sheet", sheet=sheet[:32])
     back = (site().url("game", game=game), site().painter.library.words(language(), game)("name"))
     return _page(found, sheet, found.sheet(sheet, language()), back, {"route": "sheet", "game": game})
 
@@ -35,7 +35,7 @@ def own_sheet(table_id: str, sheet: str) -> Response:
     """Show a page for the printer of what one table has of its own; it stays as it was when it was asked for."""
     table = site().house.table(table_id)
     if sheet not in table.game.own_sheets or not table.steps:
-        raise HouseError("unknown_sheet", sheet=sheet[:32])
+        raise ServiceError("unknown_sheet", sheet=sheet[:32])
     back = (site().url("table", table_id=table_id), table.title)
     slice_ = table.game.own_sheet(table.state, sheet, language())
     return _page(table.game, sheet, slice_, back, {"route": "own_sheet", "table_id": table_id})

@@ -11,7 +11,7 @@ from flask import Blueprint, Response, request
 
 from companion.games.kernel import Move, Reckoning, Seat
 from companion.model.reconcile import Asked, Sheet, reconciled
-from companion.model.table import HouseError, Table
+from companion.model.table import ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.renderer import clock
 from companion.web.rendering.texts import Words
@@ -43,7 +43,7 @@ def settle(table_id: str) -> Response:
     table = here.house.table(table_id)
     asked, version = form.get("request", ""), whole_number(form.get("version", ""), 10**9)
     if version is None or not 1 <= len(asked) <= 64 or not asked.isalnum():
-        raise HouseError("bad_move")
+        raise ServiceError("bad_move")
     if asked in table.requests:
         return see(here.url("reconcile", table_id=table_id))
     one, to = form.get("one", ""), form.get("to", "")
@@ -94,10 +94,10 @@ def _told(table: Table, words: str) -> Response:
 
 def _reckoning(table: Table) -> Reckoning:
     if table.began_at is None:
-        raise HouseError("not_begun")
+        raise ServiceError("not_begun")
     reckoning = table.game.reckoning(table.state)
     if reckoning is None:
-        raise HouseError("no_tokens_here")
+        raise ServiceError("no_tokens_here")
     return reckoning
 
 

@@ -10,7 +10,7 @@ from flask import Blueprint, Response
 
 from companion.games import registry
 from companion.games.kernel import Game, Option, Value
-from companion.model.table import HouseError, Table
+from companion.model.table import ServiceError, Table
 from companion.web.rendering.guide import load
 from companion.web.rendering.renderer import guide_file
 from companion.web.rendering.texts import Words
@@ -58,7 +58,7 @@ def table_rules(table_id: str) -> Response:
 def _rules(game: Game[Any], table: Table | None) -> Response:
     here = site()
     if not here.painter.guided(game.name):
-        raise HouseError("no_guide")
+        raise ServiceError("no_guide")
     words = here.painter.library.words(language(), game.name)
     # What a table plays by stands in its own options, which may be others than those that the lobby offers now.
     options = table.game.options if table is not None and table.charter.game == game.name else game.options

@@ -8,7 +8,7 @@ from typing import Any
 from flask import Blueprint, Response, abort, jsonify, request, send_from_directory
 
 from companion.games.kernel import Game, Option, Value
-from companion.model.table import HouseError, Table
+from companion.model.table import ServiceError, Table
 from companion.web.rendering.texts import LANGUAGES
 from companion.web.routes.uploads import OF_TABLE, OWN, SHOWN, Brought, brought, earlier
 from companion.web.site import (
@@ -103,7 +103,7 @@ def rules_of_choice() -> Response:
     game = site().game(request.form.get("game", ""))
     try:
         texts = brought(game, request.form, request.files, site().house.tables())
-    except HouseError:
+    except ServiceError:
         texts = NOTHING_BROUGHT  # there is time to choose a file: nothing is opened yet
     return _new_table(request.form, "", texts=texts)
 
@@ -127,7 +127,7 @@ def open_table() -> Response:
             temple := form.get("temple") or None,
             site().leave_of(temple, form.get("temple_code", "")),
         )
-    except HouseError as error:
+    except ServiceError as error:
         status = FORBIDDEN if error.code in OF_ANOTHER_TABLE else BAD_FORM
         return _new_table(form, site().refusal(error), status, texts)
     return keep_code(see(site().url("invited", code=table.code)), table)
@@ -158,7 +158,7 @@ def _new_table(
     values = {option.key: option.default for option in game.options} | dict(game.presets[preset])
     try:
         chosen = _chosen(game, form)
-    except HouseError:
+    except ServiceError:
         chosen = {}  # what is wrong in the form is told beside it
     return site().page(
         "new_table.html",
@@ -210,7 +210,7 @@ def join_with_code() -> Response:
     typed = request.form.get("code", "")
     try:
         table = site().by_code(typed)
-    except HouseError as error:
+    except ServiceError as error:
         return site().page("join.html", 403, problem=site().refusal(error), code_typed=typed[:12])
     return see(site().url("invited", code=table.code))
 
@@ -220,7 +220,7 @@ def invited(code: str) -> Response:
     """Offer the chairs of the table whose QR code was read. It changes nothing."""
     try:
         table = site().by_code(code)
-    except HouseError as error:
+    except ServiceError as error:
         return site().page("join.html", 403, problem=site().refusal(error), code_typed="")
     return _chairs(table.id, {}, "")
 
@@ -234,7 +234,7 @@ def sit(table_id: str) -> Response:
     site().check_code(table, code)
     try:
         token = site().house.sit(table_id, code, form.get("seat", ""), form.get("name", ""), seat_token(table_id))
-    except HouseError as error:
+    except ServiceError as error:
         return _chairs(table_id, form, site().refusal(error, table), BAD_FORM)
     return keep_token(see(site().url("table", table_id=table_id)), table_id, token)
 
@@ -248,7 +248,7 @@ def share(table_id: str) -> Response:
     names = {seat: request.form.get(f"name.{seat}", "") for seat in free_seats(table)}
     try:
         token = site().house.share(table_id, code, names, seat_token(table_id))
-    except HouseError as error:
+    except ServiceError as error:
         return _chairs(table_id, request.form, site().refusal(error, table), BAD_FORM)
     return keep_token(see(site().url("table", table_id=table_id)), table_id, token)
 

@@ -19,7 +19,7 @@ from markupsafe import Markup
 from companion.adapters.news import Picture, Region
 from companion.games.kernel import Json, Seat
 from companion.model.exports import exported, written
-from companion.model.history import Stage, ends, folded, turns
+from companion.model.history import ReplayStep, ends, replay_log, turns
 from companion.model.table import Entry, Table, Told
 from companion.web.rendering.renderer import clock
 from companion.web.rendering.texts import Words, line_words
@@ -70,19 +70,19 @@ class Past:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._key = ("", -1)
-        self._stages: tuple[Stage, ...] = ()
+        self._stages: tuple[ReplayStep, ...] = ()
 
-    def stages(self, table: Table, entries: Callable[[], Sequence[Entry]]) -> tuple[Stage, ...]:
+    def stages(self, table: Table, entries: Callable[[], Sequence[Entry]]) -> tuple[ReplayStep, ...]:
         """Return every stage of a table up to its version; a log only grows, so that they never change."""
         with self._lock:
             if self._key != (table.id, table.version):
                 known = [entry for entry in entries() if entry.n <= table.version]
-                self._stages = tuple(folded(table.charter, table.game, known))
+                self._stages = tuple(replay_log(table.charter, table.game, known))
                 self._key = (table.id, table.version)
             return self._stages
 
 
-def _stages(table: Table) -> tuple[Stage, ...]:
+def _stages(table: Table) -> tuple[ReplayStep, ...]:
     past: Past = current_app.extensions.setdefault("past", Past())
     return past.stages(table, lambda: site().house.entries(table.id))
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from flask import Blueprint, Response, request
 
 from companion.adapters.news import HubClosed, Picture, Stream, StreamsFull
-from companion.model.table import HouseError
+from companion.model.table import ServiceError
 from companion.web.server.guard import Refused, client
 from companion.web.site import language, seat_token, site
 from companion.web.view_models.table import table_topic, temple_topics
@@ -71,7 +71,7 @@ def _events(stream: Stream, look: Callable[[], Picture | None], seen: str, mark:
     while not stream.ended:
         try:
             picture = look()
-        except HouseError:
+        except ServiceError:
             picture = None
         if picture is None or (mark and picture.mark != mark):
             yield RELOAD

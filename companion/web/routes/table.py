@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from companion.games import registry
 from companion.games.kernel import CHANCE, Arg, Choice, Json, Move, Refusal, Seat
-from companion.model.table import HouseError, Table
+from companion.model.table import ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.renderer import filled, placer, spelled
 from companion.web.site import (
@@ -112,7 +112,7 @@ def qr(table_id: str) -> Response:
     here = site()
     table = here.house.table(table_id)
     if not here.trusted(table):
-        raise HouseError("not_seated")
+        raise ServiceError("not_seated")
     out = io.BytesIO()
     code = segno.make(f"{here.address}{here.url('invited', code=table.code)}", error="m", micro=False)
     code.save(out, kind="svg", border=3, omitsize=True, dark="#231815", light="#fff", svgclass=None, lineclass=None)
@@ -126,7 +126,7 @@ def made(table_id: str) -> Response:
     """Return the file that an aid has made for its game, to be kept and passed on."""
     table = site().house.table(table_id)
     if not table.game.makes or not table.steps:
-        raise HouseError("nothing_made")
+        raise ServiceError("nothing_made")
     response = make_response(table.game.written(table.state))
     response.mimetype = "application/toml"
     response.headers["Content-Disposition"] = f'attachment; filename="{table.game.makes}.toml"'
@@ -153,7 +153,7 @@ def play(table_id: str) -> Response:
     if typed is not None:  # a number that a person wrote is the move's last argument; an empty field is none
         number = whole_number(typed.strip() or "0", 10**9)
         if number is None:
-            raise HouseError("bad_number")
+            raise ServiceError("bad_number")
         move = Move(move.name, (*move.args, number))
     seat, version, asked = _post()
     return _played(table_id, site().house.play(table_id, seat_token(table_id), seat, move, version, asked))
@@ -211,7 +211,7 @@ def _post() -> tuple[Seat, int, str]:
     asked = request.form.get("request", "")
     version = whole_number(request.form.get("version", ""), 10**9)
     if version is None or not 1 <= len(asked) <= 64 or not asked.isalnum():
-        raise HouseError("bad_move")
+        raise ServiceError("bad_move")
     return request.form.get("seat", "")[:24], version, asked
 
 
@@ -221,7 +221,7 @@ def free(table_id: str) -> Response:
     here = site()
     table = here.house.table(table_id)
     if not here.trusted(table):
-        raise HouseError("not_seated")
+        raise ServiceError("not_seated")
     proof = seat_token(table_id) if here.held(table) else table.code
     here.house.free(table_id, proof, request.form.get("seat", "")[:24])
     return _done(table_id)
@@ -248,9 +248,9 @@ def picks(table_id: str) -> Response:
     seat = request.args.get("seat", "")[:24]
     held = here.held(table)
     if table.phase == "lobby":
-        raise HouseError("not_begun")
+        raise ServiceError("not_begun")
     if not (table.may_bring(held) if seat == CHANCE else seat in held):
-        raise HouseError("not_your_seat", seat=seat)
+        raise ServiceError("not_your_seat", seat=seat)
     picked = _read_move(request.args.get("picked", ""))
     path: tuple[Arg, ...] = (picked.name, *picked.args)
     choices = table.game.choices(table.state, seat, path)
@@ -271,13 +271,13 @@ def picks(table_id: str) -> Response:
 
 
 def _read_move(text: str) -> Move:
-    """Read a move as a field holds it; raises `HouseError` ``bad_move`` where it is none, or has no name."""
+    """Read a move as a field holds it; raises `ServiceError` ``bad_move`` where it is none, or has no name."""
     try:
         move = Move.from_json(json.loads(text))
     except (ValueError, RecursionError):
-        raise HouseError("bad_move") from None
+        raise ServiceError("bad_move") from None
     if not move.name:
-        raise HouseError("bad_move")
+        raise ServiceError("bad_move")
     return move
 
 

@@ -7,7 +7,7 @@ import re
 from flask import Blueprint, Response, jsonify, request
 
 from companion.adapters.news import Picture
-from companion.model.table import HouseError
+from companion.model.table import ServiceError
 from companion.model.temples import Temple
 from companion.web.site import language, scripted, see, site, whole_number
 from templo import contract
@@ -64,7 +64,7 @@ def temple(name: str) -> Response:
 def ask(name: str) -> Response:
     """Ask a temple that no game runs on: anybody on this network may."""
     if game_runs(site().house.temple(name)):
-        return refused(name, HouseError("game_runs"), FORBIDDEN)
+        return refused(name, ServiceError("game_runs"), FORBIDDEN)
     return _asked(name)
 
 
@@ -82,9 +82,9 @@ def ask_at_table(table_id: str) -> Response:
     here = site()
     table = here.house.table(table_id)
     if not table.temple:
-        raise HouseError("no_temple_here")
+        raise ServiceError("no_temple_here")
     if not here.trusted(table):
-        return refused(table.temple, HouseError("game_runs"), FORBIDDEN)
+        return refused(table.temple, ServiceError("game_runs"), FORBIDDEN)
     return _asked(table.temple)
 
 
@@ -92,19 +92,19 @@ def _asked(name: str) -> Response:
     form = request.form
     what, asked = form.get("what", ""), form.get("request", "")
     if what not in _ASKED or not 1 <= len(asked) <= 64 or not asked.isalnum():
-        raise HouseError("bad_move")
+        raise ServiceError("bad_move")
     command, keep = _ASKED[what]
     try:
         god = contract.God(form.get("god", "")) if what in _OF_A_SLOT else None
     except ValueError:
-        raise HouseError("bad_move") from None
+        raise ServiceError("bad_move") from None
     notice = form.get("notice", "") if what == "dismiss" else None
     if notice is not None and not _NOTICE.fullmatch(notice):
-        raise HouseError("bad_move")
+        raise ServiceError("bad_move")
     count = whole_number(form.get("count", "").strip(), 10**6) or 0 if what == "calibrate" else None
     try:
         site().house.ask(name, command, asked, god, count, keep, notice)
-    except HouseError as error:
+    except ServiceError as error:
         return refused(name, error, CONFLICT)
     return done(name)
 
@@ -116,7 +116,7 @@ def done(name: str) -> Response:
     return see(site().url("temple", name=name))
 
 
-def refused(name: str, error: HouseError, status: int) -> Response:
+def refused(name: str, error: ServiceError, status: int) -> Response:
     """Answer that a temple was asked nothing, and why."""
     here = site()
     words = here.refusal(error)

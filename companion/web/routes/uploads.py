@@ -16,7 +16,7 @@ from werkzeug.datastructures import FileStorage
 from companion.games import registry
 from companion.games.kernel import Fault, Game, Option, Value
 from companion.model.lobby import read_text
-from companion.model.table import HouseError, Table
+from companion.model.table import ServiceError, Table
 
 OWN = "@text"
 """What a form says of an option instead of one of its values where the table brings a text of its own."""
@@ -67,7 +67,7 @@ def brought(
 ) -> Brought:
     """Return the texts that a form brings; a new file counts before everything else.
 
-    Raises `HouseError` ``no_file`` where the form wants a text of its own and brings none, ``bad_option`` for what
+    Raises `ServiceError` ``no_file`` where the form wants a text of its own and brings none, ``bad_option`` for what
     is none of the option's values.
     """
     texts: dict[str, str] = {}
@@ -101,15 +101,15 @@ def _data(
         named = (table for table in tables if table.id == chosen.removeprefix(OF_TABLE))
         texts = [text for table in named if (text := _text_of(table, game, option)) is not None]
         if not texts:
-            raise HouseError("no_file", option=option.key)
+            raise ServiceError("no_file", option=option.key)
         return texts[0].encode()
     if not chosen or chosen in map(str, option.values):
         return None
     if chosen != OWN:
-        raise HouseError("bad_option", option=option.key, value=chosen[:32])
+        raise ServiceError("bad_option", option=option.key, value=chosen[:32])
     if kept := form.get(f"text.{option.key}"):
         return kept.encode("utf-8", "surrogatepass")
-    raise HouseError("no_file", option=option.key)
+    raise ServiceError("no_file", option=option.key)
 
 
 def _text_of(table: Table, game: Game[Any], option: Option) -> str | None:

@@ -25,7 +25,7 @@ from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
 from waitress.task import ThreadedTaskDispatcher  # type: ignore[import-untyped]
 
 from companion.web.server.guard import client
-from templo.liveness import SOON_S, Beat, unheard
+from templo.liveness import SOON_S, Beat, no_heartbeat
 
 PAGES = 8
 """Threads beside those that streams may hold."""
@@ -77,8 +77,8 @@ class Server:
         *,
         connections_each: int = CONNECTIONS_EACH,
         proxy: str = "",
-        beat: Beat = unheard,
-        pages_beat: Beat = unheard,
+        beat: Beat = no_heartbeat,
+        pages_beat: Beat = no_heartbeat,
         prove: Callable[[], object] = lambda: None,
     ) -> None:
         """Listen; port 0 takes a free one. Raises `ServeError`.

@@ -44,7 +44,7 @@ class Audience:
     """Whether it may invite and hand seats over: it holds a seat or knows the table's code."""
 
 
-def cut_table(house: House, table_id: str, audience: Audience) -> Cut:
+def table_view_model(house: House, table_id: str, audience: Audience) -> Cut:
     """Cut a table for an audience: the game's own regions, and the shell's log, health, seats and lobby."""
     table = house.table(table_id)
     temple = house.temple(table.temple) if table.temple else None

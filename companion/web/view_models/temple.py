@@ -14,8 +14,8 @@ import msgspec
 
 from companion.adapters.news import Cut
 from companion.games.kernel import Json
-from companion.model.ports import KeptToken
-from companion.model.requests import MOST, USUAL, Errand, Proposal, Selftest
+from companion.model.ports import StoredToken
+from companion.model.requests import MOST, USUAL, Proposal, Selftest, TempleRequest
 from companion.model.table import Table
 from companion.model.temples import BEAM_FAULTS, Temple
 from companion.service.play import House
@@ -90,7 +90,7 @@ class Todo(NamedTuple):
         }
 
 
-def cut_temple(house: House, name: str) -> Cut:
+def temple_view_model(house: House, name: str) -> Cut:
     """Cut a temple's page."""
     temple = house.temple(name)
     serves = next((table for table in house.tables() if table.id == temple.table_id), None)
@@ -243,7 +243,7 @@ def _ask(temple: Temple, serves: Table | None) -> Mapping[str, Json]:
     }
 
 
-def _errand(temple: Temple, errand: Errand) -> dict[str, Json]:
+def _errand(temple: Temple, errand: TempleRequest) -> dict[str, Json]:
     command = errand.command
     what = {None: str(command.name), True: "keep", False: "discard"}[command.keep]
     told: dict[str, Any] = {
@@ -309,7 +309,7 @@ def _widths(temple: Temple, god: contract.God) -> dict[str, Json]:
     }
 
 
-def _real(kept: KeptToken) -> bool:
+def _real(kept: StoredToken) -> bool:
     """Say whether a beam gave this token: a test that no beam saw has no width of its own."""
     return not {contract.Flag.TEST, contract.Flag.SIMULATED} <= kept.token.flags
 
@@ -345,7 +345,7 @@ def _old(house: House, temple: Temple) -> dict[str, Json] | None:
     }
 
 
-def _token(kept: KeptToken) -> dict[str, Json]:
+def _token(kept: StoredToken) -> dict[str, Json]:
     token = kept.token
     return {
         "god": str(token.god),

@@ -14,7 +14,7 @@ import pytest
 
 from companion.adapters.sql_store import SqlStore
 from companion.model.lobby import CODE_LENGTH, CODE_LETTERS
-from companion.model.table import HouseError
+from companion.model.table import ServiceError
 from companion.web.server.guard import Lockout, Refused, client
 from tests.brokers import free_port
 from tests.web.conftest import Browser, WebHome, text_of
@@ -191,7 +191,7 @@ def test_codes_and_tokens_are_compared_in_constant_time(home: WebHome, monkeypat
         return real(one, other)
 
     monkeypatch.setattr("hmac.compare_digest", compare)
-    with pytest.raises(HouseError):
+    with pytest.raises(ServiceError):
         home.house.sit(table.id, "WRONG2", "west", "Ana")
     assert table.code.encode() in compared
     compared.clear()

@@ -1,0 +1,71 @@
+"""The import contracts of `make check` hold: each is broken on purpose, in a copy, and noticed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("templo", "controller", "companion", "hardware")
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Copy what the contracts are about."""
+    folder = tmp_path_factory.mktemp("copy")
+    for package in PACKAGES:
+        shutil.copytree(
+            ROOT / package, folder / package, ignore=lambda _, names: [n for n in names if n == "__pycache__"]
+        )
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    return folder
+
+
+def checked(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run import-linter as `make check` does."""
+    program = Path(sys.executable).with_name("lint-imports")
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    return subprocess.run(
+        [program, "--no-cache"], cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+
+
+def test_the_tree_as_it_is_keeps_every_contract(copy: Path) -> None:
+    done = checked(copy)
+    assert done.returncode == 0, done.stdout
+    assert "0 broken" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("controller/core/counting.py", "import paho.mqtt.client"),
+        ("controller/core/slots.py", "from controller.adapters import gpio"),
+        ("controller/adapters/gpio.py", "from controller.app import daemon"),
+        ("companion/model/table.py", "import sqlalchemy"),
+        ("companion/model/scores.py", "from companion.service import tables"),
+        ("companion/games/mexica/options.py", "import flask"),
+        ("companion/games/mexica/options.py", "from companion.games import siege"),
+        ("templo/contract/__init__.py", "import companion"),
+        ("companion/service/tables.py", "import controller.core.counting"),
+        ("controller/core/stray.py", '"""A module that no contract names."""'),
+    ],
+)
+def test_a_forbidden_import_is_noticed(copy: Path, file: str, line: str) -> None:
+    planted = copy / file
+    before = planted.read_text() if planted.exists() else None
+    planted.write_text(f"{before}\n\n{line}\n" if before is not None else f"{line}\n")
+    try:
+        done = checked(copy)
+    finally:
+        if before is None:
+            planted.unlink()
+        else:
+            planted.write_text(before)
+    assert done.returncode != 0, f"{line!r} in {file} was let through"
+    assert "BROKEN" in done.stdout
