@@ -240,12 +240,12 @@ class Record(FieldType[Any]):
         self._fields = fields_of(cls)
         self.expected = expected
 
-    def read(self, where: str, value: object) -> Any:  # noqa: D102
+    def read(self, where: str, value: object) -> Any:
         if not isinstance(value, dict):
             refuse(where, value, self.expected)
         return self._cls(*(each.type.read(f"{where}.{each.name}", value.get(each.name)) for each in self._fields))
 
-    def write(self, value: Any) -> dict[str, object]:  # noqa: D102
+    def write(self, value: Any) -> dict[str, object]:
         return {each.name: each.type.write(getattr(value, each.name)) for each in self._fields}
 
 
@@ -287,13 +287,12 @@ def _field_type(hint: Any) -> tuple[FieldType[Any] | None, bool]:
 
 def _reader(cls: Any, declared: tuple[Field, ...]) -> Callable[[Mapping[str, object]], Any]:
     plan = tuple((each.name, f"{cls.leaf}.{each.name}", each.type.read, each.default) for each in declared)
-    absent = MISSING
 
     def read(values: Mapping[str, object]) -> Any:
         arguments = []
         for name, where, read_value, default in plan:
             value = values.get(name)
-            arguments.append(read_value(where, value) if value is not None or default is absent else default)
+            arguments.append(read_value(where, value) if value is not None or default is MISSING else default)
         return cls(*arguments)
 
     return read

@@ -105,7 +105,7 @@ class Whole(FieldType[int]):
         self._low = low
         self.expected = f"a whole number from {low} to {MAX_SEQ}"
 
-    def read(self, where: str, value: object) -> int:  # noqa: D102
+    def read(self, where: str, value: object) -> int:
         if type(value) is not int or not self._low <= value <= MAX_SEQ:
             refuse(where, value, self.expected)
         return value
@@ -124,7 +124,7 @@ class Number(FieldType[float]):
         self._high = high
         self.expected = f"a number from 0 to {high:g}"
 
-    def read(self, where: str, value: object) -> float:  # noqa: D102
+    def read(self, where: str, value: object) -> float:
         return float(_number(where, value, self._high, self.expected))
 
 
@@ -133,7 +133,7 @@ class Fact(FieldType[float]):
 
     expected = f"a number from 0 to {MAX_FACT:g}"
 
-    def read(self, where: str, value: object) -> float:  # noqa: D102
+    def read(self, where: str, value: object) -> float:
         return _number(where, value, MAX_FACT, self.expected)
 
 
@@ -142,7 +142,7 @@ class Truth(FieldType[bool]):
 
     expected = "true or false"
 
-    def read(self, where: str, value: object) -> bool:  # noqa: D102
+    def read(self, where: str, value: object) -> bool:
         if type(value) is not bool:
             refuse(where, value, self.expected)
         return value
@@ -155,7 +155,7 @@ class Text(FieldType[str]):
         self._longest = longest
         self.expected = f"1 to {longest} printable characters"
 
-    def read(self, where: str, value: object) -> str:  # noqa: D102
+    def read(self, where: str, value: object) -> str:
         if not isinstance(value, str) or not 0 < len(value) <= self._longest or not value.isprintable():
             refuse(where, value, self.expected)
         return value
@@ -166,7 +166,7 @@ class HexIdText(FieldType[str]):
 
     expected = "32 hexadecimal digits"
 
-    def read(self, where: str, value: object) -> str:  # noqa: D102
+    def read(self, where: str, value: object) -> str:
         if not isinstance(value, str) or not _HEX_ID.fullmatch(value):
             refuse(where, value, self.expected)
         return value
@@ -177,7 +177,7 @@ class CodeText(FieldType[str]):
 
     expected = "lower-case letters, digits and underscores"
 
-    def read(self, where: str, value: object) -> str:  # noqa: D102
+    def read(self, where: str, value: object) -> str:
         if not isinstance(value, str) or not _CODE.fullmatch(value):
             refuse(where, value, self.expected)
         return value
@@ -188,7 +188,7 @@ class Time(FieldType[datetime]):
 
     expected = "a time in UTC such as 2026-11-21T18:42:07.123Z"
 
-    def read(self, where: str, value: object) -> datetime:  # noqa: D102
+    def read(self, where: str, value: object) -> datetime:
         if isinstance(value, str):
             try:
                 return parse_utc(value)
@@ -196,7 +196,7 @@ class Time(FieldType[datetime]):
                 pass
         refuse(where, value, self.expected)
 
-    def write(self, value: datetime) -> str:  # noqa: D102
+    def write(self, value: datetime) -> str:
         return format_utc(value)
 
 
@@ -207,7 +207,7 @@ class Member(FieldType[_E]):
         self._members: Mapping[str, _E] = {each.value: each for each in kind}
         self.expected = " or ".join(kind)
 
-    def read(self, where: str, value: object) -> _E:  # noqa: D102
+    def read(self, where: str, value: object) -> _E:
         if isinstance(value, str) and (member := self._members.get(value)) is not None:
             return member
         refuse(where, value, self.expected)
@@ -218,7 +218,7 @@ class Flags(FieldType[frozenset[str]]):
 
     expected = f"a list of at most {MOST_FLAGS} flags"
 
-    def read(self, where: str, value: object) -> frozenset[str]:  # noqa: D102
+    def read(self, where: str, value: object) -> frozenset[str]:
         if not isinstance(value, list) or len(value) > MOST_FLAGS:
             refuse(where, value, self.expected)
         for item in value:
@@ -226,7 +226,7 @@ class Flags(FieldType[frozenset[str]]):
                 refuse(where, item, "a flag of lower-case letters and underscores")
         return frozenset(value)
 
-    def write(self, value: frozenset[str]) -> list[str]:  # noqa: D102
+    def write(self, value: frozenset[str]) -> list[str]:
         return sorted(value)
 
 
@@ -235,12 +235,12 @@ class AnyObject(FieldType[Mapping[str, object]]):
 
     expected = "a JSON object"
 
-    def read(self, where: str, value: object) -> dict[str, object]:  # noqa: D102
+    def read(self, where: str, value: object) -> dict[str, object]:
         if not isinstance(value, dict):
             refuse(where, value, self.expected)
         return value
 
-    def write(self, value: Mapping[str, object]) -> dict[str, object]:  # noqa: D102
+    def write(self, value: Mapping[str, object]) -> dict[str, object]:
         return dict(value)
 
 
@@ -252,7 +252,7 @@ class Limits(FieldType[Mapping[str, float | None]]):
 
     expected = f"a JSON object with at most {MOST_FACTS} limits, each a number or null"
 
-    def read(self, where: str, value: object) -> dict[str, float | None]:  # noqa: D102
+    def read(self, where: str, value: object) -> dict[str, float | None]:
         entries = OBJECT.read(where, value)
         if len(entries) > MOST_FACTS:
             refuse(where, entries, f"at most {MOST_FACTS} limits")
@@ -261,7 +261,7 @@ class Limits(FieldType[Mapping[str, float | None]]):
             for key, entry in entries.items()
         }
 
-    def write(self, value: Mapping[str, float | None]) -> dict[str, float | None]:  # noqa: D102
+    def write(self, value: Mapping[str, float | None]) -> dict[str, float | None]:
         return dict(value)
 
 
@@ -272,13 +272,13 @@ class ByGod(FieldType[Mapping[God, _T]]):
         self._each = each
         self.expected = f"for each god: {each.expected}"
 
-    def read(self, where: str, value: object) -> dict[God, _T]:  # noqa: D102
+    def read(self, where: str, value: object) -> dict[God, _T]:
         entries = OBJECT.read(where, value)
         if missing := [god for god in God if god not in entries]:
             refuse(where, entries, f"an entry for {missing[0]}")
         return {god: self._each.read(f"{where}.{god}", entries[god]) for god in God}
 
-    def write(self, value: Mapping[God, _T]) -> dict[God, object]:  # noqa: D102
+    def write(self, value: Mapping[God, _T]) -> dict[God, object]:
         writer = self._each.writer
         return dict(value) if writer is None else {god: writer(value[god]) for god in God}
 
@@ -292,7 +292,7 @@ class ListOf(FieldType[tuple[_T, ...]]):
         self._few = f"a list of at most {most} {plural}"
         self.expected = f"{self._few}, each {each.expected}"
 
-    def read(self, where: str, value: object) -> tuple[_T, ...]:  # noqa: D102
+    def read(self, where: str, value: object) -> tuple[_T, ...]:
         return tuple(self._items(where, value))
 
     def _items(self, where: str, value: object) -> Iterator[_T]:
@@ -301,5 +301,5 @@ class ListOf(FieldType[tuple[_T, ...]]):
         for item in value:
             yield self._each.read(where, item)
 
-    def write(self, value: tuple[_T, ...]) -> list[object]:  # noqa: D102
+    def write(self, value: tuple[_T, ...]) -> list[object]:
         return [self._each.write(item) for item in value]

@@ -149,13 +149,13 @@ class FindingType(FieldType[Finding]):
 
     expected = f"a JSON object with a code and less than {MOST_FACTS} facts"
 
-    def read(self, where: str, value: object) -> Finding:  # noqa: D102
+    def read(self, where: str, value: object) -> Finding:
         if not isinstance(value, dict) or len(value) > MOST_FACTS:
             refuse(where, value, self.expected)
         facts = {CODE.read(where, key): FACT.read(f"{where}.{key}", value[key]) for key in value if key != "code"}
         return Finding(CODE.read(f"{where}.code", value.get("code")), facts)
 
-    def write(self, value: Finding) -> dict[str, object]:  # noqa: D102
+    def write(self, value: Finding) -> dict[str, object]:
         return {"code": value.code, **value.facts}
 
 
