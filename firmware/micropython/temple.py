@@ -102,7 +102,7 @@ class Temple:
         for happened in self._link.turn(now_ms, will):
             if happened == "up":
                 self._told_status = self._told_noise = self._told_count = None
-                self._noise_ms = 0
+                self._noise_ms = self._count_ms = 0
                 self._bulletin.connected()
                 if self._announced is not None:
                     topic, payload = self._announced()
@@ -300,6 +300,8 @@ class Temple:
         if status != self._told_status and self._say("status", status, True):
             self._told_status, self._garbled, self._said_ms = status, False, now_ms
         if self.ledger is not None:
+            if self._told_count is None:  # who meets this ledger for the first time has to know how much of it is old
+                self._tell_count(now_ms)
             self._tell_tokens(now_ms)
             self._tell_count(now_ms)
         noise = wire.noise(

@@ -260,7 +260,7 @@ def test_a_clock_that_has_run_for_hours_counts_on(tmp_path: Path) -> None:
 
 
 def test_the_pins_are_those_of_the_table() -> None:
-    pins = tomllib.loads((ROOT / "controller" / "pins.toml").read_text())["uno"]
+    pins = tomllib.loads((ROOT / "controller" / "app" / "pins.toml").read_text())["uno"]
     header = (ARDUINO / "pins.h").read_text()
     found = {name: int(number) for name, number in re.findall(r"#define (\w+)_PIN (\d+)", header)}
     assert found == {"HUITZ": pins["huitzilopochtli"], "TLALOC": pins["tlaloc"]}

@@ -14,7 +14,7 @@ from typing import Any
 
 from hardware.wiring.boards import Board
 
-PINS = Path(__file__).resolve().parents[2] / "controller" / "pins.toml"
+PINS = Path(__file__).resolve().parents[2] / "controller" / "app" / "pins.toml"
 GODS = ("huitzilopochtli", "tlaloc")
 NAMES = {"huitzilopochtli": "Huitzilopochtli", "tlaloc": "Tlaloc"}
 HALVES = ("emitter", "receiver")

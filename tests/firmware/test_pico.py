@@ -204,7 +204,7 @@ def test_a_beam_that_is_dark_at_the_start_makes_no_token() -> None:
 
 
 def test_the_pins_are_the_table_s() -> None:
-    pins = tomllib.loads((ROOT / "controller" / "pins.toml").read_text())["pico"]
+    pins = tomllib.loads((ROOT / "controller" / "app" / "pins.toml").read_text())["pico"]
     settings = module("settings")
     assert {god: settings.DEFAULTS[god] for god in God} == {god: pins[god] for god in God}
 
