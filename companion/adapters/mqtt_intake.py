@@ -46,8 +46,9 @@ ACK_EVERY = 60.0
 TIME_EVERY = 0.5
 """Seconds between two looks at what time alone has changed."""
 
-_RETAINED = (contract.Status.leaf, contract.Count.leaf, contract.Noise.leaf, contract.Findings.leaf)
-_TOPICS = [(f"{contract.ROOT}/+/{leaf}", 1) for leaf in (*_RETAINED, contract.Token.leaf, contract.Reply.leaf)]
+_HEARD = [each for each in contract.CONTRACT.read_by(contract.Role.COMPANION) if each.place is contract.Place.TEMPLE]
+_RETAINED = {each.leaf for each in _HEARD if each.retained}
+_TOPICS = [(f"{each.place}/+/{each.leaf}", each.qos) for each in _HEARD]
 _UNSUPPORTED_VERSION = "Unsupported protocol version"
 
 
@@ -279,7 +280,7 @@ class Intake:
                     log.error("cannot read what counts at a table, trying again: %s", error.facts["reason"])
                     return
                 self._scored[temple.name] = known
-                self._publish(temple.name, score, retain=True)
+                self._publish(temple.name, score)
 
     def _tell_changes(self) -> None:
         """Let whoever listens know which tables moved on; what they hold is asked for where tables are shown."""
@@ -336,13 +337,12 @@ class Intake:
         if mark.seq:
             self._publish(temple, contract.Ack(source, mark.seq, mark.token or None, self._clock()))
 
-    def _publish(
-        self, temple: str, message: contract.Ack | contract.Command | contract.Score, retain: bool = False
-    ) -> None:
-        self._send(contract.topic(temple, message.leaf), message, retain)
+    def _publish(self, temple: str, message: contract.Ack | contract.Command | contract.Score) -> None:
+        self._send(contract.topic(temple, message.leaf), message)
 
-    def _send(self, topic: str, message: contract.Message, retain: bool = False) -> None:
-        info = self._client.publish(topic, contract.encode(message), qos=1, retain=retain)
+    def _send(self, topic: str, message: contract.Message) -> None:
+        declared = contract.declaration_of(type(message))
+        info = self._client.publish(topic, contract.encode(message), declared.qos, declared.retained)
         if info.rc == MQTTErrorCode.MQTT_ERR_SUCCESS:
             if not self._leaving:
                 self._taken_s = time.monotonic()

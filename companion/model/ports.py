@@ -166,7 +166,7 @@ class Store(Protocol):
     def transaction(self) -> AbstractContextManager[Transaction]:
         """Begin a change; leaving the block commits it, an exception rolls it back.
 
-        Raises `HouseError` ``store_failing`` where the change could not be made durable.
+        Raises `ServiceError` ``store_failing`` where the change could not be made durable.
         """
         ...
 

@@ -9,10 +9,23 @@ from __future__ import annotations
 import json
 
 from controller.core.publisher import Identity
-from templo.contract import Beam, CommandName, Count, God, Noise, Score, State, Status, topic
-
-PREFIX = "homeassistant"
-"""Where Home Assistant looks, unless it was told otherwise."""
+from templo.contract import (
+    VERSION,
+    Beam,
+    Command,
+    CommandName,
+    Count,
+    God,
+    Message,
+    Noise,
+    Score,
+    State,
+    Status,
+    declaration_of,
+    discovery_topic,
+    json_path,
+    topic,
+)
 
 PRESSED_S = 30
 """How long the press of a button is good for; a temple that comes back later does not act on it."""
@@ -38,13 +51,13 @@ def announcement(identity: Identity) -> tuple[str, bytes]:
         "availability": [
             {
                 "topic": topic(temple, Status.leaf),
-                "value_template": f"{{{{ 'online' if value_json.state in {_listed(_ALIVE)} else 'offline' }}}}",
+                "value_template": _choice(json_path(Status, "state"), _ALIVE, "online", "offline"),
             }
         ],
-        "qos": 1,
+        "qos": declaration_of(Status).qos,
         "components": {key: {"unique_id": f"templo-{temple}-{key}", **each} for key, each in _parts(temple).items()},
     }
-    return f"{PREFIX}/device/{temple}/config", json.dumps(payload, separators=(",", ":")).encode()
+    return discovery_topic(temple), json.dumps(payload, separators=(",", ":")).encode()
 
 
 def _parts(temple: str) -> dict[str, dict[str, object]]:
@@ -52,16 +65,20 @@ def _parts(temple: str) -> dict[str, dict[str, object]]:
     for god, name in NAMES.items():
         parts[f"total_{god}"] = _number(
             f"{name}, of all time",
-            topic(temple, Count.leaf),
-            f"totals.{god}",
+            temple,
+            Count,
+            "totals",
+            god,
             state_class="total_increasing",
             unit_of_measurement="tokens",
             icon="mdi:counter",
         )
         parts[f"score_{god}"] = _number(
             f"{name}, this game",
-            topic(temple, Score.leaf),
-            f"totals.{god}",
+            temple,
+            Score,
+            "totals",
+            god,
             state_class="measurement",  # a correction may lower it, and no home should take that for a new game
             unit_of_measurement="tokens",
             icon="mdi:stairs-up",
@@ -71,13 +88,15 @@ def _parts(temple: str) -> dict[str, dict[str, object]]:
             "name": f"{name}'s beam",
             "device_class": "problem",
             "state_topic": topic(temple, Status.leaf),
-            "value_template": f"{{{{ 'ON' if value_json.beams.{god} in {_listed(_FAULTS)} else 'OFF' }}}}",
+            "value_template": _choice(json_path(Status, "beams", god), _FAULTS, "ON", "OFF"),
         }
         for key, words in (("glitches", "glitches"), ("missed_edges", "missed edges")):
             parts[f"{key}_{god}"] = _number(
                 f"{name}'s {words}",
-                topic(temple, Noise.leaf),
-                f"{key}.{god}",
+                temple,
+                Noise,
+                key,
+                god,
                 state_class="total_increasing",
                 unit_of_measurement=words,
                 entity_category="diagnostic",
@@ -89,13 +108,15 @@ def _parts(temple: str) -> dict[str, dict[str, object]]:
     return parts
 
 
-def _number(name: str, state_topic: str, path: str, **more: object) -> dict[str, object]:
-    """Return a sensor that shows one number of a message."""
+def _number(
+    name: str, temple: str, message: type[Message], field: str, god: God, **more: object
+) -> dict[str, object]:
+    """Return a sensor that shows one god's number of a message."""
     return {
         "platform": "sensor",
         "name": name,
-        "state_topic": state_topic,
-        "value_template": f"{{{{ value_json.{path} }}}}",
+        "state_topic": topic(temple, message.leaf),
+        "value_template": f"{{{{ value_json.{json_path(message, field, god)} }}}}",
         **more,
     }
 
@@ -104,22 +125,23 @@ def _button(name: str, temple: str, command: CommandName, god: God | None, **mor
     """Return a button whose press is a command of the wire contract: with an id of its own, and soon expired."""
     # 32 decimal digits are 32 hexadecimal ones too, and no two presses come in one microsecond.
     fields = [
-        '"v":1',
-        """"id":"{{ '%032d' | format((utcnow().timestamp() * 1000000) | int) }}\"""",
-        f'"name":"{command}"',
-        f""""expires":"{{{{ (utcnow() + timedelta(seconds={PRESSED_S})).strftime('%Y-%m-%dT%H:%M:%SZ') }}}}\"""",
+        ("id", "{{ '%032d' | format((utcnow().timestamp() * 1000000) | int) }}"),
+        ("name", command),
+        ("expires", f"{{{{ (utcnow() + timedelta(seconds={PRESSED_S})).strftime('%Y-%m-%dT%H:%M:%SZ') }}}}"),
+        *([] if god is None else [("god", god)]),
     ]
-    if god is not None:
-        fields.append(f'"god":"{god}"')
+    template = ",".join([f'"v":{VERSION}', *(f'"{json_path(Command, name)}":"{value}"' for name, value in fields)])
     return {
         "platform": "button",
         "name": name,
-        "command_topic": topic(temple, "command"),
-        "command_template": "{" + ",".join(fields) + "}",
+        "command_topic": topic(temple, Command.leaf),
+        "command_template": f"{{{template}}}",
         "entity_category": "diagnostic",
         **more,
     }
 
 
-def _listed(values: tuple[State, ...] | tuple[Beam, ...]) -> str:
-    return "[" + ", ".join(f"'{value}'" for value in values) + "]"
+def _choice(path: str, values: tuple[State, ...] | tuple[Beam, ...], among: str, otherwise: str) -> str:
+    """Return a template that says whether a status's value is among some values."""
+    listed = ", ".join(f"'{value}'" for value in values)
+    return f"{{{{ '{among}' if value_json.{path} in [{listed}] else '{otherwise}' }}}}"

@@ -39,7 +39,8 @@ _BRIEF_S = 20.0
 
 _CONNECT_S = 5.0
 _FAREWELL_S = 2.0
-_HEARD = (contract.Ack.leaf, contract.Command.leaf, contract.Status.leaf)
+_HEARD = contract.CONTRACT.read_by(contract.Role.TEMPLE)
+_WILL = contract.declaration_of(contract.Status)
 _UNSUPPORTED = "Unsupported protocol version"
 
 log = logging.getLogger(__name__)
@@ -126,18 +127,21 @@ class Link:
         """Say whether the thread that keeps the connection up lives."""
         return self._thread.is_alive()
 
-    def publish(self, message: contract.Message, *, retain: bool = False) -> bool:
-        """Hand a message to the connection at QoS 1; False if there is none. Safe from any thread."""
+    def publish(self, message: contract.Message) -> bool:
+        """Hand a message to the connection as it is declared; False if there is none. Safe from any thread."""
         client = self._client
         if client is None or not self._up:
             return False
-        info = client.publish(
-            contract.topic(self._temple, message.leaf), contract.encode(message), qos=1, retain=retain
-        )
+        info = self._published(client, message)
         if info.rc != MQTTErrorCode.MQTT_ERR_SUCCESS:
             return False
         self._note(info)
         return True
+
+    def _published(self, client: paho.Client, message: contract.Message) -> paho.MQTTMessageInfo:
+        declared = contract.declaration_of(type(message))
+        topic = contract.topic(self._temple, message.leaf)
+        return client.publish(topic, contract.encode(message), declared.qos, declared.retained)
 
     def congested(self) -> bool:
         """Say whether something published is still waiting for the broker's word that it has it."""
@@ -170,9 +174,7 @@ class Link:
         self._stopping = True
         client = self._client
         if client is not None and self._up:
-            info = client.publish(
-                contract.topic(self._temple, farewell.leaf), contract.encode(farewell), qos=1, retain=True
-            )
+            info = self._published(client, farewell)
             try:
                 info.wait_for_publish(_FAREWELL_S)
             except (RuntimeError, ValueError) as error:
@@ -287,7 +289,7 @@ class Link:
         client.connect_timeout = _CONNECT_S
         if self._settings.user is not None or self._settings.password is not None:
             client.username_pw_set(self._settings.user or "", self._settings.password)
-        client.will_set(contract.topic(self._temple, contract.Status.leaf), self._will, qos=1, retain=True)
+        client.will_set(contract.topic(self._temple, _WILL.leaf), self._will, _WILL.qos, _WILL.retained)
         client.on_socket_open = _no_delay
         client.on_connect = lambda client, _data, _flags, reason, _props: self._on_connect(client, reason, visit)
         client.on_disconnect = lambda _client, _data, _flags, reason, _props: self._on_disconnect(reason, visit)
@@ -311,7 +313,7 @@ class Link:
                 self._complain(f"the broker at {self.address} refuses this temple: {reason}")
             visit.over.set()
         else:
-            client.subscribe([(contract.topic(self._temple, leaf), 1) for leaf in _HEARD])
+            client.subscribe([(contract.topic(self._temple, each.leaf), each.qos) for each in _HEARD])
             self._complaint = ""
             visit.greeted_s = time.monotonic()
             self._up = True
@@ -329,9 +331,9 @@ class Link:
 
     def _on_subscribe(self, reasons: list[ReasonCode], visit: _Visit) -> None:
         visit.subscribed = True
-        for leaf, reason in zip(_HEARD, reasons, strict=False):
+        for each, reason in zip(_HEARD, reasons, strict=False):
             if reason.is_failure:
-                log.error("the broker refuses to tell this temple its %ss: %s", leaf, reason)
+                log.error("the broker refuses to tell this temple its %ss: %s", each.leaf, reason)
 
     def _on_publish(self, reason: ReasonCode) -> None:
         if reason.is_failure:

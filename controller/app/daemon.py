@@ -347,7 +347,7 @@ class _Daemon:
 
     def _give_up(self, dead: str) -> int:
         log.critical("the thread of the %s is dead; ending, to be started anew", dead)
-        self._link.publish(self._identity.gone(State.ALERT, self._pipeline.source, Trouble.DEAF), retain=True)
+        self._link.publish(self._identity.gone(State.ALERT, self._pipeline.source, Trouble.DEAF))
         until = time.monotonic() + 1
         while self._link.congested() and time.monotonic() < until:
             time.sleep(0.02)

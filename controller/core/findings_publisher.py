@@ -27,7 +27,7 @@ _Gist: TypeAlias = tuple[object, ...]
 
 
 class FindingsPublisher:
-    """Publishes findings through an outlet, retained."""
+    """Publishes findings through an outlet."""
 
     def __init__(self, outlet: MessageSink) -> None:
         """Begin disconnected."""
@@ -78,7 +78,7 @@ class FindingsPublisher:
         return self._due_ns if self._up else None
 
     def _publish(self, findings: contract.Findings, now_ns: int) -> None:
-        if self._outlet.publish(findings, retain=True):
+        if self._outlet.publish(findings):
             self._told, self._told_ns = findings, now_ns
 
 

@@ -101,8 +101,8 @@ class UnnumberedToken:
 class MessageSink(Protocol):
     """Where messages go: the link."""
 
-    def publish(self, message: contract.Message, *, retain: bool = False) -> bool:
-        """Hand over a message; False if there is no connection."""
+    def publish(self, message: contract.Message) -> bool:
+        """Hand over a message, to be retained or not as it is declared; False if there is no connection."""
 
     def congested(self) -> bool:
         """Say whether the broker has yet to take something."""

@@ -140,17 +140,12 @@ class Publisher:
 
     def publish_status(self, status: contract.Status) -> None:
         """Publish a status that is not the one last published."""
-        if status != self._status and self._outlet.publish(status, retain=True):
+        if status != self._status and self._outlet.publish(status):
             self._status = status
 
     def publish_noise(self, noise: contract.Noise, now_ns: int) -> None:
         """Publish what the beams heard beside tokens, where it is news and the last time is a while ago."""
-        if (
-            self._up
-            and noise != self._noise
-            and now_ns >= self._noise_ns
-            and self._outlet.publish(noise, retain=True)
-        ):
+        if self._up and noise != self._noise and now_ns >= self._noise_ns and self._outlet.publish(noise):
             self._noise = noise
             self._noise_ns = now_ns + NOISE_NS
 
@@ -195,6 +190,6 @@ class Publisher:
         if self._counted is not None and self._outlet.congested():
             return
         totals = {god: self.totals[god] - self._before[god] for god in God}
-        if self._outlet.publish(contract.Count(ledger.source, self.last_seq, totals), retain=True):
+        if self._outlet.publish(contract.Count(ledger.source, self.last_seq, totals)):
             self._counted = self.last_seq
             self._stale = False

@@ -86,7 +86,7 @@ class _Companion:
         self.kept: dict[int, str] = {}
         self.acks: list[contract.Ack] = []
 
-    def publish(self, message: contract.Message, *, retain: bool = False) -> bool:
+    def publish(self, message: contract.Message) -> bool:
         if self.up and isinstance(message, contract.Token):
             self.kept.setdefault(message.seq, message.token)
             self.acks.append(contract.Ack(message.source, message.seq))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
 import stat
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -20,6 +22,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from controller.app import settings as controller_settings
 from tests.appliance.installation import TEMPLE, Installation
 from tests.brokers import HOST, Broker, mosquitto
+from tests.controller.program import ROOT
 
 ORACLE = "oracle"
 STRANGER = "other"
@@ -284,6 +287,22 @@ def test_the_broker_s_file_holds_no_password_and_no_two_are_the_same(installatio
     assert all(len(each) == 32 for each in plain)
     assert not any(each in hashes for each in plain)
     assert re.fullmatch(r"(?:[a-z-]+:\$7\$\d+\$\S+\n)+", hashes)
+
+
+def test_root_s_own_python_runs_it_anywhere_and_leaves_nothing_beside_the_program(tmp_path: Path) -> None:
+    """Nothing is installed for that interpreter: the rules come from the program's own folder."""
+    program = tmp_path / "templo-mayor"
+    for name in ("systemd", "templo"):
+        shutil.copytree(ROOT / name, program / name, ignore=shutil.ignore_patterns("__pycache__"))
+    before = sorted(program.rglob("*"))
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(program / "systemd" / "broker-access"),
+         "--broker", str(tmp_path / "broker"), "--access", str(tmp_path / "access"), "--owner", "root"],
+        cwd="/", capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "user companion\ntopic read templo/+/status\n" in (tmp_path / "broker" / "acl").read_text()
+    assert sorted(program.rglob("*")) == before
 
 
 def test_run_again_it_keeps_the_passwords_and_takes_a_new_temple_in(tmp_path: Path) -> None:

@@ -1,0 +1,98 @@
+"""The words of the contract: every value that a field may take from a fixed list."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class God(StrEnum):
+    """The two slots at the top of the temple."""
+
+    HUITZILOPOCHTLI = "huitzilopochtli"
+    TLALOC = "tlaloc"
+
+
+class State(StrEnum):
+    """How a temple is, as its retained status says it."""
+
+    READY = "ready"
+    ALERT = "alert"
+    STOPPED = "stopped"
+    LOST = "lost"
+
+
+class Kind(StrEnum):
+    """What a temple runs on."""
+
+    PI = "pi"
+    PICO = "pico"
+    ARDUINO = "arduino"
+    SIMULATOR = "simulator"
+
+
+class Timing(StrEnum):
+    """Where the time stamps of edges come from: the kernel, a callback's own clock, or a script."""
+
+    KERNEL = "kernel"
+    CALLBACK = "callback"
+    SIMULATED = "simulated"
+
+
+class Beam(StrEnum):
+    """What is known of one slot's beam."""
+
+    UNPROVED = "unproved"
+    """Clear by its level, but no edge was heard from it since the daemon started."""
+    CLEAR = "clear"
+    JAMMED = "jammed"
+    """Dark for longer than any token: something is stuck in the chute."""
+    DARK = "dark"
+    """Dark from the start: unplugged, blocked or wired the other way round."""
+    FLICKER = "flicker"
+    """Far more edges than tokens could make: sunlight, a loose plug, a weak supply."""
+    UNKNOWN = "unknown"
+    """The daemon is not there to say."""
+
+
+class Trouble(StrEnum):
+    """What keeps a temple from recording tokens, when its beams are not the reason."""
+
+    LEDGER_FULL = "ledger_full"
+    LEDGER_READ_ONLY = "ledger_read_only"
+    LEDGER_FAILING = "ledger_failing"
+    LEDGER_RESTORED = "ledger_restored"
+    """The ledger came from a backup, by a temple of an earlier release; today's say it in a `Notice`."""
+    NAME_TAKEN = "name_taken"
+    """Another temple speaks under this name at the same broker."""
+    DEAF = "deaf"
+    """The sensors' thread or the record's thread has died."""
+
+
+class Flag(StrEnum):
+    """What is unusual about a token."""
+
+    JAM = "jam"
+    OVERLAP = "overlap"
+    MISSED_EDGE = "missed_edge"
+    TEST = "test"
+    SIMULATED = "simulated"
+
+
+class Emitters(StrEnum):
+    """Whether a temple can prove its beams by itself."""
+
+    SWITCHED = "switched"
+    """They hang on a pin: switched off and on, they prove the whole path."""
+    FIXED = "fixed"
+    """They shine always: nothing but a broken beam proves that its receiver is there."""
+
+
+class CommandName(StrEnum):
+    """What a companion may ask of a temple."""
+
+    IDENTIFY = "identify"
+    SELFTEST = "selftest"
+    CALIBRATE = "calibrate"
+    RESEND = "resend"
+    DROP = "drop"
+    DISMISS = "dismiss"
