@@ -334,8 +334,7 @@ class Intake:
 
     def _acknowledge(self, temple: str, source: str) -> None:
         mark = self._house.mark(source)
-        if mark.seq:
-            self._publish(temple, contract.Ack(source, mark.seq, mark.token or None, self._clock()))
+        self._publish(temple, contract.Ack(source, mark.seq, mark.token or None, self._clock()))
 
     def _publish(self, temple: str, message: contract.Ack | contract.Command | contract.Score) -> None:
         self._send(contract.topic(temple, message.leaf), message)

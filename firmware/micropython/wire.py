@@ -114,7 +114,7 @@ def read(leaf, payload):
             raise WireError("ack.token: 32 hexadecimal digits expected")
         return {
             "source": value["source"],
-            "seq": _whole(value, "seq"),
+            "seq": _whole(value, "seq", 0),
             "token": token,
             "at": None if at is None else parse_utc(at),
         }
@@ -222,10 +222,10 @@ def _utf8(payload):
     return text
 
 
-def _whole(value, name):
+def _whole(value, name, least=1):
     number = value.get(name)
-    if type(number) is not int or not 1 <= number <= MAX_SEQ:
-        raise WireError("%s: a whole number from 1 expected" % name)
+    if type(number) is not int or not least <= number <= MAX_SEQ:
+        raise WireError("%s: a whole number from %d expected" % (name, least))
     return number
 
 

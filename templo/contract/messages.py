@@ -204,7 +204,7 @@ class Score:
 @message(about="everything up to this number is stored", sent_by=(Role.COMPANION,), read_by=(Role.TEMPLE,))
 @dataclass(frozen=True, slots=True)
 class Ack:
-    """Everything of `source` up to and including `seq` is stored.
+    """Everything of `source` up to and including `seq` is stored; at 0 nothing is yet.
 
     `token` is the id of the token stored as `seq`: a ledger that has another there was restored from a backup. `at`
     is the companion's time, by which a temple without a time server judges the age of commands.
@@ -212,7 +212,7 @@ class Ack:
 
     leaf: ClassVar[str] = "ack"
     source: HexId
-    seq: Seq
+    seq: Total
     token: Omitted[HexId] = None
     at: Omitted[datetime] = None
 
