@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 HOST = "127.0.0.1"
-_READY_S = 60.0
+_READY_S = 180.0
 
 
 class Broker:

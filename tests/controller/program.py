@@ -94,7 +94,7 @@ class Temple:
     def stop(self) -> int:
         """End it as systemd does and return its exit code."""
         self._process.send_signal(signal.SIGTERM)
-        code = self._process.wait(60)
+        code = self._process.wait(180)
         self._hang_up()
         return code
 
@@ -170,7 +170,7 @@ class Companion:
     def replies(self) -> list[contract.Reply]:
         return [message for message in list(self.heard) if isinstance(message, contract.Reply)]
 
-    def until(self, happened: Callable[[], Any], timeout_s: float = 60) -> Any:
+    def until(self, happened: Callable[[], Any], timeout_s: float = 180) -> Any:
         """Wait until something holds of what was heard."""
         until = time.monotonic() + timeout_s
         with self._news:
@@ -206,7 +206,7 @@ class Companion:
                 self.say(contract.Ack(token.source, seq))
 
 
-def eventually(happened: Callable[[], Any], timeout_s: float = 60) -> Any:
+def eventually(happened: Callable[[], Any], timeout_s: float = 180) -> Any:
     """Wait until something that nobody announces is true."""
     until = time.monotonic() + timeout_s
     while not (value := happened()):

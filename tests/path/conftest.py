@@ -19,7 +19,7 @@ from controller.adapters.control_socket import ControlError, ask
 from tests.brokers import HOST, Broker, free_port
 
 ROOT = Path(__file__).parents[2]
-READY_S = 60.0
+READY_S = 180.0
 
 
 def eventually(true: Callable[[], Any], seconds: float = 90.0, what: str = "it") -> None:
@@ -85,7 +85,7 @@ class Program:
         """End it as its supervisor does; returns its exit code."""
         assert self.process is not None
         self.process.terminate()
-        return self.process.wait(timeout=60)
+        return self.process.wait(timeout=180)
 
 
 class Way:
