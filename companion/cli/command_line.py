@@ -228,12 +228,12 @@ def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Pat
         hub.close()
         server.stop()
 
-    def mourn(last: threading.ExceptHookArgs) -> None:
+    def on_thread_exception(last: threading.ExceptHookArgs) -> None:
         died.append(last.thread.name if last.thread else "unknown")
         logging.critical("the thread %s died; ending, to be started anew", died[-1], exc_info=last.exc_value)
         stop(0, None)
 
-    threading.excepthook = mourn
+    threading.excepthook = on_thread_exception
     with suppress(OSError, ValueError):  # stderr may be no file
         faulthandler.enable()  # so that a watchdog's SIGABRT leaves in the log where every thread stood
     signal.signal(signal.SIGTERM, stop)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from companion.games.kit import Game, Refusal, Seat
-from companion.model.table import Charter, Entry, Table, Told
+from companion.model.table import Charter, Entry, LoggedEntry, Table
 
 
 class BrokenLog(ValueError):
@@ -49,7 +49,7 @@ class Turn:
     n: int
     seat: Seat
     began: datetime
-    told: tuple[Told, ...]
+    told: tuple[LoggedEntry, ...]
     last: int
 
 
@@ -57,7 +57,7 @@ def turns(stages: Iterable[ReplayStep]) -> Iterator[Turn]:
     """Yield a log turn by turn, lines that add up told as one; an entry belongs to the turn that it found running."""
     running: tuple[int, Seat] | None = None
     began = last = None
-    told: list[Told] = []
+    told: list[LoggedEntry] = []
     for entry, before, after in stages:
         now = _turn(before)
         if running is not None and began is not None and last is not None and now != running:
@@ -85,7 +85,7 @@ def _turn(table: Table) -> tuple[int, Seat]:
     return (0, "") if table.phase == "lobby" else (table.game.turn(table.state), table.on_turn or "")
 
 
-def _tell(told: list[Told], next_: Told) -> None:
+def _tell(told: list[LoggedEntry], next_: LoggedEntry) -> None:
     before = told[-1] if told else None
     if (
         before

@@ -98,7 +98,7 @@ class Chair:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LoggedEntry:
     """What one entry of the log did, in the lines that every seat may read, and by whose hand."""
 
     n: int
@@ -156,7 +156,7 @@ class Table:
     """The options that the house changed since the table was opened."""
     steps: tuple[Step, ...] = ()
     """The moves that may still be taken back, after the one below them that no longer can."""
-    told: tuple[Told, ...] = ()
+    told: tuple[LoggedEntry, ...] = ()
     requests: frozenset[str] = frozenset()
 
     @classmethod
@@ -223,9 +223,9 @@ class Table:
                 return chair
         raise ServiceError("unknown_seat", seat=seat[:24])
 
-    def log(self, limit: int = 50) -> tuple[Told, ...]:
+    def log(self, limit: int = 50) -> tuple[LoggedEntry, ...]:
         """Return what happened, newest first, lines that add up told as one under the time of the last."""
-        log: list[Told] = []
+        log: list[LoggedEntry] = []
         for told in reversed(self.told):
             later = log[-1] if log else None
             if (
@@ -400,7 +400,7 @@ class Table:
         return tuple(replace(each, **changes) if each is chair else each for each in self.chairs)
 
     def _told(self, entry: Entry, lines: Iterable[Line], **changes: Any) -> Table:
-        told = Told(entry.n, entry.at, tuple(lines), entry.hand)
+        told = LoggedEntry(entry.n, entry.at, tuple(lines), entry.hand)
         return replace(
             self,
             version=entry.n,

@@ -20,7 +20,7 @@ from companion.adapters.news import Picture, Region
 from companion.games.kit import Json, Seat
 from companion.model.exports import exported, written
 from companion.model.history import ReplayStep, ends, replay_log, turns
-from companion.model.table import Entry, Table, Told
+from companion.model.table import Entry, LoggedEntry, Table
 from companion.web.rendering.renderer import clock
 from companion.web.rendering.texts import Words, line_words
 from companion.web.site import language, new_request, site, whole_number
@@ -87,7 +87,7 @@ def _stages(table: Table) -> tuple[ReplayStep, ...]:
     return past.stages(table, lambda: site().house.entries(table.id))
 
 
-def _lines(words: Words, told: Sequence[Told]) -> list[dict[str, Any]]:
+def _lines(words: Words, told: Sequence[LoggedEntry]) -> list[dict[str, Any]]:
     return [
         {
             "n": each.n,
