@@ -20,6 +20,7 @@ import re
 import select
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -51,6 +52,9 @@ WEEK = 7 * 24 * 3600
 """Seconds after which a base is made anew, so that its packages are not long behind the mirror's."""
 
 INSTALLED_S = 1800.0
+INTERRUPTED = 128 + signal.SIGINT
+"""What a shell says of make, which Ctrl-C in a terminal reaches as well as the demo."""
+
 ANSWERED_S = 120.0
 
 ENTER = r"""
@@ -220,7 +224,7 @@ def played(root: Root, command: Sequence[str], log: Path) -> str:
             code = terminal.wait(ANSWERED_S)
         except FreshError as error:
             return str(error)
-    if code:
+    if code not in (0, INTERRUPTED):
         return f"ended with exit code {code} after Ctrl-C"
     return "something was left behind" if "left behind:" in terminal.said else ""
 
