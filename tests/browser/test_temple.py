@@ -19,6 +19,9 @@ from tests.brokers import Broker, free_port, mosquitto
 from tests.browser.conftest import Device
 from tests.controller.program import ROOT, Temple, environment, eventually
 
+KNOWN_S = 240
+"""A companion lets in twenty new temples at once, and then one a minute; here are a few more."""
+
 SCENARIOS = ROOT / "controller" / "simulation" / "scenarios"
 
 T, H, BOTH = "tlaloc", "huitzilopochtli", ""
@@ -77,7 +80,7 @@ class House:
 
     def open(self, page: Page, name: str) -> None:
         """Open a temple's page, once the companion has heard of it."""
-        eventually(lambda: self._knows(name), 60)
+        eventually(lambda: self._knows(name), KNOWN_S)
         page.goto(f"{self.address}/temples/{name}")
         page.wait_for_selector("html[data-scripted]", state="attached")
 
@@ -246,7 +249,7 @@ def test_a_temple_that_does_not_answer_is_said_to_be_silent(house: House, device
 def test_the_page_works_without_a_script(house: House, device: Callable[..., Device]) -> None:
     house.temple("plain")
     phone = device(java_script_enabled=False)
-    eventually(lambda: house._knows("plain"), 60)
+    eventually(lambda: house._knows("plain"), KNOWN_S)
     phone.page.goto(f"{house.address}/temples/plain")
     tap(phone.page, "Who is there?")
     expect(phone.page.locator(".errand")).to_contain_text("Software")  # the page asks again by itself while it waits

@@ -137,14 +137,19 @@ def test_a_disk_that_is_really_full_is_an_alert_until_there_is_room_again(tmp_pa
             with suppress(OSError), filler.open("wb", buffering=0) as file:
                 while True:
                     file.write(b"x" * 512)
-            temple.stdin.write(b"th")
-            alert = companion.until(lambda: [each for each in companion.statuses() if each.state is State.ALERT], 60)
-            assert alert[0].trouble is Trouble.LEDGER_FULL
-            assert len(companion.kept) == 2
+            fell = 2
+            # The last blocks of the ledger's log have room for a few more.
+            while not (alerts := [each for each in companion.statuses() if each.state is State.ALERT]):
+                assert fell < 200, "the disk is full, and nothing says so"
+                temple.stdin.write(b"t")
+                fell += 1
+                time.sleep(0.2)
+            assert alerts[0].trouble is Trouble.LEDGER_FULL
+            assert len(companion.kept) < fell
             filler.unlink()
-            companion.until(lambda: len(companion.kept) == 4, 60)
-            companion.until(lambda: companion.statuses()[-1].state is State.READY, 60)
-            assert [token.seq for token in sorted(companion.kept.values(), key=_seq)] == [1, 2, 3, 4]
+            companion.until(lambda: len(companion.kept) == fell)
+            companion.until(lambda: companion.statuses()[-1].state is State.READY)
+            assert [token.seq for token in sorted(companion.kept.values(), key=_seq)] == list(range(1, fell + 1))
             os.kill(temple.pid, signal.SIGTERM)
             assert temple.wait(30) == 0
         finally:

@@ -138,14 +138,19 @@ def test_a_temple_that_says_how_it_is_again_is_acknowledged_once_for_each_start(
         temple.close()
 
 
-def test_a_ledger_of_which_nothing_is_stored_is_acknowledged_nothing(home: Home, tmp_path: Path) -> None:
+def test_a_ledger_of_which_nothing_is_stored_is_acknowledged_nothing_and_given_the_time(
+    home: Home, tmp_path: Path
+) -> None:
     home.house.receive([("templo", home.token(1))])
     with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
         temple = Temple(broker.host, broker.port)
         temple.says(status(source="b" * 32), retain=True)
         temple.says(status(), retain=True)
-        eventually(temple.acks)
-        assert [each.source for each in temple.acks()] == [SOURCE]
+        eventually(lambda: len(temple.acks()) == 2)
+        assert [(each.source, each.seq, each.at) for each in temple.acks()] == [
+            ("b" * 32, 0, home.clock.now),
+            (SOURCE, 1, home.clock.now),
+        ]
         temple.close()
 
 
