@@ -13,7 +13,7 @@ FORGE := --into .venv-hardware controller,hardware
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo temple sheets test fresh firmware conformance check bench chaos crash pictures hardware hardware-test physics clean
+.PHONY: help demo temple sheets test fresh firmware conformance check bench chaos crash pictures docs hardware hardware-test physics clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
@@ -76,6 +76,11 @@ pictures: ## draw the README's pictures from the running demo
 	@tests/system-packages
 	@tools/environment $(WORK)
 	@.venv/bin/python -m tests.pictures $(ARGS)
+
+docs: ## build the manual as a site, into build/site
+	@tools/environment docs
+	@NO_MKDOCS_2_WARNING=1 PYTHONPATH=. .venv/bin/mkdocs build --strict $(ARGS)
+	@echo "The site is in build/site: open build/site/index.html."
 
 hardware: ## build the printable temple into build/hardware, with pictures, slices and wiring
 	@tests/system-packages hardware

@@ -60,6 +60,7 @@ def test_make_alone_lists_every_target_in_words() -> None:
     assert targets == {
         "help",
         "demo",
+        "docs",
         "temple",
         "sheets",
         "test",

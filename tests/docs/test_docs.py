@@ -1,0 +1,194 @@
+"""What README, CONTRIBUTING, SECURITY and docs/ name exists: links, anchors, files, commands, flags and targets."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from functools import cache
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from companion.cli import command_line as companion_program
+from controller.app import command_line as controller_program
+from tools import draw_architecture, site_pages
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted(
+    [*(ROOT / "docs").rglob("*.md"), *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md"))]
+)
+PROGRAMS = {"controller": controller_program, "companion": companion_program}
+PATH_ROOTS = (
+    ".ci",
+    "bench",
+    "companion",
+    "controller",
+    "debian",
+    "docs",
+    "firmware",
+    "hardware",
+    "systemd",
+    "templo",
+)
+PATH_ROOTS += ("tests", "tools")
+
+by_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def text_without_fences(page: Path) -> str:
+    return re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def code(page: Path) -> Iterator[str]:
+    """Yield each line of the fences and each piece in backticks; a line that ends with a backslash goes on."""
+    text = page.read_text("utf-8")
+    for block in re.findall(r"^```(?:console|sh|bash)?\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        yield from block.replace("\\\n", " ").splitlines()
+    yield from re.findall(r"`([^`\n]+)`", text_without_fences(page))
+
+
+@cache
+def anchors(page: Path) -> frozenset[str]:
+    headings = re.findall(r"^#+ +(.*)$", text_without_fences(page), re.MULTILINE)
+    return frozenset(site_pages.slug(re.sub(r"[`*]|\[([^\]]*)\]\([^)]*\)", r"\1", heading)) for heading in headings)
+
+
+@by_page
+def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", text_without_fences(page)):
+        if "://" in target:
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), f"{page.name}: link to {target}, but there is no such file"
+        assert not anchor or anchor in anchors(file), f"{page.name}: link to {target}, but there is no such heading"
+
+
+@by_page
+def test_every_file_that_is_named_exists(page: Path) -> None:
+    for piece in code(page):
+        for path in re.findall(rf"(?<![\w./<-])(?:{'|'.join(map(re.escape, PATH_ROOTS))})/[\w./*-]*[\w*/]", piece):
+            if re.search(rf"{re.escape(path)}[<>{{…]", piece) or path.startswith(
+                ("build/", "companion/web/static/pages")
+            ):
+                continue
+            found = any(ROOT.glob(path.rstrip("/"))) if "*" in path else (ROOT / path).exists()
+            assert found, f"{page.name}: `{piece}` names {path}, but there is no such file"
+
+
+@by_page
+def test_every_make_target_exists(page: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    for piece in code(page):
+        for target in re.findall(r"(?:^|[$#] |sudo |-- )make ([a-z][a-z-]+)", piece):
+            assert target in targets, f"{page.name}: `{piece}`, but the Makefile has no target {target}"
+
+
+def words(command: str) -> list[str]:
+    """Split a command as a shell does, without comments, placeholders' angles and what follows a pipe."""
+    try:
+        return shlex.split(re.split(r" [|>&;]+ |&&", command)[0], comments=True)
+    except ValueError:
+        return command.split()
+
+
+@cache
+def help_of(program: str, *command: str) -> str:
+    out = StringIO()
+    with redirect_stdout(out), pytest.raises(SystemExit) as ended:
+        PROGRAMS[program].main([*command, "--help"])
+    assert ended.value.code == 0, f"{program} {command}: --help ended with {ended.value.code}"
+    return out.getvalue()
+
+
+def source_of(module: str) -> str:
+    path = ROOT.joinpath(*module.split("."))
+    files = sorted(path.glob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
+    assert any(file.exists() for file in files), f"there is no module {module}"
+    return "\n".join(file.read_text("utf-8") for file in files)
+
+
+def check_program(program: str, arguments: list[str]) -> None:
+    if not arguments or arguments[0].startswith("-"):
+        return
+    if program == "companion" and arguments[1:2] == ["check"]:
+        assert "usage" in help_of(program, *arguments[:2])
+        return
+    command = [arguments[0]]
+    known = help_of(program, *command) if known_command(program, command[0]) else ""
+    assert known, f"{program} has no command {command[0]}"
+    action = re.search(r"\{(\w+(?:,\w+)+)\}", known) if command[0] == "held" else None
+    if action and len(arguments) > 1:
+        for name in arguments[1].split("|"):
+            assert name in action[1].split(","), f"{program} held has no action {name}"
+            known += help_of(program, "held", name)
+    for flag in arguments[1:]:
+        if re.match(r"--[a-z]", flag):
+            assert re.search(rf"{re.escape(flag.partition('=')[0])}\b", known), (
+                f"{program} {command[0]} has no {flag}"
+            )
+
+
+def known_command(program: str, command: str) -> bool:
+    listed = re.search(r"\{([\w,]+)\}", help_of(program))
+    names = listed[1].split(",") if listed else re.findall(r"^    (\w+)", help_of(program), re.MULTILINE)
+    return command in names
+
+
+@by_page
+def test_every_command_of_the_programs_exists_with_its_flags(page: Path) -> None:
+    for piece in code(page):
+        found = re.search(r"(?:(?<![\w-])templo-|python -m )(controller|companion) ((?![\w-]+\.)[a-z].*)", piece)
+        if found and not re.search(r"templo-(controller|companion) templo-", piece):
+            try:
+                check_program(found[1], words(found[2]))
+            except AssertionError as error:
+                pytest.fail(f"{page.name}: `{piece}`: {error}")
+
+
+@by_page
+def test_every_module_that_is_run_exists_with_its_flags(page: Path) -> None:
+    recipes = (ROOT / "Makefile").read_text("utf-8")
+    for piece in code(page):
+        runs = re.findall(r"python -m ((?!pytest|controller\b|companion\b)[a-z_.]+)(.*)", piece)
+        for target, arguments in re.findall(r"make ([a-z-]+) ARGS=(\"[^\"]*\"|\S+)", piece):
+            recipe = re.search(rf"^{target}:.*\n((?:\t.*\n)+)", recipes, re.MULTILINE)
+            module = re.search(r"-m ((?!pytest)[a-z_.]+)( [a-z]+)?", recipe[1]) if recipe else None
+            if module and module[1] == "companion":
+                check_program("companion", [str(module[2]).strip(), *arguments.strip('"').split()])
+            elif module:
+                runs.append((module[1], arguments.strip('"')))
+        for name, arguments in runs:
+            source = source_of(name)
+            for flag in set(re.findall(r"(?<!\S)--[a-z][a-z-]*", arguments)) - {"--help"}:
+                assert f'"{flag}"' in source, f"{page.name}: `{piece}`, but {name} has no {flag}"
+
+
+def test_every_page_is_in_the_site_s_menu() -> None:
+    menu = set(re.findall(r"^ *- ([\w/.-]+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE))
+    written = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}
+    assert menu == written | set(site_pages.ROOT_PAGES.values())
+
+
+def test_links_are_rewritten_for_the_site() -> None:
+    assert site_pages.relink("[a](docs/play.md#b)", "README.md") == "[a](play.md#b)"
+    assert site_pages.relink("[a](../../README.md)", "docs/decisions/0001.md") == "[a](../index.md)"
+    assert site_pages.relink("[a](../tests/x.py)", "docs/play.md") == "a"
+    assert site_pages.relink("![a](pictures/x.png)", "docs/play.md") == "![a](pictures/x.png)"
+    assert site_pages.relink("[a](https://mqtt.org) [b](#c)", "docs/play.md") == "[a](https://mqtt.org) [b](#c)"
+
+
+def test_the_drawings_of_the_architecture_are_the_script_s() -> None:
+    for name, drawing in draw_architecture.drawings().items():
+        kept = (ROOT / "docs" / "pictures" / name).read_text("utf-8")
+        assert kept == drawing, f"{name} differs: run python -m tools.draw_architecture"
+
+
+def test_the_docs_extra_is_pinned() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]["docs"]
+    pinned = re.findall(r"^([\w.-]+)==", (ROOT / "constraints.txt").read_text("utf-8"), re.MULTILINE)
+    assert {re.split(r"[<>=]", extra)[0] for extra in extras} <= set(pinned)
