@@ -197,7 +197,7 @@ def test_a_text_cannot_pass_as_the_name_of_a_value(home: WebHome, phone: Browser
 
 
 def test_a_whole_deck_with_its_words_in_both_languages_fits(home: WebHome, phone: Browser) -> None:
-    folder = Path(cards.__file__).parent / "data"
+    folder = Path(cards.__file__).parents[2] / "data"
     words = "".join((folder / f"cards.{language}.toml").read_text(encoding="utf-8") for language in ("en", "es"))
     whole = "".join((folder / f"{pile}.toml").read_text(encoding="utf-8") for pile in ("day", "week", "war", "rain"))
     assert upload(phone, whole + words).status_code == 303
