@@ -25,7 +25,7 @@ NEWEST_WORDS = 100
 WORDS_AT_ONCE = 10
 """Of those, how many are taken in one turn: each may cost a change of the store."""
 
-MOST_TEMPLES = 200
+MOST_TEMPLES = 1_000
 """Temples that the store may know; beyond them no new name is let in."""
 
 _REMEMBERED = 1000
@@ -76,7 +76,7 @@ class Allowance:
 STRANGERS = (200, 20.0)
 """Messages of ledgers that speak for no temple, in all: at once, and a second."""
 
-NEW_NAMES = (20, 1 / 60)
+NEW_NAMES = (500, 1 / 60)
 """Temples that were never seen before."""
 
 NEW_SOURCES = (60, 1 / 60)

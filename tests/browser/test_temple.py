@@ -19,8 +19,8 @@ from tests.brokers import Broker, free_port, mosquitto
 from tests.browser.conftest import Device
 from tests.controller.program import ROOT, Temple, environment, eventually
 
-KNOWN_S = 240
-"""A companion lets in twenty new temples at once, and then one a minute; here are a few more."""
+KNOWN_S = 180
+"""A temple is known once its first status has come by way of the broker."""
 
 SCENARIOS = ROOT / "controller" / "simulation" / "scenarios"
 
