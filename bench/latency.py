@@ -115,10 +115,10 @@ def _chapter(ours: Side, interrupt: Side, polling: Side) -> Chapter:
         ),
         f"{own.count} tokens a side in alternating rounds on one mosquitto, each {DARK_MS} ms dark, driven the same"
         " way into gpiozero's mock pins inside the unchanged program, stamped by one subscriber. Ours: a ledger with"
-        " one fsync a token, QoS 1, acknowledged. mqtt-io 2.7.0: no ledger, QoS 0; once in its best configuration, with"
-        f" interrupts for clear edges only, and once with its default, polling every {POLL_S * 1000:g} ms, which detects"
-        " a token only if a poll falls into its dark spell. mqtt-io publishes edges, ours tokens: an edge is a token"
-        f" only once the beam has stayed clear for {quiet:g} ms, because a bouncing bead clears it more than once."
-        " Anyone who counts with mqtt-io has to wait that long after its OFF message: the first two rows add the same"
-        " quiet to its figures, the next two subtract it from both.",
+        " one fsync a token, QoS 1, acknowledged. mqtt-io 2.7.0: no ledger, QoS 0; once in its best configuration,"
+        f" with interrupts for clear edges only, and once with its default, polling every {POLL_S * 1000:g} ms, which"
+        " detects a token only if a poll falls into its dark spell. mqtt-io publishes edges, ours tokens: an edge is"
+        f" a token only once the beam has stayed clear for {quiet:g} ms, because a bouncing bead clears it more than"
+        " once. Anyone who counts with mqtt-io has to wait that long after its OFF message: the first two rows add"
+        " the same quiet to its figures, the next two subtract it from both.",
     )
