@@ -52,7 +52,7 @@ def _faults(text: str, base: Deck | None = DECK) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("[day]\nday-dog-1 = ", "mine.toml:2: this is no TOML: Invalid value"),
+        ("[day]\nday-dog-1 = ", "mine.toml:2: this is not TOML: Invalid value"),
         ("[day]\n\nday-dog-1 = 3", "mine.toml:3: day-dog-1 is 3; expected { effect = ... }"),
         (
             '[day]\nday-dog-14 = { effect = "another_turn" }',
@@ -96,16 +96,16 @@ def _faults(text: str, base: Deck | None = DECK) -> list[str]:
         ),
         ("day = 1", "mine.toml:1: 'day'; expected a table"),
         ('[words.fr]\nwar-1 = { title = "x" }', "mine.toml:1: words.'fr'; expected [words.en] or [words.es]"),
-        ('[words.en]\nwar-41 = { title = "x" }', "mine.toml:2: 'war-41' is no card"),
+        ('[words.en]\nwar-41 = { title = "x" }', "mine.toml:2: 'war-41' is not a card"),
         ('[words.en]\nwar-1 = { titel = "x" }', "mine.toml:2: war-1: words are {'titel': 'x'}; expected { title"),
-        ('[words.en]\nwar-1 = { title = "{n}" }', "mine.toml:2: war-1: title is '{n}'; expected one line of words"),
+        ('[words.en]\nwar-1 = { title = "{n}" }', "mine.toml:2: war-1: title is '{n}'; expected one line of text"),
         (
             '[words.en]\nwar-1 = { title = "a\\nb" }',
-            "mine.toml:2: war-1: title is 'a\\nb'; expected one line of words",
+            "mine.toml:2: war-1: title is 'a\\nb'; expected one line of text",
         ),
         (
             f'[words.en]\nwar-1 = {{ title = "{"x" * 41}" }}',
-            "mine.toml:2: war-1: title has 41 letters; expected 40 at",
+            "mine.toml:2: war-1: title has 41 characters; expected 40 at",
         ),
     ],
 )
