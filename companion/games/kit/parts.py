@@ -10,6 +10,7 @@ from companion.games.kit.chance import Below, Chance
 from companion.games.kit.codec import encoded
 from companion.games.kit.log import Line
 from companion.games.kit.moves import Arg, Choice, Json, Move, Refusal, Seat, Value
+from companion.games.kit.table import MoveTable
 from companion.games.kit.temple import TokenAudit, TokenDrop
 
 S = TypeVar("S")
@@ -66,10 +67,13 @@ class Rules(Generic[S]):
     """The number of the turn now running, counted from 1; a token's doubt depends on when it began."""
     moves: Callable[[S, Seat], list[Move]]
     """Exactly the legal moves of a seat, sorted; of `CHANCE` the outcomes that may come now."""
-    play: Callable[[S, Seat, Move], S | Refusal]
-    """The state after a seat's move, or why it cannot be made. The given state is never changed."""
+    table: MoveTable[S] | None = None
+    """Every move of the game with its arguments, who makes it and what it does; `play` follows from it."""
+    play: Callable[[S, Seat, Move], S | Refusal] | None = None
+    """The state after a seat's move, or why it cannot be made, where no `table` says it. The given state is never
+    changed."""
     choices: Choices[S] | None = None
-    """The legal moves of a seat one level at a time; without it all are on one level, the fact ``n`` their number."""
+    """The legal moves of a seat one level at a time; without it all are on one level, the facts their arguments."""
     chance: Callable[[S], Chance | None] = _no_chance
     """What a die, a bag or a deck has to bring now, or none."""
     amended: Callable[[S, Mapping[str, Value]], S | Refusal] = _not_amendable
@@ -89,17 +93,14 @@ class Rules(Generic[S]):
     """The state in one line for its readers, in exports and playthroughs."""
 
 
-def flat(moves: Callable[[S, Seat], list[Move]]) -> Choices[S]:
-    """Return how moves are chosen that are all on one level."""
+def flat(moves: Callable[[S, Seat], list[Move]], table: MoveTable[S] | None) -> Choices[S]:
+    """Return how moves are chosen that are all on one level; without a table their first argument is called ``n``."""
+
+    def facts(move: Move) -> Mapping[str, Arg]:
+        return table.facts(move) if table else dict(zip("n", move.args, strict=False))
 
     def choices(state: S, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
-        return (
-            []
-            if picked
-            else [
-                Choice(move.name, dict(zip("n", move.args, strict=False)), move=move) for move in moves(state, seat)
-            ]
-        )
+        return [] if picked else [Choice(move.name, facts(move), move=move) for move in moves(state, seat)]
 
     return choices
 

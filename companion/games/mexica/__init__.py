@@ -96,6 +96,7 @@ GAME: Game[State] = Game(
         turn=attrgetter("turn"),
         moves=legal.moves,
         choices=legal.choices,
+        table=play.MOVES,
         play=play.play,
         chance=decisions.chance,
         amended=_amended,
