@@ -6,6 +6,7 @@ from msgspec.structs import replace as replace
 
 from companion.games.kit.chance import Below as Below
 from companion.games.kit.chance import Chance as Chance
+from companion.games.kit.chance import shuffled as shuffled
 from companion.games.kit.codec import decoded as decoded
 from companion.games.kit.codec import encoded as encoded
 from companion.games.kit.game import Game as Game
@@ -33,6 +34,7 @@ from companion.games.kit.parts import Page as Page
 from companion.games.kit.parts import Printer as Printer
 from companion.games.kit.parts import Rules as Rules
 from companion.games.kit.parts import TempleRules as TempleRules
+from companion.games.kit.result import Result as Result
 from companion.games.kit.table import ANYONE as ANYONE
 from companion.games.kit.table import PLAYERS as PLAYERS
 from companion.games.kit.table import Kind as Kind

@@ -62,6 +62,7 @@ class Game(Generic[S]):
         self.moves, self.table, self.chance = rules.moves, rules.table, rules.chance
         self.play = _played(name, rules)
         self.choices = rules.choices or flat(rules.moves, rules.table)
+        self.result, self.resample = rules.result, rules.resample
         self.amended, self.undoable, self.aside = rules.amended, rules.undoable, rules.aside
         self.laws, self.notation = rules.laws, rules.notation
         self.view, self.regions, self.known = page.view, page.regions, page.known

@@ -10,6 +10,7 @@ from companion.games.kit.chance import Below, Chance
 from companion.games.kit.codec import encoded
 from companion.games.kit.log import Line
 from companion.games.kit.moves import Arg, Choice, Json, Move, Refusal, Seat, Value
+from companion.games.kit.result import Result
 from companion.games.kit.table import MoveTable
 from companion.games.kit.temple import TokenAudit, TokenDrop
 
@@ -39,6 +40,14 @@ def _no_chance(state: Any) -> Chance | None:
 
 def _not_amendable(state: Any, options: Mapping[str, Value]) -> Refusal:
     return Refusal("not_amendable")
+
+
+def _no_result(state: Any) -> Result | None:
+    return None
+
+
+def _same(state: S, seat: Seat, below: Below) -> S:
+    return state
 
 
 def _never(before: Any, seat: Seat, move: Move) -> bool:
@@ -78,6 +87,13 @@ class Rules(Generic[S]):
     """What a die, a bag or a deck has to bring now, or none."""
     amended: Callable[[S, Mapping[str, Value]], S | Refusal] = _not_amendable
     """The state of a running game after its host changed an option, or why that cannot be."""
+    result: Callable[[S], Result | None] = _no_result
+    """How the game ended, or none while it goes on."""
+    resample: Callable[[S, Seat, Below], S] = _same
+    """A state that looks to a seat exactly like this one, what it cannot know drawn anew by a source of chance.
+
+    Its view and its moves are the same, and the state keeps every law. Without it nothing is hidden.
+    """
     undoable: Callable[[S, Seat, Move], bool] = _never
     """Whether the seat may take this move of its own back while nobody has moved since."""
     aside: Callable[[Move], bool] = _no_aside

@@ -12,8 +12,10 @@ from companion.games.moctezuma.page.regions import regions
 from companion.games.moctezuma.page.view import known, view
 from companion.games.moctezuma.printer import SHEETS, sheet
 from companion.games.moctezuma.rules import chance, legal, notation, play
+from companion.games.moctezuma.rules.knowledge import resample
 from companion.games.moctezuma.rules.laws import laws
 from companion.games.moctezuma.rules.options import OPTIONS, PRESETS, SEATINGS, HouseRules
+from companion.games.moctezuma.rules.result import result
 from companion.games.moctezuma.rules.state import State, setup
 from companion.games.moctezuma.tools import TOOLS
 
@@ -49,6 +51,8 @@ GAME: Game[State] = Game(
         choices=legal.choices,
         table=play.MOVES,
         chance=chance.chance,
+        result=result,
+        resample=resample,
         undoable=play.undoable,
         aside=_aside,
         laws=laws,
