@@ -86,10 +86,9 @@ class LedgerAccess:
             self.ledger.close()
 
     def _fail(self, error: LedgerTrouble | LedgerError, now_ns: int) -> None:
-        trouble = error.trouble if isinstance(error, LedgerTrouble) else Trouble.LEDGER_FAILING
-        if trouble is not self.trouble:
+        if error.trouble is not self.trouble:
             log.error("%s (tokens wait in memory)", error)
-        self.trouble = trouble
+        self.trouble = error.trouble
         self.retry_ns = now_ns + RETRY_NS
         # After a failed sync only a new connection finds out what is on disk and what is not.
         source = self.source
