@@ -1,4 +1,4 @@
-"""What every view works with: the house, the pictures of it, the words, the language and the cookies of a request."""
+"""What every view works with: services, pictures, words, and the language and cookies of a request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from companion.games.kit import Game, Seat
 from companion.model.lobby import normal_code
 from companion.model.table import ServiceError, Table
 from companion.model.temples import Temple
-from companion.service.play import House
+from companion.service.services import Services
+from companion.web.rendering import styles
 from companion.web.rendering.renderer import ART, Painter, placer, temple_news, temple_words
 from companion.web.rendering.texts import LANGUAGES, Library, Words
 from companion.web.server.guard import Lockout
@@ -34,14 +35,16 @@ TOKEN_LENGTH = 32
 class Site:
     """One companion's web face, shared by all requests."""
 
-    def __init__(self, app: Flask, house: House, hub: Hub, address: str, instance: str, lockout: Lockout) -> None:
-        self.house = house
+    def __init__(
+        self, app: Flask, services: Services, hub: Hub, address: str, instance: str, lockout: Lockout
+    ) -> None:
+        self.services = services
         self.hub = hub
         self.address = address.rstrip("/")
         self.instance = instance
         self.lockout = lockout
         self.gallery = Gallery(hub)
-        offered = [(name, game) for name, game in house.games.items() if not registry.parts(name)[1]]
+        offered = [(name, game) for name, game in services.tables.games.items() if not registry.parts(name)[1]]
         self.games = dict(sorted(offered, key=lambda offer: not offer[1].uses_temple))
         """The games that a lobby offers, those of the temple first; each brings its aids."""
         self.folders: Mapping[str, Path] = {name: registry.folder(game) for name, game in self.games.items()}
@@ -49,10 +52,10 @@ class Site:
         self.painter = Painter(library, self.folders, self.url)
         self._routes = {rule.endpoint.rpartition(".")[2]: rule.endpoint for rule in app.url_map.iter_rules()}
         self._adapter = app.url_map.bind("localhost")
-        # Those in `pages/` are one page's own, and its template names them: no name of theirs meets a game's.
-        self.stylesheets = [
-            self.url("static", filename=path.name) for path in sorted((HERE / "static").glob("*.css"))
-        ]
+        self.style = styles.of_site(HERE / "static" / "styles")
+        # What one page has of its own reaches no other, so that none of its names meets a game's.
+        self.page_styles = styles.of_pages(HERE / "static" / "pages")
+        self.game_styles = {name: styles.of_game(folder / "static") for name, folder in self.folders.items()}
 
     def url(self, route: str, **values: Any) -> str:
         """Return the path of a route by its plain name; needs no request, so a stream's thread can paint."""
@@ -65,23 +68,20 @@ class Site:
         except KeyError:
             raise ServiceError("unknown_game", game=name[:32]) from None
 
-    def game_stylesheets(self, game: str) -> list[str]:
-        """Return the paths of the style sheets that a game, or the game of an aid, brings."""
-        return self._game_files(game, "*.css")
+    def game_style(self, game: str) -> str:
+        """Return the path of the style sheet that a game, or the game of an aid, brings."""
+        return self.url("game_style", game=registry.parts(game)[0])
 
     def game_scripts(self, game: str) -> list[str]:
         """Return the paths of the script modules that a game, or the game of an aid, brings."""
-        return self._game_files(game, "*.js")
+        name, _ = registry.parts(game)
+        files = sorted((self.folders[name] / "static").glob("*.js"))
+        return [self.url("game_static", game=name, filename=path.name) for path in files]
 
     def art(self, game: str) -> list[str]:
         """Return the sheets of symbols that a page of a game draws from: everybody's, then its own if it has one."""
         own = f"{registry.parts(game)[0]}.svg"
         return [*SHARED_ART, *([own] if (ART / own).is_file() else [])]
-
-    def _game_files(self, game: str, pattern: str) -> list[str]:
-        name, _ = registry.parts(game)
-        files = sorted((self.folders[name] / "static").glob(pattern))
-        return [self.url("game_static", game=name, filename=path.name) for path in files]
 
     # Words
 
@@ -103,8 +103,7 @@ class Site:
             words.language,
             {
                 "language": words.language,
-                "stylesheets": self.stylesheets,
-                "own_style": lambda name: self.url("static", filename=f"pages/{name}.css"),
+                "page_style": lambda page: self.url("page_style", page=page),
                 "script": lambda name: self.url("static", filename=name),
                 "language_form": lambda: self._language_form(words),
                 "game_t": lambda table: self.painter.words(words.language, table),
@@ -128,11 +127,11 @@ class Site:
 
     def picture(self, table: Table, audience: Audience) -> Picture:
         """Return the picture of a table for an audience as of now."""
-        paint = cache(lambda: self.painter.of_table(self.house.table(table.id), audience))
+        paint = cache(lambda: self.painter.of_table(self.services.tables.get(table.id), audience))
         return self.gallery.picture(
             (table.id, audience),
             (table_topic(table.id),),
-            lambda: table_view_model(self.house, table.id, audience),
+            lambda: table_view_model(self.services, table.id, audience),
             lambda region, slice_: paint()(region, slice_),
         )
 
@@ -141,7 +140,7 @@ class Site:
         return self.gallery.picture(
             (temple.name, of_language),
             temple_topics(temple.name),
-            lambda: temple_view_model(self.house, temple.name),
+            lambda: temple_view_model(self.services, temple.name),
             self.painter.of_temple(of_language),
         )
 
@@ -159,18 +158,18 @@ class Site:
     def held(self, table: Table) -> tuple[Seat, ...]:
         """Return the seats that this request's phone holds at a table."""
         token = seat_token(table.id)
-        return self.house.seats_held(table.id, token) if token else ()
+        return self.services.seats.held(table.id, token) if token else ()
 
     def trusted(self, table: Table) -> bool:
         """Return whether this request may invite and hand seats over: it holds a seat, or was given the code."""
         proof = request.cookies.get(_screen_cookie(table.id), "")
-        return bool(self.held(table)) or self.house.is_screen_pass(table.id, proof)
+        return bool(self.held(table)) or self.services.seats.is_screen_pass(table.id, proof)
 
     def by_code(self, code: str) -> Table:
         """Return the table of a join code; wrong ones are counted, too many lock the address out."""
         self.lockout.check(request.remote_addr)
         try:
-            return self.house.table_by_code(code)
+            return self.services.tables.by_code(code)
         except ServiceError:
             self.lockout.wrong(request.remote_addr)
             raise
@@ -181,7 +180,7 @@ class Site:
         That is a seat's token or the code of that table, or else `typed`, a code that somebody typed for it; raises
         `ServiceError` ``wrong_code``, counted, where that is not its code.
         """
-        table = self.house.holder(temple)
+        table = self.services.temples.serving.holder(temple)
         if table is None:
             return ""
         if self.held(table):
@@ -233,7 +232,7 @@ def keep_token(response: Response, table_id: str, token: str) -> Response:
 
 def keep_code(response: Response, table: Table) -> Response:
     """Let a browser that was given a table's code prove it later: a table screen invites and hands seats over."""
-    path, proof = site().url("table", table_id=table.id), site().house.screen_pass(table.id)
+    path, proof = site().url("table", table_id=table.id), site().services.seats.screen_pass(table.id)
     response.set_cookie(_screen_cookie(table.id), proof, max_age=MONTH, path=path, httponly=True, samesite="Lax")
     return response
 

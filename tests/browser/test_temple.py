@@ -30,7 +30,7 @@ DIAGNOSES = (
     ("unplugged-receiver", "both_unproved", BOTH, "unproved", "Drop a token through each. If nothing happens"),
     ("glitches", "unproved", H, "clear", "Drop a token through it. If nothing happens here, push the receiver’s"),
     ("switched-no-receiver", "no_answer", T, "mute", "Push the receiver’s plug in firmly."),
-    ("switched-no-emitter", "no_light", T, "dark", "Remove anything in front of it, push the emitter’s plug in firmly"),
+    ("switched-no-emitter", "no_light", T, "dark", "Remove anything in front of it, push the emitter’s plug in"),
     ("no-power", "both_dark", BOTH, "dark", "Check what powers both emitters: the supply and its plug."),
     ("reversed", "reversed", T, "reversed", "Set beams.broken in the temple’s settings from low to high"),
     ("sunlight", "flicker", T, "flicker", "Shade it from the sun and from lamps, then push its plug in firmly."),
