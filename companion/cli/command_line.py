@@ -1,4 +1,4 @@
-"""The companion's command line and composition root: here, and only here, its parts are made and joined."""
+"""The companion's command line and composition root: the only place where its objects are created and connected."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def test_a_play_is_seen_as_it_grows_and_can_be_taken_back(companion: Companion, 
     assert len(_now(companion, table).state.played) == 2
     _tap(companion, table, phone, '.ends button:has-text("Undo it all")')
     assert _now(companion, table).state == state
-    expect(phone.page.locator(".log")).to_contain_text("takes it all back")
+    expect(phone.page.locator(".log")).to_contain_text("undoes it all")
 
 
 def test_the_board_can_be_played_with_the_keyboard_alone(companion: Companion, device: Make) -> None:

@@ -42,7 +42,7 @@ def test_a_wrong_deck_is_told_as_compilers_tell_it(tmp_path: Path, capsys: pytes
     assert main(["deck", "check", wrong]) == 1
     assert capsys.readouterr().out.splitlines() == [
         f"{wrong}:2: day-dog-1 is 3; expected {{ effect = ... }}",
-        f"{wrong}:5: war-1: walk is no effect of a war card",
+        f"{wrong}:5: war-1: walk is not an effect of a war card",
     ]
 
 

@@ -62,7 +62,7 @@ def _faults(text: str, base: Deck | None = DECK) -> list[str]:
             '[day.day-dog-1]\neffect = "gain"\ntokens = 99',
             "mine.toml:1: day-dog-1: gain: tokens is 99; expected 1 … 13",
         ),
-        ('[war]\nwar-1 = { effect = "walk", spaces = 1 }', "mine.toml:2: war-1: walk is no effect of a war card"),
+        ('[war]\nwar-1 = { effect = "walk", spaces = 1 }', "mine.toml:2: war-1: walk is not an effect of a war card"),
         (
             '[rain]\nrain-1 = { effect = "boost", what = "attack", by = 1 }',
             "mine.toml:2: rain-1: boost: what is 'attack'; expected defence | gather | tribute on a rain card",
@@ -79,7 +79,7 @@ def _faults(text: str, base: Deck | None = DECK) -> list[str]:
             '[rain]\nrain-1 = { effect = "boost", what = "gather", by = 1, whose = "other" }',
             "mine.toml:2: rain-1: boost: whose is 'other'; expected mine on a rain card",
         ),
-        ("[day]\nday-dog-1 = " + "[" * 900, "mine.toml:2: the brackets stand more than 16 deep in each other"),
+        ("[day]\nday-dog-1 = " + "[" * 900, "mine.toml:2: the brackets are nested more than 16 deep"),
         ("[day]\r\n\r\nday-dog-1 = 3\r\n", "mine.toml:3: day-dog-1 is 3"),
         ('[day]\nday-dog-1 = { effect = "sign", of = "eagle" }', "mine.toml:2: day-dog-1: a sign lacks plain"),
         (

@@ -69,7 +69,7 @@ def test_mexicas_guide_holds_every_ruling_from_m1_to_m43(language: str) -> None:
 def test_a_ruling_shows_which_reading_is_ours_and_where_to_change_it(reader: Browser) -> None:
     said = text_of(reader.get("/games/toss/rules"))
     assert "The text leaves open A coin may come to rest on its edge" in said
-    assert "We read It is tossed again." in said
+    assert "Our reading It is tossed again." in said
     assert "On its edge Toss again (our reading) It is heads Change it here" in said
     assert "Coins in a purse 5 10 (our reading)" in said
     assert "this table plays it this way" not in said
