@@ -36,6 +36,7 @@ time.monotonic_ns = _fast_ns
 threading.Condition.wait = _fast_wait  # type: ignore[method-assign]
 
 from controller.adapters import gpio as beams  # noqa: E402 (the clock comes first)
+from controller.adapters import header  # noqa: E402
 from controller.app import daemon  # noqa: E402 (the clock comes first)
 from controller.app.command_line import main  # noqa: E402
 
@@ -149,7 +150,7 @@ if __name__ == "__main__":
     daemon.Stage = _Late  # type: ignore[misc]
     daemon._Daemon = _Known  # type: ignore[misc]
     if how == "lgpio":
-        beams._chip_numbers = lambda: [4]
+        header.chip_numbers = lambda: [4]
         state = Path(sys.argv[sys.argv.index("--state") + 1])
         beams._import_lgpio(state / "lgpio")
         _chip.answer()

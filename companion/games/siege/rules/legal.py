@@ -18,9 +18,9 @@ from companion.games.siege.rules.geometry import bits
 from companion.games.siege.rules.roster import SIDES
 from companion.games.siege.rules.state import MOVE, NOBODY, State
 
-_NUMBERS = range(128)
+MOST_UNITS = 128
 _MARCH, _FORCE, _WALK, _SUCCUMB = (
-    tuple(Move(name, (u,)) for u in _NUMBERS) for name in ("march", "force", "walk", "succumb")
+    tuple(Move(name, (u,)) for u in range(MOST_UNITS)) for name in ("march", "force", "walk", "succumb")
 )
 _ALL, _CLAIM, _DONE, _HOLD, _READY, _REST = (Move(name) for name in ("all", "claim", "done", "hold", "ready", "rest"))
 
@@ -121,11 +121,8 @@ def _made(state: State) -> list[Move]:
 
 
 def holds(listed: tuple[Move, ...], move: Move) -> bool:
-    """Return whether a sorted list holds a move."""
-    try:
-        place = bisect_left(listed, move)
-    except TypeError:  # its arguments are not of the kinds that moves of this name have
-        return False
+    """Return whether a sorted list holds a move, whose arguments are of the kinds that moves of its name have."""
+    place = bisect_left(listed, move)
     return place < len(listed) and listed[place] == move
 
 

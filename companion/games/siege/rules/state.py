@@ -146,11 +146,6 @@ def setup(rules: HouseRules) -> State:
     return State(rules, (WAITING,) * n, (0,) * n, (0, 0), phase=-1 - first, active=active)
 
 
-def put(numbers: tuple[int, ...], place: int, value: int) -> tuple[int, ...]:
-    """Return a tuple with one number changed."""
-    return (*numbers[:place], value, *numbers[place + 1 :])
-
-
 def standing(state: State, side: int) -> Iterator[int]:
     """Yield a side's walking units that are on the map."""
     at = state.at
