@@ -22,7 +22,8 @@ from companion.adapters.sql_store import SqlStore
 from companion.cli import demo
 from companion.cli.settings import Settings, SettingsError
 from companion.games import registry
-from companion.service.play import House
+from companion.service.services import Services
+from companion.service.workspace import Workspace
 from companion.web import WebConfig, create_app
 from companion.web.server.serving import Server
 from templo.liveness import Feeder, Pulse, supervisor
@@ -51,12 +52,13 @@ def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path |
 def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Path | None) -> int:
     hub = Hub()
     store = SqlStore(settings.store_url)
-    house = House(store, registry.with_tools(registry.load(settings.games)), _now, secrets.token_bytes, hub.publish)
+    games = registry.with_tools(registry.load(settings.games))
+    services = Services.over(Workspace(store, games, _now, secrets.token_bytes, hub.publish))
     if deck:
-        demo.check_takes_deck(house)
+        demo.check_takes_deck(services)
     address = settings.web.address or f"http://{phone_address()}:{settings.web.port}"
     app = create_app(
-        house,
+        services,
         hub,
         WebConfig(
             allowed_hosts=(*own_names(), *settings.web.allowed_hosts),
@@ -79,7 +81,7 @@ def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Pat
         prove=lambda: hub.streams,
     )
     broker = Broker(*(getattr(settings.broker, name) for name in Broker.__slots__))
-    intake = Intake(house, broker, instance, _now, pulse.of("intake"), pulse.of("network"))
+    intake = Intake(services, broker, instance, _now, pulse.of("intake"), pulse.of("network"))
     watch = _Watch(Feeder(pulse, supervisor()))
     died: list[str] = []
 
@@ -100,7 +102,7 @@ def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Pat
     intake.start()
     watch.start()
     print(f"ready {address}", flush=True)
-    draft = demo.table(house, demo_temple, deck) if demo_temple else None
+    draft = demo.table(services, demo_temple, deck) if demo_temple else None
     try:
         server.serve()
     finally:
