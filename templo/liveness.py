@@ -1,4 +1,4 @@
-"""Whether every stage of a program still makes progress, and how its supervisor hears of it (systemd, or nobody).
+"""Whether every stage of a program still makes progress, and how its supervisor (systemd) is notified.
 
 Standard library only. It knows stages by their names and nothing of what they do; it never ends or mends anything.
 Controller and companion share the wire contract alone, so each has a copy of this file; a test keeps them equal.

@@ -1,4 +1,4 @@
-"""The log of a table folded entry by entry, and told in turns. It stores nothing and paints nothing."""
+"""The log of a table, folded entry by entry and grouped into turns. It stores nothing and paints nothing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What was asked of a temple, and how it went: sent, answered, refused, or never answered at all.
 
 Pure values: no clock, no network. An answer is what another program wrote, so it is read with suspicion: one of
-another shape than expected is as good as none, and is told as such.
+another shape than expected is as good as none, and is reported as such.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The temples a companion has heard of: how each is, what it counted, and which of its tokens are kept.
+"""The temples that a companion has met: the health of each, what it counted, and which of its tokens are stored.
 
 Values and pure functions only. What is durable about a temple goes through the port of `companion.model.ports`.
 """

@@ -1,4 +1,4 @@
-"""Opens a temple's ledger whatever state it is found in: damaged and missing ones begin anew, with a notice.
+"""Opens a temple's ledger whatever state it is found in: damaged and missing ones are replaced, with a notice.
 
 A ledger is never replaced in place: the new one is made whole beside it, the old one is kept under another name, and
 only then takes the new one its place. A power cut between any two of these steps loses nothing.

@@ -1,4 +1,4 @@
-"""The temple's record: one SQLite row a token, durable before anyone hears of it.
+"""The temple's ledger: one SQLite row a token, durable before it is published.
 
 It knows nothing of beams, brokers or clocks. Not safe for use by two threads at once; another process may read it.
 """

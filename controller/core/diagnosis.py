@@ -1,4 +1,4 @@
-"""What is wrong with a beam, told apart by what its edges looked like: codes with facts, never words.
+"""What is wrong with a beam, judged by its edges: codes with facts, never words.
 
 Pure: no clock, no IO. Times are integer nanoseconds of one monotonic clock. It draws conclusions, and changes nothing
 in what is counted.

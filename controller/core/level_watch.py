@@ -1,4 +1,4 @@
-"""Whether edges still say what the beams show: a level that nobody heard of was lost on its way, or never sent.
+"""Whether the edges match the beams' levels: a level without its edge means that the edge was lost.
 
 Pure: no clock, no IO.
 """
