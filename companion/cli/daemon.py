@@ -29,7 +29,7 @@ from companion.web.server.serving import Server
 from templo.liveness import Feeder, Pulse, supervisor
 
 EXIT_DEAD = 70
-"""A thread died; a supervisor should start the companion anew."""
+"""A thread died; a supervisor should restart the companion."""
 
 WATCH_S = 2.0
 
