@@ -20,20 +20,22 @@ from typing import Any
 
 from companion.adapters import store_lock
 from companion.adapters.backup import BackupError
-from companion.adapters.mqtt_intake import Broker, Intake
+from companion.adapters.mqtt_intake import Intake
 from companion.adapters.news import Hub
 from companion.adapters.sql_store import SqlStore, StoreError
 from companion.cli import backup, check, demo, replay
 from companion.cli import held as held_commands
 from companion.cli import settings as configuration
-from companion.cli.settings import Settings, SettingsError
+from companion.cli.settings import Settings
 from companion.games import registry
 from companion.service.play import House
 from companion.web import WebConfig, create_app
 from companion.web.rendering.texts import TextError
 from companion.web.server.addresses import own_names, phone_address
 from companion.web.server.serving import ServeError, Server
+from templo import logs
 from templo.liveness import Feeder, Pulse, supervisor
+from templo.settings import SettingFlag, SettingsError, add_flags, given_flags
 
 EXIT_DEAD = 70
 """A thread died; a supervisor should start the companion anew."""
@@ -57,16 +59,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             return check.main(words)
         arguments = _parser().parse_args(words)
         if arguments.command == "replay":
-            settings = configuration.load(arguments.config, os.environ, {})
+            settings = configuration.load(arguments.config, os.environ, given_flags(arguments))
             games = registry.with_tools(registry.load(settings.games))
             return replay.replay(arguments.file, games, sys.stdout, states=not arguments.short)
         if arguments.command in ("backup", "restore"):
-            settings = configuration.load(arguments.config, os.environ, _flags(arguments))
+            settings = configuration.load(arguments.config, os.environ, given_flags(arguments))
             os.umask(0o077)
             command = backup.back_up if arguments.command == "backup" else backup.restore
             return command(settings, arguments.file, _now(), sys.stdout)
         if arguments.command == "held":
-            settings = configuration.load(arguments.config, os.environ, _flags(arguments))
+            settings = configuration.load(arguments.config, os.environ, given_flags(arguments))
             os.umask(0o077)
             given = vars(arguments)
             wanted = held_commands.Wanted(
@@ -76,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return held_commands.held(settings, wanted, games, _now, secrets.token_bytes, sys.stdout)
         if arguments.deck and not arguments.demo_table:
             raise SettingsError("--deck is given without --demo-table; expected both")
-        settings = configuration.load(arguments.config, os.environ, _flags(arguments))
+        settings = configuration.load(arguments.config, os.environ, given_flags(arguments))
         return run(settings, arguments.instance or secrets.token_hex(16), arguments.demo_table, arguments.deck)
     except (
         SettingsError,
@@ -99,9 +101,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     run_command = commands.add_parser("run", help="serve the pages and listen to the temples")
-    run_command.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings")
-    _add_settings(run_command, "web.host", "web.port", "state", "store")
-    run_command.add_argument("--broker", metavar="HOST[:PORT]", help="the MQTT broker's address")
+    add_flags(run_command)
+    _add_flag(run_command, "web.host", "address to listen on")
+    _add_flag(run_command, "web.port", "port to listen on")
+    _add_store(run_command)
     run_command.add_argument("--instance", help="what /healthz answers, so that its starter knows it")
     run_command.add_argument(
         "--demo-table", metavar="TEMPLE", help="open and begin a table for four, served by this temple"
@@ -115,15 +118,15 @@ def _parser() -> argparse.ArgumentParser:
     again = commands.add_parser("replay", help="play an exported table again, and say where it breaks")
     again.add_argument("file", type=Path, metavar="FILE", help="what a table's page gave as its JSON")
     again.add_argument("--short", action="store_true", help="print what happened, and not each state")
-    again.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings that names further games")
+    add_flags(again)
     for name, meaning, file in (
         ("backup", "write the whole store into one file, while the companion runs", "the new file"),
         ("restore", "replace the store by a backup, while the companion does not run", "what backup wrote"),
     ):
         command = commands.add_parser(name, help=meaning)
         command.add_argument("file", type=Path, metavar="FILE", help=file)
-        command.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings")
-        _add_settings(command, "state", "store")
+        add_flags(command)
+        _add_store(command)
     _add_held(commands)
     commands.add_parser("launch", help="start broker, companion and temple together", add_help=False)
     commands.add_parser("sheets", help="build PDFs of the pages for the printer", add_help=False)
@@ -147,36 +150,22 @@ def _add_held(commands: Any) -> None:
             action.add_argument(
                 "--for", dest="whose", required=True, metavar="SEAT", help="a seat, or who sits there"
             )
-        action.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings")
-        _add_settings(action, "state", "store")
+        add_flags(action)
+        _add_store(action)
 
 
-_SETTINGS = {
-    "web.host": "address to listen on",
-    "web.port": "port to listen on",
-    "state": "directory that holds what must last",
-    "store": "database URL, where it is not SQLite in the state directory",
-}
-"""The settings that have a flag, and what they mean."""
+def _add_flag(parser: argparse.ArgumentParser, key: str, meaning: str) -> None:
+    name = key.rpartition(".")[2]
+    parser.add_argument(f"--{name}", dest=key, action=SettingFlag, metavar=name.upper(), help=meaning)
 
 
-def _add_settings(parser: argparse.ArgumentParser, *paths: str) -> None:
-    for path in paths:
-        flag = path.removeprefix("web.").replace(".", "-")
-        parser.add_argument(f"--{flag}", dest=path, metavar=path.rpartition(".")[2].upper(), help=_SETTINGS[path])
-
-
-def _flags(arguments: argparse.Namespace) -> dict[str, Any]:
-    flags = {name: value for name in _SETTINGS if (value := getattr(arguments, name, None)) is not None}
-    if getattr(arguments, "broker", None) is not None:
-        host, colon, port = arguments.broker.rpartition(":")
-        flags |= {"broker.host": host, "broker.port": port} if colon else {"broker.host": arguments.broker}
-    return flags
+def _add_store(parser: argparse.ArgumentParser) -> None:
+    _add_flag(parser, "store", "database URL, where it is not SQLite in the state directory")
 
 
 def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path | None = None) -> int:
     """Serve until a signal ends it; raises `StoreError` where another companion uses the database."""
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    logs.set_up("templo-companion", settings.log)
     logging.getLogger("sqlalchemy").setLevel(logging.WARNING)
     os.umask(0o077)
     try:
@@ -207,7 +196,7 @@ def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Pat
             streams_each=settings.web.streams_each,
         ),
     )
-    pulse = Pulse(("intake", "server", "pages"), time.monotonic)
+    pulse = Pulse(("intake", "link", "server", "pages"), time.monotonic)
     server = Server(
         app,
         settings.web.host,
@@ -219,8 +208,7 @@ def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Pat
         pages_beat=pulse.of("pages"),
         prove=lambda: hub.streams,
     )
-    broker = Broker(*(getattr(settings.broker, name) for name in Broker.__slots__))
-    intake = Intake(house, broker, instance, _now, pulse.of("intake"), pulse.of("network"))
+    intake = Intake(house, settings.broker, instance, _now, pulse.of("intake"), pulse.of("link"), pulse.of("network"))
     watch = _Watch(Feeder(pulse, supervisor()))
     died: list[str] = []
 
