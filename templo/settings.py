@@ -11,7 +11,7 @@ import argparse
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from types import NoneType
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
@@ -85,6 +85,18 @@ def declared_settings(declared: type) -> Mapping[str, Setting]:
     'a port from 1 to 65535'
     """
     return {setting.key: setting for setting in _walked(declared, "")}
+
+
+def declared_defaults(declared: type, prefix: str = "") -> Mapping[str, object]:
+    """Return the declared default of every setting that has one, by its key."""
+    hints = get_type_hints(declared)
+    found: dict[str, object] = {}
+    for field in fields(declared):
+        if is_dataclass(hints[field.name]):
+            found |= declared_defaults(hints[field.name], f"{prefix}{field.name}.")
+        elif field.default is not MISSING:
+            found[f"{prefix}{field.name}"] = field.default
+    return found
 
 
 def _walked(declared: type, prefix: str) -> Iterator[Setting]:
