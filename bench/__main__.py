@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import backlog, footprint, hostile, latency, outage, pixels, players, playouts, seer, throughput
+from bench import against, backlog, footprint, hostile, latency, outage, pixels, players, playouts, seer, throughput
 from bench.figures import Chapter, written
 from bench.programs import BenchError, Programs
 
@@ -23,6 +23,9 @@ ASKED_FOR = ("players", "seer", "hostile")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns 2 where a measurement could not be taken. A missed target is shown, no error."""
+    argv = sys.argv[1:] if argv is None else argv
+    if argv[:1] == ["against"]:
+        return against.main(argv[1:])
     parser = _parser()
     arguments = parser.parse_args(argv)
     if unknown := [part for part in arguments.parts if part not in (*PARTS, *ASKED_FOR)]:
@@ -57,7 +60,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="make bench", description="Measures the temple beside its peers.")
+    parser = argparse.ArgumentParser(
+        prog="make bench",
+        description="Measures the temple beside its peers.",
+        epilog="'against REVISION' measures it beside an earlier version of itself; 'against --help' says how.",
+    )
     parser.add_argument(
         "parts",
         nargs="*",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -71,12 +71,23 @@ def written(chapters: Sequence[Chapter]) -> str:
     for chapter in chapters:
         lines.append((f"**{chapter.title}**", "", "", "", "", "", ""))
         lines.extend(_cells(row) for row in chapter.rows)
-    widths = [max(len(line[n]) for line in [HEAD, *lines]) for n in range(len(HEAD))]
-    rule = tuple("-" * width if n < 2 or n == 6 else "-" * (width - 1) + ":" for n, width in enumerate(widths))
-    text = [_line(line, widths) for line in (HEAD, rule, *lines)]
+    text = [table(HEAD, lines, left=(0, 1, 6))]
     for chapter in chapters:
         text += ["", *textwrap.wrap(f"**{chapter.title}.** {chapter.note}", 118)]
     return "\n".join(text)
+
+
+def table(head: Sequence[str], lines: Sequence[Sequence[str]], left: Collection[int]) -> str:
+    """Return a Markdown table; the columns in `left` are aligned to the left, all others to the right.
+
+    >>> print(table(("what", "n"), [("posts", "7")], left=(0,)))
+    | what  |  n |
+    | ----- | -: |
+    | posts |  7 |
+    """
+    widths = [max(2, *(len(line[n]) for line in [head, *lines])) for n in range(len(head))]
+    rule = ["-" * width if n in left else "-" * (width - 1) + ":" for n, width in enumerate(widths)]
+    return "\n".join(_line(line, widths, left) for line in (head, rule, *lines))
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -93,9 +104,9 @@ def _cells(row: Row) -> tuple[str, ...]:
     )
 
 
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+def _line(cells: Sequence[str], widths: Sequence[int], left: Collection[int]) -> str:
     padded = [
-        cell.ljust(width) if n < 2 or n == 6 else cell.rjust(width)
+        cell.ljust(width) if n in left else cell.rjust(width)
         for n, (cell, width) in enumerate(zip(cells, widths, strict=True))
     ]
     return f"| {' | '.join(padded)} |"

@@ -138,7 +138,7 @@ def _page_ms(companion: house.Companion) -> float:
     finally:
         connection.close()
     if answer.status != 200:
-        raise BenchError(f"{companion.model.table} is answered with {answer.status}; expected 200")
+        raise BenchError(f"{companion.table} is answered with {answer.status}; expected 200")
     return (time.monotonic() - began) * 1000
 
 

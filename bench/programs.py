@@ -18,6 +18,20 @@ from typing import Self
 ROOT = Path(__file__).resolve().parent.parent
 HOST = "127.0.0.1"
 GRACE_S = 10.0
+_CPUCLOCK_SCHED = 2
+"""From the kernel's posix-timers.h: which of a process's clocks, in the lowest bits of the clock's number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """One version of the project on disk: what it is called among the figures, its folder, its interpreter."""
+
+    name: str
+    root: Path
+    interpreter: str
+
+
+THIS_TREE = Tree("this tree", ROOT, sys.executable)
 
 
 class BenchError(Exception):
@@ -81,6 +95,13 @@ class Running:
                 )
             time.sleep(0.02)
 
+    def cpu_s(self) -> float:
+        """Return the seconds that all its threads, those that have ended too, spent on a processor.
+
+        It is the clock of `clock_getcpuclockid`, exact to the nanosecond; ticks in /proc/PID/stat are 10 ms.
+        """
+        return time.clock_gettime(~self.pid << 3 | _CPUCLOCK_SCHED)
+
     def check(self) -> None:
         """Raise `BenchError` if it has ended."""
         if self.process.poll() is not None:
@@ -98,10 +119,14 @@ class Running:
 
 
 class Programs:
-    """Everything that one measurement started, in a folder of its own; leaving it ends them, the youngest first."""
+    """Everything that one measurement started, in a folder of its own; leaving it ends them, the youngest first.
 
-    def __init__(self, folder: Path) -> None:
+    The programs are those of `tree`.
+    """
+
+    def __init__(self, folder: Path, tree: Tree = THIS_TREE) -> None:
         self.folder = folder
+        self.tree = tree
         self._running: list[Running] = []
 
     def __enter__(self) -> Self:
@@ -114,17 +139,23 @@ class Programs:
         while self._running:
             self._running.pop().end()
 
-    def start(self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None) -> Running:
-        """Start a program out of the project's folder, its words going to ``<name>.log``."""
+    def start(
+        self,
+        name: str,
+        command: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        stdin: int = subprocess.DEVNULL,
+    ) -> Running:
+        """Start a program in the tree's folder, with its output in ``<name>.log``."""
         log = self.folder / f"{name}.log"
         # What a developer has set for daemons of their own must not reach the ones that are measured.
         inherited = {key: value for key, value in os.environ.items() if not key.startswith(("TEMPLO_", "MQTT_IO_"))}
         with log.open("wb") as words:
             process = subprocess.Popen(
                 list(command),
-                cwd=ROOT,
+                cwd=self.tree.root,
                 env={**inherited, "PYTHONUNBUFFERED": "1", **(environment or {})},
-                stdin=subprocess.DEVNULL,
+                stdin=stdin,
                 stdout=words,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -150,10 +181,10 @@ class Programs:
         return port
 
     def python(
-        self, name: str, *arguments: str, interpreter: Path | str = sys.executable, **environment: str
+        self, name: str, *arguments: str, interpreter: Path | str | None = None, **environment: str
     ) -> Running:
-        """Start a Python program."""
-        return self.start(name, [str(interpreter), *arguments], environment)
+        """Start a Python program, by the tree's interpreter where no other is named."""
+        return self.start(name, [str(interpreter or self.tree.interpreter), *arguments], environment)
 
 
 def _listens(port: int) -> bool:

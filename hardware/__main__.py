@@ -20,14 +20,14 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 HEAD = """# Parts to print
 
 `make hardware` draws every part into `build/hardware` (STL, STEP and 3MF), slices it with PrusaSlicer
-{profile}, and writes this table. Costs are euros at {price:g} a
-kilogram of PLA: rough. Nothing has been printed yet; the figures are the slicer's.
+{profile}, and writes this table. Costs are rough, in euros, at {price:g} a
+kilogram of PLA. Nothing has been printed yet; the figures come from the slicer.
 
-Every mesh is checked (`make hardware-test`): one watertight body, no wall thinner than {thinnest:g} mm, nothing that
-hangs over more than {overhang:g} degrees but ledges of {ledge:g} mm and bridges of {bridge:g} mm. Two things are let
-pass. A thin crumb of up to {crumb:g} mm2 in a section, what a 0.4 mm nozzle draws in a line of 3 mm, is the tip of a
-relief or of a corner: it prints blunt, and carries nothing. A patch of up to {patch:g} mm2 in the air is where a
-rounded edge, an eye or a bridge's corner begins: it droops by a layer, and the next one closes it.
+Every mesh is checked (`make hardware-test`): one watertight body, no wall thinner than {thinnest:g} mm, no overhang
+steeper than {overhang:g} degrees except ledges of {ledge:g} mm and bridges of {bridge:g} mm. Two exceptions are
+allowed. A thin area of up to {crumb:g} mm2 in a section (a line of 3 mm from a 0.4 mm nozzle) is the tip of a
+relief or of a corner: it prints blunt and carries no load. An unsupported patch of up to {patch:g} mm2 is where a
+rounded edge, an eye or the corner of a bridge begins: it droops by a layer, and the next layer closes it.
 
 """
 
@@ -35,8 +35,8 @@ rounded edge, an eye or a bridge's corner begins: it droops by a layer, and the 
 def main() -> int:
     """Build everything; returns 1 where the sizes break a rule or the slicer fails."""
     parser = argparse.ArgumentParser(prog="make hardware", description=__doc__)
-    parser.add_argument("--docs", action="store_true", help="put pictures and tables into docs/ as well")
-    parser.add_argument("--no-slicer", action="store_true", help="leave the table of parts out")
+    parser.add_argument("--docs", action="store_true", help="also write pictures and tables into docs/")
+    parser.add_argument("--no-slicer", action="store_true", help="skip the slicer and the table of parts")
     given = parser.parse_args()
     begun = monotonic()
     try:

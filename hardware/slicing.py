@@ -104,7 +104,7 @@ def table(workshop: Workshop, kit: Iterable[Piece]) -> Iterator[str]:
     yield f"| **all** | | | **{grams:.0f}** | **{time:.0f}** | **{grams * PRICE / 1000:.2f}** | |"
     others = [piece for piece in kit if not piece.chosen]
     yield ""
-    yield "Instead of the chute and the tray above, by your sensors and your controller:"
+    yield "Alternatives to the chute and the tray above, depending on your sensors and your controller:"
     yield ""
     yield "| part | copies | colour | grams | hours | cost | files |"
     yield "|---|---:|---|---:|---:|---:|---|"

@@ -74,12 +74,12 @@ def played(evening: Evening) -> Iterator[tuple[Companion, Table, dict[Seat, str]
         home = WebHome(f"sqlite:///{Path(folder) / 'companion.sqlite'}")
         companion = Companion.started(home)
         try:
-            table = home.house.open_table(evening.game, "Sunday", evening.players, evening.preset)
+            table = home.services.tables.open(evening.game, "Sunday", evening.players, evening.preset)
             tokens = {
-                seat: home.house.sit(table.id, table.code, seat, name)
+                seat: home.services.seats.sit(table.id, table.code, seat, name)
                 for seat, name in zip(table.charter.seats, NAMES, strict=False)
             }
-            home.house.begin(table.id, table.code)
+            home.services.seats.begin(table.id, table.code)
             yield companion, _play(home, table.id, tokens, evening), tokens
         finally:
             companion.stop()
@@ -89,12 +89,12 @@ def played(evening: Evening) -> Iterator[tuple[Companion, Table, dict[Seat, str]
 def _play(home: WebHome, table_id: str, tokens: dict[Seat, str], evening: Evening) -> Table:
     random = Random(evening.seed)
     for n in itertools.count():
-        table = home.house.table(table_id)
+        table = home.services.tables.get(table_id)
         if n >= evening.moves or table.phase == "over":
             return table
         home.clock.pass_(seconds=7)
         if due := table.chance():
-            home.house.bring(table_id, tokens[due.seat or table.charter.seats[0]], table.version, f"m{n}")
+            home.services.play.roll(table_id, tokens[due.seat or table.charter.seats[0]], table.version, f"m{n}")
             continue
         seat = next(seat for seat in table.game.to_act(table.state) if seat != CHANCE)
         moves = table.game.moves(table.state, seat)
@@ -102,7 +102,7 @@ def _play(home: WebHome, table_id: str, tokens: dict[Seat, str], evening: Evenin
             move = random.choice([each for each in moves if each.name not in CHORES])
         else:
             move = table.game.decide(table.game.view(table.state, seat), moves, random.randrange) or moves[0]
-        assert home.house.play(table_id, tokens[seat], seat, move, table.version, f"m{n}").accepted
+        assert home.services.play.move(table_id, tokens[seat], seat, move, table.version, f"m{n}").accepted
     raise AssertionError
 
 

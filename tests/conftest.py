@@ -10,6 +10,9 @@ from hypothesis import HealthCheck, settings
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
 from tests import fonts
+from tests.slowest import pytest_addoption, pytest_configure
+
+__all__ = ["pytest_addoption", "pytest_configure"]
 
 # Every run tries the same examples, and a busy machine is no fault of the code.
 settings.register_profile("suite", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])

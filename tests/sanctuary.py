@@ -38,22 +38,26 @@ def evening(home: WebHome, found: dict[God, tuple[Finding, ...]], *beams: contra
         width = random.gauss(12.5 if god is God.TLALOC else 15, 1.6) + (11 if seq in (40, 66) else 0)
         flags = frozenset({"overlap"}) if width > 22.8 else frozenset()
         token = contract.Token(SOURCE, seq, f"{seq:032x}", god, home.clock.now, width, flags)
-        home.house.receive([(NAME, token)])
-    home.house.counts(NAME, contract.Count(SOURCE, 81, {God.TLALOC: 41, God.HUITZILOPOCHTLI: 40}))
+        home.services.temples.intake.receive([(NAME, token)])
+    home.services.temples.ledgers.receive_count(
+        NAME, contract.Count(SOURCE, 81, {God.TLALOC: 41, God.HUITZILOPOCHTLI: 40})
+    )
     findings = contract.Findings(SESSION, home.clock.now, Emitters.SWITCHED, LIMITS, found)
-    home.house.found(NAME, findings)
+    home.services.temples.receive_findings(NAME, findings)
     home.clock.pass_(seconds=2)
 
 
 def selftest(home: WebHome) -> None:
     """Ask for a self-test, and let the temple answer that all is well."""
-    home.house.speak_through(lambda name, command: None)
-    errand = home.house.ask(NAME, contract.CommandName.SELFTEST, "picture").errand
+    home.services.temples.requests.connect(lambda name, command: None)
+    errand = home.services.temples.requests.send(NAME, contract.CommandName.SELFTEST, "picture").errand
     assert errand is not None
     beam = {"reads": "clear", "tokens": 40, "glitches": 1, "missed_edges": 0, "findings": [], "proof": True}
     widths = {"number": 40, "lowest": 10.6, "middle": 13.1, "highest": 23.6}
     beams = {god: {**beam, "widths_ms": widths} for god in God}
-    home.house.replied(NAME, contract.Reply(errand.command.id, True, {"beams": beams, "emitters": "switched"}))
+    home.services.temples.requests.receive_reply(
+        NAME, contract.Reply(errand.command.id, True, {"beams": beams, "emitters": "switched"})
+    )
 
 
 @contextmanager

@@ -39,11 +39,11 @@ class Ledgers(Protocol):
         """Return whether a temple is in the store, and a ledger's tokens too where one is given."""
         ...
 
-    def speaks_for(self, temple: str, source: str) -> bool:
+    def is_current(self, temple: str, source: str) -> bool:
         """Return whether a ledger is the one that speaks for a temple now."""
         ...
 
-    def temple_count(self) -> int:
+    def count(self) -> int:
         """Return how many temples are in the store."""
         ...
 
@@ -180,7 +180,7 @@ class Backlog:
         return True
 
     def _may_be_new(self) -> bool:
-        return self._new_names.left() >= 1 and self._ledgers.temple_count() < MOST_TEMPLES
+        return self._new_names.left() >= 1 and self._ledgers.count() < MOST_TEMPLES
 
     def _sources_of(self, temple: str) -> Allowance:
         if temple not in self._new_sources:
@@ -220,7 +220,7 @@ class Backlog:
     def _is_first(self, key: _Key) -> bool:
         temple, leaf, source = key
         if leaf == contract.Token.leaf:
-            return self._ledgers.speaks_for(temple, source)
+            return self._ledgers.is_current(temple, source)
         return self._ledgers.is_known(temple)
 
     def _in_turns(self, keys: list[_Key], limit: int) -> list[_Waiting]:

@@ -1,6 +1,6 @@
 """Follows a file while its designer edits it, and lets one table play on with it each time it is sound.
 
-It knows files and the house's doors, and no game: what a file may hold is its option's business.
+It knows files and services, and no game: what a file may hold is its option's business.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from companion.games.kit import Fault, Option
 from companion.model.lobby import read_text
 from companion.model.table import ServiceError
-from companion.service.play import House
+from companion.service.services import Services
 
 log = logging.getLogger(__name__)
 
@@ -28,9 +28,9 @@ class Draft:
     """
 
     def __init__(
-        self, house: House, table_id: str, option: Option, path: Path, tell: Callable[[Sequence[Fault]], None]
+        self, services: Services, table_id: str, option: Option, path: Path, tell: Callable[[Sequence[Fault]], None]
     ) -> None:
-        self._house = house
+        self._services = services
         self._table_id = table_id
         self._option = option
         self._path = path
@@ -42,7 +42,7 @@ class Draft:
 
     def start(self) -> None:
         """Begin to follow the file; the table's pages know of it from here on."""
-        self._house.set_draft(self._table_id, ())
+        self._services.tables.set_draft(self._table_id, ())
         self._thread.start()
 
     def stop(self) -> None:
@@ -67,11 +67,11 @@ class Draft:
         faults = faults or self._option.faults(text)
         try:
             if not faults:
-                self._house.amend(self._table_id, self._option.key, text)
+                self._services.tables.amend(self._table_id, self._option.key, text)
         except ServiceError:
             log.exception("a sound file could not be taken into play")
             return
-        self._house.set_draft(self._table_id, faults)
+        self._services.tables.set_draft(self._table_id, faults)
         self._tell(faults)
 
     def _follow(self) -> None:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from companion.adapters.backlog import Backlog
 from companion.model.scores import score_of
 from companion.model.table import ServiceError
-from companion.service.play import House
+from companion.service.services import Services
 from templo import contract
 from templo.broker import BrokerSettings
 from templo.liveness import DISK_S, IDLE_S, Beat, no_heartbeat
@@ -48,11 +48,11 @@ _Heard: TypeAlias = tuple[str, contract.Message] | bool | None
 
 
 class Intake:
-    """Carries messages from one broker into one house; it waits for a broker that is not there."""
+    """Carries messages from one broker to the services; it waits for a broker that is not there."""
 
     def __init__(
         self,
-        house: House,
+        services: Services,
         broker: BrokerSettings,
         instance: str,
         clock: Callable[[], datetime],
@@ -61,10 +61,10 @@ class Intake:
         network_beat: Beat = no_heartbeat,
     ) -> None:
         """Only remember; `start` connects. `beat` is that of the thread that stores, the others the connection's."""
-        self._house = house
+        self._services = services
         self._beat = beat
         self._clock = clock
-        self._waiting = Backlog(house, time.monotonic)
+        self._waiting = Backlog(services.temples, time.monotonic)
         self._up = False
         self._scored: dict[str, tuple[str | None, int]] = {}
         self._scores_due = 0.0
@@ -87,7 +87,7 @@ class Intake:
 
     def start(self) -> None:
         """Begin to connect and to listen."""
-        self._house.speak_through(self._command)
+        self._services.temples.requests.connect(self._command)
         self._waiting.put_event(False)
         self._thread.start()
         self._connection.start()
@@ -138,11 +138,11 @@ class Intake:
                 self._up = each
                 self._scored.clear()  # a broker may have forgotten what it retained
                 self._acknowledged.clear()
-                self._house.reach(each)
+                self._services.temples.set_reachable(each)
                 if each:
                     self._repeat_commands()
             elif isinstance(each[1], contract.Status):
-                self._persist(self._house.heard, each[0], each[1])
+                self._persist(self._services.temples.receive_status, each[0], each[1])
                 self._acknowledge_status(each[0], each[1])
             else:
                 self._hear(*each)
@@ -150,8 +150,8 @@ class Intake:
         self._tell_scores()
         if time.monotonic() >= self._time_due:
             self._time_due = time.monotonic() + TIME_EVERY
-            self._house.pass_time()
-            self._house.ask_for_missing(time.monotonic())
+            self._services.temples.pass_time()
+            self._services.temples.requests.request_missing(time.monotonic())
             self._tell_changes()
         if time.monotonic() >= self._acks_due:
             self._acks_due = time.monotonic() + ACK_EVERY
@@ -162,27 +162,27 @@ class Intake:
         """Take in what a temple says beside its tokens and its status."""
         match message:
             case contract.Count():
-                self._house.counts(temple, message)
+                self._services.temples.ledgers.receive_count(temple, message)
             case contract.Noise():
-                self._house.noise(temple, message)
+                self._services.temples.receive_noise(temple, message)
             case contract.Findings():
-                self._house.found(temple, message)
+                self._services.temples.receive_findings(temple, message)
             case contract.Reply():
                 self._commands.pop(message.id, None)
-                self._house.replied(temple, message, time.monotonic())
+                self._services.temples.requests.receive_reply(temple, message, time.monotonic())
 
     def _tell_scores(self) -> None:
         """Let homes that know no game see what counts in the game of each temple, where that has changed."""
         if not self._up or time.monotonic() < self._scores_due:
             return
         self._scores_due = time.monotonic() + SCORES_EVERY
-        tables = {table.id: table for table in self._house.tables()}
-        for temple in self._house.temples():
+        tables = {table.id: table for table in self._services.tables.all()}
+        for temple in self._services.temples.all():
             table = tables.get(temple.table_id or "")
             known = (table.id, table.version) if table else (None, 0)
             if self._scored.get(temple.name) != known:
                 try:
-                    score = score_of(table, self._house.fallen)
+                    score = score_of(table, self._services.tables.tokens)
                 except ServiceError as error:
                     log.error("cannot read what counts at a table, trying again: %s", error.facts["reason"])
                     return
@@ -193,7 +193,7 @@ class Intake:
         """Let whoever listens know which tables moved on; what they hold is asked for where tables are shown."""
         if not self._up:
             return
-        versions = {table.id: table.version for table in self._house.tables()}
+        versions = {table.id: table.version for table in self._services.tables.all()}
         before = versions if self._told is None else self._told
         for table_id, version in versions.items():
             if before.get(table_id) != version:
@@ -203,14 +203,14 @@ class Intake:
     def _keep(self, tokens: list[tuple[str, contract.Token]]) -> None:
         if not tokens:
             return
-        receipts = self._persist(self._house.receive, tokens) or ()
+        receipts = self._persist(self._services.temples.intake.receive, tokens) or ()
         for receipt in receipts:
             self._acknowledge(receipt.temple, receipt.source)
         if any(receipt.gap for receipt in receipts):
-            self._house.ask_for_missing(time.monotonic())
+            self._services.temples.requests.request_missing(time.monotonic())
 
     def _persist(self, change: Callable[..., Any], *args: Any) -> Any:
-        """Make a change of the house, again and again while its store fails; nothing is acknowledged meanwhile."""
+        """Make a change, again and again while its store fails; nothing is acknowledged meanwhile."""
         while True:
             try:
                 return change(*args)
@@ -235,12 +235,12 @@ class Intake:
 
     def _acknowledge_all(self) -> None:
         if self._up:
-            for temple in self._house.temples():
+            for temple in self._services.temples.all():
                 if temple.alive and temple.source:
                     self._acknowledge(temple.name, temple.source)
 
     def _acknowledge(self, temple: str, source: str) -> None:
-        mark = self._house.mark(source)
+        mark = self._services.temples.ledgers.mark(source)
         self._publish(temple, contract.Ack(source, mark.seq, mark.token or None, self._clock()))
 
     def _command(self, temple: str, command: contract.Command) -> None:

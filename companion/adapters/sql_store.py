@@ -1,14 +1,15 @@
 """The store: tables, temples and tokens in SQLite, or in any database that SQLAlchemy names by a URL.
 
-It implements the port that `keeping` declares and knows no rule of any game. A change is durable when its
+It implements the port of `companion.model.ports` and knows no rule of any game. A change is durable when its
 transaction has ended: SQLite runs in WAL mode with ``synchronous=FULL``.
 """
 
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -36,7 +37,9 @@ from companion.games.kit import LONGEST_TEXT, Move, Seat
 from companion.model.ports import (
     COUNTED,
     HISTORY,
+    Conflict,
     Decision,
+    KnownTokens,
     MarkRecord,
     OldTokens,
     StoredToken,
@@ -65,6 +68,17 @@ def _ids(of: Callable[[sa.ColumnElement[int]], sa.ColumnElement[bool]]) -> sa.Co
 _IDS_OF = _ids(lambda seq: seq.in_(sa.bindparam("seqs", expanding=True)))
 _IDS_FROM = _ids(lambda seq: seq >= sa.bindparam("mark"))
 _STORED = sa.select(TOKENS.c.token).where(TOKENS.c.token.in_(sa.bindparam("ids", expanding=True)))
+_APPEND = sa.insert(ENTRIES)
+_HELD = (
+    sa.select(QUARANTINE.c.token, DECISIONS.c.verdict)
+    .select_from(QUARANTINE.outerjoin(DECISIONS, _OF_DECISION))
+    .where(QUARANTINE.c.token.in_(sa.bindparam("ids", expanding=True)))
+)
+
+_FIRST_CAME_ANOTHER = frozenset(
+    {"SQLITE_CONSTRAINT_PRIMARYKEY", "SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_ROWID", "23505", "40001", "40P01"}
+)
+"""SQLite's names and PostgreSQL's states of an error that another writer caused: a number or a row that it took."""
 
 
 class StoreError(Exception):
@@ -72,13 +86,17 @@ class StoreError(Exception):
 
 
 class SqlStore:
-    """The port of `keeping.Store` over one database."""
+    """The port `Store` over one database."""
 
     def __init__(self, url: str) -> None:
         """Open the database and make what is missing; raises `StoreError`."""
         try:
             # A server may be started anew while the companion runs: a connection is tried before it is used.
             self._engine = sa.create_engine(url, pool_pre_ping=True)
+            # SQLite has one writer at a time: here they wait in line, where it would let them sleep and try again.
+            self._line: AbstractContextManager[object] = nullcontext()
+            if self._engine.dialect.name == "sqlite":
+                self._line = threading.Lock()
             if self._engine.dialect.name == "sqlite":
                 sa.event.listen(self._engine, "connect", _make_sqlite_durable)
             try:
@@ -123,12 +141,14 @@ class SqlStore:
     def transaction(self) -> Iterator[SqlTransaction]:
         """Begin a change; leaving the block commits it, an exception rolls it back.
 
-        Raises `ServiceError` ``store_failing`` where the database refused.
+        Raises `Conflict` where another writer was first, `ServiceError` ``store_failing`` where the database refused.
         """
         try:
-            with self._engine.begin() as connection:
+            with self._line, self._engine.begin() as connection:
                 yield SqlTransaction(connection)
         except sa.exc.DBAPIError as error:
+            if _code(error) in _FIRST_CAME_ANOTHER:
+                raise Conflict(_reason(error)) from error
             raise ServiceError("store_failing", reason=_reason(error)) from error
 
     @contextmanager
@@ -154,24 +174,44 @@ class SqlStore:
     def _table(self, connection: sa.Connection, row: sa.Row[Any]) -> TableRecord:
         fields = dict(row._mapping)
         fields["seats"] = tuple(fields["seats"])
-        keys = connection.execute(sa.select(KEYS).where(KEYS.c.table_id == row.id))
-        return TableRecord(
-            Charter(**fields),
-            self._log(connection, row.id),
-            {each.seat: each.sha256 for each in keys},
-        )
+        return TableRecord(Charter(**fields), self._log(connection, row.id, 0), self._keys(connection, row.id))
 
-    def _log(self, connection: sa.Connection, table_id: str) -> tuple[Entry, ...]:
-        rows = connection.execute(sa.select(ENTRIES).where(ENTRIES.c.table_id == table_id).order_by(ENTRIES.c.n))
+    def _keys(self, connection: sa.Connection, table_id: str) -> dict[Seat, str]:
+        rows = connection.execute(sa.select(KEYS).where(KEYS.c.table_id == table_id))
+        return {row.seat: row.sha256 for row in rows}
+
+    def _log(self, connection: sa.Connection, table_id: str, after: int) -> tuple[Entry, ...]:
+        log = sa.select(ENTRIES).where(ENTRIES.c.table_id == table_id, ENTRIES.c.n > after)
+        rows = connection.execute(log.order_by(ENTRIES.c.n))
         return tuple(
             Entry(row.n, row.at, row.by, Move.from_json(row.move, LONGEST_TEXT), row.request, row.hand)
             for row in rows
         )
 
-    def entries(self, table_id: str) -> tuple[Entry, ...]:
-        """Return a table's whole log, in order."""
+    def entries(self, table_id: str, after: int = 0) -> tuple[Entry, ...]:
+        """Return a table's log in order, from the entry behind the one with the number `after`."""
         with self._reading() as connection:
-            return self._log(connection, table_id)
+            return self._log(connection, table_id, after)
+
+    def keys(self, table_id: str) -> dict[Seat, str]:
+        """Return who holds the chairs of a table."""
+        with self._reading() as connection:
+            return self._keys(connection, table_id)
+
+    def known(self, tokens: Sequence[contract.Token]) -> KnownTokens:
+        """Return what is stored of these tokens, or in their places."""
+        with self._reading() as connection:
+            ids: dict[str, dict[int, str]] = {}
+            for source in {token.source for token in tokens}:
+                seqs = sorted({token.seq for token in tokens if token.source == source})
+                rows = connection.execute(_IDS_OF, {"source": source, "seqs": seqs})
+                ids[source] = {row.seq: row.token for row in rows}
+            new = {"ids": [token.token for token in tokens if ids[token.source].get(token.seq) != token.token]}
+            if not new["ids"]:
+                return KnownTokens(ids, set(), {})
+            stored = set(connection.execute(_STORED, new).scalars())
+            held = {row.token: row.verdict or "" for row in connection.execute(_HELD, new)}
+            return KnownTokens(ids, stored, held)
 
     def temples(self) -> list[TempleRecord]:
         """Return every temple that was ever heard of, by name."""
@@ -276,7 +316,7 @@ class SqlStore:
 
 
 class SqlTransaction:
-    """The port of `keeping.Transaction` over one connection that has begun."""
+    """The port `Transaction` over one connection that has begun."""
 
     def __init__(self, connection: sa.Connection) -> None:
         self._connection = connection
@@ -291,10 +331,9 @@ class SqlTransaction:
         fields |= {"seats": list(charter.seats), "options": dict(charter.options)}
         self._connection.execute(sa.insert(TABLES), fields)
 
-    def append(self, table_id: str, entry: Entry) -> None:
-        """Enter the next line of a table's log."""
-        self._connection.execute(
-            sa.insert(ENTRIES),
+    def append(self, table_id: str, entries: Sequence[Entry]) -> None:
+        """Enter the next lines of a table's log."""
+        rows = [
             {
                 "table_id": table_id,
                 "n": entry.n,
@@ -303,8 +342,11 @@ class SqlTransaction:
                 "move": entry.move.to_json(),
                 "request": entry.request,
                 "hand": entry.hand,
-            },
-        )
+            }
+            for entry in entries
+        ]
+        if rows:
+            self._connection.execute(_APPEND, rows)
 
     def set_keys(self, table_id: str, keys: Mapping[Seat, str]) -> None:
         """Replace who holds the chairs of a table."""
@@ -320,15 +362,6 @@ class SqlTransaction:
         if not changed.rowcount:
             self._connection.execute(sa.insert(TEMPLES), {"name": temple.name, **fields})
 
-    def token_ids(self, source: str, seqs: Sequence[int]) -> dict[int, str]:
-        """Return the ids of the tokens that are stored under these numbers of a source."""
-        rows = self._connection.execute(_IDS_OF, {"source": source, "seqs": seqs})
-        return {row.seq: row.token for row in rows}
-
-    def stored(self, ids: Sequence[str]) -> set[str]:
-        """Return those of these token ids that are stored, under whatever number of whatever source."""
-        return set(self._connection.execute(_STORED, {"ids": ids}).scalars())
-
     def keep(self, tokens: Sequence[StoredToken]) -> None:
         """Keep tokens whose numbers are new."""
         if tokens:
@@ -341,23 +374,10 @@ class SqlTransaction:
             rows = [{"source": token.source, "seq": token.seq, "token": token.token} for token in tokens]
             self._connection.execute(sa.insert(RESENT), rows)
 
-    def quarantine(self, tokens: Sequence[StoredToken]) -> int:
-        """Hold apart tokens whose numbers are taken by others; returns how many were not held apart before."""
-        known = sa.select(sa.literal(1)).where(QUARANTINE.c.token == sa.bindparam("t"))
-        new = 0
-        for kept in tokens:
-            if self._connection.execute(known, {"t": kept.token.token}).scalar() is None:
-                self._connection.execute(sa.insert(QUARANTINE), _fields(kept))
-                new += 1
-        return new
-
-    def held(self, tokens: Sequence[str]) -> dict[str, str]:
-        """Return those of these token ids that were ever held apart, with their verdict; empty for none yet."""
-        query = sa.select(QUARANTINE.c.token, DECISIONS.c.verdict).select_from(
-            QUARANTINE.outerjoin(DECISIONS, _OF_DECISION)
-        )
-        rows = self._connection.execute(query.where(QUARANTINE.c.token.in_(tokens)))
-        return {row.token: row.verdict or "" for row in rows}
+    def quarantine(self, tokens: Sequence[StoredToken]) -> None:
+        """Hold apart tokens whose numbers are taken by others."""
+        if tokens:
+            self._connection.execute(sa.insert(QUARANTINE), [_fields(kept) for kept in tokens])
 
     def decide(self, decisions: Sequence[Decision]) -> None:
         """Enter what was decided about tokens held apart; no token's id can be entered twice."""
@@ -456,6 +476,11 @@ def sqlite_path(url: str) -> Path | None:
 def without_password(url: str) -> str:
     """Return a database's URL, or what should have been one, without its password."""
     return re.sub(r":(?!//).*@", ":***@", url)
+
+
+def _code(error: sa.exc.DBAPIError) -> str | None:
+    """Return what the database calls an error."""
+    return getattr(error.orig, "sqlite_errorname", None) or getattr(error.orig, "sqlstate", None)
 
 
 def _reason(error: BaseException) -> str:

@@ -28,7 +28,8 @@ from companion.cli import held as held_commands
 from companion.cli import settings as configuration
 from companion.cli.settings import Settings
 from companion.games import registry
-from companion.service.play import House
+from companion.service.services import Services
+from companion.service.workspace import Workspace
 from companion.web import WebConfig, create_app
 from companion.web.rendering.texts import TextError
 from companion.web.server.addresses import own_names, phone_address
@@ -181,12 +182,13 @@ def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path |
 def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Path | None) -> int:
     hub = Hub()
     store = SqlStore(settings.store_url)
-    house = House(store, registry.with_tools(registry.load(settings.games)), _now, secrets.token_bytes, hub.publish)
+    games = registry.with_tools(registry.load(settings.games))
+    services = Services.over(Workspace(store, games, _now, secrets.token_bytes, hub.publish))
     if deck:
-        demo.check_takes_deck(house)
+        demo.check_takes_deck(services)
     address = settings.web.address or f"http://{phone_address()}:{settings.web.port}"
     app = create_app(
-        house,
+        services,
         hub,
         WebConfig(
             allowed_hosts=(*own_names(), *settings.web.allowed_hosts),
@@ -208,7 +210,9 @@ def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Pat
         pages_beat=pulse.of("pages"),
         prove=lambda: hub.streams,
     )
-    intake = Intake(house, settings.broker, instance, _now, pulse.of("intake"), pulse.of("link"), pulse.of("network"))
+    intake = Intake(
+        services, settings.broker, instance, _now, pulse.of("intake"), pulse.of("link"), pulse.of("network")
+    )
     watch = _Watch(Feeder(pulse, supervisor()))
     died: list[str] = []
 
@@ -229,7 +233,7 @@ def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Pat
     intake.start()
     watch.start()
     print(f"ready {address}", flush=True)
-    draft = demo.table(house, demo_temple, deck) if demo_temple else None
+    draft = demo.table(services, demo_temple, deck) if demo_temple else None
     try:
         server.serve()
     finally:

@@ -14,7 +14,7 @@ from companion.cli import check
 from companion.games.kit import Fault, Option, Value
 from companion.model.lobby import read_text
 from companion.model.table import Table
-from companion.service.play import House
+from companion.service.services import Services
 from templo.settings import SettingsError
 
 GAME = "mexica"
@@ -26,35 +26,37 @@ TOKENS = 52
 """The age of the demo's table ends after an evening's tokens, so that its end can be seen."""
 
 
-def check_takes_deck(house: House) -> None:
+def check_takes_deck(services: Services) -> None:
     """Raise `SettingsError` where the demo's game, of which a stranger may have brought another, takes no deck."""
-    game = house.games[GAME]
+    game = services.tables.games[GAME]
     if PRESET not in game.presets or not any(each.key == OPTION and each.reader for each in game.options):
         raise SettingsError(f"--deck is given; expected a {GAME} whose tables take one")
 
 
-def table(house: House, temple: str, deck: Path | None) -> Draft | None:
+def table(services: Services, temple: str, deck: Path | None) -> Draft | None:
     """Open the demo's table, or find it running; returns what follows its file, where there is one."""
-    presets = (PRESET,) if deck else tuple(house.games[GAME].presets)
+    presets = (PRESET,) if deck else tuple(services.tables.games[GAME].presets)
     running = [
         each
-        for each in house.tables()
+        for each in services.tables.all()
         if each.temple == temple and each.phase == "running" and each.preset in presets
     ]
     if running:
         opened = running[0]
     else:
-        house.expect(temple)
+        services.temples.expect(temple)
         options: dict[str, Value] = {"apocalypse_tokens": TOKENS}
-        if deck and (text := _sound(deck, check.option_of(house.games[GAME], OPTION))):
+        if deck and (text := _sound(deck, check.option_of(services.tables.games[GAME], OPTION))):
             options[OPTION] = text
         preset = PRESET if deck else "temple_only"
-        holder = house.holder(temple)  # whoever starts the demo owns its temple, whatever else was played on it
+        holder = services.temples.serving.holder(
+            temple
+        )  # whoever starts the demo owns its temple, whatever else was played on it
         leave = holder.code if holder else ""
-        opened = house.open_table(GAME, "Templo Mayor", 4, preset, options, temple, leave)
-        opened = house.begin(opened.id, opened.code)
+        opened = services.tables.open(GAME, "Templo Mayor", 4, preset, options, temple, leave)
+        opened = services.seats.begin(opened.id, opened.code)
     print(f"table {opened.code} /t/{opened.id}", flush=True)
-    return _draft(house, opened, deck) if deck else None
+    return _draft(services, opened, deck) if deck else None
 
 
 def _sound(file: Path, option: Option) -> str:
@@ -66,13 +68,13 @@ def _sound(file: Path, option: Option) -> str:
     return "" if faults or option.faults(text) else text
 
 
-def _draft(house: House, table: Table, deck: Path) -> Draft:
+def _draft(services: Services, table: Table, deck: Path) -> Draft:
     words = check.words_of(table.game)
 
     def tell(faults: Sequence[Fault]) -> None:
         for line in check.fault_lines(deck, faults, words) or [f"{deck}: {words('contents.sound')}"]:
             print(f"{OPTION} {line}", flush=True)
 
-    draft = Draft(house, table.id, check.option_of(table.game, OPTION), deck, tell)
+    draft = Draft(services, table.id, check.option_of(table.game, OPTION), deck, tell)
     draft.start()
     return draft

@@ -16,7 +16,8 @@ from companion.games.kit import Game, Seat
 from companion.model.ports import StoredToken
 from companion.model.table import ServiceError, Table
 from companion.model.temples import Temple
-from companion.service.play import House
+from companion.service.services import Services
+from companion.service.workspace import Workspace
 
 SHORTEST = 4
 """Characters of an id that are enough, where no other begins with them."""
@@ -54,28 +55,28 @@ def held(
     with lock:
         store = SqlStore(settings.store_url)
         try:
-            return _carry_out(House(store, games, clock, entropy), wanted, out)
+            return _carry_out(Services.over(Workspace(store, games, clock, entropy)), wanted, out)
         finally:
             store.close()
 
 
-def _carry_out(house: House, wanted: Wanted, out: TextIO) -> int:
-    temples = [each for each in house.temples() if wanted.temple in ("", each.name)]
+def _carry_out(services: Services, wanted: Wanted, out: TextIO) -> int:
+    temples = [each for each in services.temples.all() if wanted.temple in ("", each.name)]
     if wanted.temple and not temples:
-        raise HeldError(f"temple is {wanted.temple!r}; expected one of {_names(house.temples())}")
+        raise HeldError(f"temple is {wanted.temple!r}; expected one of {_names(services.temples.all())}")
     holding = [each for each in temples if each.quarantined]
     if wanted.what == "list":
-        _list(house, holding, out)
+        _list(services, holding, out)
         return 0
     if len(holding) != 1:
         given = f"temple is {wanted.temple!r}" if wanted.temple else "no temple is given"
         raise HeldError(f"{given}; expected --temple with one that holds tokens apart: {_names(holding)}")
     temple = holding[0]
-    chosen = _chosen(house.held(temple.name), wanted)
-    table = next((each for each in house.tables() if each.id == temple.table_id), None)
+    chosen = _chosen(services.temples.decisions.held(temple.name), wanted)
+    table = next((each for each in services.tables.all() if each.id == temple.table_id), None)
     whose = _seat(table, wanted.whose, temple) if wanted.what == "count" else None
     try:
-        house.decide_as_owner(temple.name, [kept.token.token for kept in chosen], whose)
+        services.temples.decisions.decide_as_owner(temple.name, [kept.token.token for kept in chosen], whose)
     except ServiceError as error:
         raise HeldError(f"the table refuses: {error}; expected tokens that may count there now") from None
     where = f" at {table.title!r}" if table else ""
@@ -85,14 +86,14 @@ def _carry_out(house: House, wanted: Wanted, out: TextIO) -> int:
     return 0
 
 
-def _list(house: House, holding: Sequence[Temple], out: TextIO) -> None:
+def _list(services: Services, holding: Sequence[Temple], out: TextIO) -> None:
     if not holding:
         print("No token is held apart.", file=out)
     for temple in holding:
-        table = next((each for each in house.tables() if each.id == temple.table_id), None)
+        table = next((each for each in services.tables.all() if each.id == temple.table_id), None)
         serves = f"serves {table.title!r}: {_seats(table)}" if table else "serves no table"
         print(f"{temple.name} ({serves})", file=out)
-        for kept in house.held(temple.name):
+        for kept in services.temples.decisions.held(temple.name):
             token = kept.token
             flags = f" {' '.join(sorted(token.flags))}" if token.flags else ""
             print(

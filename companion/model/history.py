@@ -30,11 +30,21 @@ class ReplayStep(NamedTuple):
 
 def replay_log(charter: Charter, game: Game[Any], entries: Iterable[Entry]) -> Iterator[ReplayStep]:
     """Yield a table after each entry of its log; raises `BrokenLog` at the first that cannot stand."""
-    table = Table.opened(charter, game)
+    yield from _steps(Table.opened(charter, game), entries)
+
+
+def folded(table: Table, entries: Iterable[Entry]) -> Table:
+    """Return a table after further entries of its log; raises `BrokenLog` at the first that cannot stand."""
+    for step in _steps(table, entries):
+        table = step.after
+    return table
+
+
+def _steps(table: Table, entries: Iterable[Entry]) -> Iterator[ReplayStep]:
     for entry in entries:
         after = table.extended(entry)
         if isinstance(after, Refusal):
-            raise BrokenLog(entry, after, charter.rules)
+            raise BrokenLog(entry, after, table.charter.rules)
         yield ReplayStep(entry, table, after)
         table = after
 

@@ -1,4 +1,4 @@
-"""How tables, temples and tokens are kept: their records, and the port that a store implements. It keeps nothing."""
+"""How tables, temples and tokens are stored: their records, and the port that a store implements."""
 
 from __future__ import annotations
 
@@ -96,6 +96,21 @@ class MarkRecord(NamedTuple):
     ahead: Mapping[int, str]
 
 
+class KnownTokens(NamedTuple):
+    """What a store knows of some tokens."""
+
+    ids: Mapping[str, dict[int, str]]
+    """For each source the ids of the tokens that are stored under the numbers of these ones."""
+    stored: set[str]
+    """Their ids that are stored, under whatever number of whatever source."""
+    held: Mapping[str, str]
+    """Their ids that were ever held apart, with their verdict; empty for none yet."""
+
+
+class Conflict(Exception):
+    """Another writer of the same store was first; the message says with what. Read on, and judge again."""
+
+
 class Transaction(Protocol):
     """One change of the store: all of it is durable when it ends, or none."""
 
@@ -107,8 +122,8 @@ class Transaction(Protocol):
         """Enter a new table."""
         ...
 
-    def append(self, table_id: str, entry: Entry) -> None:
-        """Enter the next line of a table's log; the number is the safety net against a second writer."""
+    def append(self, table_id: str, entries: Sequence[Entry]) -> None:
+        """Enter the next lines of a table's log; their numbers show whether another writer was first."""
         ...
 
     def set_keys(self, table_id: str, keys: Mapping[Seat, str]) -> None:
@@ -119,14 +134,6 @@ class Transaction(Protocol):
         """Enter a temple, or what changed about it."""
         ...
 
-    def token_ids(self, source: str, seqs: Sequence[int]) -> dict[int, str]:
-        """Return the ids of the tokens that are stored under these numbers of a source."""
-        ...
-
-    def stored(self, ids: Sequence[str]) -> set[str]:
-        """Return those of these token ids that are stored, under whatever number of whatever source."""
-        ...
-
     def keep(self, tokens: Sequence[StoredToken]) -> None:
         """Keep tokens whose numbers are new."""
         ...
@@ -135,12 +142,8 @@ class Transaction(Protocol):
         """Enter further numbers of tokens that are stored under other ones."""
         ...
 
-    def quarantine(self, tokens: Sequence[StoredToken]) -> int:
-        """Hold apart tokens whose numbers are taken by others; returns how many were not held apart before."""
-        ...
-
-    def held(self, tokens: Sequence[str]) -> Mapping[str, str]:
-        """Return those of these token ids that were ever held apart, with their verdict; empty for none yet."""
+    def quarantine(self, tokens: Sequence[StoredToken]) -> None:
+        """Hold apart tokens whose numbers are taken by others."""
         ...
 
     def decide(self, decisions: Sequence[Decision]) -> None:
@@ -161,12 +164,13 @@ class Transaction(Protocol):
 
 
 class Store(Protocol):
-    """Where a companion keeps what it knows. Only one change is under way at a time."""
+    """Where a companion stores what it knows. Safe from any thread."""
 
     def transaction(self) -> AbstractContextManager[Transaction]:
         """Begin a change; leaving the block commits it, an exception rolls it back.
 
-        Raises `ServiceError` ``store_failing`` where the change could not be made durable.
+        Raises `Conflict` where another writer was first, and `ServiceError` ``store_failing`` where the change could
+        not be made durable.
         """
         ...
 
@@ -178,8 +182,16 @@ class Store(Protocol):
         """Return every table, oldest first."""
         ...
 
-    def entries(self, table_id: str) -> Sequence[Entry]:
-        """Return a table's whole log, in order."""
+    def entries(self, table_id: str, after: int = 0) -> Sequence[Entry]:
+        """Return a table's log in order, from the entry behind the one with the number `after`."""
+        ...
+
+    def keys(self, table_id: str) -> Mapping[Seat, str]:
+        """Return who holds the chairs of a table."""
+        ...
+
+    def known(self, tokens: Sequence[contract.Token]) -> KnownTokens:
+        """Return what is stored of these tokens, or in their places."""
         ...
 
     def temples(self) -> Iterable[TempleRecord]:

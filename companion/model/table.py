@@ -40,7 +40,7 @@ OPTION = "@option"
 DECIDED = "@decided"
 """What a table's log holds beside the moves of its game. No game's move begins with ``@``."""
 
-HOUSE: Seat = "house"
+COMPANION: Seat = "house"
 """Who enters what no seat did: the opening of the lobby, a temple that was moved away."""
 
 OWNER = "owner"
@@ -342,7 +342,7 @@ class Table:
             case "@begin", ():
                 if self.began_at is not None:
                     return Refusal("begun_already")
-                opening = Step(HOUSE, entry.move, self.game.setup(self.options, self.charter.seats), entry.at)
+                opening = Step(COMPANION, entry.move, self.game.setup(self.options, self.charter.seats), entry.at)
                 return self._told(entry, [Line("begun")], began_at=entry.at, steps=(opening,))
             case "@sit", (str(seat), str(name)):
                 line = Line("sat", {"seat": seat, "name": name})

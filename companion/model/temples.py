@@ -1,6 +1,6 @@
 """The temples a companion has heard of: how each is, what it counted, and which of its tokens are kept.
 
-Values and pure functions only. What is durable about a temple goes through the port of `keeping`.
+Values and pure functions only. What is durable about a temple goes through the port of `companion.model.ports`.
 """
 
 from __future__ import annotations
@@ -202,6 +202,20 @@ class Mark:
             mark += 1
             token = ahead.pop(mark)
         return Mark(mark, token, ahead)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One ledger that tokens came from: whose it is, and how far its tokens are stored here."""
+
+    id: str
+    temple: str
+    """The temple that sent its last tokens."""
+    mark: Mark = field(default_factory=Mark)
+    old: OldTokens | None = None
+    """Its tokens from before this companion knew its temple, where there are more than `FEW`."""
+    unsure: bool = False
+    """Whether it was met by tokens sent again, before any count said how many it holds."""
 
 
 class Receipt(NamedTuple):

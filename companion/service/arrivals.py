@@ -1,91 +1,204 @@
-"""What a handful of arriving tokens changes: the tables they fall on and the temples they come from.
-
-It works on frozen snapshots and on a change that has begun; nothing is visible until the house swaps it in.
-"""
+"""Tokens arriving: each is stored once, with everything that it causes at the table it falls on, or not at all."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Container
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from typing import NamedTuple
 
 from companion.games.kit import TEMPLE, Refusal
-from companion.model.ports import ARRIVED, COUNTED, Decision, OldTokens, StoredToken, Transaction
-from companion.model.table import OLD, Table
-from companion.model.temples import Temple
+from companion.model.ports import ARRIVED, COUNTED, Decision, OldTokens, StoredToken
+from companion.model.table import OLD
+from companion.model.temples import Receipt, Source, Temple
+from companion.service.ledgers import Ledgers, first_live
+from companion.service.workspace import Change, Workspace
 from templo import contract
+from templo.bounded_log import BoundedLog
 
 log = logging.getLogger(__name__)
 
 
-class Batch:
-    """What a handful of arriving tokens changes, before it is durable."""
+class _Taken(NamedTuple):
+    """What became of some tokens: what each source may know, and what is worth a line of the log."""
 
-    def __init__(self, now: datetime, tables: dict[str, Table], temples: dict[str, Temple]) -> None:
-        self._now = now
-        self.tables = tables
-        self.temples = temples
-        self.changed: set[str] = set()
-        self.kept: list[StoredToken] = []
+    receipts: list[Receipt]
+    resent: int
+    held_apart: Mapping[str, int]
+
+
+class TokenIntake:
+    """Takes in what the temples count."""
+
+    def __init__(self, workspace: Workspace, ledgers: Ledgers) -> None:
+        self._workspace = workspace
+        self._ledgers = ledgers
+        self._doubts = BoundedLog(log, lambda: workspace.clock().timestamp())
+
+    def receive(self, arrivals: Sequence[tuple[str, contract.Token]]) -> list[Receipt]:
+        """Store tokens with everything they cause, in one change; returns what each source may be told afterwards.
+
+        A token already stored changes nothing. One that is stored under another number, of another source perhaps, is
+        known by its id: its new number is stored, and it counts nowhere a second time. One whose number another
+        token has taken is held apart; where it comes again under a number of its own, it counts as any other unless
+        a person has decided. When the store fails, its error is raised and nothing at all has happened.
+        """
+        names = {name for name, _ in arrivals}
+        taken = self._workspace.run(lambda change: self._take(change, arrivals), temples=names)
+        if taken.resent:
+            log.info("tokens sent again under a new source, known by their ids: %d", taken.resent)
+        for name, count in taken.held_apart.items():
+            self._doubts.warning("temple %r: tokens held apart, as their numbers were taken: %d", name, count)
+        return taken.receipts
+
+    def _take(self, change: Change, arrivals: Sequence[tuple[str, contract.Token]]) -> _Taken:
+        temples = {token.source: name for name, token in arrivals}
+        old = self._old(change, temples, arrivals)
+        serving = [each.table_id for name in temples.values() if (each := change.find_temple(name))]
+        serving += [each.table_id for each in old.values() if each]
+        change.lock_tables(*{table.id for each in serving if (table := self._workspace.find_table(each))})
+        ids, stored, held = self._workspace.store.known([token for _, token in arrivals])
+        batch = _Batch(change)
+        for name, token in arrivals:
+            seqs = ids[token.source]
+            if token.seq in seqs:
+                if seqs[token.seq] != token.token:
+                    batch.hold_apart(name, token)
+                continue
+            seqs[token.seq] = token.token
+            if token.token in stored:
+                batch.take_again(name, token)
+            else:
+                stored.add(token.token)
+                batch.take(name, token, old[token.source], held.get(token.token))
+        receipts = [
+            self._receipt(change, name, source, ids[source], old[source], arrivals)
+            for source, name in temples.items()
+        ]
+        return _Taken(receipts, len(batch.resent), batch.enter(stored, held))
+
+    def _old(
+        self, change: Change, temples: Mapping[str, str], arrivals: Sequence[tuple[str, contract.Token]]
+    ) -> dict[str, OldTokens | None]:
+        """Return the old tokens of each source, found now where it is met for the first time."""
+        old: dict[str, OldTokens | None] = {}
+        for source, name in temples.items():
+            known = change.source(source)
+            if known is not None:
+                old[source] = known.old
+            else:
+                old[source] = self._ledgers.find_old(
+                    change.find_temple(name), name, source, first_live(arrivals, source)
+                )
+        return old
+
+    def _receipt(
+        self,
+        change: Change,
+        name: str,
+        source: str,
+        ids: Mapping[int, str],
+        old: OldTokens | None,
+        arrivals: Sequence[tuple[str, contract.Token]],
+    ) -> Receipt:
+        """Enter how far a source's tokens are stored now; return what it may know."""
+        before = change.source(source)
+        mark = self._ledgers.mark(source).with_stored(ids)
+        if before is None:
+            unsure = first_live(arrivals, source) is None and not self._ledgers.is_counted(name, source)
+            after = Source(source, name, mark, old, unsure)
+        else:
+            after = replace(before, temple=name, mark=mark)
+        if after != before:
+            change.put_source(after)
+        return Receipt(name, source, mark.seq, mark.token, bool(mark.ahead))
+
+
+class _Batch:
+    """A handful of arriving tokens, and what they change."""
+
+    def __init__(self, change: Change) -> None:
+        self._change = change
+        self._now = change.now
+        self._temples: dict[str, Temple] = {}
+        self._kept: list[StoredToken] = []
+        self._arrived: list[Decision] = []
+        self._apart: list[StoredToken] = []
         self.resent: list[contract.Token] = []
-        self.arrived: list[Decision] = []
-        self._clashing: list[StoredToken] = []
 
-    def take(
-        self, change: Transaction, name: str, token: contract.Token, old: OldTokens | None, verdict: str | None
-    ) -> None:
-        """Keep a token, and enter it at the table that its temple serves.
+    def take(self, name: str, token: contract.Token, old: OldTokens | None, verdict: str | None) -> None:
+        """Store a token, and enter it at the table that its temple serves.
 
         `old` are the old tokens of its source, `verdict` what became of it where it was held apart under another
         number, empty while it waits.
         """
         temple = self._temple(name, token)
         if verdict == "":
-            self.arrived.append(Decision(StoredToken(name, token, self._now), ARRIVED, self._now, TEMPLE))
-            self.temples[name] = replace(temple, quarantined=temple.quarantined - 1)
+            self._arrived.append(Decision(StoredToken(name, token, self._now), ARRIVED, self._now, TEMPLE))
+            self._temples[name] = replace(temple, quarantined=temple.quarantined - 1)
+        self._kept.append(StoredToken(name, token, self._now, self._entered(temple, token, old, verdict)))
+
+    def _entered(
+        self, temple: Temple, token: contract.Token, old: OldTokens | None, verdict: str | None
+    ) -> str | None:
+        """Enter a token at a table; return the table's id, or none where it falls on none."""
         is_old = old is not None and old.holds(token)
-        if verdict or (is_old and old and old.choice != COUNTED):
-            self.kept.append(StoredToken(name, token, self._now))
-            return
-        table = self.tables.get((old.table_id if is_old and old else temple.table_id) or "")
-        plays = table is not None and table.began_at is not None and table.game.uses_temple
-        if table is None or not plays or contract.Flag.TEST in token.flags:
-            self.kept.append(StoredToken(name, token, self._now))
-            return
+        if verdict or (is_old and old and old.choice != COUNTED) or contract.Flag.TEST in token.flags:
+            return None
+        table_id = old.table_id if is_old and old else temple.table_id
+        if not table_id or table_id not in self._change.locked_tables:
+            return None
+        table = self._change.table(table_id)
+        if table.began_at is None or not table.game.uses_temple:
+            return None
         move = table.fall(token, stranger=token.source != temple.source, doubt=OLD if is_old else "")
-        entry = table.entry(self._now, TEMPLE, move)
-        after = table.extended(entry)
+        after = self._change.extend(table_id, TEMPLE, move)
         if isinstance(after, Refusal):
-            log.error("table %r refused token %d of %r: %s", table.title, token.seq, name, after.code)
-            self.kept.append(StoredToken(name, token, self._now))
-            return
-        change.append(table.id, entry)
-        self.tables[table.id] = after
-        self.changed.add(table.id)
-        self.kept.append(StoredToken(name, token, self._now, table.id))
+            log.error("table %r refused token %d of %r: %s", table.title, token.seq, temple.name, after.code)
+            return None
+        return table_id
 
     def take_again(self, name: str, token: contract.Token) -> None:
         """Enter a further number of a token that is stored: it counts nowhere a second time."""
         self._temple(name, token)
         self.resent.append(token)
 
-    def clash(self, name: str, token: contract.Token) -> None:
-        """Hold a token apart."""
-        self.temples.setdefault(name, Temple(name))
-        self._clashing.append(StoredToken(name, token, self._now))
+    def hold_apart(self, name: str, token: contract.Token) -> None:
+        """Hold a token apart, unless it turns out to be stored."""
+        self._temples.setdefault(name, self._change.find_temple(name) or Temple(name))
+        self._apart.append(StoredToken(name, token, self._now))
 
-    def held_apart(self, stored: Container[str]) -> dict[str, list[StoredToken]]:
-        """Return the tokens to hold apart, by temple: none of those that are stored, be it under another number."""
-        apart: dict[str, list[StoredToken]] = {}
-        for kept in self._clashing:
-            if kept.token.token not in stored:
-                apart.setdefault(kept.temple, []).append(kept)
-        return apart
+    def enter(self, stored: Container[str], held: Container[str]) -> Mapping[str, int]:
+        """Enter all of it; return how many tokens of each temple are newly held apart.
+
+        None of those is that is `stored`, be it under another number, nor one that was `held` apart before.
+        """
+        apart = {
+            each.token.token: each
+            for each in self._apart
+            if each.token.token not in stored and each.token.token not in held
+        }
+        if self._kept:
+            self._change.also(lambda store: store.keep(self._kept))
+        if self.resent:
+            self._change.also(lambda store: store.keep_numbers(self.resent))
+        if self._arrived:
+            self._change.also(lambda store: store.decide(self._arrived))
+        if apart:
+            self._change.also(lambda store: store.quarantine([*apart.values()]))
+        counts: dict[str, int] = {}
+        for name, temple in self._temples.items():
+            count = sum(each.temple == name for each in apart.values())
+            source = self._change.source(temple.source or "")
+            temple = replace(temple, old=source.old if source else None)
+            self._change.put(temple.counted([each for each in self._kept if each.temple == name], count))
+            if count:
+                counts[name] = count
+        return counts
 
     def _temple(self, name: str, token: contract.Token) -> Temple:
-        temple = self.temples.get(name) or Temple(name)
+        temple = self._temples.get(name) or self._change.find_temple(name) or Temple(name)
         if temple.source is None:
             temple = replace(temple, source=token.source)
-        self.temples[name] = temple
+        self._temples[name] = temple
         return temple

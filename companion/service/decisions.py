@@ -1,6 +1,6 @@
 """What people decide about tokens that are held apart, and about old ones: once each, and never in silence.
 
-A token that counts goes the way of every token that waits for somebody's word: it falls at the table with a doubt,
+A token that counts goes the way of every token that waits for a person: it falls at the table with a doubt,
 and a seat claims it. Who may decide about a temple that serves no table is decided by whoever calls.
 """
 
@@ -9,32 +9,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from companion.games.kit import TEMPLE, Move, Refusal, Seat, UnclaimedToken
-from companion.model.ports import COUNTED, HISTORY, LEFT_OUT, Decision, OldTokens, StoredToken, Transaction
+from companion.games.kit import TEMPLE, Move, Seat, UnclaimedToken
+from companion.model.ports import COUNTED, HISTORY, LEFT_OUT, Decision, OldTokens, StoredToken
 from companion.model.ports import DISMISSED as NO_TOKEN
-from companion.model.table import DECIDED, DISMISSED, HELD, OLD, OWNER, Entry, ServiceError, Table
+from companion.model.seating import require_seats, seats_held
+from companion.model.table import DECIDED, DISMISSED, HELD, OLD, OWNER, ServiceError, Table
 from companion.model.temples import Temple
-from companion.service.seats import Seating
+from companion.service.automatic import play_on
+from companion.service.workspace import Change, Workspace
 from templo import contract
 
 MOST_AT_ONCE = 500
 """Tokens that one decision takes at the most."""
 
 
-class Deciding(Seating):
-    """All tables and temples, and the decisions about tokens that do not count by themselves."""
+class Decisions:
+    """Decides about tokens that do not count by themselves."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._store = workspace.store
 
     def held(self, name: str, limit: int = MOST_AT_ONCE) -> Sequence[StoredToken]:
         """Return a temple's tokens that are held apart and wait for a person, in the order of their arrival."""
-        return self._store.held(self.temple(name).name, limit)
+        return self._store.held(self._workspace.temple(name).name, limit)
 
     def ever_held(self, name: str) -> int:
         """Return how many of a temple's tokens were ever held apart, decided or not."""
-        return self._store.ever_quarantined(self.temple(name).name)
+        return self._store.ever_quarantined(self._workspace.temple(name).name)
 
-    def decisions(self, name: str, limit: int) -> Sequence[Decision]:
+    def last(self, name: str, limit: int) -> Sequence[Decision]:
         """Return what was last decided about a temple's tokens that were held apart, newest first."""
-        return self._store.decided(self.temple(name).name, limit)
+        return self._store.decided(self._workspace.temple(name).name, limit)
 
     def decide(
         self, table_id: str, token: str, by: Seat, ids: Sequence[str], whose: Seat | None, request: str = ""
@@ -45,10 +51,11 @@ class Deciding(Seating):
         seat `by`. Raises `ServiceError` ``not_seated``, ``not_your_seat``, ``no_temple_here``, ``held_decided`` where
         somebody was faster, ``not_begun``, or what the game refuses the tokens with.
         """
-        with self._lock:
-            table = self.table(table_id)
-            own = self._seated(table, token)
-            if by not in self.seats_held(table_id, token):
+
+        def judge(change: Change) -> Table:
+            table = change.lock_with_temple(table_id)
+            own = require_seats(table, token)
+            if by not in seats_held(table, token):
                 raise ServiceError("not_your_seat", seat=by[:24])
             if request and request in table.requests:
                 return table
@@ -56,8 +63,10 @@ class Deciding(Seating):
                 raise ServiceError("no_temple_here")
             held = self._waiting(table.temple, ids)
             hand = "" if by in own else own[0]
-            self._decide(table.temple, held, table, whose, by=by, hand=hand, request=request)
-            return self.table(table_id)
+            self._decide(change, table.temple, held, table, whose, by=by, hand=hand, request=request)
+            return change.table(table_id)
+
+        return self._workspace.run(judge)
 
     def decide_as_owner(self, name: str, ids: Sequence[str], whose: Seat | None) -> None:
         """Decide about a temple's tokens held apart at the command line of the companion's machine.
@@ -65,12 +74,18 @@ class Deciding(Seating):
         They count at the table that the temple serves, whose log shows either decision. Raises `ServiceError` as
         `decide` does.
         """
-        with self._lock:
-            temple = self.temple(name)
-            table = self._tables.get(temple.table_id or "")
-            if table is None and whose is not None:
+
+        def judge(change: Change) -> None:
+            table = self._workspace.find_table(change.temple(name).table_id)
+            if table is not None:
+                change.lock_tables(table.id)
+                table = change.table(table.id)
+            elif whose is not None:
                 raise ServiceError("serves_none", temple=name)
-            self._decide(name, self._waiting(name, ids), table, whose, by=whose or OWNER, hand=OWNER if whose else "")
+            hand = OWNER if whose else ""
+            self._decide(change, name, self._waiting(name, ids), table, whose, by=whose or OWNER, hand=hand)
+
+        self._workspace.run(judge, temples=[name])
 
     def _waiting(self, name: str, ids: Sequence[str]) -> list[StoredToken]:
         wanted = dict.fromkeys(ids)
@@ -81,6 +96,7 @@ class Deciding(Seating):
 
     def _decide(
         self,
+        change: Change,
         name: str,
         held: Sequence[StoredToken],
         table: Table | None,
@@ -89,80 +105,62 @@ class Deciding(Seating):
         hand: str,
         request: str = "",
     ) -> None:
-        now, after = self._clock(), table
+        now = change.now
         audited = OWNER if hand == OWNER else by
-        with self._store.transaction() as change:
-            if after is not None and whose is None:
-                after = self._entered(change, after, by, Move(DECIDED, (DISMISSED, len(held))), request, hand)
-            elif after is not None and whose is not None:
-                after = self._run(change, self._counted(change, after, held, whose, by, request, hand))
-            known = table is not None and audited in table.charter.seats
-            player = (table.chair(audited).name or "") if table is not None and known else ""
-            table_id = table.id if table else None
-            verdict = COUNTED if whose else NO_TOKEN
-            change.decide([Decision(each, verdict, now, audited, player, table_id, whose or "") for each in held])
-        if after is not None:
-            self._swap(after)
-        temple = self.temple(name)
-        self._put(replace(temple, quarantined=temple.quarantined - len(held)))
+        if table is not None and whose is None:
+            change.enter(table.id, by, Move(DECIDED, (DISMISSED, len(held))), request, hand)
+        elif table is not None and whose is not None:
+            self._count(change, table, held, whose, by, request, hand)
+            play_on(change, table.id, self._workspace.below)
+        known = table is not None and audited in table.charter.seats
+        player = (table.chair(audited).name or "") if table is not None and known else ""
+        table_id = table.id if table else None
+        verdict = COUNTED if whose else NO_TOKEN
+        decisions = [Decision(each, verdict, now, audited, player, table_id, whose or "") for each in held]
+        change.also(lambda store: store.decide(decisions))
+        temple = change.temple(name)
+        change.put(replace(temple, quarantined=temple.quarantined - len(held)))
 
-    def _counted(
+    def _count(
         self,
-        change: Transaction,
+        change: Change,
         table: Table,
         held: Sequence[StoredToken],
         whose: Seat,
         by: str,
         request: str,
         hand: str,
-    ) -> Table:
-        """Return the table after the tokens fell there and were claimed for a seat."""
-        if table.began_at is None:
-            raise ServiceError("not_begun")
-        if not table.game.uses_temple:
-            raise ServiceError("no_tokens_here")
+    ) -> None:
+        """Let tokens fall at a table, and be claimed there for a seat."""
+        _check_takes_tokens(table)
         table.chair(whose)
         for kept in held:
-            table = self._entered(change, table, TEMPLE, table.fall(kept.token, doubt=HELD))
+            table = change.enter(table.id, TEMPLE, table.fall(kept.token, doubt=HELD))
         for kept in held:
-            waiting = self._asked(table, kept.token.token)
+            waiting = _unclaimed(table, kept.token.token)
             if whose not in waiting.claims:
                 raise ServiceError("not_theirs", seat=whose)
-            table = self._entered(change, table, by, waiting.claims[whose], request, hand)
+            table = change.enter(table.id, by, waiting.claims[whose], request, hand)
             request = ""
-        return table
-
-    def _asked(self, table: Table, token: str) -> UnclaimedToken:
-        reckoning = table.game.reckoning(table.state)
-        for waiting in reckoning.waiting if reckoning else ():
-            if waiting.id == token:
-                return waiting
-        raise ServiceError("held_decided")
-
-    def _entered(
-        self, change: Transaction, table: Table, by: str, move: Move, request: str = "", hand: str = ""
-    ) -> Table:
-        entry: Entry = table.entry(self._clock(), by, move, request, hand)
-        after = table.extended(entry)
-        if isinstance(after, Refusal):
-            raise ServiceError(after.code, **after.facts)
-        change.append(table.id, entry)
-        return after
 
     def choose_old(self, name: str, choice: str, by: str) -> Temple:
         """Leave a temple's old tokens out, or keep them as its history: neither ever counts at a table.
 
         `by` says who chose, for the record. Raises `ServiceError` ``old_decided`` where something else was chosen.
         """
-        with self._lock:
-            temple = self.temple(name)
-            old = self._undecided(temple, choice, None)
+
+        def judge(change: Change) -> None:
+            temple = change.temple(name)
+            old = _undecided(temple, choice, None)
             if old is None:
-                return temple
+                return
             if choice not in (LEFT_OUT, HISTORY):
                 raise ServiceError("bad_move")
-            self._store_choice(old, choice, by, None)
-            return self.temple(name)
+            _put_choice(change, temple, replace(old, choice=choice, by=by, decided_at=change.now))
+
+        self._workspace.temple(name)
+        self._workspace.run(judge, temples=[name])
+        return self._with_totals(name)
 
     def count_old(self, table_id: str, token: str) -> Temple:
         """Let the old tokens of a table's temple wait there for somebody to say whose they were.
@@ -170,44 +168,64 @@ class Deciding(Seating):
         Those that arrive later go there too. Only who sits at the table may; raises `ServiceError` ``not_seated``,
         ``no_temple_here``, ``not_begun``, ``no_tokens_here``, ``old_decided``.
         """
-        with self._lock:
-            table = self.table(table_id)
-            by = self._seated(table, token)[0]
+
+        def judge(change: Change) -> str:
+            table = change.lock_with_temple(table_id)
+            by = require_seats(table, token)[0]
             if table.temple is None:
                 raise ServiceError("no_temple_here")
-            temple = self.temple(table.temple)
-            old = self._undecided(temple, COUNTED, table_id)
+            temple = change.temple(table.temple)
+            old = _undecided(temple, COUNTED, table_id)
             if old is None:
-                return temple
-            if table.began_at is None:
-                raise ServiceError("not_begun")
-            if not table.game.uses_temple:
-                raise ServiceError("no_tokens_here")
-            self._store_choice(old, COUNTED, table.chair(by).name or by, table, by)
-            return self.temple(temple.name)
+                return temple.name
+            _check_takes_tokens(table)
+            name = table.chair(by).name or by
+            table = change.enter(table_id, by, Move(DECIDED, (OLD, old.through)))
+            scored = [kept for kept in self._store.old_tokens(old) if contract.Flag.TEST not in kept.token.flags]
+            for kept in scored:
+                table = change.enter(table_id, TEMPLE, table.fall(kept.token, doubt=OLD))
+            change.also(lambda store: store.assign(scored, table_id))
+            chosen = replace(old, choice=COUNTED, by=name, decided_at=change.now, table_id=table_id)
+            _put_choice(change, temple, chosen)
+            return temple.name
 
-    def _undecided(self, temple: Temple, choice: str, table_id: str | None) -> OldTokens | None:
-        """Return a temple's old tokens, or none where the same was chosen before."""
-        old = temple.old
-        if old is None:
-            raise ServiceError("no_old", temple=temple.name)
-        if old.choice and (old.choice, old.table_id) != (choice, table_id):
-            raise ServiceError("old_decided")
-        return None if old.choice else old
+        return self._with_totals(self._workspace.run(judge))
 
-    def _store_choice(self, old: OldTokens, choice: str, by: str, table: Table | None, seat: Seat = "") -> None:
-        chosen = replace(
-            old, choice=choice, by=by, decided_at=self._clock(), table_id=table.id if table is not None else None
-        )
-        with self._store.transaction() as change:
-            change.set_old(chosen)
-            if table is not None:
-                table = self._entered(change, table, seat, Move(DECIDED, (OLD, old.through)))
-                scored = [kept for kept in self._store.old_tokens(old) if contract.Flag.TEST not in kept.token.flags]
-                for kept in scored:
-                    table = self._entered(change, table, TEMPLE, table.fall(kept.token, doubt=OLD))
-                change.assign(scored, table.id)
-        self._old[old.source] = chosen
-        if table is not None:
-            self._swap(table)
-        self._put(replace(self.temple(old.temple), old=chosen, totals=self._store.totals(old.temple)))
+    def _with_totals(self, name: str) -> Temple:
+        """Return a temple with its totals read anew, for which of its tokens count in them was chosen."""
+        with self._workspace.change(temples=[name]) as change:
+            change.put(replace(change.temple(name), totals=self._store.totals(name)))
+        return self._workspace.temple(name)
+
+
+def _check_takes_tokens(table: Table) -> None:
+    if table.began_at is None:
+        raise ServiceError("not_begun")
+    if not table.game.uses_temple:
+        raise ServiceError("no_tokens_here")
+
+
+def _unclaimed(table: Table, token: str) -> UnclaimedToken:
+    reckoning = table.game.reckoning(table.state)
+    for waiting in reckoning.waiting if reckoning else ():
+        if waiting.id == token:
+            return waiting
+    raise ServiceError("held_decided")
+
+
+def _undecided(temple: Temple, choice: str, table_id: str | None) -> OldTokens | None:
+    """Return a temple's old tokens, or none where the same was chosen before."""
+    old = temple.old
+    if old is None:
+        raise ServiceError("no_old", temple=temple.name)
+    if old.choice and (old.choice, old.table_id) != (choice, table_id):
+        raise ServiceError("old_decided")
+    return None if old.choice else old
+
+
+def _put_choice(change: Change, temple: Temple, chosen: OldTokens) -> None:
+    source = change.source(chosen.source)
+    if source is None:
+        raise ValueError(f"old tokens are of source {chosen.source!r}; expected one whose tokens are known")
+    change.put_source(replace(source, old=chosen))
+    change.put(replace(temple, old=chosen))

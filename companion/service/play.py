@@ -1,6 +1,6 @@
-"""Moves at every table, on top of seats, temples and tables: what phones and the application may do.
+"""Moves at every table, once for each post: what phones do, and what they let the app roll.
 
-Results are frozen values; what cannot be done raises `ServiceError`. Time and randomness come in as arguments.
+Results are frozen values; what cannot be done raises `ServiceError`. Time and randomness come with the workspace.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 from companion.games.kit import CHANCE, Move, Refusal, Seat
 from companion.model.chance import outcome
-from companion.model.table import APP, UNDO, Entry, ServiceError, Table
-from companion.service.decisions import Deciding
+from companion.model.seating import require_seats, seats_held
+from companion.model.table import APP, ROLLS, UNDO, ServiceError, Table
+from companion.service.automatic import play_on
+from companion.service.workspace import Change, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,83 +26,87 @@ class Played:
     stale: bool = False
 
 
-class House(Deciding):
-    """All tables, chairs and temples, and what is played at them; the one writer of its store."""
+@dataclass(frozen=True, slots=True)
+class _Post:
+    """What a phone posts: the moves of a seat, or with none that the app rolls, made against a version."""
 
-    def play(self, table_id: str, token: str, seat: Seat, move: Move, version: int, request: str) -> Played:
+    token: str
+    seat: Seat
+    moves: Sequence[Move]
+    version: int
+    request: str
+
+
+class PlayService:
+    """What is played at all tables."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def move(self, table_id: str, token: str, seat: Seat, move: Move, version: int, request: str) -> Played:
         """Make a seat's move, made against a version of the table, once for each request id.
 
         A post older than the last thing a person did is stale and changes nothing; tokens that fell since do
-        not make it so. Raises `ServiceError` ``unknown_table``, ``not_seated``.
+        not make it so. Raises `ServiceError` ``unknown_table``, ``not_seated``, ``not_your_seat``.
         """
         if move.name.startswith("@"):
-            return Played(self.table(table_id), False, Refusal("unknown_move", {"move": move.name[:24]}))
-        return self._played(table_id, token, seat, move, version, request)
+            return Played(self._workspace.table(table_id), False, Refusal("unknown_move", {"move": move.name[:24]}))
+        return self._play(table_id, _Post(token, seat, [move], version, request))
 
-    def play_all(
+    def moves(
         self, table_id: str, token: str, seat: Seat, moves: Sequence[Move], version: int, request: str
     ) -> Played:
         """Make several moves of a seat as one: all of them, or none where one is refused.
 
-        Raises `ServiceError` as `play` does, and ``bad_move`` for no move at all.
+        Raises `ServiceError` as `move` does, and ``bad_move`` for no move at all.
         """
         if not moves or any(move.name.startswith("@") for move in moves):
             raise ServiceError("bad_move")
-        with self._lock:
-            table, own = self.table(table_id), self._seated(self.table(table_id), token)
-            if seat not in self.seats_held(table_id, token):
-                raise ServiceError("not_your_seat", seat=seat[:24])
-            if request and request in table.requests:
-                return Played(table, True)
-            if version < table.basis:
-                return Played(table, False, stale=True)
-            now, after = self._clock(), table
-            entries: list[Entry] = []
-            for move in moves:
-                entry = after.entry(now, seat, move, "" if entries else request, "" if seat in own else own[0])
-                extended = after.extended(entry)
-                if isinstance(extended, Refusal):
-                    return Played(table, False, extended)
-                entries.append(entry)
-                after = extended
-            with self._store.transaction() as change:
-                for entry in entries:
-                    change.append(table.id, entry)
-                after = self._run(change, after)
-            self._swap(after)
-            return Played(after, True)
+        return self._play(table_id, _Post(token, seat, moves, version, request))
 
     def undo(self, table_id: str, token: str, seat: Seat, version: int, request: str) -> Played:
         """Take back a seat's last move, where nothing has happened since."""
-        return self._played(table_id, token, seat, Move(UNDO), version, request)
+        return self._play(table_id, _Post(token, seat, [Move(UNDO)], version, request))
 
-    def bring(self, table_id: str, token: str, version: int, request: str) -> Played:
+    def roll(self, table_id: str, token: str, version: int, request: str) -> Played:
         """Let the app roll or draw what chance has to bring now."""
-        return self._played(table_id, token, CHANCE, None, version, request)
+        return self._play(table_id, _Post(token, CHANCE, [], version, request))
 
-    def _played(self, table_id: str, token: str, seat: Seat, move: Move | None, version: int, request: str) -> Played:
-        with self._lock:
-            table = self.table(table_id)
-            own, held = self._seated(table, token), self.seats_held(table_id, token)
-            if seat != CHANCE and seat not in held:
-                raise ServiceError("not_your_seat", seat=seat[:24])
-            if request and request in table.requests:
-                return Played(table, True)
-            if version < table.basis and not (move and table.game.aside(move)):
-                return Played(table, False, stale=True)
-            if seat == CHANCE and not table.may_bring(held):
-                return Played(table, False, Refusal("no_chance"))
-            hand = own[0] if seat not in own else ""
-            if move is None:
-                due = table.chance()
-                assert due is not None  # or it could not be brought
-                move, hand = outcome(due, self._below), APP
-            entry = table.entry(self._clock(), seat, move, request, hand)
-            after = table.extended(entry)
+    def let_app_roll(self, table_id: str, token: str, by_itself: bool) -> Table:
+        """Let the app roll and draw by itself, or leave it to people; anyone seated may."""
+
+        def judge(change: Change) -> Table:
+            by = require_seats(change.table(table_id), token)[0]
+            change.enter(table_id, by, Move(ROLLS, (APP if by_itself else "",)))
+            return play_on(change, table_id, self._workspace.below)
+
+        return self._workspace.run(judge, tables=[table_id])
+
+    def _play(self, table_id: str, post: _Post) -> Played:
+        return self._workspace.run(lambda change: self._judge(change, table_id, post), tables=[table_id])
+
+    def _judge(self, change: Change, table_id: str, post: _Post) -> Played:
+        table = change.table(table_id)
+        own, held = require_seats(table, post.token), seats_held(table, post.token)
+        if post.seat != CHANCE and post.seat not in held:
+            raise ServiceError("not_your_seat", seat=post.seat[:24])
+        if post.request and post.request in table.requests:
+            return Played(table, True)
+        beside = bool(post.moves) and all(map(table.game.aside, post.moves))
+        if post.version < table.basis and not beside:
+            return Played(table, False, stale=True)
+        if post.seat == CHANCE and not table.may_bring(held):
+            return Played(table, False, Refusal("no_chance"))
+        moves, hand = post.moves, own[0] if post.seat not in own else ""
+        if not moves:
+            due = table.chance()
+            assert due is not None  # or it could not be rolled
+            moves, hand = [outcome(due, self._workspace.below)], APP
+        request = post.request
+        for move in moves:
+            after = change.extend(table_id, post.seat, move, request, hand)
             if isinstance(after, Refusal):
+                change.discard()
                 return Played(table, False, after)
-            with self._store.transaction() as change:
-                change.append(table.id, entry)
-                after = self._run(change, after, brought=hand == APP)
-            self._swap(after)
-            return Played(after, True)
+            request = ""
+        return Played(play_on(change, table_id, self._workspace.below, rolled=hand == APP), True)

@@ -1,107 +1,168 @@
-"""Every table of this companion, changed under one lock and durable before anybody sees it.
-
-It opens none and seats nobody; it knows no temple. What cannot be done is a `ServiceError`.
-"""
+"""Tables are opened, found, changed by their designer, and replayed."""
 
 from __future__ import annotations
 
-import hmac
-import logging
-import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
 
-from companion.games.kit import CHANCE, Fault, Game, Move, Refusal, Seat
-from companion.model.chance import below_from
-from companion.model.history import replay_log
-from companion.model.lobby import normal_code
-from companion.model.ports import Store, Transaction
-from companion.model.table import APP, Charter, Entry, ServiceError, Table
-
-log = logging.getLogger(__name__)
-
-AT_ONCE = 400
-"""Moves that the app makes by itself after one post, at most: a table of absent players goes on at the next."""
+from companion.games.kit import Fault, Move, Value
+from companion.model.history import ReplayStep, replay_log
+from companion.model.lobby import clean_name, complete_options, new_code
+from companion.model.ports import StoredToken
+from companion.model.seating import is_code, require_seats
+from companion.model.table import AGAIN, COMPANION, OPTION, SIT, Charter, Entry, ServiceError, Table
+from companion.service.automatic import play_on
+from companion.service.serving import Serving, move_temple
+from companion.service.workspace import Change, Workspace
 
 
-class Tables:
-    """All tables; the one writer of its store."""
+class TableService:
+    """All tables; it makes no move and gives no seat away."""
 
-    def __init__(
-        self,
-        store: Store,
-        games: Mapping[str, Game[Any]],
-        clock: Callable[[], datetime],
-        entropy: Callable[[int], bytes],
-        on_change: Callable[[str], None] = lambda topic: None,
-    ) -> None:
-        """Take over what the store holds.
-
-        `clock` gives aware times in UTC, `entropy` that many random bytes. `on_change` is told a topic,
-        ``table:<id>``, ``temple:<name>`` or ``tables``, after each change that is durable.
-        """
-        self._store = store
-        self.games = MappingProxyType(dict(games))
-        self._clock = clock
-        self._entropy = entropy
-        self._below = below_from(entropy)
-        self._on_change = on_change
-        self._lock = threading.RLock()
-        self._tables: dict[str, Table] = {}
-        self.unreadable: list[tuple[str, str]] = []
-        """Title and reason of each stored table that this software cannot replay; it is left as it is."""
-        for record in store.tables():
-            try:
-                table = self._replayed(record.charter, record.entries)
-            except (ServiceError, ValueError) as error:
-                log.error("table %r stays closed: %s", record.charter.title, error)
-                self.unreadable.append((record.charter.title, str(error)))
-            else:
-                self._tables[table.id] = table.with_keys(record.keys)
+    def __init__(self, workspace: Workspace, serving: Serving) -> None:
+        self._workspace = workspace
+        self._serving = serving
         self._drafts: dict[str, tuple[Fault, ...]] = {}
+        self.games = workspace.games
+        self.unreadable = workspace.unreadable
 
-    def _replayed(self, charter: Charter, entries: Iterable[Entry]) -> Table:
-        game = self._game(charter.game)
-        table = Table.opened(charter, game)
-        for stage in replay_log(charter, game, entries):
-            table = stage.after
-        return table
-
-    def _game(self, name: str) -> Game[Any]:
-        try:
-            return self.games[name]
-        except KeyError:
-            raise ServiceError("unknown_game", game=name[:32]) from None
-
-    def tables(self) -> tuple[Table, ...]:
+    def all(self) -> tuple[Table, ...]:
         """Return every table, the newest first."""
-        return tuple(sorted(self._tables.values(), key=lambda table: table.charter.opened_at, reverse=True))
+        return tuple(sorted(self._workspace.tables(), key=lambda table: table.charter.opened_at, reverse=True))
 
-    def table(self, table_id: str) -> Table:
+    def get(self, table_id: str) -> Table:
         """Return a table by its id; raises `ServiceError` ``unknown_table``."""
-        try:
-            return self._tables[table_id]
-        except KeyError:
-            raise ServiceError("unknown_table") from None
+        return self._workspace.table(table_id)
 
-    def table_by_code(self, code: str) -> Table:
+    def by_code(self, code: str) -> Table:
         """Return a table by its join code, however it was typed; raises `ServiceError` ``wrong_code``.
 
         Every table's code is compared, each in constant time.
         """
-        wanted = normal_code(code)
-        found = [
-            table for table in self._tables.values() if hmac.compare_digest(table.code.encode(), wanted.encode())
-        ]
+        found = [table for table in self._workspace.tables() if is_code(table, code)]
         if not found:
             raise ServiceError("wrong_code")
         return found[0]
 
     def entries(self, table_id: str) -> Sequence[Entry]:
         """Return a table's whole log; raises `ServiceError` ``unknown_table``."""
-        return self._store.entries(self.table(table_id).id)
+        return self._workspace.store.entries(self.get(table_id).id)
+
+    def replay(self, table: Table) -> Iterator[ReplayStep]:
+        """Yield a table after each entry of its log, up to its version: another entry may be on its way."""
+        known = [entry for entry in self.entries(table.id) if entry.n <= table.version]
+        return replay_log(table.charter, table.game, known)
+
+    def tokens(self, table_id: str) -> Sequence[StoredToken]:
+        """Return the tokens that were stored for a table, ledger by ledger, each in the order of its numbers."""
+        return self._workspace.store.fallen(self.get(table_id).id)
+
+    def open(
+        self,
+        game: str,
+        title: str,
+        players: int,
+        preset: str,
+        options: Mapping[str, Value] = MappingProxyType({}),
+        temple: str | None = None,
+        leave: str = "",
+    ) -> Table:
+        """Open the lobby of a new table; `options` are what differs from the preset.
+
+        `leave` is needed where another table holds the temple: the token of a phone at that table, or its code.
+
+        Raises `ServiceError` with what was wrong, and has opened nothing then: ``unknown_game``, ``unknown_preset``,
+        ``unknown_option``, ``bad_option``, ``bad_players``, ``bad_name``, ``unknown_temple``, ``temple_held``.
+        """
+        rules = self._workspace.game(game)
+        if players not in rules.seatings:
+            raise ServiceError("bad_players", players=players, fewest=min(rules.seatings), most=max(rules.seatings))
+        chosen = complete_options(rules, preset, options)
+        title = clean_name(title)
+
+        def judge(change: Change) -> str:
+            self._lock(change, temple)
+            self._serving.check_leave(temple, leave)
+            charter = Charter(
+                id=self._workspace.entropy(16).hex(),
+                code=self._new_code(),
+                title=title,
+                game=game,
+                rules=rules.rules_version,
+                preset=preset,
+                options=chosen,
+                seats=rules.seatings[players],
+                opened_at=change.now,
+            )
+            change.open(charter)
+            move_temple(change, charter.id, temple)
+            return charter.id
+
+        return self._opened(self._workspace.run(judge), temple)
+
+    def again(self, table_id: str, token: str) -> Table:
+        """Open the lobby of a game with the same players and rules, once for each table that is over.
+
+        Every phone keeps its seat: the token that it holds for the old table holds it at the new one.
+        """
+
+        def judge(change: Change) -> tuple[str, str | None]:
+            table = change.lock_with_temple(table_id)
+            by = require_seats(table, token)[0]
+            if table.phase != "over":
+                raise ServiceError("not_over")
+            if self._workspace.find_table(table.again):
+                return table.again, None
+            charter = replace(
+                table.charter,
+                id=self._workspace.entropy(16).hex(),
+                code=self._new_code(),
+                rules=table.game.rules_version,
+                options=table.options,
+                opened_at=change.now,
+            )
+            change.open(charter)
+            for chair in table.chairs:
+                if chair.taken:
+                    change.enter(charter.id, chair.seat, Move(SIT, (chair.seat, chair.name or "")))
+            change.set_keys(charter.id, table.keys)
+            change.enter(table_id, by, Move(AGAIN, (charter.id,)))
+            move_temple(change, charter.id, table.temple)
+            return charter.id, table.temple
+
+        return self._opened(*self._workspace.run(judge))
+
+    def _lock(self, change: Change, temple: str | None) -> None:
+        """Take the locks of a temple and of the table that it serves."""
+        if temple is None:
+            return
+        change.lock_temples(self._workspace.temple(temple).name)
+        served = self._workspace.find_table(change.temple(temple).table_id)
+        change.lock_tables(*([served.id] if served else ()))
+
+    def _new_code(self) -> str:
+        return new_code(self._workspace.entropy, {table.code for table in self._workspace.tables()})
+
+    def _opened(self, table_id: str, temple: str | None) -> Table:
+        if temple:
+            self._serving.requests.end_calibration(temple)
+        return self._workspace.table(table_id)
+
+    def amend(self, table_id: str, key: str, value: Value) -> Table:
+        """Change an option of a table on which its designer tries it out; nobody at a table can ask for this.
+
+        Raises `ServiceError` ``unknown_table``, ``bad_option``, or what the game refuses it with.
+        """
+
+        def judge(change: Change) -> Table:
+            table = change.table(table_id)
+            if table.options.get(key) == value:
+                return table
+            change.enter(table_id, COMPANION, Move(OPTION, (key, value)))
+            return play_on(change, table_id, self._workspace.below)
+
+        return self._workspace.run(judge, tables=[table_id])
 
     def draft(self, table_id: str) -> tuple[Fault, ...] | None:
         """Return what is wrong in the file that a table follows, or none where it follows no file."""
@@ -109,56 +170,6 @@ class Tables:
 
     def set_draft(self, table_id: str, faults: Sequence[Fault]) -> None:
         """Say what is wrong in the file that a table follows; its pages show it until it is mended."""
-        with self._lock:
-            before, self._drafts[table_id] = self._drafts.get(table_id), tuple(faults)
-            if before != self._drafts[table_id]:
-                self._on_change(f"table:{table_id}")
-
-    def _change(
-        self, table: Table, moves: Sequence[tuple[Seat, Move]], *, keys: Mapping[Seat, str] | None = None
-    ) -> Table:
-        with self._store.transaction() as change:
-            table = self._run(change, self._extended(change, table, moves))
-            if keys is not None:
-                change.set_keys(table.id, keys)
-                table = table.with_keys(keys)
-        self._swap(table)
-        return table
-
-    def _extended(self, change: Transaction, table: Table, moves: Iterable[tuple[Seat, Move]]) -> Table:
-        now = self._clock()
-        for by, move in moves:
-            entry = table.entry(now, by, move)
-            after = table.extended(entry)
-            if isinstance(after, Refusal):
-                raise ServiceError(after.code, **after.facts)
-            change.append(table.id, entry)
-            table = after
-        return table
-
-    def _run(self, change: Transaction, table: Table, brought: bool = False) -> Table:
-        """Return the table after all that the app does by itself, entered in the same change.
-
-        `brought` says that the last entry is an outcome that the app brought.
-        """
-        for _ in range(AT_ONCE):
-            due = table.automatic(self._below, brought)
-            if due is None:
-                return table
-            seat, move = due
-            entry = table.entry(self._clock(), seat, move, hand=APP)
-            after = table.extended(entry)
-            if isinstance(after, Refusal):
-                log.error("table %r: the app's %s for %s is refused: %s", table.title, move, seat, after)
-                return table
-            change.append(table.id, entry)
-            table, brought = after, seat == CHANCE
-        return table
-
-    def _swap(self, *tables: Table) -> None:
-        for table in tables:
-            phase = self._tables[table.id].phase
-            self._tables[table.id] = table
-            self._on_change(f"table:{table.id}")
-            if table.phase != phase:
-                self._on_change("tables")
+        before, self._drafts[table_id] = self._drafts.get(table_id), tuple(faults)
+        if before != self._drafts[table_id]:
+            self._workspace.on_change(f"table:{table_id}")

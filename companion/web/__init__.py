@@ -1,4 +1,4 @@
-"""The web face: pages, forms and streams over a house. It decides nothing about a game and names none."""
+"""The web face: pages, forms and streams over the services. It decides nothing about a game and names none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from flask import Flask, request
 
 from companion.adapters.news import Hub
-from companion.service.play import House
+from companion.service.services import Services
 from companion.web.routes import (
     api_description,
     errors,
@@ -64,7 +64,7 @@ class App(Flask):
         self.logger.error("%s %s failed", request.method, request.endpoint, exc_info=exc_info)
 
 
-def create_app(house: House, hub: Hub, config: WebConfig, clock: Callable[[], float] = time.monotonic) -> Flask:
+def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[[], float] = time.monotonic) -> Flask:
     """Return the companion's web application. `clock` gives seconds that never run backwards."""
     app = App("companion.web", static_folder="static", template_folder=None)
     hub.cap, hub.cap_each = config.stream_cap, config.streams_each
@@ -86,5 +86,5 @@ def create_app(house: House, hub: Hub, config: WebConfig, clock: Callable[[], fl
     ):
         app.register_blueprint(part.blueprint)
     errors.install(app)
-    app.extensions["site"] = Site(app, house, hub, config.address, config.instance, guard.Lockout(clock))
+    app.extensions["site"] = Site(app, services, hub, config.address, config.instance, guard.Lockout(clock))
     return app

@@ -1,4 +1,4 @@
-"""What every view works with: the house, the pictures of it, the words, the language and the cookies of a request."""
+"""What every view works with: services, pictures, words, and the language and cookies of a request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from companion.games.kit import Game, Seat
 from companion.model.lobby import normal_code
 from companion.model.table import ServiceError, Table
 from companion.model.temples import Temple
-from companion.service.play import House
+from companion.service.services import Services
 from companion.web.rendering.renderer import ART, Painter, placer, temple_news, temple_words
 from companion.web.rendering.texts import LANGUAGES, Library, Words
 from companion.web.server.guard import Lockout
@@ -34,14 +34,16 @@ TOKEN_LENGTH = 32
 class Site:
     """One companion's web face, shared by all requests."""
 
-    def __init__(self, app: Flask, house: House, hub: Hub, address: str, instance: str, lockout: Lockout) -> None:
-        self.house = house
+    def __init__(
+        self, app: Flask, services: Services, hub: Hub, address: str, instance: str, lockout: Lockout
+    ) -> None:
+        self.services = services
         self.hub = hub
         self.address = address.rstrip("/")
         self.instance = instance
         self.lockout = lockout
         self.gallery = Gallery(hub)
-        offered = [(name, game) for name, game in house.games.items() if not registry.parts(name)[1]]
+        offered = [(name, game) for name, game in services.tables.games.items() if not registry.parts(name)[1]]
         self.games = dict(sorted(offered, key=lambda offer: not offer[1].uses_temple))
         """The games that a lobby offers, those of the temple first; each brings its aids."""
         self.folders: Mapping[str, Path] = {name: registry.folder(game) for name, game in self.games.items()}
@@ -128,11 +130,11 @@ class Site:
 
     def picture(self, table: Table, audience: Audience) -> Picture:
         """Return the picture of a table for an audience as of now."""
-        paint = cache(lambda: self.painter.of_table(self.house.table(table.id), audience))
+        paint = cache(lambda: self.painter.of_table(self.services.tables.get(table.id), audience))
         return self.gallery.picture(
             (table.id, audience),
             (table_topic(table.id),),
-            lambda: table_view_model(self.house, table.id, audience),
+            lambda: table_view_model(self.services, table.id, audience),
             lambda region, slice_: paint()(region, slice_),
         )
 
@@ -141,7 +143,7 @@ class Site:
         return self.gallery.picture(
             (temple.name, of_language),
             temple_topics(temple.name),
-            lambda: temple_view_model(self.house, temple.name),
+            lambda: temple_view_model(self.services, temple.name),
             self.painter.of_temple(of_language),
         )
 
@@ -159,18 +161,18 @@ class Site:
     def held(self, table: Table) -> tuple[Seat, ...]:
         """Return the seats that this request's phone holds at a table."""
         token = seat_token(table.id)
-        return self.house.seats_held(table.id, token) if token else ()
+        return self.services.seats.held(table.id, token) if token else ()
 
     def trusted(self, table: Table) -> bool:
         """Return whether this request may invite and hand seats over: it holds a seat, or was given the code."""
         proof = request.cookies.get(_screen_cookie(table.id), "")
-        return bool(self.held(table)) or self.house.is_screen_pass(table.id, proof)
+        return bool(self.held(table)) or self.services.seats.is_screen_pass(table.id, proof)
 
     def by_code(self, code: str) -> Table:
         """Return the table of a join code; wrong ones are counted, too many lock the address out."""
         self.lockout.check(request.remote_addr)
         try:
-            return self.house.table_by_code(code)
+            return self.services.tables.by_code(code)
         except ServiceError:
             self.lockout.wrong(request.remote_addr)
             raise
@@ -181,7 +183,7 @@ class Site:
         That is a seat's token or the code of that table, or else `typed`, a code that somebody typed for it; raises
         `ServiceError` ``wrong_code``, counted, where that is not its code.
         """
-        table = self.house.holder(temple)
+        table = self.services.temples.serving.holder(temple)
         if table is None:
             return ""
         if self.held(table):
@@ -233,7 +235,7 @@ def keep_token(response: Response, table_id: str, token: str) -> Response:
 
 def keep_code(response: Response, table: Table) -> Response:
     """Let a browser that was given a table's code prove it later: a table screen invites and hands seats over."""
-    path, proof = site().url("table", table_id=table.id), site().house.screen_pass(table.id)
+    path, proof = site().url("table", table_id=table.id), site().services.seats.screen_pass(table.id)
     response.set_cookie(_screen_cookie(table.id), proof, max_age=MONTH, path=path, httponly=True, samesite="Lax")
     return response
 

@@ -548,10 +548,9 @@ class Pipeline:
             self._copy = None
 
     def _failed(self, error: LedgerTrouble | LedgerError, now_ns: int) -> None:
-        trouble = error.trouble if isinstance(error, LedgerTrouble) else Trouble.LEDGER_FAILING
-        if trouble is not self._trouble:
+        if error.trouble is not self._trouble:
             log.error("%s (%d tokens wait in memory)", error, self._outbox.unrecorded())
-        self._trouble = trouble
+        self._trouble = error.trouble
         self._retry_ns = now_ns + RETRY_NS
         # After a failed sync only a new connection finds out what is on disk and what is not.
         if self._ledger is not None:

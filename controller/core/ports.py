@@ -77,6 +77,9 @@ class Beams(Protocol):
 class LedgerError(Exception):
     """A ledger that this release cannot use as it is; the message says what is found and what was expected."""
 
+    trouble = Trouble.LEDGER_FAILING
+    """What a temple's status says of it."""
+
 
 class LedgerTrouble(Exception):
     """The disk refuses for now; `trouble` says how. Nothing that was asked for has been recorded."""

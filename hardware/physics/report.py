@@ -23,9 +23,9 @@ COUNTERS = Path(__file__).resolve().parents[2] / "docs" / "counters.md"
 BEGIN, END = "<!-- by make physics -->\n", "<!-- to here -->\n"
 
 REASONS = {
-    "min_break_ms": "what grazes the beam is shorter, six tenths of the narrowest token are longer",
-    "min_clear_ms": "twice what light shines through one token's waist; less than the clear between two tokens",
-    "max_break_ms": "four times the widest token is no token",
+    "min_break_ms": "anything that only grazes the beam is shorter; six tenths of the narrowest token is longer",
+    "min_clear_ms": "twice the longest light through one token's waist; less than the clear time between two tokens",
+    "max_break_ms": "anything four times as wide as the widest token is not a token",
 }
 """Why a limit's window is what `windows` says, in the words of the documents."""
 

@@ -56,7 +56,7 @@ _NOTICES = ListOf(Record(Notice, "a JSON object with a code and a time"), MOST_N
 
 
 @message(
-    about="birth, will, and every change of health",
+    about="the temple's health: at birth, at every change, and as the will",
     sent_by=(Role.TEMPLE,),
     read_by=(Role.TEMPLE, Role.COMPANION, Role.HOME_ASSISTANT),  # its own: junk that hides it is written over
     retained=True,
@@ -102,7 +102,7 @@ class Token:
 
 
 @message(
-    about="lifetime totals, for screens",
+    about="lifetime totals, for displays",
     sent_by=(Role.TEMPLE,),
     read_by=(Role.COMPANION, Role.HOME_ASSISTANT),
     retained=True,
@@ -118,7 +118,7 @@ class Count:
 
 
 @message(
-    about="what the beams heard that was no token",
+    about="glitches and missed edges",
     sent_by=(Role.TEMPLE,),
     read_by=(Role.COMPANION, Role.HOME_ASSISTANT),
     retained=True,
@@ -163,7 +163,7 @@ _FINDINGS = ListOf(FindingType(), MOST_FINDINGS, "findings")
 
 
 @message(
-    about="what is wrong with the beams, and the limits by which tokens are measured",
+    about="what is wrong with the beams, and the current limits of counting",
     sent_by=(Role.TEMPLE,),
     read_by=(Role.COMPANION,),
     retained=True,
@@ -184,7 +184,7 @@ class Findings:
 
 
 @message(
-    about="what counts in the game that the temple serves",
+    about="the totals of the game that the temple serves",
     sent_by=(Role.COMPANION,),
     read_by=(Role.HOME_ASSISTANT,),
     retained=True,
@@ -217,7 +217,7 @@ class Ack:
     at: Omitted[datetime] = None
 
 
-@message(about="a request", sent_by=(Role.COMPANION, Role.HOME_ASSISTANT), read_by=(Role.TEMPLE,))
+@message(about="a request to the temple", sent_by=(Role.COMPANION, Role.HOME_ASSISTANT), read_by=(Role.TEMPLE,))
 @dataclass(frozen=True, slots=True)
 class Command:
     """A request to a temple; after `expires` it is not carried out, except `resend`, which never expires.
@@ -237,7 +237,7 @@ class Command:
     notice: Omitted[Code] = None
 
 
-@message(about="its answer", sent_by=(Role.TEMPLE,), read_by=(Role.COMPANION,))
+@message(about="the answer to a command", sent_by=(Role.TEMPLE,), read_by=(Role.COMPANION,))
 @dataclass(frozen=True, slots=True)
 class Reply:
     """The answer to a command, by its id: a result, or an error in plain words, with a `code` where it has one."""
@@ -251,7 +251,7 @@ class Reply:
 
 
 @message(
-    about="a table is another than before",
+    about="a table has changed",
     sent_by=(Role.COMPANION,),
     read_by=(Role.COMPANION,),
     place=Place.TABLE,

@@ -65,7 +65,7 @@ class Companion:
         """Let tokens fall, one at a time."""
         for _ in range(n):
             self.seq += 1
-            self.home.house.receive([(temple, self.home.token(self.seq, god))])
+            self.home.services.temples.intake.receive([(temple, self.home.token(self.seq, god))])
 
 
 @pytest.fixture

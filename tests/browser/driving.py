@@ -38,11 +38,11 @@ class Table:
 
     @property
     def version(self) -> int:
-        return self.companion.home.house.table(self.id).version
+        return self.companion.home.services.tables.get(self.id).version
 
     @property
     def over(self) -> bool:
-        return self.companion.home.house.table(self.id).phase == "over"
+        return self.companion.home.services.tables.get(self.id).phase == "over"
 
     def settle(self) -> None:
         """Wait until every phone has seen the last change."""

@@ -78,24 +78,26 @@ def main(taps: int = 60) -> None:
 
 
 def _measured(companion: Companion, browser: Any, taps: int) -> tuple[list[float], list[float], list[str], int]:
-    house = companion.home.house
-    table = house.open_table("siege", "Siege", 2, "classic", {})
+    services = companion.home.services
+    table = services.tables.open("siege", "Siege", 2, "classic", {})
     context = browser.new_context(viewport=PHONE, reduced_motion="reduce")
     device = Device(context, context.new_page())
     device.share(companion, table)
     token = next(cookie["value"] for cookie in context.cookies() if table.id in cookie["name"])
-    house.begin(table.id, token)
-    house.rolls(table.id, token, True)
-    random, game, asked = Random("latency"), house.table(table.id).game, 0
+    services.seats.begin(table.id, token)
+    services.play.let_app_roll(table.id, token, True)
+    random, game, asked = Random("latency"), services.tables.get(table.id).game, 0
 
     def play(seat: str, move: Move) -> None:
         nonlocal asked
         asked += 1
-        played = house.play(table.id, token, seat, move, house.table(table.id).version, f"latency{asked}")
+        played = services.play.move(
+            table.id, token, seat, move, services.tables.get(table.id).version, f"latency{asked}"
+        )
         assert played.accepted, move
 
-    while house.table(table.id).state.stage != "move":
-        state = house.table(table.id).state
+    while services.tables.get(table.id).state.stage != "move":
+        state = services.tables.get(table.id).state
         moves = game.moves(state, seat := game.to_act(state)[0])
         play(seat, next((move for name in ("rest", "ready") for move in moves if move.name == name), moves[0]))
     page = device.page
@@ -110,7 +112,7 @@ def _measured(companion: Companion, browser: Any, taps: int) -> tuple[list[float
     times: list[float] = []
     kinds: list[str] = []
     while len(times) < taps:
-        state = house.table(table.id).state
+        state = services.tables.get(table.id).state
         names = state.field.grid.names
         moves = game.moves(state, "spaniards")
         steps = [move for move in moves if move.name == "go"]

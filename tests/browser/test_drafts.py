@@ -22,11 +22,11 @@ WRONG = FIVE.replace("5", "55")
 
 @pytest.fixture
 def followed(companion: Companion, tmp_path: Path) -> Iterator[tuple[Table, Path]]:
-    house = companion.home.house
-    opened = house.open_table("mexica", "Sunday", 4, "classic")
-    table, file = house.begin(opened.id, opened.code), tmp_path / "mine.toml"
+    services = companion.home.services
+    opened = services.tables.open("mexica", "Sunday", 4, "classic")
+    table, file = services.seats.begin(opened.id, opened.code), tmp_path / "mine.toml"
     file.write_text(FIVE)
-    draft = Draft(companion.home.house, table.id, option_of(table.game, "deck"), file, lambda faults: None)
+    draft = Draft(companion.home.services, table.id, option_of(table.game, "deck"), file, lambda faults: None)
     draft.start()
     yield table, file
     draft.stop()
@@ -53,7 +53,7 @@ def test_a_save_is_on_every_phone_within_moments_and_a_fault_is_told(
     for each in (phone, watcher, screen):
         expect(each.page.locator("#region-draft .problem")).to_have_count(0)
     expect(watcher.page.locator(".log")).to_contain_text("La baraja cambió")
-    assert companion.home.house.table(table.id).options["deck"] == FIVE.replace("5", "6")
+    assert companion.home.services.tables.get(table.id).options["deck"] == FIVE.replace("5", "6")
 
 
 def test_a_deck_is_brought_mended_and_brought_again(companion: Companion, device: Make, tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_deck_is_brought_mended_and_brought_again(companion: Companion, device
     host.page.goto(f"{companion.address}/tables/new?preset=classic")
     host.listening()
     host.page.fill('input[name="title"]', "Noche")
-    host.page.click(".house-rules > summary")
+    host.page.click(".services-rules > summary")
     host.page.click("#rules-cards > summary")
     host.page.set_input_files('input[name="file.deck"]', file)
     host.page.check('input[name="preset"][value="evening"]', force=True)
@@ -86,4 +86,4 @@ def test_a_deck_is_brought_mended_and_brought_again(companion: Companion, device
     host.page.fill('input[name="title"]', "Noche")
     host.page.click(".new-form .button-main")
     host.page.wait_for_url("**/j/*")
-    assert [table.options["deck"] for table in companion.home.house.tables()] == [FIVE]
+    assert [table.options["deck"] for table in companion.home.services.tables.all()] == [FIVE]

@@ -47,11 +47,11 @@ def test_both_fonts_are_forced_upon_whatever_a_page_asks_for(browser_in: Callabl
 
 def opened(companion: Companion) -> Iterator[tuple[str, str]]:
     """Open and begin a table of every game and every aid, held by one phone; yields their ids and its keys."""
-    house = companion.home.house
+    services = companion.home.services
     for game in companion.home.games.values():
-        table = house.open_table(game.name, "Sunday", max(game.seatings), next(iter(game.presets)), {})
-        key = house.share(table.id, table.code, {})
-        house.begin(table.id, key)
+        table = services.tables.open(game.name, "Sunday", max(game.seatings), next(iter(game.presets)), {})
+        key = services.seats.share(table.id, table.code, {})
+        services.seats.begin(table.id, key)
         yield table.id, key
 
 

@@ -28,10 +28,12 @@ def doubtful(companion: Companion, **options: str | int) -> Table:
     fell = home.clock.now + timedelta(seconds=5)
     home.clock.pass_(seconds=10)
     token = home.seated(table, "north", "Nezahualcoyotl Texcoco")
-    home.house.away(table.id, token, "east", "pass")
+    home.services.seats.away(table.id, token, "east", "pass")
     home.play(table, token, "north", "end_turn")
     tokens = [home.token(90 + n, "tlaloc", at=fell, replayed=True) for n in range(3)]
-    home.house.receive([("table", each) for each in [*tokens, home.token(99, "huitzilopochtli", "jam")]])
+    home.services.temples.intake.receive(
+        [("table", each) for each in [*tokens, home.token(99, "huitzilopochtli", "jam")]]
+    )
     return table
 
 
@@ -79,7 +81,7 @@ def test_every_button_is_large_enough_for_a_thumb(
 
 def test_keys_and_the_range_lead_through_a_game(companion: Companion, device: Make) -> None:
     table = doubtful(companion)
-    last = companion.home.house.table(table.id).version
+    last = companion.home.services.tables.get(table.id).version
     phone = device()
     phone.page.goto(f"{companion.address}/t/{table.id}/story")
     phone.page.get_by_role("link", name="Step through it").click()
@@ -125,7 +127,7 @@ def test_several_tokens_are_sorted_out_with_two_taps(companion: Companion, devic
     expect(phone.page.locator(".verdict-waiting")).to_contain_text("1 token waits")
     phone.page.get_by_role("button", name="No token").click()
     expect(phone.page.locator(".verdict-by_hand")).to_be_visible()
-    view = companion.home.house.table(table.id)
+    view = companion.home.services.tables.get(table.id)
     given = view.game.view(view.state, None)["given"]
     assert isinstance(given, dict)
     assert given["west"] == {"huitzilopochtli": 0, "tlaloc": 3}

@@ -22,7 +22,7 @@ SEATS = {"south": "Ana", "east": "Ben"}
 
 def _set(companion: Companion, **chosen: str | int) -> Table:
     rules = {key: value for key, value in all_options(**chosen).items() if key in chosen}
-    return companion.home.house.open_table("market", "Sunday", 2, "classic", rules)
+    return companion.home.services.tables.open("market", "Sunday", 2, "classic", rules)
 
 
 def _seated(companion: Companion, device: Make, **chosen: str | int) -> tuple[Table, dict[str, Device]]:
@@ -50,7 +50,7 @@ def _shared(companion: Companion, device: Make, **chosen: str | int) -> tuple[Ta
 
 
 def _now(companion: Companion, table: Table) -> Table:
-    return companion.home.house.table(table.id)
+    return companion.home.services.tables.get(table.id)
 
 
 def _tap(companion: Companion, table: Table, phone: Device, selector: str) -> None:

@@ -70,7 +70,7 @@ def test_dice_and_cards_of_wood_and_paper_are_typed_in_and_hands_stay_hidden(
 ) -> None:
     ana, ben, screen = device(), device(), device(SCREEN)
     table = begun(companion, ana, ben, "classic", starts="all_crocodile", god_card_cost=1)
-    screen.watch(companion, companion.home.house.table(table.id), "/screen")
+    screen.watch(companion, companion.home.services.tables.get(table.id), "/screen")
     table.phones.append(screen)
 
     # Ana's real die shows three. The Lizard was full, so a Day card is hers, and she types which it was.
@@ -137,14 +137,14 @@ def test_a_whole_game_is_played_with_a_temple_a_reload_and_a_phone_that_is_lost(
     companion: Companion, device: Make
 ) -> None:
     home = companion.home
-    home.house.expect("table")
+    home.services.temples.expect("table")
     home.beams("table", contract.Beam.CLEAR, contract.Beam.CLEAR)
     ana, ben = device(), device()
     table = begun(companion, ana, ben, "classic", apocalypse_tokens=13)
-    assert home.house.table(table.id).temple == "table"
+    assert home.services.tables.get(table.id).temple == "table"
     turn = fallen = 0
     while not table.over:
-        state = home.house.table(table.id).state
+        state = home.services.tables.get(table.id).state
         if state.turn != turn:
             turn = state.turn
             if turn == 6:
@@ -166,7 +166,7 @@ def test_a_whole_game_is_played_with_a_temple_a_reload_and_a_phone_that_is_lost(
             for card in tribe.hand[:1]:
                 if due == "roll":
                     hidden(table, seat, card)
-    last = home.house.table(table.id).state
+    last = home.services.tables.get(table.id).state
     assert last.outcome.kind == "flood"
     assert len(last.counted) == fallen > 0
     assert last.tallies.total >= 13
@@ -179,10 +179,10 @@ def handed_over(companion: Companion, table: Table, by: Device, new: Device) -> 
     """Let a phone at the table hand the lost seat over, and another phone take it."""
     new.page.add_init_script(f"({HURRIED})()")
     by.page.click("#drawer > summary")
-    house = companion.home.house
-    confirm(by.page.locator(".free-form button"), lambda: not house.table(table.id).chair("west").taken)
+    services = companion.home.services
+    confirm(by.page.locator(".free-form button"), lambda: not services.tables.get(table.id).chair("west").taken)
     expect(by.page.locator(".chair.free")).to_have_count(1)
-    new.join(companion, companion.home.house.table(table.id), "west", "Carla")
+    new.join(companion, companion.home.services.tables.get(table.id), "west", "Carla")
     by.page.click("#drawer > summary")
     return new
 

@@ -22,12 +22,12 @@ SLIP = 650
 
 def opened(companion: Companion, players: int = 3, **options: str) -> Table:
     home = companion.home
-    table = home.house.open_table("moctezuma", "Sunday", players, "swift", options)
-    return home.house.begin(table.id, table.code)
+    table = home.services.tables.open("moctezuma", "Sunday", players, "swift", options)
+    return home.services.seats.begin(table.id, table.code)
 
 
 def state(companion: Companion, table: Table) -> State:
-    found: State = companion.home.house.table(table.id).state
+    found: State = companion.home.services.tables.get(table.id).state
     return found
 
 

@@ -19,9 +19,9 @@ Make = Callable[..., Device]
 
 
 def skirmish(companion: Companion, **options: str | int) -> Table:
-    house = companion.home.house
-    table = house.open_table("siege", "Siege", 2, "skirmish", options)
-    return house.begin(table.id, table.code)
+    services = companion.home.services
+    table = services.tables.open("siege", "Siege", 2, "skirmish", options)
+    return services.seats.begin(table.id, table.code)
 
 
 def state(page: Page) -> dict[str, object]:
@@ -134,25 +134,25 @@ def test_a_map_is_drawn_by_taps_checked_and_saved_as_a_file(companion: Companion
     expect(phone.page.locator(".region-canvas .places")).to_contain_text("My hill")
     phone.page.click(".siege-play-on")
     expect(phone.page.locator("h1")).to_have_text("Take a seat")
-    (table,) = (each for each in companion.home.house.tables() if each.charter.game == "siege")
+    (table,) = (each for each in companion.home.services.tables.all() if each.charter.game == "siege")
     assert "My hill" in str(table.options["map"])
 
 
 def marching(companion: Companion, phone: Device) -> Table:
     """Let one phone hold both sides of a skirmish in which the app rolls, and bring it to its first march."""
-    house = companion.home.house
+    services = companion.home.services
     table = skirmish(companion)
     phone.share(companion, table)
     token = next(cookie["value"] for cookie in phone.context.cookies() if table.id in cookie["name"])
-    house.rolls(table.id, token, True)
+    services.play.let_app_roll(table.id, token, True)
     for n in range(40):
-        table = house.table(table.id)
+        table = services.tables.get(table.id)
         if table.state.stage == "move":
             break
         seat = table.game.to_act(table.state)[0]
         moves = table.game.moves(table.state, seat)
         move = next((move for name in ("rest", "ready") for move in moves if move.name == name), moves[0])
-        house.play(table.id, token, seat, move, table.version, f"march{n}")
+        services.play.move(table.id, token, seat, move, table.version, f"march{n}")
     phone.page.goto(f"{companion.address}/t/{table.id}")
     phone.listening()
     phone.page.click('[data-siege="whole"]')
@@ -272,7 +272,7 @@ def test_two_fingers_bring_the_map_nearer_where_they_are_and_tap_nothing(compani
     table = skirmish(companion)
     phone = device(has_touch=True)
     phone.share(companion, table)
-    version = companion.home.house.table(table.id).version
+    version = companion.home.services.tables.get(table.id).version
     phone.page.locator(".siege-tools").wait_for()
     phone.page.click('[data-siege="whole"]')
     phone.page.click('[data-siege="nearer"]')
@@ -302,7 +302,7 @@ def test_two_fingers_bring_the_map_nearer_where_they_are_and_tap_nothing(compani
     assert same == pytest.approx(near, rel=0.01)
     assert across - left == pytest.approx(0, abs=4 * near)
     expect(phone.page.locator(".asked")).to_have_attribute("points", "")
-    assert companion.home.house.table(table.id).version == version, "fingers that moved the map made a move"
+    assert companion.home.services.tables.get(table.id).version == version, "fingers that moved the map made a move"
     fingers.start((x, y))
     fingers.leave()  # a finger that only taps is heard: the hexes above were there to be hit
     expect(phone.page.locator(".log")).to_contain_text("1 unit placed")
@@ -326,4 +326,4 @@ def test_one_finger_or_the_mouse_drags_the_map_and_places_nothing(companion: Com
     phone.page.mouse.up()
     expect(box).not_to_have_attribute("viewBox", " ".join(f"{each:.2f}" for each in near))
     assert float((box.get_attribute("viewBox") or "").split()[0]) > near[0]
-    assert companion.home.house.table(table.id).state.at[0] < 0, "a drag placed a unit"
+    assert companion.home.services.tables.get(table.id).state.at[0] < 0, "a drag placed a unit"

@@ -74,7 +74,7 @@ def test_a_whole_game_is_played_to_its_end_with_a_reload_in_the_middle(
             phone.page.wait_for_timeout(620)
     for each in (phone, screen):
         expect(each.page.locator(f".ending-{end}")).to_be_visible()
-    outcome = companion.home.house.table(table.id).state.outcome
+    outcome = companion.home.services.tables.get(table.id).state.outcome
     assert outcome.kind == end
 
 
@@ -92,11 +92,11 @@ def test_a_double_tap_is_one_move(companion: Companion, device: Make) -> None:
     table = companion.table()
     phone = device()
     phone.share(companion, table)
-    before = companion.home.house.table(table.id).version
+    before = companion.home.services.tables.get(table.id).version
     phone.page.dblclick(".end-turn button")
     expect(phone.page.locator(".turn-note")).to_contain_text("North")
     phone.page.wait_for_timeout(300)
-    assert companion.home.house.table(table.id).version == before + 1
+    assert companion.home.services.tables.get(table.id).version == before + 1
 
 
 WATCHED = """() => {
@@ -173,7 +173,7 @@ def test_what_would_hurt_asks_for_a_second_tap(companion: Companion, device: Mak
     settle = phone.page.locator(".settle button").first
     settle.click()
     expect(phone.page.locator("#notice")).to_have_text("Tap again to confirm")
-    assert companion.home.house.table(table.id).phase == "running"
+    assert companion.home.services.tables.get(table.id).phase == "running"
     companion.drop("tlaloc")
     expect(phone.page.locator('[data-piece="count-tlaloc"]').first).to_have_text("1")
     expect(settle).to_have_attribute("data-armed", "")
@@ -229,7 +229,7 @@ def test_a_stale_tap_says_so_and_shows_how_it_stands(companion: Companion, devic
     phone.page.evaluate("document.getElementById('live').dataset.version = 1")
     phone.page.click(".end-turn button")
     expect(phone.page.locator("#notice")).to_contain_text("The table moved on")
-    assert companion.home.house.table(table.id).on_turn == "east"
+    assert companion.home.services.tables.get(table.id).on_turn == "east"
     phone.complaints.clear()  # the browser reports every 409
 
 
@@ -297,4 +297,4 @@ def test_a_phone_whose_household_taps_too_fast_is_told_to_wait_and_then_goes_on(
     phone.page.wait_for_timeout(700)  # longer than what counts as a slip of the same finger
     phone.page.click(".end-turn button")
     expect(phone.page.locator("#notice")).to_be_empty()
-    assert companion.home.house.table(table.id).on_turn != "east"
+    assert companion.home.services.tables.get(table.id).on_turn != "east"

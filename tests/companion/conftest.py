@@ -1,4 +1,4 @@
-"""What the companion's tests share: a house on a real database, with a clock and an entropy of their own."""
+"""What the companion's tests share: the services on a real database, with a clock and an entropy of their own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from companion.adapters.sql_store import SqlStore
 from companion.games import registry
 from companion.games.kit import Game, Move
 from companion.model.table import Table
-from companion.service.play import House, Played
+from companion.service.play import Played
+from companion.service.services import Services
+from companion.service.workspace import Workspace
 from templo import contract
 from tests.databases import Postgres, postgres
 
@@ -51,7 +53,7 @@ class Entropy:
 
 @dataclass
 class Home:
-    """A house with all it was made of, and short ways to use it."""
+    """The services with all they were made of, and short ways to use it."""
 
     url: str
     clock: Clock = field(default_factory=Clock)
@@ -64,28 +66,30 @@ class Home:
         self.restart()
 
     def restart(self) -> None:
-        """Throw the house away and open another on the same store."""
+        """Throw the services away and make others on the same store."""
         if hasattr(self, "store"):
             self.store.close()
         self.store = SqlStore(self.url)
-        self.house = House(self.store, self.games, self.clock, self.entropy, self.changes.append)
+        self.services = Services.over(
+            Workspace(self.store, self.games, self.clock, self.entropy, self.changes.append)
+        )
 
     def table(self, players: int = 4, temple: str | None = None, **options: str | int) -> Table:
         """Open and begin a table."""
         if temple:
-            self.house.expect(temple)
-        table = self.house.open_table("mexica", "Sunday", players, "temple_only", options, temple)
-        return self.house.begin(table.id, table.code)
+            self.services.temples.expect(temple)
+        table = self.services.tables.open("mexica", "Sunday", players, "temple_only", options, temple)
+        return self.services.seats.begin(table.id, table.code)
 
     def seated(self, table: Table, seat: str = "east", name: str = "Ana") -> str:
         """Seat a phone; returns its token."""
-        return self.house.sit(table.id, table.code, seat, name)
+        return self.services.seats.sit(table.id, table.code, seat, name)
 
     def play(self, table: Table, token: str, seat: str, *move: str | int, version: int | None = None) -> Played:
         """Post a move against the table as it is now."""
-        now = self.house.table(table.id).version if version is None else version
+        now = self.services.tables.get(table.id).version if version is None else version
         request = f"request-{next(self.requests)}"
-        return self.house.play(table.id, token, seat, Move(str(move[0]), move[1:]), now, request)
+        return self.services.play.move(table.id, token, seat, Move(str(move[0]), move[1:]), now, request)
 
     def token(
         self, seq: int, god: str = "tlaloc", *flags: str, source: str = SOURCE, **fields: object

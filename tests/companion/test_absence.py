@@ -26,36 +26,36 @@ def beans(home: Home, tmp_path: Path) -> Iterator[Home]:
 
 
 def _table(home: Home, players: int = 2) -> tuple[Table, str, str]:
-    table = home.house.open_table("beans", "Kitchen", players, "short")
+    table = home.services.tables.open("beans", "Kitchen", players, "short")
     red, blue = home.seated(table, "red", "Ana"), home.seated(table, "blue", "Beto")
-    return home.house.begin(table.id, red), red, blue
+    return home.services.seats.begin(table.id, red), red, blue
 
 
 def _hands(home: Home, table: Table) -> list[tuple[str, str, str]]:
-    return [(each.by, each.move.name, each.hand) for each in home.house.entries(table.id)[3:]]
+    return [(each.by, each.move.name, each.hand) for each in home.services.tables.entries(table.id)[3:]]
 
 
 def test_a_real_die_is_typed_and_the_log_says_by_whom(beans: Home) -> None:
     table, red, blue = _table(beans)
     beans.play(table, red, "red", "throw")
     assert beans.play(table, blue, CHANCE, "shows", 6).accepted
-    assert beans.house.table(table.id).state.gathered == 6
+    assert beans.services.tables.get(table.id).state.gathered == 6
     assert _hands(beans, table)[-1] == (CHANCE, "shows", "blue")
-    assert beans.house.table(table.id).log()[0].hand == "blue"
+    assert beans.services.tables.get(table.id).log()[0].hand == "blue"
 
 
 def test_the_app_rolls_when_a_player_asks_it_to_and_once_for_each_tap(beans: Home) -> None:
     table, red, _ = _table(beans)
     beans.play(table, red, "red", "throw")
-    version = beans.house.table(table.id).version
+    version = beans.services.tables.get(table.id).version
     for _ in range(2):
-        assert beans.house.bring(table.id, red, version, "tap").accepted
+        assert beans.services.play.roll(table.id, red, version, "tap").accepted
     assert [hand for by, _, hand in _hands(beans, table) if by == CHANCE] == [APP]
 
 
 def test_nothing_is_rolled_where_nothing_is_due(beans: Home) -> None:
     table, red, _ = _table(beans)
-    played = beans.house.bring(table.id, red, table.version, "tap")
+    played = beans.services.play.roll(table.id, red, table.version, "tap")
     assert played.refusal is not None
     assert played.refusal.code == "no_chance"
     refused = beans.play(table, red, CHANCE, "shows", 6)
@@ -67,35 +67,37 @@ def test_a_die_cannot_show_what_it_has_not(beans: Home) -> None:
     beans.play(table, red, "red", "throw")
     for shown in (0, 7, "6"):
         assert not beans.play(table, red, CHANCE, "shows", shown).accepted
-    assert beans.house.table(table.id).chance() is not None
+    assert beans.services.tables.get(table.id).chance() is not None
 
 
 def test_a_stranger_rolls_nothing(beans: Home) -> None:
     table, red, _ = _table(beans)
     beans.play(table, red, "red", "throw")
     with pytest.raises(ServiceError, match="not_seated"):
-        beans.house.bring(table.id, "0" * 32, beans.house.table(table.id).version, "tap")
+        beans.services.play.roll(table.id, "0" * 32, beans.services.tables.get(table.id).version, "tap")
 
 
 def test_a_table_may_let_the_app_roll_by_itself_and_change_its_mind(beans: Home) -> None:
     table, red, blue = _table(beans)
-    beans.house.rolls(table.id, blue, True)
+    beans.services.play.let_app_roll(table.id, blue, True)
     beans.play(table, red, "red", "throw")
-    assert beans.house.table(table.id).chance() is None
+    assert beans.services.tables.get(table.id).chance() is None
     assert _hands(beans, table)[-1][::2] == (CHANCE, APP)
-    beans.house.rolls(table.id, blue, False)
-    beans.play(table, *((red, "red") if beans.house.table(table.id).on_turn == "red" else (blue, "blue")), "throw")
-    assert beans.house.table(table.id).chance() is not None
+    beans.services.play.let_app_roll(table.id, blue, False)
+    beans.play(
+        table, *((red, "red") if beans.services.tables.get(table.id).on_turn == "red" else (blue, "blue")), "throw"
+    )
+    assert beans.services.tables.get(table.id).chance() is not None
 
 
 def test_the_app_plays_for_an_absent_player_until_somebody_else_must_act(beans: Home) -> None:
     table, red, _blue = _table(beans)
-    beans.house.away(table.id, red, "blue", "app")
-    while beans.house.table(table.id).on_turn == "red":
+    beans.services.seats.away(table.id, red, "blue", "app")
+    while beans.services.tables.get(table.id).on_turn == "red":
         beans.play(table, red, "red", "throw")
-        if beans.house.table(table.id).chance():
+        if beans.services.tables.get(table.id).chance():
             beans.play(table, red, CHANCE, "shows", 1)
-    now = beans.house.table(table.id)
+    now = beans.services.tables.get(table.id)
     assert now.phase == "over" or now.on_turn == "red"
     moved = [each for each in _hands(beans, table) if each[2] == APP]
     assert {by for by, _, _ in moved} == {"blue", CHANCE}
@@ -103,64 +105,64 @@ def test_the_app_plays_for_an_absent_player_until_somebody_else_must_act(beans: 
 
 def test_an_absent_player_who_sits_down_again_plays_alone(beans: Home) -> None:
     table, red, _ = _table(beans)
-    beans.house.away(table.id, red, "blue", "app")
-    beans.house.free(table.id, red, "blue")
+    beans.services.seats.away(table.id, red, "blue", "app")
+    beans.services.seats.free(table.id, red, "blue")
     beans.seated(table, "blue", "Beto")
-    assert beans.house.table(table.id).chair("blue").away == ""
+    assert beans.services.tables.get(table.id).chair("blue").away == ""
 
 
 def test_a_table_whose_players_are_all_away_does_not_run_for_ever(beans: Home) -> None:
     table, red, _ = _table(beans)
-    beans.house.away(table.id, red, "blue", "pass")
-    beans.house.away(table.id, red, "red", "pass")
-    assert beans.house.table(table.id).version < 3000
+    beans.services.seats.away(table.id, red, "blue", "pass")
+    beans.services.seats.away(table.id, red, "red", "pass")
+    assert beans.services.tables.get(table.id).version < 3000
 
 
 def test_anyone_acts_for_a_player_who_lent_the_seat_and_the_log_says_who(beans: Home) -> None:
     table, red, blue = _table(beans)
     with pytest.raises(ServiceError, match="not_your_seat"):
         beans.play(table, blue, "red", "throw")
-    beans.house.away(table.id, blue, "red", "anyone")
-    assert beans.house.seats_held(table.id, blue) == ("red", "blue")
+    beans.services.seats.away(table.id, blue, "red", "anyone")
+    assert beans.services.seats.held(table.id, blue) == ("red", "blue")
     assert beans.play(table, blue, "red", "throw").accepted
     assert _hands(beans, table)[-1] == ("red", "throw", "blue")
-    beans.house.away(table.id, red, "red", "")
-    assert beans.house.seats_held(table.id, blue) == ("blue",)
+    beans.services.seats.away(table.id, red, "red", "")
+    assert beans.services.seats.held(table.id, blue) == ("blue",)
 
 
 def test_an_unknown_way_to_be_away_is_refused(beans: Home) -> None:
     table, red, _ = _table(beans)
     with pytest.raises(ServiceError, match="unknown_mode"):
-        beans.house.away(table.id, red, "blue", "asleep")
+        beans.services.seats.away(table.id, red, "blue", "asleep")
 
 
 def test_all_that_the_app_did_survives_a_restart(beans: Home) -> None:
     table, red, _ = _table(beans)
-    beans.house.away(table.id, red, "blue", "app")
-    beans.house.rolls(table.id, red, True)
+    beans.services.seats.away(table.id, red, "blue", "app")
+    beans.services.play.let_app_roll(table.id, red, True)
     for _ in range(6):
         beans.play(table, red, "red", "throw")
-    before = beans.house.table(table.id)
+    before = beans.services.tables.get(table.id)
     beans.restart()
-    assert beans.house.table(table.id) == before
+    assert beans.services.tables.get(table.id) == before
 
 
 def test_the_same_players_play_again_with_the_phones_they_hold(beans: Home) -> None:
     table, red, blue = _table(beans)
     with pytest.raises(ServiceError, match="not_over"):
-        beans.house.again(table.id, red)
+        beans.services.tables.again(table.id, red)
     for seat, token in (("red", red), ("blue", blue)):
-        beans.house.away(table.id, token, seat, "app")
-    while beans.house.table(table.id).phase != "over":
-        beans.house.rolls(table.id, red, True)
-    following = beans.house.again(table.id, blue)
-    assert beans.house.again(table.id, red).id == following.id
-    assert beans.house.seats_held(following.id, red) == ("red",)
+        beans.services.seats.away(table.id, token, seat, "app")
+    while beans.services.tables.get(table.id).phase != "over":
+        beans.services.play.let_app_roll(table.id, red, True)
+    following = beans.services.tables.again(table.id, blue)
+    assert beans.services.tables.again(table.id, red).id == following.id
+    assert beans.services.seats.held(following.id, red) == ("red",)
     assert [chair.name for chair in following.chairs] == ["Ana", "Beto"]
     assert (following.options, following.phase) == (table.options, "lobby")
     beans.restart()
-    assert beans.house.table(table.id).again == following.id
-    assert beans.house.begin(following.id, blue).phase == "running"
+    assert beans.services.tables.get(table.id).again == following.id
+    assert beans.services.seats.begin(following.id, blue).phase == "running"
 
 
 def test_outcomes_come_as_often_as_they_should() -> None:

@@ -35,7 +35,7 @@ def status(state: str = "ready", source: str = SOURCE, session: str = "", **beam
 
 
 def view(home: Home, table_id: str) -> dict[str, object]:
-    table = home.house.table(table_id)
+    table = home.services.tables.get(table_id)
     return dict(table.game.view(table.state, None))
 
 
@@ -47,27 +47,31 @@ def unclaimed(home: Home, table_id: str) -> list[tuple[str, str]]:
 
 def test_a_token_is_credited_to_the_seat_whose_turn_it_is(home: Home) -> None:
     table = home.table(temple="templo")
-    home.house.receive([("templo", home.token(1, "tlaloc")), ("templo", home.token(2, "huitzilopochtli"))])
+    home.services.temples.intake.receive(
+        [("templo", home.token(1, "tlaloc")), ("templo", home.token(2, "huitzilopochtli"))]
+    )
     assert view(home, table.id)["given"]["east"] == {"huitzilopochtli": 1, "tlaloc": 1}  # type: ignore[index]
 
 
 def test_the_same_token_twice_counts_once_whether_together_or_apart_or_after_a_restart(home: Home) -> None:
     table = home.table(temple="templo")
     token = home.token(1)
-    home.house.receive([("templo", token), ("templo", token)])
-    home.house.receive([("templo", token)])
+    home.services.temples.intake.receive([("templo", token), ("templo", token)])
+    home.services.temples.intake.receive([("templo", token)])
     home.restart()
-    receipt = home.house.receive([("templo", token)])[0]
+    receipt = home.services.temples.intake.receive([("templo", token)])[0]
     assert view(home, table.id)["total"] == 1
     assert (receipt.seq, receipt.gap) == (1, False)
 
 
 def test_only_what_has_nothing_missing_below_it_is_acknowledged(home: Home) -> None:
     home.table(temple="templo")
-    receipt = home.house.receive([("templo", home.token(1)), ("templo", home.token(3)), ("templo", home.token(4))])[0]
+    receipt = home.services.temples.intake.receive(
+        [("templo", home.token(1)), ("templo", home.token(3)), ("templo", home.token(4))]
+    )[0]
     assert (receipt.seq, receipt.gap) == (1, True)
     home.restart()
-    receipt = home.house.receive([("templo", home.token(2))])[0]
+    receipt = home.services.temples.intake.receive([("templo", home.token(2))])[0]
     assert (receipt.seq, receipt.gap) == (4, False)
 
 
@@ -84,16 +88,16 @@ def test_law_the_mark_is_the_highest_number_with_nothing_missing_below_it(order:
 
 def test_a_restored_ledger_is_held_apart_and_never_merged(home: Home, caplog: pytest.LogCaptureFixture) -> None:
     table = home.table(temple="templo")
-    home.house.receive([("templo", home.token(1)), ("templo", home.token(2))])
+    home.services.temples.intake.receive([("templo", home.token(1)), ("templo", home.token(2))])
     again = home.token(2, "huitzilopochtli", token="f" * 32)
     for _ in range(2):
-        home.house.receive([("templo", again)])
+        home.services.temples.intake.receive([("templo", again)])
     assert view(home, table.id)["gods"] == {"huitzilopochtli": 0, "tlaloc": 2}
-    assert home.house.temple("templo").quarantined == 1
+    assert home.services.temples.get("templo").quarantined == 1
     assert "held apart" in caplog.text
     caplog.clear()
     home.restart()
-    assert home.house.temple("templo").quarantined == 1
+    assert home.services.temples.get("templo").quarantined == 1
 
 
 # -- a token is one token by its id --
@@ -106,32 +110,36 @@ def again(home: Home, seq: int, of: int, source: str = OTHER) -> contract.Token:
 
 def test_a_renewed_ledger_s_tokens_count_once_and_are_acknowledged_under_its_new_source(home: Home) -> None:
     table = home.table(temple="templo")
-    home.house.heard("templo", status())
-    home.house.receive([("templo", home.token(n)) for n in range(1, 6)])
-    home.house.heard("templo", status(source=OTHER, session=SESSION))
-    receipt = home.house.receive([("templo", again(home, seq, of)) for seq, of in ((1, 4), (2, 5), (3, 6))])[0]
+    home.services.temples.receive_status("templo", status())
+    home.services.temples.intake.receive([("templo", home.token(n)) for n in range(1, 6)])
+    home.services.temples.receive_status("templo", status(source=OTHER, session=SESSION))
+    receipt = home.services.temples.intake.receive(
+        [("templo", again(home, seq, of)) for seq, of in ((1, 4), (2, 5), (3, 6))]
+    )[0]
     assert (receipt.source, receipt.seq, receipt.token, receipt.gap) == (OTHER, 3, f"{6:032x}", False)
     assert view(home, table.id)["total"] == 6
-    assert home.house.temple("templo").totals[contract.God.TLALOC] == 6
-    assert home.house.temple("templo").quarantined == 0
+    assert home.services.temples.get("templo").totals[contract.God.TLALOC] == 6
+    assert home.services.temples.get("templo").quarantined == 0
 
 
 def test_a_token_is_known_by_its_id_after_a_restart_as_often_as_it_comes(home: Home) -> None:
     table = home.table(temple="templo")
-    home.house.receive([("templo", home.token(1)), ("templo", home.token(2))])
+    home.services.temples.intake.receive([("templo", home.token(1)), ("templo", home.token(2))])
     for _ in range(2):
         home.restart()
-        receipts = home.house.receive([("templo", again(home, 1, 1)), ("templo", again(home, 2, 2))])
+        receipts = home.services.temples.intake.receive(
+            [("templo", again(home, 1, 1)), ("templo", again(home, 2, 2))]
+        )
         assert [(each.seq, each.token) for each in receipts] == [(2, f"{2:032x}")]
     home.restart()
-    assert home.house.mark(OTHER) == Mark(2, f"{2:032x}")
+    assert home.services.temples.ledgers.mark(OTHER) == Mark(2, f"{2:032x}")
     assert view(home, table.id)["total"] == 2
-    assert [each.token.seq for each in home.house.fallen(table.id)] == [1, 2]
+    assert [each.token.seq for each in home.services.tables.tokens(table.id)] == [1, 2]
 
 
 def test_a_token_under_two_sources_in_one_batch_counts_once(home: Home) -> None:
     table = home.table(temple="templo")
-    receipts = home.house.receive(
+    receipts = home.services.temples.intake.receive(
         [("templo", home.token(1)), ("templo", again(home, 1, 1)), ("templo", home.token(1))]
     )
     assert {(each.source, each.seq) for each in receipts} == {(SOURCE, 1), (OTHER, 1)}
@@ -140,45 +148,47 @@ def test_a_token_under_two_sources_in_one_batch_counts_once(home: Home) -> None:
 
 def test_known_tokens_above_a_gap_wait_for_the_gap_like_any_other(home: Home) -> None:
     home.table(temple="templo")
-    home.house.receive([("templo", home.token(n)) for n in range(1, 4)])
-    receipt = home.house.receive([("templo", again(home, 2, 2)), ("templo", again(home, 3, 3))])[0]
+    home.services.temples.intake.receive([("templo", home.token(n)) for n in range(1, 4)])
+    receipt = home.services.temples.intake.receive([("templo", again(home, 2, 2)), ("templo", again(home, 3, 3))])[0]
     assert (receipt.seq, receipt.gap) == (0, True)
     home.restart()
-    receipt = home.house.receive([("templo", again(home, 1, 1))])[0]
+    receipt = home.services.temples.intake.receive([("templo", again(home, 1, 1))])[0]
     assert (receipt.seq, receipt.gap) == (3, False)
 
 
 def test_a_known_token_is_not_on_its_way(home: Home) -> None:
     home.table(temple="templo")
-    home.house.receive([("templo", home.token(n)) for n in range(1, 4)])
-    home.house.heard("templo", status("lost"))
-    home.house.heard("templo", status(source=OTHER))
-    home.house.receive([("templo", again(home, 1, 3))])
-    home.house.counts("templo", contract.Count(OTHER, 3, {contract.God.HUITZILOPOCHTLI: 1, contract.God.TLALOC: 2}))
-    assert home.house.on_way("templo") == {contract.God.HUITZILOPOCHTLI: 1, contract.God.TLALOC: 1}
-    home.house.receive([("templo", again(home, 2, 4)), ("templo", again(home, 3, 5))])
-    assert home.house.on_way("templo") == dict.fromkeys(contract.God, 0)
+    home.services.temples.intake.receive([("templo", home.token(n)) for n in range(1, 4)])
+    home.services.temples.receive_status("templo", status("lost"))
+    home.services.temples.receive_status("templo", status(source=OTHER))
+    home.services.temples.intake.receive([("templo", again(home, 1, 3))])
+    home.services.temples.ledgers.receive_count(
+        "templo", contract.Count(OTHER, 3, {contract.God.HUITZILOPOCHTLI: 1, contract.God.TLALOC: 2})
+    )
+    assert home.services.temples.ledgers.on_way("templo") == {contract.God.HUITZILOPOCHTLI: 1, contract.God.TLALOC: 1}
+    home.services.temples.intake.receive([("templo", again(home, 2, 4)), ("templo", again(home, 3, 5))])
+    assert home.services.temples.ledgers.on_way("templo") == dict.fromkeys(contract.God, 0)
 
 
 def test_totals_of_a_temple_s_whole_life_do_not_make_its_earlier_ledger_s_tokens_missing(home: Home) -> None:
     home.table(temple="templo")
-    home.house.receive([("templo", home.token(1))])
-    home.house.counts(
+    home.services.temples.intake.receive([("templo", home.token(1))])
+    home.services.temples.ledgers.receive_count(
         "templo", contract.Count(SOURCE, 3, {contract.God.HUITZILOPOCHTLI: 70, contract.God.TLALOC: 80})
     )
-    assert sum(home.house.on_way("templo").values()) == 2
+    assert sum(home.services.temples.ledgers.on_way("templo").values()) == 2
 
 
 def test_a_stored_token_whose_number_another_has_is_not_held_apart(
     home: Home, caplog: pytest.LogCaptureFixture
 ) -> None:
     table = home.table(temple="templo")
-    home.house.receive([("templo", home.token(n)) for n in (1, 2)])
-    home.house.receive([("templo", home.token(2, token=f"{1:032x}"))])
-    home.house.receive(
+    home.services.temples.intake.receive([("templo", home.token(n)) for n in (1, 2)])
+    home.services.temples.intake.receive([("templo", home.token(2, token=f"{1:032x}"))])
+    home.services.temples.intake.receive(
         [("templo", home.token(1, token="f" * 32)), ("templo", home.token(1, source=OTHER, token="f" * 32))]
     )
-    assert home.house.temple("templo").quarantined == 0
+    assert home.services.temples.get("templo").quarantined == 0
     assert view(home, table.id)["total"] == 2
     assert [doubt for doubt, _ in unclaimed(home, table.id)] == ["stranger"]
     caplog.clear()
@@ -186,21 +196,25 @@ def test_a_stored_token_whose_number_another_has_is_not_held_apart(
 
 def test_a_ledger_that_begins_anew_while_its_temple_works_on_takes_over_without_a_conflict(home: Home) -> None:
     table = home.table(temple="templo")
-    home.house.heard("templo", status())
-    home.house.receive([("templo", home.token(1))])
-    home.house.heard("templo", status(source=OTHER, session=SESSION))
-    home.house.receive([("templo", home.token(1, source=OTHER))])
-    assert home.house.temple("templo").health().code == "ready"
+    home.services.temples.receive_status("templo", status())
+    home.services.temples.intake.receive([("templo", home.token(1))])
+    home.services.temples.receive_status("templo", status(source=OTHER, session=SESSION))
+    home.services.temples.intake.receive([("templo", home.token(1, source=OTHER))])
+    assert home.services.temples.get("templo").health().code == "ready"
     assert view(home, table.id)["total"] == 2
     home.restart()
-    assert home.house.temple("templo").source == OTHER
+    assert home.services.temples.get("templo").source == OTHER
 
 
 def test_what_a_stranger_says_in_a_temple_s_name_changes_no_token_no_mark_and_no_table(home: Home) -> None:
     table = home.table(temple="templo")
-    home.house.heard("templo", status())
-    home.house.receive([("templo", home.token(n)) for n in (1, 2, 4)])
-    before = (home.house.mark(SOURCE), home.house.fallen(table.id), home.house.entries(table.id))
+    home.services.temples.receive_status("templo", status())
+    home.services.temples.intake.receive([("templo", home.token(n)) for n in (1, 2, 4)])
+    before = (
+        home.services.temples.ledgers.mark(SOURCE),
+        home.services.tables.tokens(table.id),
+        home.services.tables.entries(table.id),
+    )
     for spoofed in (
         status("lost"),
         status(source=OTHER),
@@ -208,30 +222,38 @@ def test_what_a_stranger_says_in_a_temple_s_name_changes_no_token_no_mark_and_no
         status("stopped", source=OTHER),
         status(session="e" * 32),
     ):
-        home.house.heard("templo", spoofed)
-        home.house.counts("templo", contract.Count(OTHER, 10**9, dict.fromkeys(contract.God, 10**9)))
-        home.house.counts("templo", contract.Count(SOURCE, 10**9, dict.fromkeys(contract.God, 10**9)))
-        home.house.ask_for_missing(0)
+        home.services.temples.receive_status("templo", spoofed)
+        home.services.temples.ledgers.receive_count(
+            "templo", contract.Count(OTHER, 10**9, dict.fromkeys(contract.God, 10**9))
+        )
+        home.services.temples.ledgers.receive_count(
+            "templo", contract.Count(SOURCE, 10**9, dict.fromkeys(contract.God, 10**9))
+        )
+        home.services.temples.requests.request_missing(0)
     home.restart()
-    assert (home.house.mark(SOURCE), home.house.fallen(table.id), home.house.entries(table.id)) == before
-    assert home.house.mark(OTHER) == Mark()
-    home.house.heard("templo", status())
-    home.house.receive([("templo", home.token(3))])
+    assert (
+        home.services.temples.ledgers.mark(SOURCE),
+        home.services.tables.tokens(table.id),
+        home.services.tables.entries(table.id),
+    ) == before
+    assert home.services.temples.ledgers.mark(OTHER) == Mark()
+    home.services.temples.receive_status("templo", status())
+    home.services.temples.intake.receive([("templo", home.token(3))])
     assert view(home, table.id)["total"] == 4
 
 
 def test_a_test_token_is_kept_and_never_scored(home: Home) -> None:
     table = home.table(temple="templo")
-    receipt = home.house.receive([("templo", home.token(1, "tlaloc", "test"))])[0]
+    receipt = home.services.temples.intake.receive([("templo", home.token(1, "tlaloc", "test"))])[0]
     assert receipt.seq == 1
     assert view(home, table.id)["total"] == 0
-    assert home.house.temple("templo").totals[contract.God.TLALOC] == 0
-    assert home.house.temple("templo").recent[0].table_id is None
+    assert home.services.temples.get("templo").totals[contract.God.TLALOC] == 0
+    assert home.services.temples.get("templo").recent[0].table_id is None
 
 
 def test_a_token_that_may_be_none_waits_for_a_tap(home: Home) -> None:
     table = home.table(temple="templo")
-    home.house.receive([("templo", home.token(1, "tlaloc", "jam"))])
+    home.services.temples.intake.receive([("templo", home.token(1, "tlaloc", "jam"))])
     assert unclaimed(home, table.id) == [("jam", "east")]
     assert view(home, table.id)["total"] == 0
 
@@ -242,7 +264,7 @@ def test_a_late_token_of_an_earlier_turn_waits_with_a_suggestion(home: Home) -> 
     fell = home.clock.pass_(seconds=5)
     home.clock.pass_(seconds=5)
     home.play(table, token, "east", "end_turn")
-    home.house.receive([("templo", home.token(1, at=fell, replayed=True))])
+    home.services.temples.intake.receive([("templo", home.token(1, at=fell, replayed=True))])
     assert unclaimed(home, table.id) == [("earlier", "east")]
 
 
@@ -250,7 +272,7 @@ def test_a_late_token_of_the_turn_now_running_is_credited(home: Home) -> None:
     table = home.table(temple="templo")
     fell = home.clock.pass_(seconds=5)
     home.clock.pass_(seconds=5)
-    home.house.receive([("templo", home.token(1, at=fell, replayed=True))])
+    home.services.temples.intake.receive([("templo", home.token(1, at=fell, replayed=True))])
     assert unclaimed(home, table.id) == []
     assert view(home, table.id)["total"] == 1
 
@@ -259,51 +281,53 @@ def test_a_token_from_before_this_temple_served_this_table_waits(home: Home) -> 
     table = home.table()
     fell = home.clock.pass_(seconds=5)
     home.clock.pass_(seconds=5)
-    home.house.expect("templo")
-    home.house.serve(table.id, "templo")
-    home.house.receive([("templo", home.token(1, at=fell, replayed=True))])
+    home.services.temples.expect("templo")
+    home.services.temples.serving.serve(table.id, "templo")
+    home.services.temples.intake.receive([("templo", home.token(1, at=fell, replayed=True))])
     assert unclaimed(home, table.id)[0][0] == "elsewhere"
 
 
 def test_a_token_after_the_end_waits(home: Home) -> None:
     table = home.table(temple="templo")
     home.play(table, home.seated(table), "east", "settle", "east")
-    assert home.house.table(table.id).phase == "over"
-    home.house.receive([("templo", home.token(1))])
+    assert home.services.tables.get(table.id).phase == "over"
+    home.services.temples.intake.receive([("templo", home.token(1))])
     assert unclaimed(home, table.id)[0][0] == "over"
 
 
 def test_a_temple_that_serves_no_table_keeps_its_tokens_on_its_own_page(home: Home) -> None:
     table = home.table()
-    home.house.receive([("templo", home.token(1))])
+    home.services.temples.intake.receive([("templo", home.token(1))])
     assert view(home, table.id)["total"] == 0
-    assert home.house.temple("templo").recent[0].token.seq == 1
+    assert home.services.temples.get("templo").recent[0].token.seq == 1
 
 
 def test_a_token_in_the_lobby_proves_the_slot_and_scores_nothing(home: Home) -> None:
-    home.house.expect("templo")
-    table = home.house.open_table("mexica", "Sunday", 2, "temple_only", temple="templo")
-    home.house.receive([("templo", home.token(1))])
-    table = home.house.begin(table.id, table.code)
+    home.services.temples.expect("templo")
+    table = home.services.tables.open("mexica", "Sunday", 2, "temple_only", temple="templo")
+    home.services.temples.intake.receive([("templo", home.token(1))])
+    table = home.services.seats.begin(table.id, table.code)
     assert view(home, table.id)["total"] == 0
 
 
 def test_a_temple_serves_one_table_at_a_time_and_can_be_moved(home: Home) -> None:
     first, second = home.table(temple="templo"), home.table()
-    home.house.receive([("templo", home.token(1))])
-    home.house.attach(second.id, home.seated(second), "templo", first.code)
-    home.house.receive([("templo", home.token(2))])
+    home.services.temples.intake.receive([("templo", home.token(1))])
+    home.services.temples.serving.attach(second.id, home.seated(second), "templo", first.code)
+    home.services.temples.intake.receive([("templo", home.token(2))])
     home.restart()
-    home.house.receive([("templo", home.token(3))])
+    home.services.temples.intake.receive([("templo", home.token(3))])
     assert view(home, first.id)["total"] == 1
     assert view(home, second.id)["total"] == 2
-    assert home.house.table(first.id).temple is None
+    assert home.services.tables.get(first.id).temple is None
 
 
 def test_two_temples_feed_two_tables(home: Home) -> None:
     first, second = home.table(temple="north-house"), home.table(temple="south-house")
-    home.house.receive([("north-house", home.token(1)), ("south-house", home.token(1, source=OTHER))])
-    home.house.receive([("south-house", home.token(2, source=OTHER))])
+    home.services.temples.intake.receive(
+        [("north-house", home.token(1)), ("south-house", home.token(1, source=OTHER))]
+    )
+    home.services.temples.intake.receive([("south-house", home.token(2, source=OTHER))])
     assert (view(home, first.id)["total"], view(home, second.id)["total"]) == (1, 2)
 
 
@@ -311,34 +335,36 @@ def test_a_second_counter_under_one_name_is_told_and_its_tokens_wait(
     home: Home, caplog: pytest.LogCaptureFixture
 ) -> None:
     table = home.table(temple="templo")
-    home.house.heard("templo", status())
-    home.house.heard("templo", status(source=OTHER))
+    home.services.temples.receive_status("templo", status())
+    home.services.temples.receive_status("templo", status(source=OTHER))
     assert "two counters" in caplog.text
     caplog.clear()
-    home.house.receive([("templo", home.token(1)), ("templo", home.token(1, source=OTHER, token="d" * 32))])
+    home.services.temples.intake.receive(
+        [("templo", home.token(1)), ("templo", home.token(1, source=OTHER, token="d" * 32))]
+    )
     assert unclaimed(home, table.id)[0][0] == "stranger"
     assert view(home, table.id)["total"] == 1
-    assert home.house.temple("templo").health().code == "conflict"
+    assert home.services.temples.get("templo").health().code == "conflict"
 
 
 def test_a_new_ledger_takes_over_when_the_old_one_was_lost(home: Home) -> None:
-    home.house.heard("templo", status())
-    home.house.heard("templo", status("lost"))
-    home.house.heard("templo", status(source=OTHER))
-    assert home.house.temple("templo").source == OTHER
-    assert home.house.temple("templo").health().code == "ready"
+    home.services.temples.receive_status("templo", status())
+    home.services.temples.receive_status("templo", status("lost"))
+    home.services.temples.receive_status("templo", status(source=OTHER))
+    assert home.services.temples.get("templo").source == OTHER
+    assert home.services.temples.get("templo").health().code == "ready"
     home.restart()
-    assert home.house.temple("templo").source == OTHER
+    assert home.services.temples.get("templo").source == OTHER
 
 
 def test_the_second_counter_takes_over_when_the_first_is_lost_after_it_came(
     home: Home, caplog: pytest.LogCaptureFixture
 ) -> None:
-    home.house.heard("templo", status())
-    home.house.heard("templo", status(source=OTHER))
+    home.services.temples.receive_status("templo", status())
+    home.services.temples.receive_status("templo", status(source=OTHER))
     caplog.clear()
-    home.house.heard("templo", status("lost"))
-    assert home.house.temple("templo").source == OTHER
+    home.services.temples.receive_status("templo", status("lost"))
+    assert home.services.temples.get("templo").source == OTHER
 
 
 @pytest.mark.parametrize(
@@ -353,18 +379,18 @@ def test_the_second_counter_takes_over_when_the_first_is_lost_after_it_came(
     ],
 )
 def test_a_temple_says_what_most_needs_a_hand(home: Home, heard: contract.Status, code: str, god: str) -> None:
-    home.house.heard("templo", heard)
-    assert home.house.temple("templo").health() == (code, god)
+    home.services.temples.receive_status("templo", heard)
+    assert home.services.temples.get("templo").health() == (code, god)
 
 
 def test_a_broker_that_cannot_be_reached_comes_before_everything_else(home: Home) -> None:
-    home.house.heard("templo", status())
-    home.house.reach(False)
-    assert home.house.temple("templo").health().code == "no_broker"
+    home.services.temples.receive_status("templo", status())
+    home.services.temples.set_reachable(False)
+    assert home.services.temples.get("templo").health().code == "no_broker"
 
 
 def test_a_burst_is_one_change_and_keeps_its_order(home: Home) -> None:
     table = home.table(temple="templo")
     gods = ["tlaloc", "huitzilopochtli"] * 250
-    home.house.receive([("templo", home.token(n, god)) for n, god in enumerate(gods, 1)])
+    home.services.temples.intake.receive([("templo", home.token(n, god)) for n, god in enumerate(gods, 1)])
     assert view(home, table.id)["lake"] == "th" * 250

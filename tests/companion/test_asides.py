@@ -16,11 +16,11 @@ WORDS = "Tizoc is safe"
 
 def begun(home: Home) -> tuple[Table, str, str]:
     """Return a table of two at which red is to move, and the tokens of its phones."""
-    table = home.house.open_table("moctezuma", "Sunday", 2, "classic", {})
-    table = home.house.begin(table.id, table.code)
+    table = home.services.tables.open("moctezuma", "Sunday", 2, "classic", {})
+    table = home.services.seats.begin(table.id, table.code)
     red, blue = home.seated(table, "red", "Ana"), home.seated(table, "blue", "Ben")
     assert home.play(table, red, CHANCE, "first", "red").accepted
-    return home.house.table(table.id), red, blue
+    return home.services.tables.get(table.id), red, blue
 
 
 def test_a_note_makes_nobodys_post_stale(home: Home) -> None:
@@ -39,27 +39,27 @@ def test_a_note_ends_nobodys_undo_and_outlives_it(home: Home) -> None:
     table, red, blue = begun(home)
     home.play(table, red, "red", "walk", 5)
     home.play(table, blue, "blue", "note", 0, WORDS)
-    now = home.house.table(table.id)
+    now = home.services.tables.get(table.id)
     assert now.undo_refused("red") is None
-    assert home.house.undo(table.id, red, "red", now.version, "undo").accepted
-    state = home.house.table(table.id).state
+    assert home.services.play.undo(table.id, red, "red", now.version, "undo").accepted
+    state = home.services.tables.get(table.id).state
     assert state.places == (0, 0)
     assert state.notes == ((), (WORDS,))
     home.restart()
-    assert home.house.table(table.id).state == state
+    assert home.services.tables.get(table.id).state == state
 
 
 def test_a_note_changes_nothing_that_another_is_shown(home: Home) -> None:
     table, red, blue = begun(home)
     home.play(table, red, "red", "walk", 5)
     audiences = [Audience("en", "phone", ("red",), True), Audience("en"), Audience("en", "screen")]
-    before = [table_view_model(home.house, table.id, each).slices for each in audiences]
-    own = table_view_model(home.house, table.id, Audience("en", "phone", ("blue",), True)).slices
+    before = [table_view_model(home.services, table.id, each).slices for each in audiences]
+    own = table_view_model(home.services, table.id, Audience("en", "phone", ("blue",), True)).slices
     home.play(table, blue, "blue", "note", 0, WORDS)
-    after = [table_view_model(home.house, table.id, each).slices for each in audiences]
+    after = [table_view_model(home.services, table.id, each).slices for each in audiences]
     assert json.dumps(before) == json.dumps(after)
     assert WORDS in json.dumps(
-        table_view_model(home.house, table.id, Audience("en", "phone", ("blue",), True)).slices
+        table_view_model(home.services, table.id, Audience("en", "phone", ("blue",), True)).slices
     )
     assert WORDS not in json.dumps(own)
 
@@ -69,19 +69,19 @@ def test_an_aside_that_is_refused_changes_nothing(home: Home) -> None:
     played = home.play(table, blue, "blue", "note", 7, WORDS)
     assert played.refusal
     assert played.refusal.code == "no_such_line"
-    assert home.house.table(table.id).version == table.version
+    assert home.services.tables.get(table.id).version == table.version
 
 
 def test_a_note_stays_its_writers_own_in_an_export_of_a_game_that_is_over(home: Home) -> None:
     table, _, blue = begun(home)
     home.play(table, blue, "blue", "note", 0, WORDS)
     for seat in ("red", "blue"):
-        home.house.away(table.id, blue, seat, "app")
+        home.services.seats.away(table.id, blue, seat, "app")
     for temple in range(1, 11):
-        version = home.house.table(table.id).version
-        assert home.house.bring(table.id, blue, version, f"temple{temple}").accepted
-    now = home.house.table(table.id)
-    stages = list(replay_log(now.charter, now.game, home.house.entries(table.id)))
+        version = home.services.tables.get(table.id).version
+        assert home.services.play.roll(table.id, blue, version, f"temple{temple}").accepted
+    now = home.services.tables.get(table.id)
+    stages = list(replay_log(now.charter, now.game, home.services.tables.entries(table.id)))
     for seats, told in (((), False), (("red",), False), (("blue",), True)):
         export = exported(now.charter, now.game, stages, seats)
         text = written(export)

@@ -21,45 +21,45 @@ NAME = "templo"
 def sent(home: Home) -> list[contract.Command]:
     """A temple at work, and what is sent to it."""
     sent: list[contract.Command] = []
-    home.house.speak_through(lambda name, command: sent.append(command))
+    home.services.temples.requests.connect(lambda name, command: sent.append(command))
     hear(home)
     return sent
 
 
 def hear(home: Home, state: contract.State = contract.State.READY) -> None:
     beams = dict.fromkeys(God, Beam.CLEAR)
-    home.house.heard(
+    home.services.temples.receive_status(
         NAME, contract.Status(state, SESSION, contract.Kind.PI, "1", contract.Timing.KERNEL, beams, SOURCE)
     )
-    home.house.reach(True)
+    home.services.temples.set_reachable(True)
 
 
 def now(home: Home) -> Temple:
-    return home.house.temple(NAME)
+    return home.services.temples.get(NAME)
 
 
 def answer(home: Home, command: contract.Command, **fields: Any) -> None:
-    home.house.replied(NAME, contract.Reply(command.id, **fields))
+    home.services.temples.requests.receive_reply(NAME, contract.Reply(command.id, **fields))
 
 
 def refusal(home: Home, *words: Any, **more: Any) -> str:
     with pytest.raises(ServiceError) as refused:
-        home.house.ask(NAME, *words, **more)
+        home.services.temples.requests.send(NAME, *words, **more)
     return refused.value.code
 
 
 def test_a_request_is_sent_once_whatever_a_nervous_finger_does(home: Home, sent: list[contract.Command]) -> None:
     for _ in range(3):
-        home.house.ask(NAME, CommandName.SELFTEST, "one")
+        home.services.temples.requests.send(NAME, CommandName.SELFTEST, "one")
     assert [command.name for command in sent] == [CommandName.SELFTEST]
     assert sent[0].expires > home.clock.now
 
 
 def test_one_thing_is_asked_at_a_time(home: Home, sent: list[contract.Command]) -> None:
-    home.house.ask(NAME, CommandName.SELFTEST, "one")
+    home.services.temples.requests.send(NAME, CommandName.SELFTEST, "one")
     assert refusal(home, CommandName.DROP, "two", God.TLALOC) == "temple_busy"
     answer(home, sent[0], ok=False, error="no", code="unknown")
-    home.house.ask(NAME, CommandName.DROP, "two", God.TLALOC)
+    home.services.temples.requests.send(NAME, CommandName.DROP, "two", God.TLALOC)
     assert len(sent) == 2
 
 
@@ -70,7 +70,7 @@ def test_a_temple_that_nobody_hears_is_asked_nothing(
     hear(home, state)
     assert refusal(home, CommandName.SELFTEST, "one") == "temple_away"
     hear(home)
-    home.house.reach(False)
+    home.services.temples.set_reachable(False)
     assert refusal(home, CommandName.SELFTEST, "one") == "temple_away"
     assert sent == []
 
@@ -86,13 +86,13 @@ def test_a_calibration_takes_as_many_tokens_as_a_temple_measures(
 def test_an_answer_that_does_not_come_is_said_so_and_counts_when_it_is_late(
     home: Home, sent: list[contract.Command]
 ) -> None:
-    home.house.ask(NAME, CommandName.DROP, "one", God.TLALOC)
+    home.services.temples.requests.send(NAME, CommandName.DROP, "one", God.TLALOC)
     home.clock.pass_(seconds=7)
-    home.house.pass_time()
+    home.services.temples.pass_time()
     assert now(home).errand.stage == "sent"  # type: ignore[union-attr]
     home.clock.pass_(seconds=2)
     home.changes.clear()
-    home.house.pass_time()
+    home.services.temples.pass_time()
     assert now(home).errand.stage == "silent"  # type: ignore[union-attr]
     assert home.changes == [f"temple:{NAME}"]
     answer(home, sent[0], ok=True, result={"god": "tlaloc", "recorded": 1, "seq": 9})
@@ -100,8 +100,8 @@ def test_an_answer_that_does_not_come_is_said_so_and_counts_when_it_is_late(
 
 
 def test_a_calibration_is_given_its_two_minutes_and_counts_along(home: Home, sent: list[contract.Command]) -> None:
-    home.house.ask(NAME, CommandName.CALIBRATE, "one", God.TLALOC, 5)
-    home.house.receive(
+    home.services.temples.requests.send(NAME, CommandName.CALIBRATE, "one", God.TLALOC, 5)
+    home.services.temples.intake.receive(
         [
             (NAME, home.token(1, "tlaloc", "test")),
             (NAME, home.token(2, "tlaloc", "test", "jam")),
@@ -110,7 +110,7 @@ def test_a_calibration_is_given_its_two_minutes_and_counts_along(home: Home, sen
         ]
     )
     home.clock.pass_(seconds=119)
-    home.house.pass_time()
+    home.services.temples.pass_time()
     errand = now(home).errand
     assert errand is not None
     assert errand.measuring
@@ -118,9 +118,9 @@ def test_a_calibration_is_given_its_two_minutes_and_counts_along(home: Home, sen
 
 
 def test_a_calibration_can_be_ended_while_it_runs(home: Home, sent: list[contract.Command]) -> None:
-    home.house.ask(NAME, CommandName.CALIBRATE, "one", God.TLALOC, 5)
+    home.services.temples.requests.send(NAME, CommandName.CALIBRATE, "one", God.TLALOC, 5)
     assert refusal(home, CommandName.CALIBRATE, "two", God.TLALOC, None, keep=True) == "temple_busy"
-    home.house.ask(NAME, CommandName.CALIBRATE, "three", God.TLALOC, keep=False)
+    home.services.temples.requests.send(NAME, CommandName.CALIBRATE, "three", God.TLALOC, keep=False)
     assert sent[-1].keep is False
     answer(home, sent[0], ok=False, error="ended", code="ended")  # the old request's own end is nobody's news
     answer(home, sent[1], ok=True, result={"god": "tlaloc", "kept": False, "limits": {}})
@@ -140,7 +140,7 @@ def test_a_calibration_can_be_ended_while_it_runs(home: Home, sent: list[contrac
 def test_an_answer_of_another_shape_is_as_good_as_none(
     home: Home, sent: list[contract.Command], name: CommandName, result: dict[str, object]
 ) -> None:
-    home.house.ask(NAME, name, "one", God.TLALOC)
+    home.services.temples.requests.send(NAME, name, "one", God.TLALOC)
     answer(home, sent[0], ok=True, result=result)
     errand = now(home).errand
     assert errand is not None
@@ -155,12 +155,12 @@ def test_answers_are_read_into_what_they_are(home: Home, sent: list[contract.Com
         "missed_edges": 0,
         "findings": [{"code": "dark", "for_s": 2}],
     }
-    home.house.ask(NAME, CommandName.SELFTEST, "one")
+    home.services.temples.requests.send(NAME, CommandName.SELFTEST, "one")
     answer(home, sent[-1], ok=True, result={"beams": dict.fromkeys(God, beam), "limits": {}, "emitters": "fixed"})
     told = now(home).errand.answer  # type: ignore[union-attr]
     assert isinstance(told, Selftest)
     assert told.beams["tlaloc"].findings[0]["code"] == "dark"
-    home.house.ask(NAME, CommandName.CALIBRATE, "two", God.TLALOC, 1)
+    home.services.temples.requests.send(NAME, CommandName.CALIBRATE, "two", God.TLALOC, 1)
     proposal = {
         "god": "tlaloc",
         "widths_ms": [12.0],
@@ -174,25 +174,31 @@ def test_answers_are_read_into_what_they_are(home: Home, sent: list[contract.Com
 
 
 def test_the_queue_says_what_waits_in_the_temple(home: Home, sent: list[contract.Command]) -> None:
-    assert home.house.queue(NAME).recorded is None
-    home.house.receive([(NAME, home.token(1)), (NAME, home.token(2))])
-    home.house.counts(NAME, contract.Count(SOURCE, 5, {God.TLALOC: 5, God.HUITZILOPOCHTLI: 0}))
-    assert home.house.queue(NAME) == (5, 2)
-    assert home.house.queue(NAME).waiting == 3
-    home.house.counts(NAME, contract.Count("9" * 32, 70, {God.TLALOC: 70, God.HUITZILOPOCHTLI: 0}))
-    assert home.house.queue(NAME).recorded is None  # another ledger's number says nothing of this one
+    assert home.services.temples.ledgers.queue(NAME).recorded is None
+    home.services.temples.intake.receive([(NAME, home.token(1)), (NAME, home.token(2))])
+    home.services.temples.ledgers.receive_count(
+        NAME, contract.Count(SOURCE, 5, {God.TLALOC: 5, God.HUITZILOPOCHTLI: 0})
+    )
+    assert home.services.temples.ledgers.queue(NAME) == (5, 2)
+    assert home.services.temples.ledgers.queue(NAME).waiting == 3
+    home.services.temples.ledgers.receive_count(
+        NAME, contract.Count("9" * 32, 70, {God.TLALOC: 70, God.HUITZILOPOCHTLI: 0})
+    )
+    assert (
+        home.services.temples.ledgers.queue(NAME).recorded is None
+    )  # another ledger's number says nothing of this one
 
 
 def test_the_pace_is_that_of_the_last_minute_without_tests_and_replays(
     home: Home, sent: list[contract.Command]
 ) -> None:
-    home.house.receive([(NAME, home.token(1)), (NAME, home.token(2, "tlaloc", "test"))])
-    home.house.receive([(NAME, home.token(3, replayed=True))])
+    home.services.temples.intake.receive([(NAME, home.token(1)), (NAME, home.token(2, "tlaloc", "test"))])
+    home.services.temples.intake.receive([(NAME, home.token(3, replayed=True))])
     home.clock.pass_(seconds=40)
-    home.house.receive([(NAME, home.token(4))])
+    home.services.temples.intake.receive([(NAME, home.token(4))])
     assert len(now(home).falls) == 2
     home.clock.pass_(seconds=30)
-    home.house.pass_time()
+    home.services.temples.pass_time()
     assert len(now(home).falls) == 1
 
 
@@ -206,13 +212,13 @@ def test_since_when_is_known_only_of_what_was_heard_to_change(home: Home, sent: 
 
 def test_what_another_run_of_the_temple_found_is_not_told(home: Home, sent: list[contract.Command]) -> None:
     found = contract.Findings("d" * 32, home.clock.now, contract.Emitters.FIXED, {}, dict.fromkeys(God, ()))
-    home.house.found(NAME, found)
+    home.services.temples.receive_findings(NAME, found)
     assert now(home).diagnosis is None
-    home.house.found("nobody", found)
-    assert [temple.name for temple in home.house.temples()] == [NAME]
+    home.services.temples.receive_findings("nobody", found)
+    assert [temple.name for temple in home.services.temples.all()] == [NAME]
 
 
 def test_nothing_of_this_is_durable(home: Home, sent: list[contract.Command]) -> None:
-    home.house.ask(NAME, CommandName.SELFTEST, "one")
+    home.services.temples.requests.send(NAME, CommandName.SELFTEST, "one")
     home.restart()
     assert now(home).errand is None

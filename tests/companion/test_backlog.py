@@ -36,10 +36,10 @@ class Known:
     def is_known(self, temple: str, source: str = "") -> bool:
         return temple in self.speaking and (not source or source in self.ledgers | {*self.speaking.values()})
 
-    def speaks_for(self, temple: str, source: str) -> bool:
+    def is_current(self, temple: str, source: str) -> bool:
         return self.speaking.get(temple) == source
 
-    def temple_count(self) -> int:
+    def count(self) -> int:
         return len(self.speaking)
 
 
@@ -196,7 +196,7 @@ def test_a_flood_costs_no_real_token_and_leaves_the_store_small(home: Home, tmp_
         hostile.close()
     assert total(home, table.id) == 5
     assert [kept.token.seq for kept in home.store.fallen(table.id) if kept.token.source == SOURCE] == [1, 2, 3, 4, 5]
-    assert home.house.temple("templo").source == SOURCE
+    assert home.services.temples.get("templo").source == SOURCE
     assert len(home.store.temples()) <= 1 + NEW_NAMES[0] + 1
     assert len(home.store.marks()) <= 1 + NEW_SOURCES[0] + NEW_NAMES[0]
 

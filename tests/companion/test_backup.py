@@ -44,18 +44,18 @@ def played(home: Home) -> str:
     """Let an evening happen: a table, a seat, moves and tokens, one of them held apart; return the table's id."""
     table = home.table(temple="templo")
     home.seated(table)
-    home.house.receive([("templo", home.token(seq)) for seq in range(1, 6)])
-    home.house.receive([("templo", home.token(3, token="f" * 32))])
+    home.services.temples.intake.receive([("templo", home.token(seq)) for seq in range(1, 6)])
+    home.services.temples.intake.receive([("templo", home.token(3, token="f" * 32))])
     return table.id
 
 
 def known(home: Home, table_id: str) -> tuple[object, ...]:
     """Return all that a house knows of an evening."""
-    table, temple = home.house.table(table_id), home.house.temple("templo")
+    table, temple = home.services.tables.get(table_id), home.services.temples.get("templo")
     kept = home.store.fallen(table_id)
     return (
-        table.state, table.charter, table.keys, home.house.entries(table_id), kept, temple.totals, temple.quarantined,
-        temple.stored(), home.store.marks(),
+        table.state, table.charter, table.keys, home.services.tables.entries(table_id), kept, temple.totals,
+        temple.quarantined, temple.stored(), home.store.marks(),
     )  # fmt: skip
 
 
@@ -66,13 +66,13 @@ def test_a_backup_made_while_the_companion_runs_brings_everything_back(
     before = known(home, table_id)
     made = backup.back_up(home.url, file, EVENING)
     assert made.rows == {"tables": 1, "temples": 1, "tokens": 5, "held apart": 1}
-    home.house.receive([("templo", home.token(6))])
+    home.services.temples.intake.receive([("templo", home.token(6))])
     (tmp_path / "other").mkdir()
     assert backup.restore(file, other_url, tmp_path, EVENING).backup == made
     there = Home(other_url)
     try:
         assert known(there, table_id) == before
-        there.house.receive([("templo", home.token(6))])
+        there.services.temples.intake.receive([("templo", home.token(6))])
         assert len(there.store.fallen(table_id)) == 6
     finally:
         there.store.close()
@@ -91,7 +91,7 @@ def test_a_backup_is_one_file_that_its_owner_alone_reads(home: Home, file: Path)
 def test_a_restore_keeps_the_database_that_it_replaces(home: Home, file: Path, tmp_path: Path) -> None:
     table_id = played(home)
     backup.back_up(home.url, file, EVENING)
-    home.house.receive([("templo", home.token(seq)) for seq in range(6, 9)])
+    home.services.temples.intake.receive([("templo", home.token(seq)) for seq in range(6, 9)])
     home.store.close()
     done = backup.restore(file, home.url, tmp_path, EVENING)
     assert done.kept is not None

@@ -75,7 +75,7 @@ def test_a_clock_that_is_set_back_stops_no_log(
 def test_tokens_with_numbers_that_are_taken_are_named_a_few_times_and_then_counted(
     home: Home, caplog: pytest.LogCaptureFixture
 ) -> None:
-    home.house.receive([("templo", home.token(1))])
+    home.services.temples.intake.receive([("templo", home.token(1))])
     for n in range(200):
-        home.house.receive([("templo", home.token(1, token=f"{n:032x}"))])
+        home.services.temples.intake.receive([("templo", home.token(1, token=f"{n:032x}"))])
     assert len(words(caplog)) <= 10

@@ -28,11 +28,11 @@ def heard(
     kind, timing = contract.Kind.PI, contract.Timing.KERNEL
     said = tuple(contract.Notice(code, home.clock.now) for code in notices)
     status = contract.Status(state, "c" * 32, kind, "0.1.0", timing, BEAMS, source, notices=said)
-    home.house.heard(TEMPLE, status)
+    home.services.temples.receive_status(TEMPLE, status)
 
 
 def fell(home: Home, *tokens: contract.Token) -> None:
-    home.house.receive([(TEMPLE, token) for token in tokens])
+    home.services.temples.intake.receive([(TEMPLE, token) for token in tokens])
 
 
 def held_id(n: int) -> str:
@@ -47,13 +47,13 @@ def hold(home: Home, n: int) -> list[str]:
 
 
 def score(home: Home, table: Table, seat: str, god: str = "tlaloc") -> int:
-    state = home.house.table(table.id).state
+    state = home.services.tables.get(table.id).state
     tally = list(state.tallies)[state.seats.index(seat)]
     return int(tally.given(god))
 
 
 def log(home: Home, table: Table) -> list[tuple[str, dict[str, object]]]:
-    return [(line.code, dict(line.facts)) for told in home.house.table(table.id).log() for line in told.lines]
+    return [(line.code, dict(line.facts)) for told in home.services.tables.get(table.id).log() for line in told.lines]
 
 
 def refused(code: str) -> object:
@@ -68,21 +68,21 @@ def test_tokens_held_apart_are_listed_in_the_order_of_their_arrival(home: Home) 
     ids = hold(home, 3)
     home.clock.pass_(seconds=5)
     fell(home, home.token(1, "huitzilopochtli", token="e" * 32))
-    assert [kept.token.token for kept in home.house.held(TEMPLE)] == [*ids, "e" * 32]
-    assert home.house.temple(TEMPLE).quarantined == 4
+    assert [kept.token.token for kept in home.services.temples.decisions.held(TEMPLE)] == [*ids, "e" * 32]
+    assert home.services.temples.get(TEMPLE).quarantined == 4
 
 
 def test_a_seat_counts_several_for_another_and_everybody_sees_it(home: Home) -> None:
     table = home.table(temple=TEMPLE)
     token = home.seated(table)
     ids = hold(home, 3)
-    home.house.decide(table.id, token, "east", ids[:2], "north", "r1")
+    home.services.temples.decisions.decide(table.id, token, "east", ids[:2], "north", "r1")
     assert (score(home, table, "north"), score(home, table, "east")) == (2, 3)
     assert log(home, table)[:2] == [
         ("claimed", {"seat": "north", "god": "tlaloc", "by": "east", "n": 2}),
         ("unclaimed", {"god": "tlaloc", "doubt": "held", "n": 2}),
     ]
-    (second, first) = home.house.decisions(TEMPLE, 9)
+    (second, first) = home.services.temples.decisions.last(TEMPLE, 9)
     assert (first.verdict, first.by, first.name, first.seat, first.table_id, first.at) == (
         COUNTED,
         "east",
@@ -92,19 +92,19 @@ def test_a_seat_counts_several_for_another_and_everybody_sees_it(home: Home) -> 
         home.clock.now,
     )
     assert {first.kept.token.token, second.kept.token.token} == set(ids[:2])
-    assert [kept.token.token for kept in home.house.held(TEMPLE)] == ids[2:]
-    assert home.house.temple(TEMPLE).quarantined == 1
+    assert [kept.token.token for kept in home.services.temples.decisions.held(TEMPLE)] == ids[2:]
+    assert home.services.temples.get(TEMPLE).quarantined == 1
 
 
 def test_temple_and_ledger_agree_once_a_held_token_counts(home: Home) -> None:
     table = home.table(temple=TEMPLE)
     token = home.seated(table)
     ids = hold(home, 2)
-    home.house.decide(table.id, token, "east", ids, "east")
-    game = home.house.table(table.id)
+    home.services.temples.decisions.decide(table.id, token, "east", ids, "east")
+    game = home.services.tables.get(table.id)
     reckoning = game.game.reckoning(game.state)
     assert reckoning is not None
-    sheet = reconciled(home.house.fallen(table.id), reckoning, dict.fromkeys(contract.God, 0))
+    sheet = reconciled(home.services.tables.tokens(table.id), reckoning, dict.fromkeys(contract.God, 0))
     assert (sheet.verdict, sheet.all_of("fell"), sheet.all_of("counted")) == ("agree", 4, 4)
 
 
@@ -112,11 +112,11 @@ def test_a_seat_dismisses_all_and_the_table_s_log_says_so_in_one_line(home: Home
     table = home.table(temple=TEMPLE)
     token = home.seated(table)
     ids = hold(home, 3)
-    home.house.decide(table.id, token, "east", ids, None, "r1")
+    home.services.temples.decisions.decide(table.id, token, "east", ids, None, "r1")
     assert log(home, table)[0] == ("decided_dismissed", {"n": 3, "by": "east"})
     assert score(home, table, "east") == 3
-    assert {each.verdict for each in home.house.decisions(TEMPLE, 9)} == {DISMISSED}
-    assert home.house.held(TEMPLE) == ()
+    assert {each.verdict for each in home.services.temples.decisions.last(TEMPLE, 9)} == {DISMISSED}
+    assert home.services.temples.decisions.held(TEMPLE) == ()
 
 
 def test_no_token_is_decided_twice(home: Home) -> None:
@@ -125,15 +125,15 @@ def test_no_token_is_decided_twice(home: Home) -> None:
     other = home.seated(table, "north", "Ben")
     ids = hold(home, 2)
     for _ in range(2):  # a double tap
-        home.house.decide(table.id, token, "east", ids, "east", "r1")
+        home.services.temples.decisions.decide(table.id, token, "east", ids, "east", "r1")
     with refused("held_decided"):
-        home.house.decide(table.id, other, "north", ids[:1], "north", "r2")
+        home.services.temples.decisions.decide(table.id, other, "north", ids[:1], "north", "r2")
     home.restart()
-    home.house.decide(table.id, token, "east", ids, "east", "r1")
+    home.services.temples.decisions.decide(table.id, token, "east", ids, "east", "r1")
     with refused("held_decided"):
-        home.house.decide(table.id, token, "east", ids, None, "r3")
+        home.services.temples.decisions.decide(table.id, token, "east", ids, None, "r3")
     with refused("held_decided"):
-        home.house.decide_as_owner(TEMPLE, ids, "east")
+        home.services.temples.decisions.decide_as_owner(TEMPLE, ids, "east")
     assert (score(home, table, "east"), score(home, table, "north")) == (4, 0)
 
 
@@ -142,14 +142,14 @@ def test_a_decided_token_that_comes_again_changes_nothing(home: Home, whose: str
     table = home.table(temple=TEMPLE)
     token = home.seated(table)
     ids = hold(home, 1)
-    home.house.decide(table.id, token, "east", ids, whose)
-    before = home.house.table(table.id)
+    home.services.temples.decisions.decide(table.id, token, "east", ids, whose)
+    before = home.services.tables.get(table.id)
     home.restart()
     fell(home, home.token(1, token=ids[0], replayed=True))  # its own number once more
     fell(home, home.token(7, token=ids[0], source=OTHER))  # carried over to a new source
-    assert home.house.table(table.id).state == before.state
-    assert home.house.held(TEMPLE) == ()
-    assert home.house.temple(TEMPLE).quarantined == 0
+    assert home.services.tables.get(table.id).state == before.state
+    assert home.services.temples.decisions.held(TEMPLE) == ()
+    assert home.services.temples.get(TEMPLE).quarantined == 0
 
 
 def test_a_held_token_that_comes_under_a_new_source_counts_once_and_waits_no_more(home: Home) -> None:
@@ -162,26 +162,26 @@ def test_a_held_token_that_comes_under_a_new_source_counts_once_and_waits_no_mor
     fell(home, *again)
     fell(home, *(replace(each, replayed=True) for each in again))
     assert score(home, table, "east") == 4
-    assert home.house.held(TEMPLE) == ()
-    assert {each.verdict for each in home.house.decisions(TEMPLE, 9)} == {ARRIVED}
+    assert home.services.temples.decisions.held(TEMPLE) == ()
+    assert {each.verdict for each in home.services.temples.decisions.last(TEMPLE, 9)} == {ARRIVED}
     with refused("held_decided"):
-        home.house.decide(table.id, token, "east", ids, "east")
-    assert home.house.receive([(TEMPLE, again[1])])[0].seq == 2
+        home.services.temples.decisions.decide(table.id, token, "east", ids, "east")
+    assert home.services.temples.intake.receive([(TEMPLE, again[1])])[0].seq == 2
 
 
 def test_all_are_decided_or_none(home: Home) -> None:
     table = home.table(temple=TEMPLE)
     token = home.seated(table)
     ids = hold(home, 2)
-    before = home.house.table(table.id)
+    before = home.services.tables.get(table.id)
     with refused("unknown_seat"):
-        home.house.decide(table.id, token, "east", ids, "nowhere")
+        home.services.temples.decisions.decide(table.id, token, "east", ids, "nowhere")
     with refused("held_decided"):
-        home.house.decide(table.id, token, "east", [*ids, "0" * 32], "east")
+        home.services.temples.decisions.decide(table.id, token, "east", [*ids, "0" * 32], "east")
     with refused("held_decided"):
-        home.house.decide(table.id, token, "east", [], "east")
-    assert home.house.table(table.id) == before
-    assert len(home.house.held(TEMPLE)) == 2
+        home.services.temples.decisions.decide(table.id, token, "east", [], "east")
+    assert home.services.tables.get(table.id) == before
+    assert len(home.services.temples.decisions.held(TEMPLE)) == 2
 
 
 def test_only_who_sits_at_the_table_that_the_temple_serves_decides(home: Home) -> None:
@@ -189,57 +189,57 @@ def test_only_who_sits_at_the_table_that_the_temple_serves_decides(home: Home) -
     stranger = home.seated(other)
     ids = hold(home, 1)
     with refused("not_seated"):
-        home.house.decide(table.id, stranger, "east", ids, "east")
+        home.services.temples.decisions.decide(table.id, stranger, "east", ids, "east")
     with refused("not_seated"):
-        home.house.decide(table.id, "", "east", ids, None)
+        home.services.temples.decisions.decide(table.id, "", "east", ids, None)
     with refused("no_temple_here"):
-        home.house.decide(other.id, stranger, "east", ids, "east")
+        home.services.temples.decisions.decide(other.id, stranger, "east", ids, "east")
     token = home.seated(table)
     with refused("not_your_seat"):
-        home.house.decide(table.id, token, "north", ids, "east")
-    assert len(home.house.held(TEMPLE)) == 1
+        home.services.temples.decisions.decide(table.id, token, "north", ids, "east")
+    assert len(home.services.temples.decisions.held(TEMPLE)) == 1
 
 
 def test_before_the_game_begins_a_token_can_be_dismissed_and_not_counted(home: Home) -> None:
-    home.house.expect(TEMPLE)
-    table = home.house.open_table("mexica", "Sunday", 4, "temple_only", {}, TEMPLE)
+    home.services.temples.expect(TEMPLE)
+    table = home.services.tables.open("mexica", "Sunday", 4, "temple_only", {}, TEMPLE)
     token = home.seated(table)
     ids = hold(home, 2)
     with refused("not_begun"):
-        home.house.decide(table.id, token, "east", ids[:1], "east")
-    home.house.decide(table.id, token, "east", ids, None)
+        home.services.temples.decisions.decide(table.id, token, "east", ids[:1], "east")
+    home.services.temples.decisions.decide(table.id, token, "east", ids, None)
     assert log(home, table)[0] == ("decided_dismissed", {"n": 2, "by": "east"})
 
 
 def test_the_owner_decides_at_the_command_line_and_the_log_says_whose_hand_it_was(home: Home) -> None:
     table = home.table(temple=TEMPLE)
     ids = hold(home, 3)
-    home.house.decide_as_owner(TEMPLE, ids[:1], "north")
-    home.house.decide_as_owner(TEMPLE, ids[1:], None)
+    home.services.temples.decisions.decide_as_owner(TEMPLE, ids[:1], "north")
+    home.services.temples.decisions.decide_as_owner(TEMPLE, ids[1:], None)
     assert score(home, table, "north") == 1
-    last, before = home.house.table(table.id).told[-1], home.house.table(table.id).told[-2]
+    last, before = home.services.tables.get(table.id).told[-1], home.services.tables.get(table.id).told[-2]
     assert (last.lines[0].code, last.lines[0].facts) == ("decided_dismissed", {"n": 2, "by": OWNER})
     assert (before.lines[0].code, before.hand) == ("claimed", OWNER)
-    assert {each.by for each in home.house.decisions(TEMPLE, 9)} == {OWNER}
+    assert {each.by for each in home.services.temples.decisions.last(TEMPLE, 9)} == {OWNER}
 
 
 def test_the_owner_dismisses_for_a_temple_that_serves_no_table(home: Home) -> None:
     ids = hold(home, 1)
     with refused("serves_none"):
-        home.house.decide_as_owner(TEMPLE, ids, "east")
-    home.house.decide_as_owner(TEMPLE, ids, None)
-    assert home.house.held(TEMPLE) == ()
+        home.services.temples.decisions.decide_as_owner(TEMPLE, ids, "east")
+    home.services.temples.decisions.decide_as_owner(TEMPLE, ids, None)
+    assert home.services.temples.decisions.held(TEMPLE) == ()
 
 
 def test_what_was_decided_is_replayed_from_the_log(home: Home) -> None:
     table = home.table(temple=TEMPLE)
     token = home.seated(table)
     ids = hold(home, 2)
-    home.house.decide(table.id, token, "east", ids[:1], "north")
-    home.house.decide(table.id, token, "east", ids[1:], None)
-    before = home.house.table(table.id)
+    home.services.temples.decisions.decide(table.id, token, "east", ids[:1], "north")
+    home.services.temples.decisions.decide(table.id, token, "east", ids[1:], None)
+    before = home.services.tables.get(table.id)
     home.restart()
-    assert home.house.table(table.id) == before
+    assert home.services.tables.get(table.id) == before
 
 
 # -- old tokens --
@@ -250,7 +250,9 @@ def old(home: Home, *seqs: int, source: str = SOURCE) -> list[contract.Token]:
 
 
 def counted(home: Home, seq: int, source: str = SOURCE) -> None:
-    home.house.counts(TEMPLE, contract.Count(source, seq, dict.fromkeys(contract.God, seq // 2)))
+    home.services.temples.ledgers.receive_count(
+        TEMPLE, contract.Count(source, seq, dict.fromkeys(contract.God, seq // 2))
+    )
 
 
 def an_old_temple(home: Home, through: int = 2000) -> None:
@@ -262,18 +264,20 @@ def test_a_temple_that_was_never_met_asks_what_becomes_of_its_old_tokens(home: H
     table = home.table(temple=TEMPLE)
     an_old_temple(home)
     fell(home, *old(home, *range(1, 60)))
-    asked = home.house.temple(TEMPLE).undecided
+    asked = home.services.temples.get(TEMPLE).undecided
     assert asked is not None
     assert asked.through == 2000
-    assert home.house.table(table.id).state.unclaimed == ()
-    assert home.house.temple(TEMPLE).totals[contract.God.TLALOC] == 0
-    assert home.house.temple(TEMPLE).recent == ()
+    assert home.services.tables.get(table.id).state.unclaimed == ()
+    assert home.services.temples.get(TEMPLE).totals[contract.God.TLALOC] == 0
+    assert home.services.temples.get(TEMPLE).recent == ()
 
 
 def test_new_tokens_count_at_once_while_the_old_ones_are_undecided(home: Home) -> None:
     table = home.table(temple=TEMPLE)
     an_old_temple(home)
-    receipts = home.house.receive([(TEMPLE, home.token(2001)), *((TEMPLE, each) for each in old(home, 1, 2))])
+    receipts = home.services.temples.intake.receive(
+        [(TEMPLE, home.token(2001)), *((TEMPLE, each) for each in old(home, 1, 2))]
+    )
     assert score(home, table, "east") == 1
     assert [(each.seq, each.gap) for each in receipts] == [(2, True)]
 
@@ -281,18 +285,18 @@ def test_new_tokens_count_at_once_while_the_old_ones_are_undecided(home: Home) -
 def test_old_tokens_on_their_way_are_nothing_that_a_table_waits_for(home: Home) -> None:
     home.table(temple=TEMPLE)
     an_old_temple(home, 200)
-    assert sum(home.house.on_way(TEMPLE).values()) == 0
+    assert sum(home.services.temples.ledgers.on_way(TEMPLE).values()) == 0
     fell(home, *old(home, *range(1, 201)))
-    home.house.counts(
+    home.services.temples.ledgers.receive_count(
         TEMPLE, contract.Count(SOURCE, 203, {contract.God.TLALOC: 203, contract.God.HUITZILOPOCHTLI: 0})
     )
-    assert sum(home.house.on_way(TEMPLE).values()) == 3
+    assert sum(home.services.temples.ledgers.on_way(TEMPLE).values()) == 3
 
 
 def test_a_new_token_alone_says_how_many_are_old(home: Home) -> None:
     home.table(temple=TEMPLE)
     fell(home, home.token(2001))
-    asked = home.house.temple(TEMPLE).undecided
+    asked = home.services.temples.get(TEMPLE).undecided
     assert asked is not None
     assert asked.through == 2000
 
@@ -311,7 +315,7 @@ def test_clocks_that_are_apart_change_nothing(home: Home) -> None:
     ahead = home.clock.now.replace(year=2036)
     fell(home, home.token(5, at=ahead, replayed=True), home.token(2001, at=ahead.replace(year=2016)))
     assert score(home, table, "east") == 1
-    assert home.house.table(table.id).state.unclaimed == ()
+    assert home.services.tables.get(table.id).state.unclaimed == ()
 
 
 def test_a_few_old_tokens_come_as_they_always_did(home: Home) -> None:
@@ -321,8 +325,8 @@ def test_a_few_old_tokens_come_as_they_always_did(home: Home) -> None:
     home.clock.pass_(minutes=5)
     an_old_temple(home, FEW)
     fell(home, *before)
-    assert home.house.temple(TEMPLE).old is None
-    assert len(home.house.table(table.id).state.unclaimed) == FEW
+    assert home.services.temples.get(TEMPLE).old is None
+    assert len(home.services.tables.get(table.id).state.unclaimed) == FEW
 
 
 def test_a_count_that_comes_after_the_first_old_tokens_asks_for_the_rest(home: Home) -> None:
@@ -333,22 +337,22 @@ def test_a_count_that_comes_after_the_first_old_tokens_asks_for_the_rest(home: H
     fell(home, *before[:20])
     an_old_temple(home)
     fell(home, *before[20:])
-    assert home.house.temple(TEMPLE).undecided is not None
-    assert len(home.house.table(table.id).state.unclaimed) == 20
+    assert home.services.temples.get(TEMPLE).undecided is not None
+    assert len(home.services.tables.get(table.id).state.unclaimed) == 20
 
 
 def test_a_temple_asks_once(home: Home) -> None:
     an_old_temple(home)
-    home.house.choose_old(TEMPLE, LEFT_OUT, "Ana")
+    home.services.temples.decisions.choose_old(TEMPLE, LEFT_OUT, "Ana")
     home.restart()
     counted(home, 5000)
     heard(home)
-    asked = home.house.temple(TEMPLE).old
+    asked = home.services.temples.get(TEMPLE).old
     assert asked is not None
     assert (asked.choice, asked.by, asked.through) == (LEFT_OUT, "Ana", 2000)
-    home.house.choose_old(TEMPLE, LEFT_OUT, "Ben")  # a double tap
+    home.services.temples.decisions.choose_old(TEMPLE, LEFT_OUT, "Ben")  # a double tap
     with refused("old_decided"):
-        home.house.choose_old(TEMPLE, HISTORY, "Ben")
+        home.services.temples.decisions.choose_old(TEMPLE, HISTORY, "Ben")
 
 
 def test_a_temple_that_was_met_before_never_asks(home: Home) -> None:
@@ -357,7 +361,7 @@ def test_a_temple_that_was_met_before_never_asks(home: Home) -> None:
     home.restart()
     heard(home)
     counted(home, 500)
-    assert home.house.temple(TEMPLE).old is None
+    assert home.services.temples.get(TEMPLE).old is None
 
 
 def test_a_ledger_that_was_renewed_brings_no_old_tokens(home: Home) -> None:
@@ -367,7 +371,7 @@ def test_a_ledger_that_was_renewed_brings_no_old_tokens(home: Home) -> None:
     heard(home, OTHER, notices=("ledger_restored",))
     counted(home, 400, OTHER)
     fell(home, *(home.token(seq, source=OTHER, token=held_id(seq), replayed=True) for seq in (1, 2)))
-    assert home.house.temple(TEMPLE).old is None
+    assert home.services.temples.get(TEMPLE).old is None
     assert score(home, table, "east") == 3
 
 
@@ -377,7 +381,7 @@ def test_another_ledger_under_a_known_name_asks(home: Home) -> None:
     heard(home, SOURCE, contract.State.STOPPED)
     heard(home, OTHER)
     counted(home, 400, OTHER)
-    assert home.house.temple(TEMPLE).undecided is not None
+    assert home.services.temples.get(TEMPLE).undecided is not None
 
 
 @pytest.mark.parametrize(("choice", "shown"), [(LEFT_OUT, 0), (HISTORY, 30)])
@@ -385,11 +389,11 @@ def test_left_out_or_history_they_never_count(home: Home, choice: str, shown: in
     table = home.table(temple=TEMPLE)
     an_old_temple(home)
     fell(home, *old(home, *range(1, 21)))
-    home.house.choose_old(TEMPLE, choice, "")
+    home.services.temples.decisions.choose_old(TEMPLE, choice, "")
     fell(home, *old(home, *range(21, 31)))
     for _ in range(2):
-        assert home.house.temple(TEMPLE).totals[contract.God.TLALOC] == shown
-        assert home.house.table(table.id).state.unclaimed == ()
+        assert home.services.temples.get(TEMPLE).totals[contract.God.TLALOC] == shown
+        assert home.services.tables.get(table.id).state.unclaimed == ()
         assert score(home, table, "east") == 0
         home.restart()
 
@@ -400,12 +404,12 @@ def test_counted_at_a_table_they_wait_there_for_somebody_s_word_and_so_do_those_
     an_old_temple(home, 200)
     fell(home, *old(home, *range(1, 151)))
     for _ in range(2):
-        home.house.count_old(table.id, token)
+        home.services.temples.decisions.count_old(table.id, token)
     fell(home, *old(home, *range(151, 201)))
     home.restart()
-    state = home.house.table(table.id).state
+    state = home.services.tables.get(table.id).state
     assert [each.doubt for each in state.unclaimed] == ["old"] * 200
-    assert len(home.house.fallen(table.id)) == 200
+    assert len(home.services.tables.tokens(table.id)) == 200
     assert ("decided_old", {"n": 200, "by": "east"}) in log(home, table)
     home.play(table, token, "east", "claim", state.unclaimed[0].id, "north")
     assert score(home, table, "north") == 1
@@ -416,10 +420,10 @@ def test_only_a_seat_of_its_table_counts_old_tokens(home: Home) -> None:
     stranger = home.seated(other)
     an_old_temple(home)
     with refused("not_seated"):
-        home.house.count_old(table.id, stranger)
+        home.services.temples.decisions.count_old(table.id, stranger)
     with refused("no_temple_here"):
-        home.house.count_old(other.id, stranger)
-    assert home.house.temple(TEMPLE).undecided is not None
+        home.services.temples.decisions.count_old(other.id, stranger)
+    assert home.services.temples.get(TEMPLE).undecided is not None
 
 
 def test_a_test_among_the_old_ones_is_no_token(home: Home) -> None:
@@ -427,5 +431,5 @@ def test_a_test_among_the_old_ones_is_no_token(home: Home) -> None:
     token = home.seated(table)
     an_old_temple(home, 200)
     fell(home, home.token(1, "tlaloc", "test", replayed=True), *old(home, 2))
-    home.house.count_old(table.id, token)
-    assert len(home.house.table(table.id).state.unclaimed) == 1
+    home.services.temples.decisions.count_old(table.id, token)
+    assert len(home.services.tables.get(table.id).state.unclaimed) == 1

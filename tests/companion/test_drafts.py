@@ -14,7 +14,7 @@ from companion.cli.check import option_of
 from companion.games.kit import Fault, Move
 from companion.games.mexica.rules import hands
 from companion.games.mexica.rules.cards.effects import Gain
-from companion.model.table import ServiceError, Table
+from companion.model.table import Entry, ServiceError, Table
 from companion.web.view_models.table import Audience, table_view_model
 from tests.companion.conftest import Home
 
@@ -29,26 +29,26 @@ class Followed:
     def __init__(self, home: Home, file: Path) -> None:
         self.home, self.file = home, file
         self.told: list[Sequence[Fault]] = []
-        opened = home.house.open_table("mexica", "Sunday", 3, "classic", {"apocalypse_tokens": 13})
+        opened = home.services.tables.open("mexica", "Sunday", 3, "classic", {"apocalypse_tokens": 13})
         self.id = opened.id
         self.draft = self.follow()
 
     def follow(self) -> Draft:
         option = option_of(self.table.game, "deck")
-        draft = Draft(self.home.house, self.id, option, self.file, self.told.append)
-        self.home.house.set_draft(self.id, ())
+        draft = Draft(self.home.services, self.id, option, self.file, self.told.append)
+        self.home.services.tables.set_draft(self.id, ())
         return draft
 
     @property
     def table(self) -> Table:
-        return self.home.house.table(self.id)
+        return self.home.services.tables.get(self.id)
 
     @property
     def gain(self) -> Any:
         return hands.card(self.table.state, "day-rabbit-2").effect
 
     def begin(self) -> None:
-        self.home.house.begin(self.id, self.table.code)
+        self.home.services.seats.begin(self.id, self.table.code)
 
     def save(self, text: str) -> None:
         self.file.write_text(text)
@@ -68,7 +68,7 @@ def test_each_sound_version_is_in_play_at_once_and_for_ever_in_the_log(followed:
     followed.save(SIX)
     assert followed.gain == Gain(6)
     assert followed.told == [(), ()]
-    entries = followed.home.house.entries(followed.id)
+    entries = followed.home.services.tables.entries(followed.id)
     assert [entry.move for entry in entries[-2:]] == [Move("@option", ("deck", FIVE)), Move("@option", ("deck", SIX))]
     before = followed.table.state
     followed.file.unlink()
@@ -84,23 +84,23 @@ def test_a_faulty_version_is_told_and_the_last_sound_one_stays(followed: Followe
     followed.save(WRONG)
     (fault,) = followed.told[-1]
     assert (fault.line, fault.code) == (2, "value")
-    assert followed.home.house.draft(followed.id) == (fault,)
+    assert followed.home.services.tables.draft(followed.id) == (fault,)
     assert (followed.gain, followed.table.version) == (Gain(5), version)
     followed.save(SIX)
-    assert followed.home.house.draft(followed.id) == ()
+    assert followed.home.services.tables.draft(followed.id) == ()
     assert followed.gain == Gain(6)
 
 
 def test_the_pages_show_a_few_faults_and_how_many_there_are(followed: Followed) -> None:
     followed.save("[day]\n" + "".join(f"day-dog-{n} = 3\n" for n in range(1, 10)))
-    slice_: Any = table_view_model(followed.home.house, followed.id, Audience("en")).slices["draft"]
+    slice_: Any = table_view_model(followed.home.services, followed.id, Audience("en")).slices["draft"]
     assert (len(slice_["faults"]), slice_["count"]) == (3, 9)
     assert slice_["faults"][0] == {"line": 2, "code": "card", "facts": {"card": "day-dog-1", "found": "3"}}
     assert f"table:{followed.id}" in followed.home.changes
 
 
 def test_a_table_that_follows_nothing_has_no_such_region(home: Home) -> None:
-    assert "draft" not in table_view_model(home.house, home.table().id, Audience("en")).slices
+    assert "draft" not in table_view_model(home.services, home.table().id, Audience("en")).slices
 
 
 def test_a_file_is_taken_only_when_it_has_come_to_rest(followed: Followed) -> None:
@@ -146,11 +146,11 @@ def test_the_deck_that_is_in_play_already_makes_no_entry(followed: Followed) -> 
 
 
 def test_what_was_done_under_the_old_deck_is_not_taken_back_under_the_new(followed: Followed) -> None:
-    house = followed.home.house
+    services = followed.home.services
     token = followed.home.seated(followed.table)
     followed.begin()
     followed.save(FIVE)
-    played = house.undo(followed.id, token, "east", followed.table.version, "undo-1")
+    played = services.play.undo(followed.id, token, "east", followed.table.version, "undo-1")
     assert not played.accepted
     assert played.refusal
     assert played.refusal.code == "nothing_to_undo"
@@ -164,26 +164,29 @@ def test_nobody_at_the_table_can_change_an_option(followed: Followed) -> None:
 
 
 def test_an_option_that_the_game_cannot_change_while_it_runs_is_refused(followed: Followed) -> None:
-    house = followed.home.house
+    services = followed.home.services
     with pytest.raises(ServiceError, match="bad_option"):
-        house.amend(followed.id, "deck", WRONG)
+        services.tables.amend(followed.id, "deck", WRONG)
     with pytest.raises(ServiceError, match="bad_option"):
-        house.amend(followed.id, "nothing", "x")
+        services.tables.amend(followed.id, "nothing", "x")
     followed.begin()
     with pytest.raises(ServiceError, match="not_amendable"):
-        house.amend(followed.id, "battle_loot", "one")
+        services.tables.amend(followed.id, "battle_loot", "one")
 
 
 def test_the_next_game_at_the_table_is_played_with_the_deck_as_it_is_now(followed: Followed) -> None:
     token = followed.home.seated(followed.table)
     followed.begin()
     followed.save(SIX)
-    house, random = followed.home.house, Random("again")
-    while followed.table.phase == "running":
-        acting = followed.table.game.to_act(followed.table.state)
-        moves = followed.table.game.moves(followed.table.state, acting[0])
-        entry = followed.table.entry(followed.home.clock(), acting[0], random.choice(moves))
-        after = followed.table.extended(entry)
+    services, random = followed.home.services, Random("again")
+    table, entries = followed.table, list[Entry]()
+    while table.phase == "running":
+        acting = table.game.to_act(table.state)
+        moves = table.game.moves(table.state, acting[0])
+        entries.append(table.entry(followed.home.clock(), acting[0], random.choice(moves)))
+        after = table.extended(entries[-1])
         assert isinstance(after, Table)
-        house._swap(after)
-    assert house.again(followed.id, token).options["deck"] == SIX
+        table = after
+    with followed.home.store.transaction() as change:
+        change.append(table.id, entries)
+    assert services.tables.again(followed.id, token).options["deck"] == SIX

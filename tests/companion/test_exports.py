@@ -18,7 +18,7 @@ from companion.games.mexica import GAME
 from companion.games.mexica.rules.hands import card, pile_of, unseen
 from companion.model.exports import Export, ExportError, exported, read, written
 from companion.model.history import BrokenLog, ReplayStep, ends, replay_log, turns
-from companion.model.table import BEGIN, HOUSE, SIT, UNDO, Charter, Entry
+from companion.model.table import BEGIN, COMPANION, SIT, UNDO, Charter, Entry
 from tests.companion.conftest import EVENING
 from tests.games.playouts import Combination, playout
 
@@ -35,8 +35,8 @@ def charter(game: Game[Any], preset: str, players: int = 3, **options: str | int
 def log(charter: Charter, game: Game[Any], seed: int, longest: int = 3000) -> list[Entry]:
     """Return the log of a random game, with people who sat down and a request id in each post."""
     entries = [
-        Entry(1, EVENING, HOUSE, Move(SIT, ("east", "Ana"))),
-        Entry(2, EVENING, HOUSE, Move(BEGIN)),
+        Entry(1, EVENING, COMPANION, Move(SIT, ("east", "Ana"))),
+        Entry(2, EVENING, COMPANION, Move(BEGIN)),
     ]
     opening = game.setup(charter.options, charter.seats)
     for step in playout(game, opening, Random(seed), longest):
@@ -79,7 +79,7 @@ def test_a_file_names_the_table_and_keeps_its_keys(tmp_path: Path) -> None:
 def running(seed: int) -> tuple[Charter, list[Entry], list[ReplayStep]]:
     """Return a full game that runs, in which cards are cheap and everybody keeps them."""
     own, random = charter(GAME, "classic", god_card_cost=1), Random(seed)
-    entries = [Entry(1, EVENING, HOUSE, Move(BEGIN))]
+    entries = [Entry(1, EVENING, COMPANION, Move(BEGIN))]
     state = GAME.setup(own.options, own.seats)
     while sum(any(not card(state, each).sign for each in tribe.hand) for tribe in state.laid.tribes) < 3:
         seat = random.choice(GAME.to_act(state))
@@ -162,7 +162,7 @@ def test_what_ends_a_full_game_cannot_be_taken_back_once_its_file_is_whole() -> 
 
 def test_an_end_that_can_be_taken_back_is_whole_where_nothing_is_hidden() -> None:
     own = charter(GAME, "temple_only")
-    entries = [Entry(1, EVENING, HOUSE, Move(BEGIN)), Entry(2, EVENING, "east", Move("settle", ("east",)))]
+    entries = [Entry(1, EVENING, COMPANION, Move(BEGIN)), Entry(2, EVENING, "east", Move("settle", ("east",)))]
     _, stages, value = export(own, GAME, entries)
     assert stages[-1].after.undo_refused("east") is None
     assert value["whole"]
@@ -171,7 +171,7 @@ def test_an_end_that_can_be_taken_back_is_whole_where_nothing_is_hidden() -> Non
 def test_a_log_is_told_in_turns_and_a_turn_taken_back_in_two_parts() -> None:
     own = charter(GAME, "temple_only")
     moves = [
-        (HOUSE, Move(BEGIN)),
+        (COMPANION, Move(BEGIN)),
         ("east", Move("sacrifice", ("tlaloc", 1))),
         ("east", Move("sacrifice", ("tlaloc", 2))),
         ("east", Move("end_turn")),
@@ -277,7 +277,9 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_broken_log_names_its_entry() -> None:
     own = charter(GAME, "temple_only")
     with pytest.raises(BrokenLog, match=r"entry 2 is \['fly'\]; expected a move of rules 1"):
-        list(replay_log(own, GAME, [Entry(1, EVENING, HOUSE, Move(BEGIN)), Entry(2, EVENING, "east", Move("fly"))]))
+        list(
+            replay_log(own, GAME, [Entry(1, EVENING, COMPANION, Move(BEGIN)), Entry(2, EVENING, "east", Move("fly"))])
+        )
 
 
 def test_only_what_read_returns_is_believed() -> None:

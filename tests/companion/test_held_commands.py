@@ -19,8 +19,8 @@ def evening(home: Home) -> Home:
     """A table with three tokens held apart, whose companion was stopped."""
     table = home.table(temple=TEMPLE)
     home.seated(table, "north", "Ben")
-    home.house.receive([(TEMPLE, home.token(seq)) for seq in (1, 2, 3)])
-    home.house.receive(
+    home.services.temples.intake.receive([(TEMPLE, home.token(seq)) for seq in (1, 2, 3)])
+    home.services.temples.intake.receive(
         [(TEMPLE, home.token(seq, "huitzilopochtli", token=f"{seq}abc" + "e" * 28)) for seq in (1, 2, 3)]
     )
     home.store.close()
@@ -33,7 +33,9 @@ def held(home: Home, *words: str) -> int:
 
 def ended(home: Home) -> list[tuple[str, str, int]]:
     home.restart()
-    decisions = [(each.verdict, each.by, each.kept.token.seq) for each in home.house.decisions(TEMPLE, 9)]
+    decisions = [
+        (each.verdict, each.by, each.kept.token.seq) for each in home.services.temples.decisions.last(TEMPLE, 9)
+    ]
     home.store.close()
     return sorted(decisions)
 

@@ -21,26 +21,28 @@ LAST = 40
 def sent(home: Home) -> list[contract.Command]:
     """A temple at work, all of whose tokens are stored; returns what is sent to it."""
     sent: list[contract.Command] = []
-    home.house.speak_through(lambda name, command: sent.append(command))
+    home.services.temples.requests.connect(lambda name, command: sent.append(command))
     hear(home)
-    home.house.receive([(NAME, home.token(seq)) for seq in range(1, 11)])
+    home.services.temples.intake.receive([(NAME, home.token(seq)) for seq in range(1, 11)])
     return sent
 
 
 def counts(home: Home, seq: int = LAST, source: str = SOURCE) -> None:
-    home.house.counts(NAME, contract.Count(source, seq, {God.TLALOC: seq, God.HUITZILOPOCHTLI: 0}))
+    home.services.temples.ledgers.receive_count(
+        NAME, contract.Count(source, seq, {God.TLALOC: seq, God.HUITZILOPOCHTLI: 0})
+    )
 
 
 def wait(home: Home, start_s: float, end_s: float) -> float:
     """Let time pass as the intake does, twice a second; returns when it ended."""
     steps = int((end_s - start_s) * 2)
     for step in range(steps + 1):
-        home.house.ask_for_missing(start_s + step / 2)
+        home.services.temples.requests.request_missing(start_s + step / 2)
     return end_s
 
 
 def now(home: Home) -> Temple:
-    return home.house.temple(NAME)
+    return home.services.temples.get(NAME)
 
 
 def asked(sent: list[contract.Command]) -> list[tuple[str, int | None]]:
@@ -64,7 +66,7 @@ def test_the_rest_is_asked_for_after_the_store_was_restored_and_no_token_falls_a
     home: Home, sent: list[contract.Command]
 ) -> None:
     home.restart()
-    home.house.speak_through(lambda name, command: sent.append(command))
+    home.services.temples.requests.connect(lambda name, command: sent.append(command))
     counts(home)
     hear(home)
     wait(home, 0, 2.5)
@@ -75,23 +77,23 @@ def test_tokens_in_flight_are_not_asked_for(home: Home, sent: list[contract.Comm
     counts(home)
     for seq in range(11, LAST + 1):
         wait(home, seq, seq + 0.5)
-        home.house.receive([(NAME, home.token(seq))])
+        home.services.temples.intake.receive([(NAME, home.token(seq))])
     wait(home, LAST + 1, LAST + 60)
     assert sent == []
 
 
 def test_what_is_missing_below_a_token_is_asked_for_at_once(home: Home, sent: list[contract.Command]) -> None:
-    home.house.receive([(NAME, home.token(15))])
-    home.house.ask_for_missing(0)
+    home.services.temples.intake.receive([(NAME, home.token(15))])
+    home.services.temples.requests.request_missing(0)
     assert asked(sent) == [("resend", 11)]
 
 
 def test_what_arrives_after_a_request_ends_it(home: Home, sent: list[contract.Command]) -> None:
-    home.house.receive([(NAME, home.token(15))])
-    home.house.ask_for_missing(0)
-    home.house.receive([(NAME, home.token(seq)) for seq in (11, 12)])
-    home.house.ask_for_missing(0.5)
-    home.house.receive([(NAME, home.token(seq)) for seq in (13, 14)])
+    home.services.temples.intake.receive([(NAME, home.token(15))])
+    home.services.temples.requests.request_missing(0)
+    home.services.temples.intake.receive([(NAME, home.token(seq)) for seq in (11, 12)])
+    home.services.temples.requests.request_missing(0.5)
+    home.services.temples.intake.receive([(NAME, home.token(seq)) for seq in (13, 14)])
     wait(home, 1, 200)
     assert len(sent) == 1
 
@@ -101,10 +103,10 @@ def test_gaps_that_open_and_close_quickly_are_not_asked_for_one_by_one(
 ) -> None:
     for seq in range(11, 31, 2):
         for arriving in (seq + 1, seq):
-            home.house.receive([(NAME, home.token(arriving))])
-            home.house.ask_for_missing(seq / 100)
+            home.services.temples.intake.receive([(NAME, home.token(arriving))])
+            home.services.temples.requests.request_missing(seq / 100)
     assert asked(sent) == [("resend", 11)]
-    home.house.receive([(NAME, home.token(32))])
+    home.services.temples.intake.receive([(NAME, home.token(32))])
     wait(home, 1, 2.5)
     assert asked(sent) == [("resend", 11), ("resend", 31)]
 
@@ -114,7 +116,7 @@ def test_a_request_is_made_again_with_growing_patience(home: Home, sent: list[co
     times = []
     for half in range(1200):
         before = len(sent)
-        home.house.ask_for_missing(half / 2)
+        home.services.temples.requests.request_missing(half / 2)
         times += [half / 2] * (len(sent) - before)
     waits = [later - earlier for earlier, later in itertools.pairwise(times)]
     assert times[0] == 2
@@ -158,12 +160,14 @@ def test_a_refusal_is_said_on_the_page_and_in_the_log_until_the_tokens_come(
     wait(home, 0, 2)
     home.changes.clear()
     for _ in range(2):
-        home.house.replied(NAME, contract.Reply(sent[-1].id, False, error="it is late", code="expired"), 3)
+        home.services.temples.requests.receive_reply(
+            NAME, contract.Reply(sent[-1].id, False, error="it is late", code="expired"), 3
+        )
         wait(home, 3, 7)
     assert now(home).health().code == "resend_expired"
     assert home.changes == [f"temple:{NAME}"]
     assert [record.levelname for record in caplog.records if "set the clocks right" in record.message] == ["WARNING"]
-    home.house.receive([(NAME, home.token(seq)) for seq in range(11, LAST + 1)])
+    home.services.temples.intake.receive([(NAME, home.token(seq)) for seq in range(11, LAST + 1)])
     wait(home, 8, 8)
     assert now(home).health().code == "ready"
     caplog.clear()
@@ -183,7 +187,7 @@ def test_a_refusal_is_told_by_its_reason(
 ) -> None:
     counts(home)
     wait(home, 0, 2)
-    home.house.replied(NAME, contract.Reply(sent[0].id, False, error="no", code=code), 3)
+    home.services.temples.requests.receive_reply(NAME, contract.Reply(sent[0].id, False, error="no", code=code), 3)
     trouble = now(home).trouble
     assert trouble is not None
     assert (trouble.code, trouble.error) == (health, "no")
@@ -198,7 +202,9 @@ def test_no_answer_is_said_and_a_late_one_takes_that_back(
     assert now(home).trouble is None
     wait(home, 10, 10)
     assert now(home).health().code == "resend_silent"
-    home.house.replied(NAME, contract.Reply(sent[-1].id, True, {"from": 11, "last_seq": LAST}), 11)
+    home.services.temples.requests.receive_reply(
+        NAME, contract.Reply(sent[-1].id, True, {"from": 11, "last_seq": LAST}), 11
+    )
     assert now(home).health().code == "ready"
     caplog.clear()
 
@@ -209,9 +215,11 @@ def test_a_temple_that_agrees_and_sends_nothing_is_named(
     counts(home)
     answered = 0
     for half in range(80):
-        home.house.ask_for_missing(half / 2)
+        home.services.temples.requests.request_missing(half / 2)
         for command in sent[answered:]:
-            home.house.replied(NAME, contract.Reply(command.id, True, {"from": 11, "last_seq": LAST}), half / 2)
+            home.services.temples.requests.receive_reply(
+                NAME, contract.Reply(command.id, True, {"from": 11, "last_seq": LAST}), half / 2
+            )
         answered = len(sent)
     assert now(home).health().code == "resend_empty"
     caplog.clear()
@@ -223,9 +231,11 @@ def test_a_count_that_the_temple_itself_does_not_confirm_alarms_nobody(
     counts(home, seq=10**9)
     answered = 0
     for half in range(400):
-        home.house.ask_for_missing(half / 2)
+        home.services.temples.requests.request_missing(half / 2)
         for command in sent[answered:]:
-            home.house.replied(NAME, contract.Reply(command.id, True, {"from": 11, "last_seq": 10}), half / 2)
+            home.services.temples.requests.receive_reply(
+                NAME, contract.Reply(command.id, True, {"from": 11, "last_seq": 10}), half / 2
+            )
         answered = len(sent)
     assert now(home).health().code == "ready"
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
@@ -237,8 +247,8 @@ def test_an_answer_of_another_shape_breaks_nothing(
 ) -> None:
     counts(home)
     wait(home, 0, 2)
-    home.house.replied(NAME, contract.Reply(sent[0].id, True, result), 3)
-    home.house.replied(NAME, contract.Reply("9" * 32, False, error="nobody's"), 3)
+    home.services.temples.requests.receive_reply(NAME, contract.Reply(sent[0].id, True, result), 3)
+    home.services.temples.requests.receive_reply(NAME, contract.Reply("9" * 32, False, error="nobody's"), 3)
     wait(home, 3, 4)
     assert now(home).health().code == "ready"
 

@@ -18,18 +18,18 @@ from tests.companion.test_intake import Temple, eventually, listening, status
 
 
 def sheet(home: Home, table_id: str) -> Sheet:
-    table = home.house.table(table_id)
+    table = home.services.tables.get(table_id)
     reckoning = table.game.reckoning(table.state)
     assert reckoning is not None
-    way = home.house.on_way(table.temple) if table.temple else dict.fromkeys(contract.God, 0)
-    return reconciled(home.house.fallen(table_id), reckoning, way)
+    way = home.services.temples.ledgers.on_way(table.temple) if table.temple else dict.fromkeys(contract.God, 0)
+    return reconciled(home.services.tables.tokens(table_id), reckoning, way)
 
 
 def doubtful(home: Home, n: int) -> tuple[str, str]:
     """Let tokens fall that wait for a word; returns the table's id and the token of East's phone."""
     table = home.table(temple="templo")
     east = home.seated(table)
-    home.house.receive([("templo", home.token(seq, "tlaloc", "jam")) for seq in range(1, n + 1)])
+    home.services.temples.intake.receive([("templo", home.token(seq, "tlaloc", "jam")) for seq in range(1, n + 1)])
     return table.id, east
 
 
@@ -39,41 +39,41 @@ def claims(n: int, seat: str) -> list[Move]:
 
 def test_several_moves_are_one_change_and_one_post(home: Home) -> None:
     table_id, east = doubtful(home, 3)
-    version = home.house.table(table_id).version
+    version = home.services.tables.get(table_id).version
     home.changes.clear()
     for _ in range(2):
-        assert home.house.play_all(table_id, east, "east", claims(3, "west"), version, "once").accepted
-    assert home.house.table(table_id).version == version + 3
+        assert home.services.play.moves(table_id, east, "east", claims(3, "west"), version, "once").accepted
+    assert home.services.tables.get(table_id).version == version + 3
     assert home.changes == [f"table:{table_id}"]
     assert sheet(home, table_id).all_of("counted") == 3
-    before = home.house.table(table_id)
+    before = home.services.tables.get(table_id)
     home.restart()
-    assert home.house.table(table_id) == before
-    assert home.house.play_all(table_id, east, "east", claims(3, "west"), version, "once").accepted
+    assert home.services.tables.get(table_id) == before
+    assert home.services.play.moves(table_id, east, "east", claims(3, "west"), version, "once").accepted
 
 
 def test_one_refused_move_leaves_all_unmade(home: Home) -> None:
     table_id, east = doubtful(home, 2)
-    before = home.house.table(table_id)
-    played = home.house.play_all(table_id, east, "east", claims(3, "west"), before.version, "once")
+    before = home.services.tables.get(table_id)
+    played = home.services.play.moves(table_id, east, "east", claims(3, "west"), before.version, "once")
     assert played.refusal is not None
     assert played.refusal.code == "unknown_token"
-    assert home.house.table(table_id) == before
-    assert len(home.house.entries(table_id)) == before.version
+    assert home.services.tables.get(table_id) == before
+    assert len(home.services.tables.entries(table_id)) == before.version
 
 
 def test_several_moves_need_a_seat_a_fresh_version_and_something_to_do(home: Home) -> None:
     table_id, east = doubtful(home, 2)
-    version = home.house.table(table_id).version
-    assert home.house.play_all(table_id, east, "east", claims(2, "west"), 1, "stale").stale
+    version = home.services.tables.get(table_id).version
+    assert home.services.play.moves(table_id, east, "east", claims(2, "west"), 1, "stale").stale
     with pytest.raises(ServiceError, match="not_your_seat"):
-        home.house.play_all(table_id, east, "north", claims(2, "west"), version, "a")
+        home.services.play.moves(table_id, east, "north", claims(2, "west"), version, "a")
     with pytest.raises(ServiceError, match="not_seated"):
-        home.house.play_all(table_id, "0" * 32, "east", claims(2, "west"), version, "a")
+        home.services.play.moves(table_id, "0" * 32, "east", claims(2, "west"), version, "a")
     for moves in ([], [Move("@undo")], [*claims(1, "east"), Move("@free", ("east",))]):
         with pytest.raises(ServiceError, match="bad_move"):
-            home.house.play_all(table_id, east, "east", moves, version, "a")
-    assert home.house.table(table_id).version == version
+            home.services.play.moves(table_id, east, "east", moves, version, "a")
+    assert home.services.tables.get(table_id).version == version
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -85,9 +85,9 @@ def test_law_whatever_fell_is_counted_waiting_or_dismissed(home: Home, seed: int
     for seq in range(1, 40):
         god = random.choice(list(contract.God))
         flags = random.choice([(), (), ("jam",), ("test",)])
-        home.house.receive([("templo", home.token(seq, god, *flags))])
+        home.services.temples.intake.receive([("templo", home.token(seq, god, *flags))])
         fell[god] += "test" not in flags
-        state = home.house.table(table.id).state
+        state = home.services.tables.get(table.id).state
         if random.random() < 0.3:
             home.play(table, east, "east", "sacrifice", god, random.randint(1, 4))
         if state.unclaimed and random.random() < 0.5:
@@ -97,7 +97,7 @@ def test_law_whatever_fell_is_counted_waiting_or_dismissed(home: Home, seed: int
             home.play(table, east, "east", "propose", "south", god, 1)
             home.play(table, north, "north", "confirm")
         both = sheet(home, table.id)
-        shown: Any = table.game.view(home.house.table(table.id).state, None)
+        shown: Any = table.game.view(home.services.tables.get(table.id).state, None)
         for side in both.sides:
             assert side.fell == fell[side.god]
             assert side.fell == side.counted + side.waiting + side.dismissed
@@ -108,8 +108,8 @@ def test_law_whatever_fell_is_counted_waiting_or_dismissed(home: Home, seed: int
 
 def test_a_token_that_the_game_never_heard_of_is_the_first_thing_said(home: Home) -> None:
     table_id, _ = doubtful(home, 1)
-    stray = home.house.fallen(table_id)[0]
-    reckoning = home.house.table(table_id).game.reckoning(home.house.table(table_id).state)
+    stray = home.services.tables.tokens(table_id)[0]
+    reckoning = home.services.tables.get(table_id).game.reckoning(home.services.tables.get(table_id).state)
     assert reckoning is not None
     unknown = reconciled([stray, stray, stray], reckoning, dict.fromkeys(contract.God, 0))
     assert (unknown.verdict, unknown.all_of("missing")) == ("missing", 2)
@@ -117,31 +117,31 @@ def test_a_token_that_the_game_never_heard_of_is_the_first_thing_said(home: Home
 
 def test_tokens_go_to_the_table_that_their_temple_served(home: Home) -> None:
     first, second = home.table(temple="templo"), home.table()
-    home.house.receive([("templo", home.token(1))])
-    home.house.attach(second.id, home.seated(second), "templo", first.code)
-    home.house.receive([("templo", home.token(2)), ("templo", home.token(3, "tlaloc", "test"))])
-    assert [kept.token.seq for kept in home.house.fallen(first.id)] == [1]
-    assert [kept.token.seq for kept in home.house.fallen(second.id)] == [2]
+    home.services.temples.intake.receive([("templo", home.token(1))])
+    home.services.temples.serving.attach(second.id, home.seated(second), "templo", first.code)
+    home.services.temples.intake.receive([("templo", home.token(2)), ("templo", home.token(3, "tlaloc", "test"))])
+    assert [kept.token.seq for kept in home.services.tables.tokens(first.id)] == [1]
+    assert [kept.token.seq for kept in home.services.tables.tokens(second.id)] == [2]
 
 
 def test_what_a_ledger_holds_beyond_what_arrived_is_on_its_way(home: Home) -> None:
     home.table(temple="templo")
-    home.house.receive([("templo", home.token(1)), ("templo", home.token(2, "tlaloc", "test"))])
+    home.services.temples.intake.receive([("templo", home.token(1)), ("templo", home.token(2, "tlaloc", "test"))])
     tlaloc, other = contract.God.TLALOC, contract.God.HUITZILOPOCHTLI
-    assert home.house.on_way("templo") == {tlaloc: 0, other: 0}
-    home.house.counts("templo", contract.Count(SOURCE, 5, {tlaloc: 4, other: 1}))
-    assert home.house.on_way("templo") == {tlaloc: 2, other: 1}
-    home.house.receive([("templo", home.token(4, "huitzilopochtli"))])
-    assert home.house.on_way("templo") == {tlaloc: 2, other: 0}
-    home.house.receive([("templo", home.token(3)), ("templo", home.token(5))])
-    assert home.house.on_way("templo") == {tlaloc: 0, other: 0}
+    assert home.services.temples.ledgers.on_way("templo") == {tlaloc: 0, other: 0}
+    home.services.temples.ledgers.receive_count("templo", contract.Count(SOURCE, 5, {tlaloc: 4, other: 1}))
+    assert home.services.temples.ledgers.on_way("templo") == {tlaloc: 2, other: 1}
+    home.services.temples.intake.receive([("templo", home.token(4, "huitzilopochtli"))])
+    assert home.services.temples.ledgers.on_way("templo") == {tlaloc: 2, other: 0}
+    home.services.temples.intake.receive([("templo", home.token(3)), ("templo", home.token(5))])
+    assert home.services.temples.ledgers.on_way("templo") == {tlaloc: 0, other: 0}
 
 
 def test_the_count_of_a_stranger_says_nothing(home: Home) -> None:
     home.table(temple="templo")
-    home.house.receive([("templo", home.token(1))])
-    home.house.counts("templo", contract.Count(OTHER, 50, dict.fromkeys(contract.God, 25)))
-    assert sum(home.house.on_way("templo").values()) == 0
+    home.services.temples.intake.receive([("templo", home.token(1))])
+    home.services.temples.ledgers.receive_count("templo", contract.Count(OTHER, 50, dict.fromkeys(contract.God, 25)))
+    assert sum(home.services.temples.ledgers.on_way("templo").values()) == 0
 
 
 def test_a_count_that_was_retained_is_heard_by_a_companion_that_starts(home: Home, tmp_path: Path) -> None:
@@ -151,5 +151,5 @@ def test_a_count_that_was_retained_is_heard_by_a_companion_that_starts(home: Hom
         temple.says(contract.Count(SOURCE, 3, {contract.God.TLALOC: 3, contract.God.HUITZILOPOCHTLI: 0}), retain=True)
         temple.says(status(), retain=True)
         with listening(home, broker.host, broker.port):
-            eventually(lambda: sum(home.house.on_way("templo").values()) == 3)
+            eventually(lambda: sum(home.services.temples.ledgers.on_way("templo").values()) == 3)
         temple.close()

@@ -19,40 +19,46 @@ H, T = contract.God.HUITZILOPOCHTLI, contract.God.TLALOC
 
 
 def score(home: Home, table: Table) -> contract.Score:
-    return score_of(home.house.table(table.id), home.house.fallen)
+    return score_of(home.services.tables.get(table.id), home.services.tables.tokens)
 
 
 def test_a_temple_without_a_table_has_a_score_of_nothing(home: Home) -> None:
-    assert score_of(None, home.house.fallen) == contract.Score(None, {H: 0, T: 0})
+    assert score_of(None, home.services.tables.tokens) == contract.Score(None, {H: 0, T: 0})
 
 
 def test_tokens_that_count_are_the_score_and_those_that_wait_or_test_are_not(home: Home) -> None:
     table = home.table(temple="templo")
-    home.house.receive([("templo", home.token(1)), ("templo", home.token(2, str(H))), ("templo", home.token(3))])
-    home.house.receive([("templo", home.token(4, "tlaloc", "jam")), ("templo", home.token(5, "tlaloc", "test"))])
+    home.services.temples.intake.receive(
+        [("templo", home.token(1)), ("templo", home.token(2, str(H))), ("templo", home.token(3))]
+    )
+    home.services.temples.intake.receive(
+        [("templo", home.token(4, "tlaloc", "jam")), ("templo", home.token(5, "tlaloc", "test"))]
+    )
     assert score(home, table) == contract.Score(table.id, {H: 1, T: 2})
 
 
 def market(home: Home) -> Table:
     """Return a running table of a game that has no use for a temple, served by one all the same."""
-    home.house.expect("templo")
-    table = home.house.open_table("market", "Sunday", 4, next(iter(home.games["market"].presets)), {}, "templo")
-    return home.house.begin(table.id, table.code)
+    home.services.temples.expect("templo")
+    table = home.services.tables.open("market", "Sunday", 4, next(iter(home.games["market"].presets)), {}, "templo")
+    return home.services.seats.begin(table.id, table.code)
 
 
 def test_a_game_that_reckons_no_tokens_is_scored_by_what_fell_for_it(home: Home) -> None:
     table = market(home)
     assert table.game.reckoning(table.state) is None
-    home.house.receive([("templo", home.token(1)), ("templo", home.token(2))])
-    assert score_of(table, lambda _: home.house.temple("templo").recent) == contract.Score(table.id, {H: 0, T: 2})
+    home.services.temples.intake.receive([("templo", home.token(1)), ("templo", home.token(2))])
+    assert score_of(table, lambda _: home.services.temples.get("templo").recent) == contract.Score(
+        table.id, {H: 0, T: 2}
+    )
 
 
 def test_a_token_that_falls_for_a_game_without_a_use_for_it_is_kept_and_enters_no_log(home: Home) -> None:
     table = market(home)
-    (receipt,) = home.house.receive([("templo", home.token(1))])
+    (receipt,) = home.services.temples.intake.receive([("templo", home.token(1))])
     assert receipt.seq == 1
-    assert home.house.temple("templo").totals[T] == 1
-    assert home.house.table(table.id).version == table.version
+    assert home.services.temples.get("templo").totals[T] == 1
+    assert home.services.tables.get(table.id).version == table.version
     assert score(home, table) == contract.Score(table.id, {H: 0, T: 0})
 
 
@@ -91,7 +97,7 @@ def test_the_score_is_retained_follows_the_game_and_is_said_again_to_a_broker_th
         eventually(lambda: watcher.scores == [contract.Score(table.id, {H: 0, T: 1})])
         temple.says(home.token(2, str(H)))
         eventually(lambda: watcher.scores[-1] == contract.Score(table.id, {H: 1, T: 1}))
-        home.house.serve(table.id, None)
+        home.services.temples.serving.serve(table.id, None)
         eventually(lambda: watcher.scores[-1] == contract.Score(None, {H: 0, T: 0}))
         watcher.leave()
         temple.close()

@@ -15,7 +15,8 @@ from companion.adapters.sql_store import SqlStore, StoreError
 from companion.games import registry
 from companion.games.kit import Game
 from companion.model.table import ServiceError
-from companion.service.play import House
+from companion.service.services import Services
+from companion.service.workspace import Workspace
 from templo import contract
 from tests.companion.conftest import EVENING, SOURCE, Clock, Entropy, Home
 from tests.crash.recording import Recording, Said
@@ -59,7 +60,7 @@ def work(folder: Path, recording: Recording, commits: int) -> None:
         recording.say(("offered", fresh[-1]))
         if n % REFUSED_EVERY == 5:
             _killed_at_the_sync(home, recording, [(TEMPLE, token(each)) for each in fresh])
-        (receipt,) = home.house.receive([(TEMPLE, token(each)) for each in again + fresh])
+        (receipt,) = home.services.temples.intake.receive([(TEMPLE, token(each)) for each in again + fresh])
         seq = receipt.seq
         assert seq == fresh[-1]
         recording.say(("acknowledged", seq))
@@ -75,7 +76,7 @@ def _killed_at_the_sync(home: Home, recording: Recording, arrivals: list[tuple[s
     """Let a change fail at its sync and start anew on what is left, as after a kill: the log may hold it already."""
     recording.refuses = True
     with suppress(ServiceError):
-        home.house.receive(arrivals)
+        home.services.temples.intake.receive(arrivals)
     home.store.close()
     recording.refuses = False
     home.restart()
@@ -88,24 +89,24 @@ def check(folder: Path, promise: Promise) -> str:
     except StoreError as error:
         return f"corrupt: {error}"
     try:
-        house = House(store, games(), Clock(), Entropy(), lambda _: None)
-        return _wrong(store, house, promise) or _integrity(folder)
+        services = Services.over(Workspace(store, games(), Clock(), Entropy(), lambda _: None))
+        return _wrong(store, services, promise) or _integrity(folder)
     except ServiceError as error:
         return f"corrupt: {error}"
     finally:
         store.close()
 
 
-def _wrong(store: SqlStore, house: House, promise: Promise) -> str:
+def _wrong(store: SqlStore, services: Services, promise: Promise) -> str:
     mark, _, above = store.marks().get(SOURCE, (0, "", {}))
     if above or mark not in (promise.acknowledged, promise.offered):
         return f"lost: up to {promise.acknowledged} was acknowledged, up to {mark} and {sorted(above)} is kept"
     if not promise.table:
         return ""
     with suppress(ServiceError):
-        house.table(promise.table)
+        services.tables.get(promise.table)
         entries = store.entries(promise.table)
-        kept = [each.token for each in house.fallen(promise.table)]
+        kept = [each.token for each in services.tables.tokens(promise.table)]
         if kept != [token(seq) for seq in range(1, mark + 1)]:
             return f"lost: {mark} tokens are marked, {len(kept)} others are kept"
         entered = [entry.move.args[0] for entry in entries if entry.by == "temple"]
@@ -113,10 +114,10 @@ def _wrong(store: SqlStore, house: House, promise: Promise) -> str:
             return f"doubled: {mark} tokens are kept, {len(entered)} entered the table's log"
         if [entry.n for entry in entries] != list(range(1, len(entries) + 1)):
             return "corrupt: the table's log has a gap"
-        if not all(house.seats_held(promise.table, phone) for phone in promise.seats):
+        if not all(services.seats.held(promise.table, phone) for phone in promise.seats):
             return "lost: a chair"
         fresh = [token(seq) for seq in range(max(1, mark - 1), mark + 3)]
-        (receipt,) = house.receive([(TEMPLE, each) for each in fresh])
+        (receipt,) = services.temples.intake.receive([(TEMPLE, each) for each in fresh])
         return "" if receipt.seq == mark + 2 else f"corrupt: after two more {receipt.seq} is acknowledged"
     return "lost: the table"
 

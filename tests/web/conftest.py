@@ -1,4 +1,4 @@
-"""What the tests of the pages share: the real web face over a real house, and browsers that can only ask."""
+"""What the tests of the pages share: the real web face over the real services, and browsers that can only ask."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from companion.adapters.news import Hub
 from companion.adapters.sql_store import SqlStore
 from companion.games import registry
 from companion.model.table import Table
-from companion.service.play import House
+from companion.service.services import Services
+from companion.service.workspace import Workspace
 from companion.web import WebConfig, create_app
 from templo import contract
 from tests.companion.conftest import SOURCE, Home
@@ -32,21 +33,21 @@ SESSION = "c" * 32
 
 @dataclass
 class WebHome(Home):
-    """A house with its web face."""
+    """The services with their web face."""
 
     hub: Hub = field(default_factory=lambda: Hub(boot="boot"))
     seconds: float = 1000.0
 
     def restart(self) -> None:
-        """Open the house again on the same store, and a web face over it."""
+        """Open the services again on the same store, and a web face over it."""
         if hasattr(self, "store"):
             self.store.close()
         self.store = SqlStore(self.url)
-        self.house = House(self.store, self.games, self.clock, self.entropy, self.hub.publish)
+        self.services = Services.over(Workspace(self.store, self.games, self.clock, self.entropy, self.hub.publish))
         config = WebConfig(
             ("localhost", "templo.local"), "http://templo.local", "an-instance", 3, lambda: ["192.168.1.7"]
         )
-        self.app: Flask = create_app(self.house, self.hub, config, lambda: self.seconds)
+        self.app: Flask = create_app(self.services, self.hub, config, lambda: self.seconds)
 
     def browser(self, address: str = "127.0.0.1", language: str = "en") -> Browser:
         """Return a new phone that knows nothing yet."""
@@ -54,7 +55,7 @@ class WebHome(Home):
 
     def lobby(self, **options: str | int) -> Table:
         """Open a table that has not begun."""
-        return self.house.open_table("mexica", "Sunday", 4, "temple_only", options)
+        return self.services.tables.open("mexica", "Sunday", 4, "temple_only", options)
 
     def beams(
         self,
@@ -66,7 +67,9 @@ class WebHome(Home):
         """Let a temple say how its beams are."""
         gods = {contract.God.HUITZILOPOCHTLI: huitzilopochtli, contract.God.TLALOC: tlaloc}
         kind, timing = contract.Kind.SIMULATOR, contract.Timing.SIMULATED
-        self.house.heard(name, contract.Status(state, SESSION, kind, "0.1.0", timing, gods, SOURCE))
+        self.services.temples.receive_status(
+            name, contract.Status(state, SESSION, kind, "0.1.0", timing, gods, SOURCE)
+        )
 
 
 @dataclass
@@ -128,7 +131,7 @@ def home(tmp_path: Path) -> Iterator[WebHome]:
 
 @pytest.fixture
 def club(tmp_path: Path) -> Iterator[WebHome]:
-    """A house with a stranger's game beside ours."""
+    """The services with a stranger's game beside ours."""
     home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", games=registry.with_tools(registry.load((TOSS,))))
     yield home
     home.hub.close()

@@ -22,7 +22,7 @@ def beans(home: WebHome, tmp_path: Path) -> Iterator[WebHome]:
 
 
 def _seated(home: WebHome) -> tuple[str, Browser, Browser]:
-    table = home.house.open_table("beans", "Kitchen", 2, "short")
+    table = home.services.tables.open("beans", "Kitchen", 2, "short")
     ana, beto = home.browser(), home.browser()
     ana.sit(table, "red", "Ana")
     beto.sit(table, "blue", "Beto")
@@ -73,10 +73,10 @@ def test_the_same_table_is_set_once_more_and_every_phone_follows(beans: WebHome)
     table, ana, beto = _seated(beans)
     for seat in ("red", "blue"):
         ana.post(f"/t/{table}/away", {"seat": seat, "mode": "app"})
-    while beans.house.table(table).phase != "over":
+    while beans.services.tables.get(table).phase != "over":
         ana.post(f"/t/{table}/rolls", {"by": "app"})
     assert _tap(ana, table, "Play again, same table") == 303
-    following = beans.house.table(table).again
+    following = beans.services.tables.get(table).again
     answer = beto.get(f"/t/{table}/again")
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/t/{following}")
     assert "Begin the game" in text_of(beto.get(f"/t/{following}"))
@@ -88,7 +88,7 @@ def test_the_same_table_is_set_once_more_and_every_phone_follows(beans: WebHome)
 @pytest.mark.parametrize(("path", "form"), [("away", {"seat": "red", "mode": "app"}), ("rolls", {"by": "app"})])
 def test_strangers_change_nothing(beans: WebHome, phone: Browser, path: str, form: dict[str, str]) -> None:
     table, _, _ = _seated(beans)
-    before = beans.house.table(table)
+    before = beans.services.tables.get(table)
     assert phone.post(f"/t/{table}/{path}", form).status_code == 403
     assert phone.post(f"/t/{table}/again").status_code == 403
-    assert beans.house.table(table) == before
+    assert beans.services.tables.get(table) == before

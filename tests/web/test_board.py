@@ -15,20 +15,20 @@ SCRIPT = {"Accept": "application/json"}
 @pytest.fixture
 def market(home: WebHome, phone: Browser) -> Table:
     """A market that was dealt, with one phone for both seats, after both first coins."""
-    table = home.house.open_table("market", "Sunday", 2, "classic", {"setup": "random"})
+    table = home.services.tables.open("market", "Sunday", 2, "classic", {"setup": "random"})
     phone.post(f"/t/{table.id}/share", {"code": table.code})
     phone.post(f"/t/{table.id}/begin")
     for _ in range(2):
-        now = home.house.table(table.id)
+        now = home.services.tables.get(table.id)
         phone.move(table, now.on_turn or "", "coin", 0, version=now.version)
-    return home.house.table(table.id)
+    return home.services.tables.get(table.id)
 
 
 @pytest.fixture
 def pad(home: WebHome, phone: Browser) -> Table:
     """The score pad of one phone."""
     path = phone.post("/games/market/aids/score").headers["Location"]
-    return home.house.table(path.rpartition("/")[2])
+    return home.services.tables.get(path.rpartition("/")[2])
 
 
 def test_a_level_of_choices_comes_as_forms_to_a_script_and_as_a_page_to_a_reader(
@@ -55,9 +55,9 @@ def test_a_page_of_a_game_holds_its_own_drawings_and_no_other_page_does(market: 
 
 def test_four_tokens_of_one_draw_come_with_one_tap(market: Table, home: WebHome, phone: Browser) -> None:
     phone.move(market, market.on_turn or "", "pass", version=market.version)
-    now = home.house.table(market.id)
+    now = home.services.tables.get(market.id)
     phone.post(f"/t/{market.id}/chance", {"version": str(now.version), "request": "one"})
-    after = home.house.table(market.id)
+    after = home.services.tables.get(market.id)
     assert len(after.state.drawn) == 4
     assert after.state.step == "shift"
 
@@ -65,11 +65,11 @@ def test_four_tokens_of_one_draw_come_with_one_tap(market: Table, home: WebHome,
 def test_what_a_person_types_is_asked_for_token_by_token(market: Table, home: WebHome, phone: Browser) -> None:
     phone.move(market, market.on_turn or "", "pass", version=market.version)
     for n in range(1, 3):
-        phone.move(market, "chance", "draw", "cloth", version=home.house.table(market.id).version)
-        assert len(home.house.table(market.id).state.drawn) == n
-    now = home.house.table(market.id)
+        phone.move(market, "chance", "draw", "cloth", version=home.services.tables.get(market.id).version)
+        assert len(home.services.tables.get(market.id).state.drawn) == n
+    now = home.services.tables.get(market.id)
     phone.post(f"/t/{market.id}/chance", {"version": str(now.version), "request": "two"})
-    assert len(home.house.table(market.id).state.drawn) == 4, "the app draws the rest"
+    assert len(home.services.tables.get(market.id).state.drawn) == 4, "the app draws the rest"
 
 
 def _type(phone: Browser, pad: Table, typed: str) -> int:
@@ -84,4 +84,4 @@ def test_a_number_that_was_typed_is_the_last_argument_of_its_move(
     home: WebHome, phone: Browser, pad: Table, typed: str, status: int
 ) -> None:
     assert _type(phone, pad, typed) == status
-    assert home.house.table(pad.id).state.king[1] == (int(typed) if status == 200 else 0)
+    assert home.services.tables.get(pad.id).state.king[1] == (int(typed) if status == 200 else 0)

@@ -24,7 +24,7 @@ def opened(club: WebHome, visitor: Browser) -> str:
 def test_the_first_page_leads_to_every_game(club: WebHome, visitor: Browser) -> None:
     for path in ("/", "/games"):
         html = visitor.get(path).get_data(as_text=True)
-        for name in club.house.games:
+        for name in club.services.tables.games:
             assert (f'href="/games/{name}"' in html) == (not registry.parts(name)[1])
         assert "Heads or tails, first to three." in html
 
@@ -51,7 +51,7 @@ def test_a_games_page_leads_to_everything_the_game_brings(club: WebHome, languag
 def test_every_aid_and_sheet_of_our_games_has_a_name_and_says_what_it_is(club: WebHome) -> None:
     library = club.app.extensions["site"].painter.library
     for language in LANGUAGES:
-        for name, game in club.house.games.items():
+        for name, game in club.services.tables.games.items():
             own = library.words(language, name).layers[0]
             wanted = [f"sheet.{sheet}.{part}" for sheet in game.sheets for part in ("name", "about")]
             wanted += ["name", "about"] if registry.parts(name)[1] else []
@@ -60,7 +60,7 @@ def test_every_aid_and_sheet_of_our_games_has_a_name_and_says_what_it_is(club: W
 
 def test_one_tap_opens_an_aid_that_is_begun_and_belongs_to_this_phone(club: WebHome, visitor: Browser) -> None:
     path = opened(club, visitor)
-    table = club.house.tables()[0]
+    table = club.services.tables.all()[0]
     assert (path, table.phase, table.charter.game) == (f"/t/{table.id}", "running", "toss.coin")
     assert table.title == "A counter of heads for t", "a title is as long as a name may be"
     assert visitor.move(table, "keeper", "heads", version=table.version).status_code == 303
@@ -78,7 +78,7 @@ def test_whoever_gets_an_aids_address_watches_and_may_do_nothing(club: WebHome, 
     page = watching.get(path).get_data(as_text=True)
     assert "0 heads" in page
     assert "move-button" not in page
-    table = club.house.tables()[0]
+    table = club.services.tables.all()[0]
     assert watching.move(table, "keeper", "heads", version=table.version).status_code == 403
     assert table.title not in text_of(watching.get("/tables")), "an aid is its player's own"
 
@@ -86,7 +86,7 @@ def test_whoever_gets_an_aids_address_watches_and_may_do_nothing(club: WebHome, 
 def test_an_aid_that_is_over_opens_again_with_one_tap(club: WebHome, visitor: Browser) -> None:
     path = opened(club, visitor)
     for _ in range(3):
-        table = club.house.tables()[0]
+        table = club.services.tables.all()[0]
         visitor.move(table, "keeper", "heads", version=table.version)
     html = visitor.get(path).get_data(as_text=True)
     assert 'action="/games/toss/aids/coin"' in html

@@ -23,7 +23,7 @@ def at_work(home: WebHome, *codes: str, trouble: contract.Trouble | None = None)
     state = contract.State.ALERT if trouble else contract.State.READY
     kind, timing = contract.Kind.SIMULATOR, contract.Timing.SIMULATED
     status = contract.Status(state, SESSION, kind, "0.1.0", timing, CLEAR, SOURCE, trouble, notices)
-    home.house.heard(NAME, status)
+    home.services.temples.receive_status(NAME, status)
 
 
 @pytest.fixture
@@ -31,8 +31,10 @@ def table(home: WebHome) -> Table:
     """A running table whose temple holds three tokens apart."""
     at_work(home)
     table = home.table(temple=NAME)
-    home.house.receive([(NAME, home.token(seq)) for seq in (1, 2, 3)])
-    home.house.receive([(NAME, home.token(seq, token=f"{seq:032d}".replace("0", "e"))) for seq in (1, 2, 3)])
+    home.services.temples.intake.receive([(NAME, home.token(seq)) for seq in (1, 2, 3)])
+    home.services.temples.intake.receive(
+        [(NAME, home.token(seq, token=f"{seq:032d}".replace("0", "e"))) for seq in (1, 2, 3)]
+    )
     return table
 
 
@@ -41,7 +43,7 @@ def held(table: Table) -> str:
 
 
 def ids(home: WebHome) -> list[str]:
-    return [kept.token.token for kept in home.house.held(NAME)]
+    return [kept.token.token for kept in home.services.temples.decisions.held(NAME)]
 
 
 def form(page: str, **more: str | list[str]) -> dict[str, str]:
@@ -51,7 +53,7 @@ def form(page: str, **more: str | list[str]) -> dict[str, str]:
 
 
 def score(home: WebHome, table: Table, seat: str) -> int:
-    state = home.house.table(table.id).state
+    state = home.services.tables.get(table.id).state
     return int(list(state.tallies)[state.seats.index(seat)].given("tlaloc"))
 
 
@@ -139,8 +141,8 @@ def test_without_a_mark_nothing_happens(home: WebHome, phone: Browser, table: Ta
 
 
 def test_a_temple_that_serves_no_table_says_where_to_decide(home: WebHome, phone: Browser) -> None:
-    home.house.receive([(NAME, home.token(1))])
-    home.house.receive([(NAME, home.token(1, token="e" * 32))])
+    home.services.temples.intake.receive([(NAME, home.token(1))])
+    home.services.temples.intake.receive([(NAME, home.token(1, token="e" * 32))])
     said = text_of(phone.get(f"/temples/{NAME}/held"))
     assert "Let the temple serve a table and take a seat there" in said
     assert f'href="/temples/{NAME}/held"' in phone.get(f"/temples/{NAME}").text
@@ -151,7 +153,7 @@ def test_a_temple_that_serves_no_table_says_where_to_decide(home: WebHome, phone
 
 def old_ones(home: WebHome) -> None:
     at_work(home)
-    home.house.counts(NAME, contract.Count(SOURCE, 2000, dict.fromkeys(contract.God, 1000)))
+    home.services.temples.ledgers.receive_count(NAME, contract.Count(SOURCE, 2000, dict.fromkeys(contract.God, 1000)))
 
 
 def test_the_temple_s_page_asks_once_and_no_table_does(home: WebHome, phone: Browser) -> None:
@@ -180,7 +182,7 @@ def test_anybody_chooses_for_a_temple_that_no_game_runs_on(home: WebHome, phone:
         assert phone.post(f"/temples/{NAME}/old", {"choice": choice}).status_code == 303
     other = {LEFT_OUT: HISTORY, HISTORY: LEFT_OUT}[choice]
     assert phone.post(f"/temples/{NAME}/old", {"choice": other}).status_code == 409
-    old = home.house.temple(NAME).old
+    old = home.services.temples.get(NAME).old
     assert old is not None
     assert old.choice == choice
 
@@ -195,7 +197,7 @@ def test_while_a_game_runs_only_its_table_chooses_and_only_a_seat_counts_them(ho
     screen = home.browser()
     screen.post(f"/t/{table.id}/screen", {"code": table.code})
     assert screen.post(at_table, {"choice": "counted"}).status_code == 403
-    assert home.house.temple(NAME).undecided is not None
+    assert home.services.temples.get(NAME).undecided is not None
     assert screen.post(at_table, {"choice": "nothing"}).status_code == 400
     phone.sit(table, "east")
     assert phone.post(at_table, {"choice": "counted"}).status_code == 303
@@ -237,7 +239,9 @@ def test_the_table_the_list_and_the_first_page_say_what_happened(home: WebHome, 
 def test_what_happened_stands_while_the_temple_is_away_and_after_its_restart(home: WebHome, phone: Browser) -> None:
     at_work(home, "ledger_restored")
     kind, timing = contract.Kind.SIMULATOR, contract.Timing.SIMULATED
-    home.house.heard(NAME, contract.Status(contract.State.LOST, SESSION, kind, "0.1.0", timing, CLEAR, SOURCE))
+    home.services.temples.receive_status(
+        NAME, contract.Status(contract.State.LOST, SESSION, kind, "0.1.0", timing, CLEAR, SOURCE)
+    )
     said = "The temple’s record came back from an older copy."
     assert said in text_of(phone.get(f"/temples/{NAME}"))
     home.restart()
@@ -247,14 +251,14 @@ def test_what_happened_stands_while_the_temple_is_away_and_after_its_restart(hom
 
 def test_i_have_seen_it_sends_the_temple_the_notice_s_code(home: WebHome, phone: Browser) -> None:
     sent: list[contract.Command] = []
-    home.house.speak_through(lambda name, command: sent.append(command))
+    home.services.temples.requests.connect(lambda name, command: sent.append(command))
     at_work(home, "ledger_damaged", "backup_restored")
     page = phone.get(f"/temples/{NAME}").text
     assert page.count("I have seen it") == 2
     answer = phone.post(f"/temples/{NAME}/ask", {"what": "dismiss", "notice": "ledger_damaged", "request": "r1"})
     assert answer.status_code == 303
     assert [(each.name, each.notice) for each in sent] == [(contract.CommandName.DISMISS, "ledger_damaged")]
-    home.house.replied(NAME, contract.Reply(sent[0].id, True, {}))
+    home.services.temples.requests.receive_reply(NAME, contract.Reply(sent[0].id, True, {}))
     at_work(home, "backup_restored")
     said = text_of(phone.get(f"/temples/{NAME}"))
     assert "The temple knows that you have seen it." in said
@@ -263,7 +267,7 @@ def test_i_have_seen_it_sends_the_temple_the_notice_s_code(home: WebHome, phone:
 
 def test_only_who_may_ask_the_temple_dismisses_its_notices(home: WebHome, phone: Browser) -> None:
     sent: list[contract.Command] = []
-    home.house.speak_through(lambda name, command: sent.append(command))
+    home.services.temples.requests.connect(lambda name, command: sent.append(command))
     table = home.table(temple=NAME)
     at_work(home, "ledger_damaged")
     wanted = {"what": "dismiss", "notice": "ledger_damaged", "request": "r1"}

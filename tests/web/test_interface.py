@@ -55,21 +55,21 @@ class Place:
 
     def seated(self) -> dict[str, str]:
         """Return the phone's cookie, whatever the last request has made of the seats."""
-        house, table = self.home.house, self.table
-        for seat in set(table.charter.seats) - set(house.seats_held(table.id, self.token)):
-            if house.table(table.id).chair(seat).taken:
-                house.free(table.id, table.code, seat)
-            self.token = house.sit(table.id, table.code, seat, "Ana", self.token)
+        services, table = self.home.services, self.table
+        for seat in set(table.charter.seats) - set(services.seats.held(table.id, self.token)):
+            if services.tables.get(table.id).chair(seat).taken:
+                services.seats.free(table.id, table.code, seat)
+            self.token = services.seats.sit(table.id, table.code, seat, "Ana", self.token)
         return {f"seat-{table.id}": self.token}
 
     def plausible(self, name: str) -> list[str]:
         """Return what a browser would send in a field."""
-        now = self.home.house.table(self.table.id)
+        now = self.home.services.tables.get(self.table.id)
         seat = now.on_turn or "east"
         moves = now.game.moves(now.state, seat)
         likely = {
             "code": [self.table.code],
-            "game": [*self.home.house.games, "nothing"],
+            "game": [*self.home.services.tables.games, "nothing"],
             "seat": [seat, seat, seat, "west", "chance"],
             "version": [str(now.version), str(now.version), "0"],
             "move": [json.dumps(move.to_json()) for move in moves[:6]],
@@ -95,8 +95,8 @@ class Place:
             "table_id": [self.table.id, self.table.id, self.table.id, self.lobby.id],
             "code": [self.table.code],
             "game": ["mexica", "market"],
-            "aid": [*self.home.house.games["market"].tools, "nothing"],
-            "sheet": [*self.home.house.games["mexica"].sheets[:2], "nothing"],
+            "aid": [*self.home.services.tables.games["market"].tools, "nothing"],
+            "sheet": [*self.home.services.tables.games["mexica"].sheets[:2], "nothing"],
             "name": ["templo"],
             "filename": ["table.js", "1-age.css", "icon.svg", "../__init__.py", "print//1-print.css"],
         }
@@ -106,9 +106,9 @@ class Place:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     home = WebHome(f"sqlite:///{tmp_path_factory.mktemp('interface') / 'companion.sqlite'}")
     home.beams("templo", contract.Beam.CLEAR, contract.Beam.CLEAR)
-    home.house.speak_through(lambda temple, command: None)
+    home.services.temples.requests.connect(lambda temple, command: None)
     table = home.table(temple="templo")
-    home.house.receive([("templo", home.token(1)), ("templo", home.token(2, "tlaloc", "jam"))])
+    home.services.temples.intake.receive([("templo", home.token(1)), ("templo", home.token(2, "tlaloc", "jam"))])
     yield Place(home, table, home.lobby())
     home.hub.close()
     home.store.close()
@@ -235,7 +235,7 @@ def test_what_the_description_forbids_is_refused_as_unreadable(
     operation = api_description.description(place.home.app)["paths"][path][asks]
     assert value is None or not _allows(_schema_of(operation, field), value)
     phone = place.home.browser()
-    seat = place.home.house.table(place.table.id).on_turn or "east"
+    seat = place.home.services.tables.get(place.table.id).on_turn or "east"
     for name, cookie in place.seated().items():
         phone.client.set_cookie(name, cookie, path=f"/t/{place.table.id}")
     fields = {"seat": seat, "version": place.plausible("version")[0], "request": "r1", **more}

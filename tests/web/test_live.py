@@ -76,9 +76,9 @@ def test_only_what_changed_is_painted_again(home: WebHome) -> None:
     token = home.seated(table)
     site = home.app.extensions["site"]
     audience = Audience("en", "phone", ("east",), True)
-    first = site.picture(home.house.table(table.id), audience)
+    first = site.picture(home.services.tables.get(table.id), audience)
     home.play(table, token, "east", "end_turn")
-    second = site.picture(home.house.table(table.id), audience)
+    second = site.picture(home.services.tables.get(table.id), audience)
     assert second.version == first.version + 1
     changed = news(second, first.id)
     assert {"turn", "log"} <= changed.keys()
@@ -98,7 +98,9 @@ def test_an_audience_is_painted_once_for_all_who_look(home: WebHome) -> None:
 
     site.painter.of_table = counted
     audience = Audience("en")
-    threads = [threading.Thread(target=lambda: site.picture(home.house.table(table.id), audience)) for _ in range(8)]
+    threads = [
+        threading.Thread(target=lambda: site.picture(home.services.tables.get(table.id), audience)) for _ in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -110,9 +112,9 @@ def test_an_audience_is_painted_once_for_all_who_look(home: WebHome) -> None:
 def test_a_name_that_changes_is_painted_wherever_it_stands(home: WebHome) -> None:
     table = home.table()
     site = home.app.extensions["site"]
-    first = site.picture(home.house.table(table.id), Audience("en"))
+    first = site.picture(home.services.tables.get(table.id), Audience("en"))
     home.seated(table, "east", "Ana")
-    second = site.picture(home.house.table(table.id), Audience("en"))
+    second = site.picture(home.services.tables.get(table.id), Audience("en"))
     assert "Ana" in news(second, first.id)["turn"]
 
 
@@ -134,7 +136,7 @@ def test_who_has_seen_everything_is_sent_nothing(home: WebHome) -> None:
 def test_an_event_carries_the_version_that_its_forms_are_made_against(home: WebHome) -> None:
     table = home.table()
     home.seated(table)
-    table = home.house.table(table.id)
+    table = home.services.tables.get(table.id)
     picture = home.app.extensions["site"].picture(table, Audience("en", "phone", ("east",)))
     action = news(picture, "")["action"]
     assert f'name="version" value="{table.version}"' in action

@@ -80,25 +80,27 @@ def test_a_house_that_has_heard_of_nothing_is_scraped_too(home: WebHome) -> None
 def test_tokens_are_counted_by_temple_and_god(home: WebHome) -> None:
     table = home.table(temple="templo")
     home.beams("templo", contract.Beam.CLEAR, contract.Beam.CLEAR)
-    home.house.receive(
+    home.services.temples.intake.receive(
         [("templo", home.token(n, god)) for n, god in enumerate(("tlaloc", "tlaloc", "huitzilopochtli"), 1)]
     )
-    home.house.receive([("templo", home.token(4, "tlaloc", "test"))])
+    home.services.temples.intake.receive([("templo", home.token(4, "tlaloc", "test"))])
     found = scraped(home)
     assert one(found, "templo_tokens_received_total", temple="templo", god="tlaloc") == 2
     assert one(found, "templo_tokens_received_total", temple="templo", god="huitzilopochtli") == 1
     assert one(found, "templo_tokens_unclaimed", game="mexica") == 0
     assert one(found, "templo_tables", game="mexica", phase="running") == 1
-    home.house.receive([("templo", home.token(5, "tlaloc", "jam"))])
+    home.services.temples.intake.receive([("templo", home.token(5, "tlaloc", "jam"))])
     assert one(scraped(home), "templo_tokens_unclaimed", game="mexica") == 1
     assert table.id not in home.browser().get("/metrics").get_data(as_text=True)
 
 
 def test_what_is_on_its_way_and_what_is_held_apart_is_told(home: WebHome) -> None:
     home.beams("templo", contract.Beam.CLEAR, contract.Beam.CLEAR)
-    home.house.receive([("templo", home.token(1))])
-    home.house.counts("templo", contract.Count(SOURCE, 4, {contract.God.HUITZILOPOCHTLI: 1, contract.God.TLALOC: 3}))
-    home.house.receive([("templo", home.token(1, token="f" * 32))])
+    home.services.temples.intake.receive([("templo", home.token(1))])
+    home.services.temples.ledgers.receive_count(
+        "templo", contract.Count(SOURCE, 4, {contract.God.HUITZILOPOCHTLI: 1, contract.God.TLALOC: 3})
+    )
+    home.services.temples.intake.receive([("templo", home.token(1, token="f" * 32))])
     found = scraped(home)
     assert one(found, "templo_tokens_on_way", temple="templo", god="tlaloc") == 2
     assert one(found, "templo_tokens_on_way", temple="templo", god="huitzilopochtli") == 1
@@ -106,15 +108,15 @@ def test_what_is_on_its_way_and_what_is_held_apart_is_told(home: WebHome) -> Non
 
 
 def test_a_temple_is_up_while_it_works_and_can_be_heard(home: WebHome) -> None:
-    home.house.reach(True)
-    home.house.expect("attic")
+    home.services.temples.set_reachable(True)
+    home.services.temples.expect("attic")
     home.beams("templo", contract.Beam.CLEAR, contract.Beam.JAMMED, contract.State.ALERT)
     found = scraped(home)
     assert one(found, "templo_temple_up", temple="templo") == 1
     assert one(found, "templo_temple_up", temple="attic") == 0
-    home.house.reach(False)
+    home.services.temples.set_reachable(False)
     assert one(scraped(home), "templo_temple_up", temple="templo") == 0
-    home.house.reach(True)
+    home.services.temples.set_reachable(True)
     home.beams("templo", contract.Beam.UNKNOWN, contract.Beam.UNKNOWN, contract.State.LOST)
     assert one(scraped(home), "templo_temple_up", temple="templo") == 0
 
@@ -140,7 +142,7 @@ def test_no_name_no_title_no_code_and_no_id_is_told(home: WebHome, phone: Browse
     table = home.table(temple="templo")
     home.beams("templo", contract.Beam.CLEAR, contract.Beam.CLEAR)
     assert phone.sit(table, "east", "Xochitl").status_code < 400
-    home.house.receive([("templo", home.token(1))])
+    home.services.temples.intake.receive([("templo", home.token(1))])
     text = home.browser().get("/metrics").get_data(as_text=True)
     for secret in ("Xochitl", table.title, table.code, table.id, SOURCE, OTHER, f"{1:032x}", *table.keys.values()):
         assert secret not in text

@@ -17,7 +17,7 @@ SET = {"game": "siege", "title": "Mine", "players": "2", "preset": "classic"}
 def editor(phone: Browser, home: WebHome, **form: str) -> Table:
     """Open the editor, as the game's page does."""
     answer = phone.post("/games/siege/aids/editor", form)
-    return home.house.table(answer.headers["Location"].rpartition("/")[2])
+    return home.services.tables.get(answer.headers["Location"].rpartition("/")[2])
 
 
 def brought(phone: Browser, text: str) -> TestResponse:
@@ -33,7 +33,7 @@ def drawn(phone: Browser, home: WebHome, *move: str) -> Table:
     """Open the editor and make one stroke."""
     table = editor(phone, home)
     assert phone.move(table, "table", *move, version=table.version).status_code == 303
-    return home.house.table(table.id)
+    return home.services.tables.get(table.id)
 
 
 def test_the_editor_hands_its_map_out_as_a_file(home: WebHome, phone: Browser) -> None:
@@ -50,7 +50,7 @@ def test_a_table_that_makes_nothing_says_so(home: WebHome, phone: Browser) -> No
 def test_one_tap_sets_a_table_on_the_map_as_it_stands(home: WebHome, phone: Browser) -> None:
     table = drawn(phone, home, "name", "map", "Mi ciudad")
     answer = phone.post("/tables", {**SET, "option.map": f"@table:{table.id}"})
-    set_ = next(each for each in home.house.tables() if each.charter.game == "siege")
+    set_ = next(each for each in home.services.tables.all() if each.charter.game == "siege")
     assert answer.headers["Location"] == f"/j/{set_.code}"
     assert maps.field_of(str(set_.options["map"])).name == "Mi ciudad"
 
@@ -73,7 +73,7 @@ def test_a_map_with_faults_sets_no_table_and_says_why(home: WebHome, phone: Brow
 def test_a_file_is_opened_in_the_editor_fit_to_play_on_or_not(home: WebHome, phone: Browser) -> None:
     text = maps.SHIPPED["skirmish"].replace("gates = [", 'gates = [\n    "e2 e",')
     answer = brought(phone, text)
-    table = home.house.table(answer.headers["Location"].rpartition("/")[2])
+    table = home.services.tables.get(answer.headers["Location"].rpartition("/")[2])
     assert answer.status_code == 303
     assert '"e2 e"' in str(table.game.written(table.state))
 
@@ -82,14 +82,14 @@ def test_a_file_that_is_no_map_is_told_line_by_line(home: WebHome, phone: Browse
     answer = brought(phone, 'name = "x"\nground = [')
     assert answer.status_code == 422
     assert "cannot be read as TOML" in text_of(answer)
-    assert home.house.tables() == ()
+    assert home.services.tables.all() == ()
 
 
 def test_a_tables_map_opens_in_the_editor_and_prints(home: WebHome, phone: Browser) -> None:
     own = maps.SHIPPED["skirmish"].replace("Tepeyac", "Mi cerro")
     for chosen in (own, "full"):
-        table = home.house.open_table("siege", "Siege", 2, "classic", {"map": chosen})
-        home.house.begin(table.id, table.code)
+        table = home.services.tables.open("siege", "Siege", 2, "classic", {"map": chosen})
+        home.services.seats.begin(table.id, table.code)
         paper = phone.get(f"/t/{table.id}/print/map?paper=letter")
         assert paper.status_code == 200
         assert ("Mi cerro" in paper.get_data(as_text=True)) == (chosen == own)
@@ -100,7 +100,7 @@ def test_a_tables_map_opens_in_the_editor_and_prints(home: WebHome, phone: Brows
 
 
 def test_there_is_no_such_page_before_a_game_begins_or_under_another_name(home: WebHome, phone: Browser) -> None:
-    table = home.house.open_table("siege", "Siege", 2, "classic", {})
+    table = home.services.tables.open("siege", "Siege", 2, "classic", {})
     assert phone.get(f"/t/{table.id}/print/map").status_code == 404
-    home.house.begin(table.id, table.code)
+    home.services.seats.begin(table.id, table.code)
     assert phone.get(f"/t/{table.id}/print/nothing").status_code == 404

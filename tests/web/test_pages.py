@@ -57,7 +57,7 @@ def test_a_table_is_set_with_its_house_rules_and_leads_to_its_chairs(home: WebHo
         "option.countdown": "",
     }
     answer = phone.post("/tables", form)
-    table = home.house.tables()[0]
+    table = home.services.tables.all()[0]
     assert answer.headers["Location"] == f"/j/{table.code}"
     assert (table.title, len(table.chairs)) == ("Family", 3)
     assert (table.options["apocalypse_tokens"], table.options["doom_by"]) == (104, "least")
@@ -96,7 +96,7 @@ def test_a_game_that_is_not_there_is_a_page_of_its_own(phone: Browser) -> None:
 def test_the_new_table_form_shows_exactly_the_house_rules_that_matter_for_a_preset(
     home: WebHome, phone: Browser, preset: str
 ) -> None:
-    game = home.house.games["mexica"]
+    game = home.services.tables.games["mexica"]
     page = phone.get(f"/tables/new?preset={preset}")
     html, said = page.get_data(as_text=True), text_of(page)
     for option in game.options:
@@ -147,7 +147,7 @@ def test_one_phone_takes_every_free_seat(home: WebHome, phone: Browser) -> None:
     table = home.lobby()
     home.browser().sit(table, "west", "Walt")
     phone.post(f"/t/{table.id}/share", {"code": table.code, "name.east": "Ana", "name.north": "Ben"})
-    chairs = {chair.seat: (chair.name, chair.shared) for chair in home.house.table(table.id).chairs}
+    chairs = {chair.seat: (chair.name, chair.shared) for chair in home.services.tables.get(table.id).chairs}
     assert chairs == {"east": ("Ana", True), "north": ("Ben", True), "west": ("Walt", False), "south": ("", True)}
 
 
@@ -176,7 +176,7 @@ def test_a_screen_that_is_given_the_code_invites_and_hands_seats_over(home: WebH
     assert "Hand seat over" in text_of(page)
     answer = screen.post(f"/t/{table.id}/free", {"seat": "east"}, Referer=f"http://localhost/t/{table.id}/screen")
     assert answer.headers["Location"] == f"/t/{table.id}/screen"
-    assert not home.house.table(table.id).chair("east").taken
+    assert not home.services.tables.get(table.id).chair("east").taken
 
 
 def test_the_seats_page_hands_over_while_the_game_runs(home: WebHome, phone: Browser) -> None:
@@ -196,7 +196,7 @@ def test_the_seats_page_hands_over_while_the_game_runs(home: WebHome, phone: Bro
 
 def test_the_lobby_asks_for_a_token_through_each_slot_that_was_not_proved(home: WebHome, phone: Browser) -> None:
     home.beams("table", contract.Beam.CLEAR, contract.Beam.UNPROVED)
-    table = home.house.open_table("mexica", "Sunday", 2, "temple_only", {}, "table")
+    table = home.services.tables.open("mexica", "Sunday", 2, "temple_only", {}, "table")
     phone.sit(table, "east")
     said = text_of(phone.get(f"/t/{table.id}"))
     assert "Drop one token through each slot" in said
@@ -239,8 +239,10 @@ def test_every_health_has_words(home: WebHome, phone: Browser) -> None:
 def test_a_temples_page_shows_its_tokens_its_totals_and_what_was_held_apart(home: WebHome, phone: Browser) -> None:
     home.beams("table", contract.Beam.CLEAR, contract.Beam.CLEAR)
     table = home.table(temple="table")
-    home.house.receive([("table", home.token(1)), ("table", home.token(2, "huitzilopochtli", "jam", "odd"))])
-    home.house.receive([("table", home.token(1, token="f" * 32))])
+    home.services.temples.intake.receive(
+        [("table", home.token(1)), ("table", home.token(2, "huitzilopochtli", "jam", "odd"))]
+    )
+    home.services.temples.intake.receive([("table", home.token(1, token="f" * 32))])
     said = text_of(phone.get("/temples/table"))
     assert "Tlaloc clear, and has seen a token 1 token in all" in said
     assert "stuck: was that a token? unusual" in said
@@ -254,10 +256,10 @@ def test_a_temple_is_moved_to_another_table_by_who_sits_there(home: WebHome, pho
     asked = {"temple": "table", "temple_code": first.code}
     assert home.browser().post(f"/t/{second.id}/temple", asked).status_code == 403
     assert phone.post(f"/t/{second.id}/temple", asked).status_code == 303
-    assert home.house.table(second.id).temple == "table"
-    assert home.house.table(first.id).temple is None
+    assert home.services.tables.get(second.id).temple == "table"
+    assert home.services.tables.get(first.id).temple is None
     phone.post(f"/t/{second.id}/temple", {"temple": ""})
-    assert home.house.table(second.id).temple is None
+    assert home.services.tables.get(second.id).temple is None
 
 
 def test_what_is_not_there_is_said_in_words(home: WebHome, phone: Browser) -> None:

@@ -22,7 +22,7 @@ def test_a_form_posts_and_leads_back_without_a_script(home: WebHome, phone: Brow
     fields = {name: unescape(value) for name, value in re.findall(r'name="(\w+)" value="([^"]*)"', form)}
     answer = phone.post(f"/t/{table.id}/play", fields)
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/t/{table.id}")
-    assert home.house.table(table.id).on_turn == "north"
+    assert home.services.tables.get(table.id).on_turn == "north"
 
 
 def test_every_form_of_a_page_has_an_id_of_its_own(home: WebHome, phone: Browser) -> None:
@@ -53,7 +53,7 @@ def test_the_same_post_twice_is_one_move(home: WebHome, phone: Browser) -> None:
         answer = phone.move(table, "east", "sacrifice", "tlaloc", 1, version=2, request="once", **JSON)
         assert answer.json is not None
         assert answer.json["ok"]
-    assert home.house.table(table.id).version == 3
+    assert home.services.tables.get(table.id).version == 3
 
 
 def test_a_stale_post_changes_nothing_and_gets_the_new_state(home: WebHome, phone: Browser) -> None:
@@ -69,7 +69,7 @@ def test_a_stale_post_changes_nothing_and_gets_the_new_state(home: WebHome, phon
     plain = phone.move(table, "east", "end_turn", version=2)
     assert plain.status_code == 409
     assert "The table moved on before your tap arrived" in text_of(plain)
-    assert home.house.table(table.id).on_turn == "north"
+    assert home.services.tables.get(table.id).on_turn == "north"
 
 
 def test_a_move_that_the_rules_refuse_is_explained_in_the_games_words(home: WebHome, phone: Browser) -> None:
@@ -101,7 +101,7 @@ def test_a_post_that_is_no_move_is_refused(home: WebHome, phone: Browser, change
     phone.sit(table, "east")
     form = {"seat": "east", "move": '["end_turn"]', "version": "2", "request": "a"} | change
     assert phone.post(f"/t/{table.id}/play", form).status_code == 400
-    assert home.house.table(table.id).version == 2
+    assert home.services.tables.get(table.id).version == 2
 
 
 @pytest.mark.parametrize("move", ["@undo", "@free", "token"])
@@ -109,7 +109,7 @@ def test_what_no_seat_may_do_is_refused(home: WebHome, phone: Browser, move: str
     table = home.table()
     phone.sit(table, "east")
     assert phone.move(table, "east", move, version=2).status_code == 409
-    assert home.house.table(table.id).version == 2
+    assert home.services.tables.get(table.id).version == 2
 
 
 def test_who_holds_no_seat_changes_nothing(home: WebHome, phone: Browser) -> None:
@@ -122,7 +122,7 @@ def test_who_holds_no_seat_changes_nothing(home: WebHome, phone: Browser) -> Non
             assert who.post(f"/t/{table.id}/{path}").status_code == 403
         assert who.move(table, "east", "end_turn", version=1).status_code == 403
         assert who.post(f"/t/{table.id}/undo", {"seat": "east", "version": "1", "request": "a"}).status_code == 403
-    assert home.house.table(table.id).version == 1
+    assert home.services.tables.get(table.id).version == 1
     assert phone.move(other, "north", "end_turn", version=2).status_code == 403
 
 
@@ -136,7 +136,7 @@ def test_undo_is_offered_to_the_seat_that_moved_and_takes_the_move_back(home: We
     assert 'class="undo"' in phone.get(f"/t/{table.id}").get_data(as_text=True)
     assert 'class="undo"' not in other.get(f"/t/{table.id}").get_data(as_text=True)
     phone.post(f"/t/{table.id}/undo", {"seat": "east", "version": "4", "request": "u1"})
-    assert page(home.house.table(table.id), ("east",))["total"] == 0
+    assert page(home.services.tables.get(table.id), ("east",))["total"] == 0
     answer = phone.post(f"/t/{table.id}/undo", {"seat": "east", "version": "5", "request": "u2"})
     assert answer.status_code == 409
 
@@ -171,7 +171,7 @@ def test_a_seat_that_was_handed_over_is_lost_to_its_phone(home: WebHome, phone: 
     phone.sit(table, "east")
     other = home.browser()
     other.sit(table, "west", "Walt")
-    version = home.house.table(table.id).version
+    version = home.services.tables.get(table.id).version
     assert "Hand seat over East" in text_of(other.get(f"/t/{table.id}"))
     assert other.post(f"/t/{table.id}/free", {"seat": "east"}).status_code == 303
     assert phone.move(table, "east", "end_turn", version=version + 1).status_code == 403
@@ -182,7 +182,7 @@ def test_a_seat_that_was_handed_over_is_lost_to_its_phone(home: WebHome, phone: 
 def test_one_shared_phone_acts_for_whoever_is_on_turn(home: WebHome, phone: Browser) -> None:
     table = home.table()
     phone.post(f"/t/{table.id}/share", {"code": table.code, "name.east": "Ana", "name.north": "Ben"})
-    version = home.house.table(table.id).version
+    version = home.services.tables.get(table.id).version
     assert "Ana" in text_of(phone.get(f"/t/{table.id}"))
     assert phone.move(table, "east", "end_turn", version=version).status_code == 303
     html = phone.get(f"/t/{table.id}").get_data(as_text=True)

@@ -80,7 +80,7 @@ def test_html_in_a_guide_is_text(reader: Browser) -> None:
 
 
 def test_a_tables_rules_mark_what_it_plays_otherwise(club: WebHome, reader: Browser) -> None:
-    table = club.house.open_table("toss", "Sunday", 2, "classic", {"edge": "heads", "purse": 7})
+    table = club.services.tables.open("toss", "Sunday", 2, "classic", {"edge": "heads", "purse": 7})
     page = reader.get(f"/t/{table.id}/rules")
     html, said = page.get_data(as_text=True), text_of(page)
     assert "At the table “Sunday”, 2 rules are played otherwise" in said
@@ -91,7 +91,7 @@ def test_a_tables_rules_mark_what_it_plays_otherwise(club: WebHome, reader: Brow
 
 
 def test_a_table_that_changed_nothing_is_told_so(club: WebHome, reader: Browser) -> None:
-    table = club.house.open_table("toss", "Sunday", 2, "classic")
+    table = club.services.tables.open("toss", "Sunday", 2, "classic")
     html = reader.get(f"/t/{table.id}/rules").get_data(as_text=True)
     assert "plays by our reading of every rule" in html
     assert "differs" not in html
@@ -99,7 +99,7 @@ def test_a_table_that_changed_nothing_is_told_so(club: WebHome, reader: Browser)
 
 def test_what_has_no_effect_at_a_table_is_left_to_it(club: WebHome, reader: Browser) -> None:
     for edge, left in (("again", True), ("heads", False)):
-        table = club.house.open_table("toss", "Sunday", 2, "classic", {"edge": edge, "second": "yes"})
+        table = club.services.tables.open("toss", "Sunday", 2, "classic", {"edge": edge, "second": "yes"})
         said = text_of(reader.get(f"/t/{table.id}/rules"))
         assert ("At this table the app leaves it to you." in said) is left
         assert ("Two purses this table plays so" in said) is not left

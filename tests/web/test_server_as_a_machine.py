@@ -37,11 +37,11 @@ class Server(RuleBasedStateMachine):
     def open(self, data: st.DataObject) -> None:
         self.folder = Path(tempfile.mkdtemp())
         self.home = WebHome(f"sqlite:///{self.folder / 'companion.sqlite'}")
-        game = self.home.house.games["mexica"]
+        game = self.home.services.tables.games["mexica"]
         preset = data.draw(st.sampled_from(sorted(game.presets)), label="preset")
         players = data.draw(st.sampled_from(sorted(game.seatings)), label="players")
-        self.home.house.expect("templo")
-        self.table_id = self.home.house.open_table("mexica", "Sunday", players, preset, {}, "templo").id
+        self.home.services.temples.expect("templo")
+        self.table_id = self.home.services.tables.open("mexica", "Sunday", players, preset, {}, "templo").id
         self.phones = [self.home.browser(f"10.0.0.{n}") for n in range(3)]
         self.fallen: list[contract.Token] = []
         self.posts: list[tuple[int, dict[str, str], str]] = []
@@ -54,7 +54,7 @@ class Server(RuleBasedStateMachine):
 
     @property
     def table(self) -> Table:
-        return self.home.house.table(self.table_id)
+        return self.home.services.tables.get(self.table_id)
 
     def teardown(self) -> None:
         if hasattr(self, "home"):
@@ -165,7 +165,7 @@ class Server(RuleBasedStateMachine):
         """Return the phone that acts for a seat, or the first where none does."""
         for n, phone in enumerate(self.phones):
             cookie = phone.client.get_cookie(f"seat-{self.table_id}", path=f"/t/{self.table_id}")
-            if cookie and seat in self.home.house.seats_held(self.table_id, cookie.value):
+            if cookie and seat in self.home.services.seats.held(self.table_id, cookie.value):
                 return n
         return 0
 
@@ -180,7 +180,7 @@ class Server(RuleBasedStateMachine):
     def tokens_fall(self, gods: list[str], again: int) -> None:
         fresh = [self.home.token(len(self.fallen) + n + 1, god) for n, god in enumerate(gods)]
         self.fallen += fresh
-        self.home.house.receive([("templo", token) for token in [*fresh, *self.fallen[:again]]])
+        self.home.services.temples.intake.receive([("templo", token) for token in [*fresh, *self.fallen[:again]]])
 
     @rule()
     def time_passes(self) -> None:
@@ -202,7 +202,7 @@ class Server(RuleBasedStateMachine):
     def the_table_is_the_fold_of_its_log(self) -> None:
         if not hasattr(self, "table_id"):
             return
-        entries = self.home.house.entries(self.table_id)
+        entries = self.home.services.tables.entries(self.table_id)
         assert [entry.n for entry in entries] == list(range(1, len(entries) + 1))
         assert _folded(self.table, entries) == self.table.state
         assert len({entry.request for entry in entries if entry.request}) == sum(
@@ -213,7 +213,9 @@ class Server(RuleBasedStateMachine):
     def every_token_that_fell_is_kept_once(self) -> None:
         if not hasattr(self, "table_id"):
             return
-        entered = [entry.move.args[0] for entry in self.home.house.entries(self.table_id) if entry.by == TEMPLE]
+        entered = [
+            entry.move.args[0] for entry in self.home.services.tables.entries(self.table_id) if entry.by == TEMPLE
+        ]
         assert len(entered) == len(set(entered))
         kept = self.home.store.totals("templo")
         assert sum(kept.values()) == len(self.fallen)

@@ -17,11 +17,11 @@ def played(home: WebHome) -> str:
     """A table of four at which something happened, each in its turn; returns its id."""
     table = home.table(temple="table", apocalypse_tokens=13)
     east, north = home.seated(table), home.seated(table, "north", "=Beto")
-    home.house.receive([("table", home.token(1, "tlaloc")), ("table", home.token(2, "tlaloc"))])
+    home.services.temples.intake.receive([("table", home.token(1, "tlaloc")), ("table", home.token(2, "tlaloc"))])
     home.play(table, east, "east", "sacrifice", "huitzilopochtli", 3)
     home.clock.pass_(minutes=4)
     home.play(table, east, "east", "end_turn")
-    home.house.receive([("table", home.token(3, "tlaloc"))])
+    home.services.temples.intake.receive([("table", home.token(3, "tlaloc"))])
     home.play(table, north, "north", "sacrifice", "tlaloc", 7)
     home.play(table, north, "north", "end_turn")
     return table.id
@@ -74,7 +74,7 @@ def test_a_table_leads_to_its_story(home: WebHome, phone: Browser, played: str) 
 def test_what_the_app_or_another_phone_did_is_told_so(home: WebHome, phone: Browser) -> None:
     table = home.table(2)
     token = home.seated(table)
-    home.house.away(table.id, token, "west", "pass")
+    home.services.seats.away(table.id, token, "west", "pass")
     home.play(table, token, "east", "end_turn")
     page = text_of(phone.get(f"/t/{table.id}/story"))
     assert "West ended the turn (the app)" in page
@@ -92,7 +92,9 @@ def test_a_file_for_a_spreadsheet_has_one_line_a_row_in_words(home: WebHome, pho
     head, *rows = csv.reader(io.StringIO(answer.get_data().decode("utf-8-sig")))
     assert head == ["entry", "time", "turn", "by", "by the hand of", "what happened"]
     assert ["5", "2026-11-21T18:00:00+00:00", "1", "The temple", "", "Ana gave 1 to Tlaloc"] in rows
-    assert len(rows) == home.house.table(played).version + 1  # the token that began the age is told in two lines
+    assert (
+        len(rows) == home.services.tables.get(played).version + 1
+    )  # the token that began the age is told in two lines
 
 
 def test_a_name_is_no_formula_in_a_spreadsheet(home: WebHome, phone: Browser, played: str) -> None:
@@ -102,7 +104,7 @@ def test_a_name_is_no_formula_in_a_spreadsheet(home: WebHome, phone: Browser, pl
 
 
 def test_a_file_to_play_again_holds_no_code_and_no_token(home: WebHome, phone: Browser, played: str) -> None:
-    table = home.house.table(played)
+    table = home.services.tables.get(played)
     phone.sit(table, "west", "Walt")
     answer = phone.get(f"/t/{played}/export.json")
     assert answer.mimetype == "application/json"
@@ -116,7 +118,7 @@ def test_a_file_to_play_again_holds_no_code_and_no_token(home: WebHome, phone: B
 
 
 def test_a_title_of_odd_signs_makes_a_plain_file_name(home: WebHome, phone: Browser) -> None:
-    table = home.house.open_table("mexica", 'Año "/../" ☃', 2, "temple_only")
+    table = home.services.tables.open("mexica", 'Año "/../" ☃', 2, "temple_only")
     named = phone.get(f"/t/{table.id}/export.json").headers["Content-Disposition"]
     assert named == 'attachment; filename="ano-2026-11-21.json"'
 
@@ -131,7 +133,7 @@ def test_no_table_no_page(phone: Browser, page: str) -> None:
 
 def test_every_step_shows_the_table_as_it_stood(home: WebHome, phone: Browser, played: str) -> None:
     counts = []
-    for step in range(1, home.house.table(played).version + 1):
+    for step in range(1, home.services.tables.get(played).version + 1):
         html = phone.get(f"/t/{played}/replay?step={step}").get_data(as_text=True)
         found = re.search(r'<data value="(\d+)" data-piece="count-tlaloc"', html)
         counts.append(int(found[1]) if found else None)
@@ -142,9 +144,9 @@ def test_every_step_shows_the_table_as_it_stood(home: WebHome, phone: Browser, p
 
 
 def test_a_table_that_is_past_has_nothing_to_tap_whoever_looks(home: WebHome, phone: Browser, played: str) -> None:
-    table = home.house.table(played)
+    table = home.services.tables.get(played)
     phone.sit(table, "west", "Walt")
-    home.house.receive([("table", home.token(4, "tlaloc", "jam"))])
+    home.services.temples.intake.receive([("table", home.token(4, "tlaloc", "jam"))])
     for layout in ("", "&as=screen"):
         for step in (3, 6, 9, table.version + 2):
             html = phone.get(f"/t/{played}/replay?step={step}{layout}").get_data(as_text=True)
@@ -158,7 +160,7 @@ def test_a_table_that_is_past_has_nothing_to_tap_whoever_looks(home: WebHome, ph
 
 
 def test_the_way_through_works_by_links(home: WebHome, phone: Browser, played: str) -> None:
-    last = home.house.table(played).version
+    last = home.services.tables.get(played).version
     middle = phone.get(f"/t/{played}/replay?step=5").get_data(as_text=True)
     links = dict(re.findall(r'rel="(first|prev|next|last)" href="([^"]+)"', middle))
     assert links == {
@@ -177,7 +179,7 @@ def test_the_way_through_works_by_links(home: WebHome, phone: Browser, played: s
 def test_a_step_that_is_none_is_the_nearest(
     home: WebHome, phone: Browser, played: str, asked: str, shown: int
 ) -> None:
-    assert home.house.table(played).version == 11
+    assert home.services.tables.get(played).version == 11
     answer = phone.get(f"/t/{played}/replay?step={asked}")
     assert answer.status_code == 200
     assert f"Step {shown} of 11" in text_of(answer)
@@ -185,7 +187,7 @@ def test_a_step_that_is_none_is_the_nearest(
 
 def test_a_step_is_the_same_after_the_table_went_on(home: WebHome, phone: Browser, played: str) -> None:
     then = text_of(phone.get(f"/t/{played}/replay?step=6")).replace("of 11", "of")
-    home.house.receive([("table", home.token(4, "tlaloc"))])
+    home.services.temples.intake.receive([("table", home.token(4, "tlaloc"))])
     assert text_of(phone.get(f"/t/{played}/replay?step=6")).replace("of 12", "of") == then
     assert "Step 12 of 12" in text_of(phone.get(f"/t/{played}/replay"))
 
@@ -200,8 +202,8 @@ def reconcile(home: WebHome, phone: Browser) -> str:
     home.beams("table", contract.Beam.CLEAR, contract.Beam.CLEAR)
     fell = home.clock.pass_(seconds=5)
     home.clock.pass_(seconds=5)
-    phone.move(table, "east", "end_turn", version=home.house.table(table.id).version)
-    home.house.receive(
+    phone.move(table, "east", "end_turn", version=home.services.tables.get(table.id).version)
+    home.services.temples.intake.receive(
         [
             ("table", home.token(1, "tlaloc", at=fell, replayed=True)),
             ("table", home.token(2, "huitzilopochtli", "jam")),
@@ -217,7 +219,7 @@ def fields(html: str) -> dict[str, str]:
 
 
 def given(home: WebHome, table_id: str, seat: str) -> dict[str, int]:
-    table = home.house.table(table_id)
+    table = home.services.tables.get(table_id)
     return dict(table.game.view(table.state, None)["given"][seat])  # type: ignore[call-overload,index]
 
 
@@ -237,10 +239,10 @@ def test_several_tokens_are_given_to_one_seat_at_once(home: WebHome, phone: Brow
     table_id = reconcile(home, phone)
     html = phone.get(f"/t/{table_id}/reconcile").get_data(as_text=True)
     form = {**fields(html), "token": [f"{1:032x}", f"{3:032x}"], "to": "west"}
-    before = home.house.table(table_id).version
+    before = home.services.tables.get(table_id).version
     for _ in range(2):
         assert phone.post(f"/t/{table_id}/reconcile", form).status_code == 303  # type: ignore[arg-type]
-    assert home.house.table(table_id).version == before + 2
+    assert home.services.tables.get(table_id).version == before + 2
     assert given(home, table_id, "west") == {"huitzilopochtli": 0, "tlaloc": 2}
     assert "1 token waits" in text_of(phone.get(f"/t/{table_id}/reconcile"))
 
@@ -273,16 +275,20 @@ def test_a_token_that_was_answered_meanwhile_changes_nothing(home: WebHome, phon
     table_id = reconcile(home, phone)
     html = phone.get(f"/t/{table_id}/reconcile").get_data(as_text=True)
     other = home.browser()
-    other.sit(home.house.table(table_id), "north", "Beto")
+    other.sit(home.services.tables.get(table_id), "north", "Beto")
     other.move(
-        home.house.table(table_id), "north", "dismiss", f"{1:032x}", version=home.house.table(table_id).version
+        home.services.tables.get(table_id),
+        "north",
+        "dismiss",
+        f"{1:032x}",
+        version=home.services.tables.get(table_id).version,
     )
-    before = home.house.table(table_id)
+    before = home.services.tables.get(table_id)
     for tokens in ([f"{1:032x}", f"{3:032x}"], [f"{3:032x}"]):
         answer = phone.post(f"/t/{table_id}/reconcile", {**fields(html), "token": tokens, "to": "east"})  # type: ignore[dict-item]
         assert answer.status_code == 409
         assert "moved on" in text_of(answer)
-    assert home.house.table(table_id) == before
+    assert home.services.tables.get(table_id) == before
 
 
 @pytest.mark.parametrize(
@@ -303,9 +309,9 @@ def test_a_post_that_says_nothing_sensible_changes_nothing(
 ) -> None:
     table_id = reconcile(home, phone)
     base = fields(phone.get(f"/t/{table_id}/reconcile").get_data(as_text=True))
-    before = home.house.table(table_id)
+    before = home.services.tables.get(table_id)
     assert phone.post(f"/t/{table_id}/reconcile", base | form).status_code == status
-    assert home.house.table(table_id) == before
+    assert home.services.tables.get(table_id) == before
 
 
 def test_whoever_watches_sees_both_sides_and_answers_nothing(home: WebHome, phone: Browser) -> None:
@@ -322,8 +328,8 @@ def test_tokens_on_their_way_are_counted_and_it_is_said_what_to_do(home: WebHome
     table = home.table(temple="table")
     phone.sit(table, "east")
     home.beams("table", contract.Beam.CLEAR, contract.Beam.CLEAR)
-    home.house.receive([("table", home.token(1))])
-    home.house.counts(
+    home.services.temples.intake.receive([("table", home.token(1))])
+    home.services.temples.ledgers.receive_count(
         "table", contract.Count(home.token(1).source, 3, {contract.God.HUITZILOPOCHTLI: 1, contract.God.TLALOC: 2})
     )
     page = text_of(phone.get(f"/t/{table.id}/reconcile"))
@@ -344,7 +350,7 @@ def test_a_table_without_a_temple_or_not_begun_has_a_plain_answer(home: WebHome,
 def test_what_people_counted_by_hand_is_named_as_the_difference(home: WebHome, phone: Browser) -> None:
     table = home.table(temple="table")
     east, north = home.seated(table), home.seated(table, "north", "Beto")
-    home.house.receive([("table", home.token(1))])
+    home.services.temples.intake.receive([("table", home.token(1))])
     home.play(table, east, "east", "sacrifice", "tlaloc", 3)
     home.play(table, east, "east", "propose", "east", "tlaloc", -1)
     home.play(table, north, "north", "confirm")

@@ -119,11 +119,11 @@ def test_a_token_is_sent_as_the_regions_that_it_changed(served: Served) -> None:
     reader = served.stream(path(table))
     first = reader.event()
     assert first["event"] == "regions"
-    home.house.receive([("table", home.token(1))])
+    home.services.temples.intake.receive([("table", home.token(1))])
     event = reader.event()
     news = json.loads(event["data"])
     assert news["id"] == event["id"]
-    assert news["version"] == home.house.table(table.id).version
+    assert news["version"] == home.services.tables.get(table.id).version
     assert {"tally", "lake"} <= news["regions"].keys()
     assert "health" not in news["regions"]
     reader.close()
@@ -147,7 +147,7 @@ def test_a_page_of_another_stage_is_told_to_load_again(served: Served) -> None:
     table = home.lobby()
     reader = served.stream(f"{path(table)}&mark=lobby:phone::public")
     assert reader.event()["event"] == "regions"
-    home.house.begin(table.id, home.seated(table))
+    home.services.seats.begin(table.id, home.seated(table))
     while (event := reader.event())["event"] == "regions":
         assert "lobby" in json.loads(event["data"])["mark"]
     assert event["event"] == "reload"
@@ -160,7 +160,7 @@ def test_a_phone_that_lost_its_seat_is_told_to_load_again(served: Served) -> Non
     token = home.seated(table)
     reader = served.stream(path(table), Cookie=f"seat-{table.id}={token}")
     assert reader.event()["event"] == "regions"
-    home.house.free(table.id, table.code, "east")
+    home.services.seats.free(table.id, table.code, "east")
     assert reader.event()["event"] == "reload"
 
 
@@ -195,13 +195,13 @@ def test_a_quiet_stream_is_kept_alive(served: Served, monkeypatch: pytest.Monkey
 
 def test_a_burst_is_a_few_events_and_ends_with_the_last_state(served: Served) -> None:
     home = served.home
-    home.house.expect("table")
+    home.services.temples.expect("table")
     table = home.table(temple="table")
     reader = served.stream(path(table))
     reader.event()
     for seq in range(1, 101):
-        home.house.receive([("table", home.token(seq))])
-    last = home.house.table(table.id).version
+        home.services.temples.intake.receive([("table", home.token(seq))])
+    last = home.services.tables.get(table.id).version
     events = 1
     while json.loads(reader.event()["data"])["version"] < last:
         events += 1
@@ -227,10 +227,10 @@ def test_two_tables_do_not_hear_of_each_other(served: Served) -> None:
 
 def test_a_temples_page_has_a_stream_too(served: Served) -> None:
     home = served.home
-    home.house.expect("table")
+    home.services.temples.expect("table")
     reader = served.stream("/temples/table/stream")
     reader.event()
-    home.house.receive([("table", home.token(1))])
+    home.services.temples.intake.receive([("table", home.token(1))])
     assert "recent" in json.loads(reader.event()["data"])["regions"]
     reader.close()
 

@@ -19,7 +19,7 @@ ASK = f"/temples/{NAME}/ask"
 def sent(home: WebHome) -> list[contract.Command]:
     """A temple at work that serves no table, and what is sent to it."""
     sent: list[contract.Command] = []
-    home.house.speak_through(lambda name, command: sent.append(command))
+    home.services.temples.requests.connect(lambda name, command: sent.append(command))
     home.beams(NAME, Beam.CLEAR, Beam.CLEAR)
     return sent
 
@@ -27,7 +27,7 @@ def sent(home: WebHome) -> list[contract.Command]:
 def found(home: WebHome, *of_tlaloc: Finding, emitters: Emitters = Emitters.FIXED) -> None:
     beams = {God.HUITZILOPOCHTLI: (), God.TLALOC: of_tlaloc}
     limits = {"band_ms": 18.0, "narrow_ms": 6.0, "min_break_ms": 3.0, "rumour": None}
-    home.house.found(NAME, contract.Findings(SESSION, home.clock.now, emitters, limits, beams))
+    home.services.temples.receive_findings(NAME, contract.Findings(SESSION, home.clock.now, emitters, limits, beams))
 
 
 def form(what: str, request: str = "r1", **more: str) -> dict[str, str]:
@@ -41,13 +41,15 @@ def test_a_refused_request_for_missing_tokens_is_the_first_thing_to_do(
     home: WebHome, phone: Browser, sent: list[contract.Command], caplog: pytest.LogCaptureFixture
 ) -> None:
     assert "Nothing. Both beams are clear" in text_of(phone.get(f"/temples/{NAME}"))
-    status = home.house.temple(NAME).status
+    status = home.services.temples.get(NAME).status
     assert status is not None
     assert status.source is not None
-    home.house.counts(NAME, contract.Count(status.source, 20, dict.fromkeys(God, 10)))
+    home.services.temples.ledgers.receive_count(NAME, contract.Count(status.source, 20, dict.fromkeys(God, 10)))
     for now_s in (0.0, 2.0):
-        home.house.ask_for_missing(now_s)
-    home.house.replied(NAME, contract.Reply(sent[-1].id, False, error="<b>it is 18:42 here</b>", code="expired"), 3)
+        home.services.temples.requests.request_missing(now_s)
+    home.services.temples.requests.receive_reply(
+        NAME, contract.Reply(sent[-1].id, False, error="<b>it is 18:42 here</b>", code="expired"), 3
+    )
     page = phone.get(f"/temples/{NAME}")
     said = text_of(page)
     assert "refuses to send them again because of its clock: set the clocks of both right" in said
@@ -63,7 +65,9 @@ def test_anybody_in_the_house_may_ask_a_temple_that_no_game_runs_on(
     home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     for number, what in enumerate(("selftest", "identify", "drop", "calibrate")):
-        home.house.replied(NAME, contract.Reply(sent[-1].id if sent else "0" * 32, False, error="next"))
+        home.services.temples.requests.receive_reply(
+            NAME, contract.Reply(sent[-1].id if sent else "0" * 32, False, error="next")
+        )
         answer = phone.post(ASK, form(what, f"r{number}", god="tlaloc", count="7"))
         assert (answer.status_code, answer.location) == (303, f"/temples/{NAME}"), what
     assert [(each.name, each.god, each.count) for each in sent] == [
@@ -169,7 +173,7 @@ def test_what_both_beams_have_at_once_is_one_thing_to_do(
     home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     both = {god: (Finding("both_dark", {"for_s": 2, "tokens": 1}),) for god in God}
-    home.house.found(NAME, contract.Findings(SESSION, home.clock.now, Emitters.FIXED, {}, both))
+    home.services.temples.receive_findings(NAME, contract.Findings(SESSION, home.clock.now, Emitters.FIXED, {}, both))
     assert text_of(phone.get(f"/temples/{NAME}")).count("Both beams went dark at the same moment") == 1
 
 
@@ -208,10 +212,14 @@ def test_an_error_of_the_temple_is_told_in_the_readers_words_or_in_its_own(
     home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     phone.post(ASK, form("drop", god="tlaloc"))
-    home.house.replied(NAME, contract.Reply(sent[0].id, False, error="too slow", code="not_recorded"))
+    home.services.temples.requests.receive_reply(
+        NAME, contract.Reply(sent[0].id, False, error="too slow", code="not_recorded")
+    )
     assert "The token was not recorded within five seconds." in text_of(phone.get(f"/temples/{NAME}"))
     phone.post(ASK, form("drop", "r2", god="tlaloc"))
-    home.house.replied(NAME, contract.Reply(sent[1].id, False, error="<script>alert(1)</script>", code="haunted"))
+    home.services.temples.requests.receive_reply(
+        NAME, contract.Reply(sent[1].id, False, error="<script>alert(1)</script>", code="haunted")
+    )
     page = phone.get(f"/temples/{NAME}").text
     assert "&lt;script&gt;alert(1)" in page
     assert "<script>alert" not in page
@@ -221,7 +229,7 @@ def test_a_band_that_was_learned_is_drawn_and_told_to_a_reader(
     home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     found(home)
-    home.house.receive([(NAME, home.token(1)), (NAME, home.token(2, "tlaloc", "jam"))])
+    home.services.temples.intake.receive([(NAME, home.token(1)), (NAME, home.token(2, "tlaloc", "jam"))])
     page = phone.get(f"/temples/{NAME}").text
     assert 'class="plot-band"' in page
     assert 'aria-label="Widths of the last tokens of Tlaloc in milliseconds: 14 ms; 1 stuck; all within it"' in page

@@ -48,12 +48,12 @@ def test_the_form_offers_a_file_where_a_game_takes_one(phone: Browser) -> None:
 
 def test_a_sound_deck_is_the_tables_own_whatever_becomes_of_the_file(home: WebHome, phone: Browser) -> None:
     answer = upload(phone, "\ufeff" + MINE.replace("\n", "\r\n"))
-    (table,) = home.house.tables()
+    (table,) = home.services.tables.all()
     assert answer.headers["Location"] == f"/j/{table.code}"
     assert table.options["deck"] == MINE
-    home.house.begin(table.id, table.code)
+    home.services.seats.begin(table.id, table.code)
     home.restart()
-    state = home.house.table(table.id).state
+    state = home.services.tables.get(table.id).state
     assert hands.card(state, "day-rabbit-2").effect == Gain(5)
     assert hands.card(state, "day-rabbit-3").effect == DECK.card("day-rabbit-3").effect
 
@@ -61,7 +61,7 @@ def test_a_sound_deck_is_the_tables_own_whatever_becomes_of_the_file(home: WebHo
 def test_without_a_file_the_game_keeps_its_own_deck(home: WebHome, phone: Browser) -> None:
     for chosen in ("", "default"):
         phone.post("/tables", {**FORM, "option.deck": chosen})
-    assert [table.options["deck"] for table in home.house.tables()] == ["default", "default"]
+    assert [table.options["deck"] for table in home.services.tables.all()] == ["default", "default"]
 
 
 def test_a_wrong_file_says_line_and_reason_and_the_form_keeps_what_was_typed(home: WebHome, phone: Browser) -> None:
@@ -74,7 +74,7 @@ def test_a_wrong_file_says_line_and_reason_and_the_form_keeps_what_was_typed(hom
     page = answer.get_data(as_text=True)
     assert 'value="Noche"' in page
     assert re.search(r'name="players" value="2" checked', page)
-    assert home.house.tables() == ()
+    assert home.services.tables.all() == ()
 
 
 def test_a_wrong_file_is_told_in_the_players_language(home: WebHome) -> None:
@@ -125,17 +125,17 @@ def test_another_preset_is_looked_at_without_script_and_the_file_stays_in_the_fo
     assert 'formaction="/tables/new#house-rules"' in page
     assert "formmethod" not in page
     looked = upload(phone, MINE, "/tables/new", preset="evening", rules="open")
-    assert (looked.status_code, home.house.tables()) == (200, ())
+    assert (looked.status_code, home.services.tables.all()) == (200, ())
     assert 'name="preset" value="evening" checked' in looked.get_data(as_text=True)
     assert phone.post("/tables", {**FORM, "option.deck": "@text", "text.deck": kept(looked)}).status_code == 303
-    assert home.house.tables()[0].options["deck"] == MINE
+    assert home.services.tables.all()[0].options["deck"] == MINE
 
 
 def test_a_file_that_is_only_looked_at_is_checked_too(home: WebHome, phone: Browser) -> None:
     assert "Line 2: day-dog-1 is 3" in text_of(upload(phone, "[day]\nday-dog-1 = 3", "/tables/new"))
     missing = phone.post("/tables/new", {**FORM, "option.deck": "@text"})
     assert (missing.status_code, "No file was chosen" in text_of(missing)) == (200, False)
-    assert home.house.tables() == ()
+    assert home.services.tables.all() == ()
 
 
 def test_a_sound_file_is_kept_while_another_field_is_mended(home: WebHome, phone: Browser) -> None:
@@ -144,18 +144,18 @@ def test_a_sound_file_is_kept_while_another_field_is_mended(home: WebHome, phone
     assert "The file that you chose is sound and kept." in text_of(answer)
     again = {**FORM, "option.deck": "@text", "text.deck": kept(answer)}
     assert phone.post("/tables", again).status_code == 303
-    assert home.house.tables()[0].options["deck"] == MINE
+    assert home.services.tables.all()[0].options["deck"] == MINE
 
 
 def test_a_kept_file_is_checked_like_a_new_one(home: WebHome, phone: Browser) -> None:
     answer = phone.post("/tables", {**FORM, "option.deck": "@text", "text.deck": "[day]\nday-dog-1 = 3"})
     assert "Line 2: day-dog-1 is 3" in text_of(answer)
-    assert home.house.tables() == ()
+    assert home.services.tables.all() == ()
 
 
 def test_a_kept_file_gives_way_to_a_choice_of_the_games_own(home: WebHome, phone: Browser) -> None:
     phone.post("/tables", {**FORM, "option.deck": "default", "text.deck": MINE})
-    assert home.house.tables()[0].options["deck"] == "default"
+    assert home.services.tables.all()[0].options["deck"] == "default"
 
 
 def test_what_was_brought_to_a_table_is_offered_to_the_next(home: WebHome, phone: Browser) -> None:
@@ -166,14 +166,14 @@ def test_what_was_brought_to_a_table_is_offered_to_the_next(home: WebHome, phone
     upload(phone, MINE.replace("5", "6"), title="Sunday")
     said = text_of(phone.get("/tables/new?preset=classic"))
     assert [name in said for name in ("“Friday”", "“Saturday”", "“Sunday”")] == [False, True, True]
-    saturday = next(table for table in home.house.tables() if table.title == "Saturday")
+    saturday = next(table for table in home.services.tables.all() if table.title == "Saturday")
     chosen = {**FORM, "option.deck": f"@table:{saturday.id}"}
     wrong = phone.post("/tables", {**chosen, "title": " "}).get_data(as_text=True)
     assert re.search(f'value="@table:{saturday.id}" checked', wrong)
     assert len(re.findall(r'name="option.deck" value="[^"]*" checked', wrong)) == 1
     home.clock.pass_(days=1)
     assert phone.post("/tables", chosen).status_code == 303
-    assert home.house.tables()[0].options["deck"] == MINE
+    assert home.services.tables.all()[0].options["deck"] == MINE
 
 
 @pytest.mark.parametrize("table", ["", "nowhere", "plain"])
@@ -181,19 +181,19 @@ def test_a_table_that_brought_nothing_has_nothing_to_offer(home: WebHome, phone:
     plain = home.lobby().id
     answer = phone.post("/tables", {**FORM, "option.deck": f"@table:{plain if table == 'plain' else table}"})
     assert "No file was chosen" in text_of(answer)
-    assert len(home.house.tables()) == 1
+    assert len(home.services.tables.all()) == 1
 
 
 def test_asking_for_a_file_without_one_is_said(home: WebHome, phone: Browser) -> None:
     answer = phone.post("/tables", {**FORM, "option.deck": "@text"})
     assert "No file was chosen" in text_of(answer)
-    assert home.house.tables() == ()
+    assert home.services.tables.all() == ()
 
 
 def test_a_text_cannot_pass_as_the_name_of_a_value(home: WebHome, phone: Browser) -> None:
     answer = phone.post("/tables", {**FORM, "option.deck": "[day]"})
     assert answer.status_code == 422
-    assert home.house.tables() == ()
+    assert home.services.tables.all() == ()
 
 
 def test_a_whole_deck_with_its_words_in_both_languages_fits(home: WebHome, phone: Browser) -> None:
@@ -201,6 +201,6 @@ def test_a_whole_deck_with_its_words_in_both_languages_fits(home: WebHome, phone
     words = "".join((folder / f"cards.{language}.toml").read_text(encoding="utf-8") for language in ("en", "es"))
     whole = "".join((folder / f"{pile}.toml").read_text(encoding="utf-8") for pile in ("day", "week", "war", "rain"))
     assert upload(phone, whole + words).status_code == 303
-    text = home.house.tables()[0].options["deck"]
+    text = home.services.tables.all()[0].options["deck"]
     assert isinstance(text, str)
     assert read({"whole": text}) == DECK

@@ -41,7 +41,7 @@ def install(app: Flask) -> None:
     @app.errorhandler(ServiceError)
     def of_the_house(error: ServiceError) -> Response:
         table_id = (request.view_args or {}).get("table_id", "")
-        table = next((table for table in site().house.tables() if table.id == table_id), None)
+        table = next((table for table in site().services.tables.all() if table.id == table_id), None)
         back = site().url("table", table_id=table.id) if table else ""
         return _answer(_STATUS.get(error.code, 409), site().refusal(error, table), back)
 

@@ -38,14 +38,14 @@ def open_aid(game: str, aid: str) -> Response:
     found: Game[object] | None = here.game(game).tools.get(aid)
     if found is None:
         raise ServiceError("unknown_aid", aid=aid[:32])
-    texts = brought(found, request.form, request.files, here.house.tables())
+    texts = brought(found, request.form, request.files, here.services.tables.all())
     words = _words(found.name)
     if texts.faults:
         return here.page("aid_faults.html", 422, game=game, gt=words, faults=texts.faults, shown=SHOWN)
     title = words("name")[:LONGEST_NAME].strip()
-    table = here.house.open_table(found.name, title, 1, next(iter(found.presets)), texts.texts)
-    token = here.house.share(table.id, table.code, {})
-    here.house.begin(table.id, token)
+    table = here.services.tables.open(found.name, title, 1, next(iter(found.presets)), texts.texts)
+    token = here.services.seats.share(table.id, table.code, {})
+    here.services.seats.begin(table.id, token)
     return keep_token(see(here.url("table", table_id=table.id)), table.id, token)
 
 

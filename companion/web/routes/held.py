@@ -32,13 +32,13 @@ BAD_FORM = 422
 @blueprint.get("/temples/<name>/held")
 def temple_held(name: str) -> Response:
     """Show which of a temple's tokens are held apart, and what was decided about others."""
-    return _page(site().house.temple(name), None)
+    return _page(site().services.temples.get(name), None)
 
 
 @blueprint.get("/t/<table_id>/held")
 def table_held(table_id: str) -> Response:
     """Ask a table which of its temple's tokens that are held apart count there."""
-    table = site().house.table(table_id)
+    table = site().services.tables.get(table_id)
     return _page(_temple(table), table)
 
 
@@ -46,7 +46,7 @@ def table_held(table_id: str) -> Response:
 def decide_held(table_id: str) -> Response:
     """Count the marked tokens for one seat, or dismiss them: all of them, or none. Only who sits there may."""
     here, form = site(), request.form
-    table = here.house.table(table_id)
+    table = here.services.tables.get(table_id)
     _temple(table)
     asked, to = form.get("request", ""), form.get("to", "")[:24]
     if not 1 <= len(asked) <= 64 or not asked.isalnum():
@@ -58,7 +58,9 @@ def decide_held(table_id: str) -> Response:
         return _page(_temple(table), table, here.words()("held.choose"), BAD_FORM)
     whose = None if to == NONE else to
     try:
-        here.house.decide(table_id, seat_token(table_id), form.get("seat", "")[:24], chosen, whose, asked)
+        here.services.temples.decisions.decide(
+            table_id, seat_token(table_id), form.get("seat", "")[:24], chosen, whose, asked
+        )
     except ServiceError as error:
         if error.code in ("not_seated", "not_your_seat", "store_failing"):
             raise
@@ -71,7 +73,7 @@ def decide_held(table_id: str) -> Response:
 @blueprint.post("/temples/<name>/old")
 def choose_old(name: str) -> Response:
     """Say what becomes of the old tokens of a temple that no game runs on: anybody on this network may."""
-    if game_runs(site().house.temple(name)):
+    if game_runs(site().services.temples.get(name)):
         return refused(name, ServiceError("game_runs"), FORBIDDEN)
     return _chosen(name, None)
 
@@ -82,7 +84,7 @@ def choose_old_at_table(table_id: str) -> Response:
 
     They count there only if somebody who sits there says so; for the rest its code suffices.
     """
-    table = site().house.table(table_id)
+    table = site().services.tables.get(table_id)
     temple = _temple(table)
     if not site().trusted(table):
         return refused(temple.name, ServiceError("game_runs"), FORBIDDEN)
@@ -93,9 +95,9 @@ def _chosen(name: str, table: Table | None) -> Response:
     here, choice = site(), request.form.get("choice", "")
     try:
         if choice == COUNTED and table is not None:
-            here.house.count_old(table.id, seat_token(table.id))
+            here.services.temples.decisions.count_old(table.id, seat_token(table.id))
         elif choice in (LEFT_OUT, HISTORY):
-            here.house.choose_old(name, choice, _who(table))
+            here.services.temples.decisions.choose_old(name, choice, _who(table))
         else:
             raise ServiceError("bad_move")
     except ServiceError as error:
@@ -114,15 +116,15 @@ def _who(table: Table | None) -> str:
 def _temple(table: Table) -> Temple:
     if table.temple is None:
         raise ServiceError("no_temple_here")
-    return site().house.temple(table.temple)
+    return site().services.temples.get(table.temple)
 
 
 def _page(temple: Temple, table: Table | None, problem: str = "", status: int = 200) -> Response:
     here = site()
-    serves = next((each for each in here.house.tables() if each.id == temple.table_id), None)
+    serves = next((each for each in here.services.tables.all() if each.id == temple.table_id), None)
     words, held = here.words(table), here.held(table) if table is not None else ()
-    waiting = here.house.held(temple.name)
-    titles = {each.id: each for each in here.house.tables()}
+    waiting = here.services.temples.decisions.held(temple.name)
+    titles = {each.id: each for each in here.services.tables.all()}
     return here.page(
         "held.html",
         status,
@@ -134,7 +136,7 @@ def _page(temple: Temple, table: Table | None, problem: str = "", status: int = 
         beyond=max(0, temple.quarantined - AT_ONCE),
         decided=[
             (each, here.words(titles.get(each.table_id or "")), titles.get(each.table_id or ""))
-            for each in here.house.decisions(temple.name, DECIDED)
+            for each in here.services.temples.decisions.last(temple.name, DECIDED)
         ],
         acting=_acting(table, held) if table is not None else "",
         counts=table is not None and table.began_at is not None and table.game.uses_temple,

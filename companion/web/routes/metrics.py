@@ -10,7 +10,7 @@ from flask import Blueprint, Response
 
 from companion.adapters.news import Hub
 from companion.model.temples import Temple
-from companion.service.play import House
+from companion.service.services import Services
 from companion.web.site import site
 from templo import contract
 
@@ -42,19 +42,19 @@ class Metric:
 @blueprint.get("/metrics")
 def metrics() -> Response:
     """Return every metric as of now."""
-    lines = [line for metric in measured(site().house, site().hub) for line in metric.lines()]
+    lines = [line for metric in measured(site().services, site().hub) for line in metric.lines()]
     return Response("\n".join(lines) + "\n", content_type=CONTENT_TYPE)
 
 
-def measured(house: House, hub: Hub) -> list[Metric]:
-    """Return what there is to measure in a house and at its hub."""
-    temples = house.temples()
+def measured(services: Services, hub: Hub) -> list[Metric]:
+    """Return what there is to measure at the tables and temples, and at its hub."""
+    temples = services.temples.all()
     return [
-        Metric("templo_tables", "gauge", "Tables, by their game and phase.", _tables(house)),
+        Metric("templo_tables", "gauge", "Tables, by their game and phase.", _tables(services)),
         Metric("templo_streams", "gauge", "Event streams that are open.", (({}, hub.streams),)),
         Metric("templo_streams_limit", "gauge", "Event streams that may be open.", (({}, hub.cap),)),
         Metric(
-            "templo_tokens_unclaimed", "gauge", "Tokens that wait for somebody's word, by game.", _unclaimed(house)
+            "templo_tokens_unclaimed", "gauge", "Tokens that wait for somebody's word, by game.", _unclaimed(services)
         ),
         Metric(
             "templo_temple_up",
@@ -73,7 +73,7 @@ def measured(house: House, hub: Hub) -> list[Metric]:
             "templo_tokens_quarantined_total",
             "counter",
             "Tokens held apart because others had taken their numbers.",
-            tuple(({"temple": each.name}, house.ever_held(each.name)) for each in temples),
+            tuple(({"temple": each.name}, services.temples.decisions.ever_held(each.name)) for each in temples),
         ),
         Metric(
             "templo_tokens_held",
@@ -88,20 +88,20 @@ def measured(house: House, hub: Hub) -> list[Metric]:
             tuple(
                 ({"temple": each.name, "god": god}, number)
                 for each in temples
-                for god, number in house.on_way(each.name).items()
+                for god, number in services.temples.ledgers.on_way(each.name).items()
             ),
         ),
     ]
 
 
-def _tables(house: House) -> tuple[tuple[Labels, int], ...]:
-    counted = Counter((table.game.name, table.phase) for table in house.tables())
+def _tables(services: Services) -> tuple[tuple[Labels, int], ...]:
+    counted = Counter((table.game.name, table.phase) for table in services.tables.all())
     return tuple(({"game": game, "phase": phase}, number) for (game, phase), number in sorted(counted.items()))
 
 
-def _unclaimed(house: House) -> tuple[tuple[Labels, int], ...]:
+def _unclaimed(services: Services) -> tuple[tuple[Labels, int], ...]:
     waiting: Counter[str] = Counter()
-    for table in house.tables():
+    for table in services.tables.all():
         reckoning = table.game.reckoning(table.state) if table.began_at else None
         if reckoning is not None:
             waiting[table.game.name] += len(reckoning.waiting)

@@ -33,7 +33,7 @@ def sheet(game: str, sheet: str) -> Response:
 @blueprint.get("/t/<table_id>/print/<sheet>")
 def own_sheet(table_id: str, sheet: str) -> Response:
     """Show a page for the printer of what one table has of its own; it stays as it was when it was asked for."""
-    table = site().house.table(table_id)
+    table = site().services.tables.get(table_id)
     if sheet not in table.game.own_sheets or not table.steps:
         raise ServiceError("unknown_sheet", sheet=sheet[:32])
     back = (site().url("table", table_id=table_id), table.title)

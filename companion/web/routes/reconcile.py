@@ -33,14 +33,14 @@ BAD_FORM = 422
 @blueprint.get("/reconcile")
 def reconcile(table_id: str) -> Response:
     """Show both sides of a table, and ask who dropped what waits."""
-    return _page(site().house.table(table_id))
+    return _page(site().services.tables.get(table_id))
 
 
 @blueprint.post("/reconcile")
 def settle(table_id: str) -> Response:
     """Credit the marked tokens to one seat, or dismiss them: all of them, or none."""
     here, form = site(), request.form
-    table = here.house.table(table_id)
+    table = here.services.tables.get(table_id)
     asked, version = form.get("request", ""), whole_number(form.get("version", ""), 10**9)
     if version is None or not 1 <= len(asked) <= 64 or not asked.isalnum():
         raise ServiceError("bad_move")
@@ -60,7 +60,9 @@ def settle(table_id: str) -> Response:
             return _told(table, here.words()("notice.stale"))
         seat = table.chair(to).seat
         return _page(table, here.words(table)("reconcile.not_theirs", seat=seat), BAD_FORM)
-    played = here.house.play_all(table_id, seat_token(table_id), form.get("seat", "")[:24], moves, version, asked)
+    played = here.services.play.moves(
+        table_id, seat_token(table_id), form.get("seat", "")[:24], moves, version, asked
+    )
     return _answered(played)
 
 
@@ -104,9 +106,9 @@ def _reckoning(table: Table) -> TokenAudit:
 def _page(table: Table, problem: str = "", status: int = 200) -> Response:
     here = site()
     reckoning = _reckoning(table)
-    temple = here.house.temple(table.temple) if table.temple else None
-    on_way = here.house.on_way(temple.name) if temple else dict.fromkeys(contract.God, 0)
-    sheet = reconciled(here.house.fallen(table.id), reckoning, on_way)
+    temple = here.services.temples.get(table.temple) if table.temple else None
+    on_way = here.services.temples.ledgers.on_way(temple.name) if temple else dict.fromkeys(contract.God, 0)
+    sheet = reconciled(here.services.tables.tokens(table.id), reckoning, on_way)
     words, held = here.words(table), here.held(table)
     return here.page(
         "reconcile.html",

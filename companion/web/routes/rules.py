@@ -50,7 +50,7 @@ def game_rules(game: str) -> Response:
 @blueprint.get("/t/<table_id>/rules")
 def table_rules(table_id: str) -> Response:
     """Show the rules that a table plays by; at an aid's table those of its game."""
-    table = site().house.table(table_id)
+    table = site().services.tables.get(table_id)
     name, _ = registry.parts(table.charter.game)
     return _rules(site().game(name), table)
 

@@ -38,7 +38,7 @@ def first() -> Response:
     """Say what this is, and lead to a table."""
     running = [table for table in _tables() if table.phase != "over"]
     return site().page(
-        "first.html", tables=running[:6], games=list(site().games.values()), temples=site().house.temples()
+        "first.html", tables=running[:6], games=list(site().games.values()), temples=site().services.temples.all()
     )
 
 
@@ -85,7 +85,7 @@ def tables() -> Response:
 
 def _tables() -> list[Table]:
     """Return every table at which a game is played, the newest first; an aid's is its player's own."""
-    return [table for table in site().house.tables() if table.charter.game in site().games]
+    return [table for table in site().services.tables.all() if table.charter.game in site().games]
 
 
 @blueprint.get("/tables/new")
@@ -102,7 +102,7 @@ def rules_of_choice() -> Response:
     """
     game = site().game(request.form.get("game", ""))
     try:
-        texts = brought(game, request.form, request.files, site().house.tables())
+        texts = brought(game, request.form, request.files, site().services.tables.all())
     except ServiceError:
         texts = NOTHING_BROUGHT  # there is time to choose a file: nothing is opened yet
     return _new_table(request.form, "", texts=texts)
@@ -115,10 +115,10 @@ def open_table() -> Response:
     game = site().game(form.get("game", ""))
     texts = NOTHING_BROUGHT
     try:
-        texts = brought(game, form, request.files, site().house.tables())
+        texts = brought(game, form, request.files, site().services.tables.all())
         if texts.faults:
             return _new_table(form, site().words()("new.file_wrong"), BAD_FORM, texts)
-        table = site().house.open_table(
+        table = site().services.tables.open(
             game.name,
             form.get("title", ""),
             whole_number(form.get("players", ""), 99) or 0,
@@ -151,7 +151,7 @@ def _new_table(
     games = site().games
     game = games.get(form.get("game", "")) or next(iter(games.values()))
     players = whole_number(form.get("players", ""), 99)
-    temples = site().house.temples()
+    temples = site().services.temples.all()
     idle = [temple.name for temple in temples if temple.alive and not temple.table_id]
     asked = form.get("preset", "")
     preset = asked if asked in game.presets else next(iter(game.presets))
@@ -171,10 +171,14 @@ def _new_table(
         brought=texts,
         own=OWN,
         of_table=OF_TABLE,
-        earlier=earlier(game, site().house.tables(), form),
+        earlier=earlier(game, site().services.tables.all(), form),
         shown=SHOWN,
         temples=temples,
-        held={temple.name: table.title for temple in temples if (table := site().house.holder(temple.name))},
+        held={
+            temple.name: table.title
+            for temple in temples
+            if (table := site().services.temples.serving.holder(temple.name))
+        },
         chosen_players=players if players in game.seatings else max(game.seatings),
         chosen_preset=preset,
         preset_values=values,
@@ -228,12 +232,14 @@ def invited(code: str) -> Response:
 @blueprint.post("/t/<table_id>/sit")
 def sit(table_id: str) -> Response:
     """Take a chair."""
-    table = site().house.table(table_id)
+    table = site().services.tables.get(table_id)
     form = request.form
     code = form.get("code", "")
     site().check_code(table, code)
     try:
-        token = site().house.sit(table_id, code, form.get("seat", ""), form.get("name", ""), seat_token(table_id))
+        token = site().services.seats.sit(
+            table_id, code, form.get("seat", ""), form.get("name", ""), seat_token(table_id)
+        )
     except ServiceError as error:
         return _chairs(table_id, form, site().refusal(error, table), BAD_FORM)
     return keep_token(see(site().url("table", table_id=table_id)), table_id, token)
@@ -242,19 +248,19 @@ def sit(table_id: str) -> Response:
 @blueprint.post("/t/<table_id>/share")
 def share(table_id: str) -> Response:
     """Take every free chair with one phone that is passed round."""
-    table = site().house.table(table_id)
+    table = site().services.tables.get(table_id)
     code = request.form.get("code", "")
     site().check_code(table, code)
     names = {seat: request.form.get(f"name.{seat}", "") for seat in free_seats(table)}
     try:
-        token = site().house.share(table_id, code, names, seat_token(table_id))
+        token = site().services.seats.share(table_id, code, names, seat_token(table_id))
     except ServiceError as error:
         return _chairs(table_id, request.form, site().refusal(error, table), BAD_FORM)
     return keep_token(see(site().url("table", table_id=table_id)), table_id, token)
 
 
 def _chairs(table_id: str, form: Mapping[str, str], problem: str, status: int = 200) -> Response:
-    table = site().house.table(table_id)
+    table = site().services.tables.get(table_id)
     return site().page(
         "sit.html",
         status,

@@ -10,7 +10,7 @@ import csv
 import io
 import threading
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from flask import Blueprint, Response, current_app, make_response, request
@@ -19,8 +19,8 @@ from markupsafe import Markup
 from companion.adapters.news import Picture, Region
 from companion.games.kit import Json, Seat
 from companion.model.exports import exported, written
-from companion.model.history import ReplayStep, ends, replay_log, turns
-from companion.model.table import Entry, LoggedEntry, Table
+from companion.model.history import ReplayStep, ends, turns
+from companion.model.table import LoggedEntry, Table
 from companion.web.rendering.renderer import clock
 from companion.web.rendering.texts import Words, line_words
 from companion.web.site import language, new_request, site, whole_number
@@ -39,7 +39,7 @@ RISKY = ("=", "+", "-", "@", "\t", "\r")
 def story(table_id: str) -> Response:
     """Tell a table's log in turns, with what its game draws of it."""
     here = site()
-    table = here.house.table(table_id)
+    table = here.services.tables.get(table_id)
     words = here.words(table)
     stages = _stages(table)
     paint = here.painter.of_story(table, words.language)
@@ -72,19 +72,18 @@ class Past:
         self._key = ("", -1)
         self._stages: tuple[ReplayStep, ...] = ()
 
-    def stages(self, table: Table, entries: Callable[[], Sequence[Entry]]) -> tuple[ReplayStep, ...]:
+    def stages(self, table: Table, replay: Callable[[Table], Iterator[ReplayStep]]) -> tuple[ReplayStep, ...]:
         """Return every stage of a table up to its version; a log only grows, so that they never change."""
         with self._lock:
             if self._key != (table.id, table.version):
-                known = [entry for entry in entries() if entry.n <= table.version]
-                self._stages = tuple(replay_log(table.charter, table.game, known))
+                self._stages = tuple(replay(table))
                 self._key = (table.id, table.version)
             return self._stages
 
 
 def _stages(table: Table) -> tuple[ReplayStep, ...]:
     past: Past = current_app.extensions.setdefault("past", Past())
-    return past.stages(table, lambda: site().house.entries(table.id))
+    return past.stages(table, site().services.tables.replay)
 
 
 def _lines(words: Words, told: Sequence[LoggedEntry]) -> list[dict[str, Any]]:
@@ -114,7 +113,7 @@ def _hand_words(words: Words, hand: Seat) -> str:
 def export_json(table_id: str) -> Response:
     """Return the table as a file that can be played again; of a running game only what this phone may know."""
     here = site()
-    table = here.house.table(table_id)
+    table = here.services.tables.get(table_id)
     seats = [seat for seat in here.held(table) if seat not in table.lent()]
     export = exported(table.charter, table.game, _stages(table), seats)
     return _file(table, written(export).encode(), "json", "application/json")
@@ -124,7 +123,7 @@ def export_json(table_id: str) -> Response:
 def export_csv(table_id: str) -> Response:
     """Return the story as a sheet, one line a row, in the words of this request."""
     here = site()
-    table = here.house.table(table_id)
+    table = here.services.tables.get(table_id)
     words = here.words(table)
     out = io.StringIO()
     rows = csv.writer(out)
@@ -165,7 +164,7 @@ def _file(table: Table, body: bytes, kind: str, mimetype: str) -> Response:
 def replay(table_id: str) -> Response:
     """Show the table as a spectator saw it after one entry of its log; the last one where none is named."""
     here = site()
-    now = here.house.table(table_id)
+    now = here.services.tables.get(table_id)
     step = whole_number(request.args.get("step", ""), 10**9)
     step = now.version if step is None else max(1, min(step, now.version))
     layout = "screen" if request.args.get("as") == "screen" else "phone"

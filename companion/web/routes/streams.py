@@ -29,13 +29,13 @@ RELOAD = b"event: reload\ndata: {}\n\n"
 def stream(table_id: str) -> Response:
     """Send what changes at a table, for a phone or a screen."""
     here = site()
-    table = here.house.table(table_id)
+    table = here.services.tables.get(table_id)
     audience = here.audience(table, "screen" if request.args.get("as") == "screen" else "phone")
     token = seat_token(table_id)
 
     def look() -> Picture | None:
         """Return the picture now, or none when this phone has gained or lost a seat since the page was made."""
-        if audience.layout == "phone" and here.house.seats_held(table_id, token) != audience.seats:
+        if audience.layout == "phone" and here.services.seats.held(table_id, token) != audience.seats:
             return None
         return here.picture(table, audience)
 
@@ -46,7 +46,7 @@ def stream(table_id: str) -> Response:
 def temple_stream(name: str) -> Response:
     """Send what changes about a temple."""
     here = site()
-    temple = here.house.temple(name)
+    temple = here.services.temples.get(name)
     spoken = language()
     return _stream(temple_topics(name), lambda: here.temple_picture(temple, spoken))
 

@@ -52,10 +52,10 @@ def screen(table_id: str) -> Response:
 
 def _show(table_id: str, layout: str) -> Response:
     here = site()
-    table = here.house.table(table_id)
+    table = here.services.tables.get(table_id)
     audience = here.audience(table, layout)
     picture = here.picture(table, audience)
-    table = here.house.table(table_id)
+    table = here.services.tables.get(table_id)
     notice = request.args.get("notice", "")
     name, aid = registry.parts(table.charter.game)
     return here.page(
@@ -78,7 +78,7 @@ def _show(table_id: str, layout: str) -> Response:
 def seats(table_id: str) -> Response:
     """Show who sits where, how others come to the table, and for who may the way to hand a seat over."""
     here = site()
-    table = here.house.table(table_id)
+    table = here.services.tables.get(table_id)
     audience = here.audience(table, "screen")
     picture = here.picture(table, audience)
     return here.page(
@@ -101,7 +101,7 @@ def _invitation(table: Table, audience: Audience) -> dict[str, Json]:
 def prove_screen(table_id: str) -> Response:
     """Let a table screen that was given the code invite with it and hand seats over."""
     here = site()
-    table = here.house.table(table_id)
+    table = here.services.tables.get(table_id)
     here.check_code(table, request.form.get("code", ""))
     return keep_code(see(_back(table_id, "screen")), table)
 
@@ -110,7 +110,7 @@ def prove_screen(table_id: str) -> Response:
 def qr(table_id: str) -> Response:
     """Return the QR code that leads a phone to this table's chairs, for those who may invite."""
     here = site()
-    table = here.house.table(table_id)
+    table = here.services.tables.get(table_id)
     if not here.trusted(table):
         raise ServiceError("not_seated")
     out = io.BytesIO()
@@ -124,7 +124,7 @@ def qr(table_id: str) -> Response:
 @blueprint.get("/made")
 def made(table_id: str) -> Response:
     """Return the file that an aid has made for its game, to be kept and passed on."""
-    table = site().house.table(table_id)
+    table = site().services.tables.get(table_id)
     if not table.game.makes or not table.steps:
         raise ServiceError("nothing_made")
     response = make_response(table.game.written(table.state))
@@ -136,7 +136,7 @@ def made(table_id: str) -> Response:
 @blueprint.post("/begin")
 def begin(table_id: str) -> Response:
     """Begin the game."""
-    site().house.begin(table_id, seat_token(table_id))
+    site().services.seats.begin(table_id, seat_token(table_id))
     return _done(table_id)
 
 
@@ -156,28 +156,28 @@ def play(table_id: str) -> Response:
             raise ServiceError("bad_number")
         move = Move(move.name, (*move.args, number))
     seat, version, asked = _post()
-    return _played(table_id, site().house.play(table_id, seat_token(table_id), seat, move, version, asked))
+    return _played(table_id, site().services.play.move(table_id, seat_token(table_id), seat, move, version, asked))
 
 
 @blueprint.post("/chance")
 def chance(table_id: str) -> Response:
     """Let the app roll or draw what chance has to bring."""
     _, version, asked = _post()
-    return _played(table_id, site().house.bring(table_id, seat_token(table_id), version, asked))
+    return _played(table_id, site().services.play.roll(table_id, seat_token(table_id), version, asked))
 
 
 @blueprint.post("/away")
 def away(table_id: str) -> Response:
     """Say what becomes of a seat whose player is away, or that it is back."""
     form = request.form
-    site().house.away(table_id, seat_token(table_id), form.get("seat", "")[:24], form.get("mode", "")[:24])
+    site().services.seats.away(table_id, seat_token(table_id), form.get("seat", "")[:24], form.get("mode", "")[:24])
     return _done(table_id)
 
 
 @blueprint.post("/rolls")
 def rolls(table_id: str) -> Response:
     """Let the app roll and draw by itself, or leave it to people."""
-    site().house.rolls(table_id, seat_token(table_id), request.form.get("by") == "app")
+    site().services.play.let_app_roll(table_id, seat_token(table_id), request.form.get("by") == "app")
     return _done(table_id)
 
 
@@ -185,26 +185,26 @@ def rolls(table_id: str) -> Response:
 def again(table_id: str) -> Response:
     """Set the same table once more, and lead whoever asked to it."""
     token = seat_token(table_id)
-    following = site().house.again(table_id, token)
+    following = site().services.tables.again(table_id, token)
     return keep_token(see(site().url("table", table_id=following.id)), following.id, token)
 
 
 @blueprint.get("/again")
 def follow(table_id: str) -> Response:
     """Lead a phone to the table at which its players play once more; it keeps its seat."""
-    table = site().house.table(table_id)
+    table = site().services.tables.get(table_id)
     if not table.again:
         return see(site().url("table", table_id=table_id))
     response = see(site().url("table", table_id=table.again))
     token = seat_token(table_id)
-    return keep_token(response, table.again, token) if site().house.seats_held(table.again, token) else response
+    return keep_token(response, table.again, token) if site().services.seats.held(table.again, token) else response
 
 
 @blueprint.post("/undo")
 def undo(table_id: str) -> Response:
     """Take a seat's last move back."""
     seat, version, asked = _post()
-    return _played(table_id, site().house.undo(table_id, seat_token(table_id), seat, version, asked))
+    return _played(table_id, site().services.play.undo(table_id, seat_token(table_id), seat, version, asked))
 
 
 def _post() -> tuple[Seat, int, str]:
@@ -219,11 +219,11 @@ def _post() -> tuple[Seat, int, str]:
 def free(table_id: str) -> Response:
     """Hand a lost seat over: by a phone at the table, or by the table screen, which was given the code."""
     here = site()
-    table = here.house.table(table_id)
+    table = here.services.tables.get(table_id)
     if not here.trusted(table):
         raise ServiceError("not_seated")
     proof = seat_token(table_id) if here.held(table) else table.code
-    here.house.free(table_id, proof, request.form.get("seat", "")[:24])
+    here.services.seats.free(table_id, proof, request.form.get("seat", "")[:24])
     return _done(table_id)
 
 
@@ -232,11 +232,11 @@ def serve(table_id: str) -> Response:
     """Let a temple serve this table, or none; one that another table holds needs that table's code."""
     here = site()
     temple = request.form.get("temple", "")[:32] or None
-    if temple == here.house.table(table_id).temple:
+    if temple == here.services.tables.get(table_id).temple:
         leave = ""
     else:
         leave = here.leave_of(temple, request.form.get("temple_code", ""))
-    here.house.attach(table_id, seat_token(table_id), temple, leave)
+    here.services.temples.serving.attach(table_id, seat_token(table_id), temple, leave)
     return _done(table_id)
 
 
@@ -244,7 +244,7 @@ def serve(table_id: str) -> Response:
 def picks(table_id: str) -> Response:
     """Show what lies a level deeper in the choices of a seat, or hand it to our script as forms."""
     here = site()
-    table = here.house.table(table_id)
+    table = here.services.tables.get(table_id)
     seat = request.args.get("seat", "")[:24]
     held = here.held(table)
     if table.phase == "lobby":
@@ -318,7 +318,7 @@ def _told(table: Table, kind: str, words: str) -> Response:
 def _news(table_id: str) -> dict[str, Any]:
     """Return what the phone that posted has not seen yet, so that it need not wait for its stream."""
     here = site()
-    table = here.house.table(table_id)
+    table = here.services.tables.get(table_id)
     layout = "screen" if request.form.get("as") == "screen" else "phone"
     picture = here.picture(table, here.audience(table, layout))
     return {

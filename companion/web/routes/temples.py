@@ -38,8 +38,8 @@ def temples() -> Response:
     here = site()
     return here.page(
         "temples.html",
-        temples=here.house.temples(),
-        titles={table.id: table.title for table in here.house.tables()},
+        temples=here.services.temples.all(),
+        titles={table.id: table.title for table in here.services.tables.all()},
     )
 
 
@@ -47,7 +47,7 @@ def temples() -> Response:
 def temple(name: str) -> Response:
     """Show one temple."""
     here = site()
-    asked = here.house.temple(name).errand
+    asked = here.services.temples.get(name).errand
     picture = _picture(name)
     return here.page(
         "temple.html",
@@ -63,14 +63,14 @@ def temple(name: str) -> Response:
 @blueprint.post("/temples/<name>/ask")
 def ask(name: str) -> Response:
     """Ask a temple that no game runs on: anybody on this network may."""
-    if game_runs(site().house.temple(name)):
+    if game_runs(site().services.temples.get(name)):
         return refused(name, ServiceError("game_runs"), FORBIDDEN)
     return _asked(name)
 
 
 def game_runs(temple: Temple) -> bool:
     """Return whether a game runs on a temple: then only who is at its table commands it."""
-    return any(table.id == temple.table_id and table.phase == "running" for table in site().house.tables())
+    return any(table.id == temple.table_id and table.phase == "running" for table in site().services.tables.all())
 
 
 @blueprint.post("/t/<table_id>/temple/ask")
@@ -80,7 +80,7 @@ def ask_at_table(table_id: str) -> Response:
     A calibration lets tokens fall that score nothing, so it is no stranger's to begin in the middle of a game.
     """
     here = site()
-    table = here.house.table(table_id)
+    table = here.services.tables.get(table_id)
     if not table.temple:
         raise ServiceError("no_temple_here")
     if not here.trusted(table):
@@ -103,7 +103,7 @@ def _asked(name: str) -> Response:
         raise ServiceError("bad_move")
     count = whole_number(form.get("count", "").strip(), 10**6) or 0 if what == "calibrate" else None
     try:
-        site().house.ask(name, command, asked, god, count, keep, notice)
+        site().services.temples.requests.send(name, command, asked, god, count, keep, notice)
     except ServiceError as error:
         return refused(name, error, CONFLICT)
     return done(name)
@@ -142,5 +142,5 @@ def _news(name: str) -> dict[str, object]:
 
 def _picture(name: str) -> Picture:
     here = site()
-    asked: Temple = here.house.temple(name)
+    asked: Temple = here.services.temples.get(name)
     return here.temple_picture(asked, language())

@@ -12,7 +12,7 @@ from companion.adapters.news import Cut
 from companion.games.kit import Fault, Json, Seat
 from companion.model.table import Table
 from companion.model.temples import Health, Temple
-from companion.service.play import House
+from companion.service.services import Services
 from companion.web.view_models import seat as handheld
 from templo import contract
 
@@ -44,16 +44,16 @@ class Audience:
     """Whether it may invite and hand seats over: it holds a seat or knows the table's code."""
 
 
-def table_view_model(house: House, table_id: str, audience: Audience) -> Cut:
+def table_view_model(services: Services, table_id: str, audience: Audience) -> Cut:
     """Cut a table for an audience: the game's own regions, and the shell's log, health, seats and lobby."""
-    table = house.table(table_id)
-    temple = house.temple(table.temple) if table.temple else None
+    table = services.tables.get(table_id)
+    temple = services.temples.get(table.temple) if table.temple else None
     slices: dict[str, Mapping[str, Json]] = {
         "log": _log(table, audience.layout),
-        "health": _table_health(house, table, temple, audience),
+        "health": _table_health(services, table, temple, audience),
         "seats": _seats(table, audience),
     }
-    if (faults := house.draft(table_id)) is not None:
+    if (faults := services.tables.draft(table_id)) is not None:
         slices["draft"] = _draft(faults)
     if table.phase == "lobby":
         slices["lobby"] = _lobby(table, temple, audience)
@@ -94,28 +94,30 @@ def _draft(faults: Sequence[Fault]) -> Mapping[str, Json]:
     return {"faults": shown, "count": len(faults)}
 
 
-def _table_health(house: House, table: Table, temple: Temple | None, audience: Audience) -> Mapping[str, Json]:
+def _table_health(services: Services, table: Table, temple: Temple | None, audience: Audience) -> Mapping[str, Json]:
     slice_ = health(temple)
     may_choose = bool(audience.seats) and table.game.uses_temple and table.phase != "over"
     return {
         **slice_,
-        "unsettled": _unsettled(house, table, temple),
+        "unsettled": _unsettled(services, table, temple),
         "notice": temple.notices[-1].code if temple and temple.notices else "",
         "held": temple.quarantined if temple else 0,
         "hosting": audience.trusted and audience.layout == "screen" and table.phase != "lobby",
-        "temples": [other.name for other in house.temples()] if may_choose else [],
-        "busy": [other.name for other in house.temples() if other.table_id not in (None, table.id)]
+        "temples": [other.name for other in services.temples.all()] if may_choose else [],
+        "busy": [other.name for other in services.temples.all() if other.table_id not in (None, table.id)]
         if may_choose
         else [],
     }
 
 
-def _unsettled(house: House, table: Table, temple: Temple | None) -> int:
+def _unsettled(services: Services, table: Table, temple: Temple | None) -> int:
     """Return how many tokens need somebody's hand: they wait for a word, or cannot come while the temple is away."""
     reckoning = table.game.reckoning(table.state) if table.began_at else None
     waiting = len(reckoning.waiting) if reckoning else 0
     away = temple is not None and not (temple.alive and temple.reachable)
-    return waiting + (sum(house.on_way(temple.name).values()) if temple and away and table.began_at else 0)
+    return waiting + (
+        sum(services.temples.ledgers.on_way(temple.name).values()) if temple and away and table.began_at else 0
+    )
 
 
 def health(temple: Temple | None) -> Mapping[str, Json]:

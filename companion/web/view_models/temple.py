@@ -18,7 +18,7 @@ from companion.model.ports import StoredToken
 from companion.model.requests import MOST, USUAL, Proposal, Selftest, TempleRequest
 from companion.model.table import Table
 from companion.model.temples import BEAM_FAULTS, Temple
-from companion.service.play import House
+from companion.service.services import Services
 from companion.web.view_models.table import tone
 from templo import contract
 
@@ -90,19 +90,19 @@ class Todo(NamedTuple):
         }
 
 
-def temple_view_model(house: House, name: str) -> Cut:
+def temple_view_model(services: Services, name: str) -> Cut:
     """Cut a temple's page."""
-    temple = house.temple(name)
-    serves = next((table for table in house.tables() if table.id == temple.table_id), None)
+    temple = services.temples.get(name)
+    serves = next((table for table in services.tables.all() if table.id == temple.table_id), None)
     unclaimed = _unclaimed(serves)
     slices: dict[str, Mapping[str, Json]] = {
         "now": _now(temple, serves, unclaimed),
         "beams": _beams(temple),
         "ask": _ask(temple, serves),
         "widths": {"slots": [_widths(temple, god) for god in contract.God]},
-        "ledger": _ledger(house, temple, serves, unclaimed),
+        "ledger": _ledger(services, temple, serves, unclaimed),
         "recent": {"tokens": [_token(kept) for kept in temple.recent[:LISTED]]},
-        "serving": _serving(house, temple, serves),
+        "serving": _serving(services, temple, serves),
         "source": _source(temple),
     }
     return Cut(0, "temple", None, slices)
@@ -314,8 +314,8 @@ def _real(kept: StoredToken) -> bool:
     return not {contract.Flag.TEST, contract.Flag.SIMULATED} <= kept.token.flags
 
 
-def _ledger(house: House, temple: Temple, serves: Table | None, unclaimed: int) -> Mapping[str, Json]:
-    queue = house.queue(temple.name)
+def _ledger(services: Services, temple: Temple, serves: Table | None, unclaimed: int) -> Mapping[str, Json]:
+    queue = services.temples.ledgers.queue(temple.name)
     return {
         "recorded": queue.recorded,
         "acknowledged": queue.acknowledged,
@@ -325,17 +325,17 @@ def _ledger(house: House, temple: Temple, serves: Table | None, unclaimed: int) 
         "table": serves.id if serves else "",
         "temple": temple.name,
         "quarantined": temple.quarantined,
-        "decided": bool(house.decisions(temple.name, 1)),
-        "old": _old(house, temple),
+        "decided": bool(services.temples.decisions.last(temple.name, 1)),
+        "old": _old(services, temple),
     }
 
 
-def _old(house: House, temple: Temple) -> dict[str, Json] | None:
+def _old(services: Services, temple: Temple) -> dict[str, Json] | None:
     """Return what was chosen for a temple's old tokens, if anything was."""
     old = temple.old
     if old is None or old.decided_at is None:
         return None
-    table = next((table.title for table in house.tables() if table.id == old.table_id), "")
+    table = next((table.title for table in services.tables.all() if table.id == old.table_id), "")
     return {
         "choice": old.choice,
         "n": old.through,
@@ -357,8 +357,8 @@ def _token(kept: StoredToken) -> dict[str, Json]:
     }
 
 
-def _serving(house: House, temple: Temple, serves: Table | None) -> Mapping[str, Json]:
-    tables: Sequence[Table] = house.tables()
+def _serving(services: Services, temple: Temple, serves: Table | None) -> Mapping[str, Json]:
+    tables: Sequence[Table] = services.tables.all()
     return {
         "table": serves.id if serves else "",
         "title": serves.title if serves else "",

@@ -50,7 +50,7 @@ def kept(home: WebHome) -> list[str]:
 
 def everything(home: WebHome) -> Any:
     """Return all that the house is and keeps."""
-    return kept(home), home.house.tables(), home.house.temples()
+    return kept(home), home.services.tables.all(), home.services.temples.all()
 
 
 def asked(phone: Browser, path: str) -> TestResponse:
@@ -64,5 +64,5 @@ def asked(phone: Browser, path: str) -> TestResponse:
 
 def seated(home: WebHome, phone: Browser, table_id: str) -> None:
     """Take every chair with this phone, so that its pages show all that a player can see."""
-    table = home.house.table(table_id)
+    table = home.services.tables.get(table_id)
     phone.post(f"/t/{table_id}/share", {"code": table.code})

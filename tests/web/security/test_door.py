@@ -79,7 +79,7 @@ def test_nothing_is_written_at_a_table_without_a_seat_s_token_or_the_table_s_cod
     strangers = {"": home.browser(), "0" * 32: home.browser(), "x": home.browser()}
     before = everything(home)
     for room in rooms:
-        table = home.house.table(room)
+        table = home.services.tables.get(room)
         seat = table.on_turn or table.charter.seats[0]
         form = {"seat": seat, "version": str(table.version), "request": "r", "code": "WRONG2", "name": "Eve"}
         form |= {"move": '["end_turn"]', "temple": "table", "mode": "pass", "by": "app"}
@@ -100,7 +100,7 @@ def test_a_seat_s_token_moves_no_other_seat_and_no_other_table(home: WebHome, ph
     phone.client.set_cookie(f"seat-{other.id}", token, path=f"/t/{other.id}")
     before = everything(home)
     for where, seat in ((table, "east"), (other, "east"), (other, "west")):
-        version = home.house.table(where.id).version
+        version = home.services.tables.get(where.id).version
         assert phone.move(where, seat, "end_turn", version=version).status_code == 403
         undo = {"seat": seat, "version": str(version), "request": "u"}
         assert phone.post(f"/t/{where.id}/undo", undo).status_code == 403
@@ -115,7 +115,7 @@ def test_no_get_changes_anything(home: WebHome, phone: Browser, rooms: list[str]
         seated(home, phone, room)
     before = everything(home)
     for room in rooms:
-        table = home.house.table(room)
+        table = home.services.tables.get(room)
         fields = {"seat": table.on_turn or "east", "version": str(table.version), "request": "a", "code": table.code}
         fields |= {"move": '["end_turn"]', "picked": '["end_turn"]', "step": "2", "players": "2", "temple": "table"}
         for _, path, _ in Routes(home, room, table.code)("GET"):

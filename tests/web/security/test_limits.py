@@ -67,12 +67,12 @@ def test_a_phone_that_is_too_fast_is_told_so_in_its_language_and_nothing_is_done
     phone.sit(table, "east")
     for _ in range(rates.POSTS.burst):
         phone.post("/language", {"language": "es"})
-    version = home.house.table(table.id).version
+    version = home.services.tables.get(table.id).version
     answer = phone.move(table, "east", "end_turn", version=version, **SCRIPT)
     told = answer.get_json()
     assert (answer.status_code, told["ok"], told["kind"]) == (429, False, "refused")
     assert told["words"].startswith("Demasiados toques a la vez desde aquí")
-    assert home.house.table(table.id).version == version
+    assert home.services.tables.get(table.id).version == version
 
 
 def test_a_page_of_another_site_cannot_use_up_what_a_phone_may_post(home: WebHome, phone: Browser) -> None:

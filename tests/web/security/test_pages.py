@@ -15,7 +15,10 @@ from tests.web.security.routes import Routes, asked, seated
 
 def test_every_answer_is_sealed(home: WebHome, phone: Browser, rooms: list[str]) -> None:
     seated(home, phone, rooms[0])
-    for method, path, _ in [*Routes(home, rooms[0], home.house.table(rooms[0]).code)(), ("GET", "/nowhere", "")]:
+    for method, path, _ in [
+        *Routes(home, rooms[0], home.services.tables.get(rooms[0]).code)(),
+        ("GET", "/nowhere", ""),
+    ]:
         headers = asked(phone, path).headers if method == "GET" else phone.post(path).headers
         assert headers["Content-Security-Policy"].startswith("default-src 'self'; "), path
         assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
@@ -29,7 +32,7 @@ def test_no_page_holds_inline_script_or_style(home: WebHome, phone: Browser, roo
     seen = 0
     for room in rooms:
         seated(home, phone, room)
-        here = Routes(home, room, home.house.table(room).code)
+        here = Routes(home, room, home.services.tables.get(room).code)
         others = [] if room != rooms[0] else [phone.get("/nowhere"), phone.post("/tables", {"game": "mexica"})]
         pages = [asked(phone, path) for _, path, _ in here("GET") if room == rooms[0] or path.startswith("/t/")]
         for answer in [*pages, *others]:
@@ -88,9 +91,9 @@ def test_the_log_holds_no_token_no_code_and_no_cookie(
         token = phone.sit(table, "east").headers["Set-Cookie"].split("=")[1].split(";")[0]
         phone.post(f"/t/{table.id}/begin")
         phone.get(f"/j/{table.code}")
-        monkeypatch.setattr(home.house, "table_by_code", lambda code: 1 / 0)
+        monkeypatch.setattr(home.services, "table_by_code", lambda code: 1 / 0)
         assert phone.get(f"/j/{table.code}").status_code == 500
-        monkeypatch.setattr(home.house, "seats_held", lambda table_id, token: 1 / 0)
+        monkeypatch.setattr(home.services, "seats_held", lambda table_id, token: 1 / 0)
         assert phone.get(f"/t/{table.id}").status_code == 500
     logged = "\n".join(caplog.handler.format(record) for record in caplog.records)
     assert "invited failed" in logged
@@ -102,7 +105,7 @@ def test_the_log_holds_no_token_no_code_and_no_cookie(
 def test_a_failure_inside_shows_nothing_of_the_inside(
     home: WebHome, phone: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(home.house, "tables", lambda: 1 / 0)
+    monkeypatch.setattr(home.services, "tables", lambda: 1 / 0)
     answer = phone.get("/tables")
     assert answer.status_code == 500
     assert "ZeroDivision" not in answer.get_data(as_text=True)

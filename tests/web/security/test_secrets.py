@@ -141,7 +141,7 @@ def test_a_screen_s_proof_is_of_128_bits_outlives_a_restart_and_opens_no_other_t
 @pytest.mark.parametrize("proof", ["the code", "0" * 32, "é", "x" * 3000])
 def test_a_made_up_proof_of_a_screen_opens_nothing_and_is_no_guess(home: WebHome, proof: str) -> None:
     table = home.lobby()
-    home.house.screen_pass(table.id)
+    home.services.seats.screen_pass(table.id)
     guesser = home.browser()
     proof = table.code if proof == "the code" else proof
     guesser.client.set_cookie(f"screen-{table.id}", proof, path=f"/t/{table.id}")
@@ -192,14 +192,14 @@ def test_codes_and_tokens_are_compared_in_constant_time(home: WebHome, monkeypat
 
     monkeypatch.setattr("hmac.compare_digest", compare)
     with pytest.raises(ServiceError):
-        home.house.sit(table.id, "WRONG2", "west", "Ana")
+        home.services.seats.sit(table.id, "WRONG2", "west", "Ana")
     assert table.code.encode() in compared
     compared.clear()
-    assert home.house.seats_held(table.id, token) == ("east",)
-    assert home.house.table(table.id).keys["east"].encode() in compared
-    proof = home.house.screen_pass(table.id)
+    assert home.services.seats.held(table.id, token) == ("east",)
+    assert home.services.tables.get(table.id).keys["east"].encode() in compared
+    proof = home.services.seats.screen_pass(table.id)
     compared.clear()
-    assert home.house.is_screen_pass(table.id, proof)
+    assert home.services.seats.is_screen_pass(table.id, proof)
     assert proof.encode() in compared
 
 
@@ -210,9 +210,9 @@ def test_a_seat_s_token_is_of_128_bits_and_is_nowhere_on_the_disk(home: WebHome,
     table = home.table()
     token = home.seated(table)
     assert len(bytes.fromhex(token)) == 16
-    assert any(home.house.table(table.id).keys.values())
+    assert any(home.services.tables.get(table.id).keys.values())
     kept = b"".join(path.read_bytes() for path in tmp_path.glob("companion.sqlite*"))
-    assert home.house.table(table.id).keys["east"].encode() in kept
+    assert home.services.tables.get(table.id).keys["east"].encode() in kept
     assert token.encode() not in kept
     assert bytes.fromhex(token) not in kept
 

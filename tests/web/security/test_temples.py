@@ -23,13 +23,13 @@ def victim(home: WebHome) -> Table:
     home.beams("table", Beam.CLEAR, Beam.CLEAR)
     table = home.table(temple="table")
     home.seated(table)
-    return home.house.table(table.id)
+    return home.services.tables.get(table.id)
 
 
 @pytest.fixture
 def sent(home: WebHome) -> list[contract.Command]:
     sent: list[contract.Command] = []
-    home.house.speak_through(lambda name, command: sent.append(command))
+    home.services.temples.requests.connect(lambda name, command: sent.append(command))
     return sent
 
 
@@ -46,8 +46,8 @@ def test_a_table_that_is_opened_takes_no_temple_from_a_running_game(
     assert (answer.status_code, TAKEN in text_of(answer)) == (403, True)
     assert 'name="temple_code"' in answer.text
     assert everything(home) == before
-    home.house.receive([("table", home.token(1))])
-    assert home.house.fallen(victim.id)
+    home.services.temples.intake.receive([("table", home.token(1))])
+    assert home.services.tables.tokens(victim.id)
 
 
 def test_no_route_takes_a_temple_from_a_table_that_the_request_does_not_belong_to(
@@ -66,8 +66,8 @@ def test_no_route_takes_a_temple_from_a_table_that_the_request_does_not_belong_t
                 path, method=method, data=fields, headers={"Origin": "http://localhost"}, follow_redirects=False
             )
             home.seconds += 400  # wrong codes are another test's
-            assert home.house.table(victim.id) == victim, path
-    assert home.house.temple("table").table_id == victim.id
+            assert home.services.tables.get(victim.id) == victim, path
+    assert home.services.temples.get("table").table_id == victim.id
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
@@ -81,19 +81,19 @@ def test_a_table_that_is_sat_at_is_refused_another_s_temple_in_words_and_with_it
     assert refused.status_code == 403
     assert ("type that table’s code" if language == "en" else "escriban también el código") in text_of(refused)
     assert phone.post(f"/t/{own.id}/temple", {"temple": "table", "temple_code": "WRONG2"}).status_code == 403
-    assert home.house.table(victim.id) == victim
+    assert home.services.tables.get(victim.id) == victim
     code = f"{victim.code[:3].lower()}-{victim.code[3:]}"
     assert phone.post(f"/t/{own.id}/temple", {"temple": "table", "temple_code": code}).status_code == 303
-    assert home.house.temple("table").table_id == own.id
+    assert home.services.temples.get("table").table_id == own.id
 
 
 def test_a_table_is_opened_with_a_temple_by_who_types_the_code_of_the_table_that_loses_it(
     home: WebHome, phone: Browser, victim: Table
 ) -> None:
     assert open_with(phone, temple_code="WRONG2").status_code == 403
-    assert len(home.house.tables()) == 1
+    assert len(home.services.tables.all()) == 1
     assert open_with(phone, temple_code=victim.code).status_code == 303
-    assert home.house.table(victim.id).temple is None
+    assert home.services.tables.get(victim.id).temple is None
 
 
 def test_a_seat_at_the_table_that_loses_its_temple_is_leave_enough(
@@ -102,7 +102,7 @@ def test_a_seat_at_the_table_that_loses_its_temple_is_leave_enough(
     token = phone.sit(victim, "west").headers["Set-Cookie"].split("=")[1].split(";")[0]
     phone.client.set_cookie(f"seat-{victim.id}", token, path="/tables")
     assert open_with(phone).status_code == 303
-    assert home.house.table(victim.id).temple is None
+    assert home.services.tables.get(victim.id).temple is None
 
 
 def test_a_code_is_not_guessed_by_way_of_a_temple(home: WebHome, phone: Browser, victim: Table) -> None:
@@ -113,10 +113,10 @@ def test_a_code_is_not_guessed_by_way_of_a_temple(home: WebHome, phone: Browser,
 def test_a_game_that_is_over_an_empty_lobby_and_an_abandoned_table_hold_no_temple(
     home: WebHome, phone: Browser
 ) -> None:
-    home.house.expect("table")
-    empty = home.house.open_table("mexica", "Sunday", 2, "temple_only", {}, "table")
+    home.services.temples.expect("table")
+    empty = home.services.tables.open("mexica", "Sunday", 2, "temple_only", {}, "table")
     assert open_with(phone).status_code == 303  # nobody sits at the first
-    lobby = home.house.table(home.house.temple("table").table_id or "")
+    lobby = home.services.tables.get(home.services.temples.get("table").table_id or "")
     assert lobby.id != empty.id
     home.seated(lobby)
     assert open_with(phone).status_code == 403
@@ -128,19 +128,21 @@ def test_beginning_and_attaching_end_a_calibration_so_that_what_falls_next_score
     home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     home.beams("table", Beam.CLEAR, Beam.CLEAR)
-    lobby = home.house.open_table("mexica", "Sunday", 2, "temple_only")
+    lobby = home.services.tables.open("mexica", "Sunday", 2, "temple_only")
     token = home.seated(lobby)
     ask = {"what": "calibrate", "god": "tlaloc", "count": "5"}
 
     assert phone.post("/temples/table/ask", {**ask, "request": "one"}).status_code == 303
-    home.house.attach(lobby.id, token, "table")
+    home.services.temples.serving.attach(lobby.id, token, "table")
     assert [(each.name, each.god, each.keep) for each in sent] == [
         ("calibrate", God.TLALOC, None),
         ("calibrate", God.TLALOC, False),
     ]
-    home.house.replied("table", contract.Reply(sent[-1].id, True, {"kept": False, "limits": {}}))
+    home.services.temples.requests.receive_reply(
+        "table", contract.Reply(sent[-1].id, True, {"kept": False, "limits": {}})
+    )
 
     assert phone.post("/temples/table/ask", {**ask, "request": "two"}).status_code == 303
-    home.house.begin(lobby.id, token)
+    home.services.seats.begin(lobby.id, token)
     assert [each.keep for each in sent[2:]] == [None, False]
     assert phone.post("/temples/table/ask", {**ask, "request": "three"}).status_code == 403

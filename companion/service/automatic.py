@@ -1,0 +1,33 @@
+"""What the app does at a table by itself: outcomes that nobody is asked for, and the moves of absent players."""
+
+from __future__ import annotations
+
+import logging
+
+from companion.games.kit import CHANCE, Below, Refusal
+from companion.model.table import APP, Table
+from companion.service.workspace import Change
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 400
+"""Moves that the app makes by itself after one post, at most: a table of absent players goes on at the next."""
+
+
+def play_on(change: Change, table_id: str, below: Below, rolled: bool = False) -> Table:
+    """Enter all that the app does by itself now; return the table after it.
+
+    `rolled` says that the last entry is an outcome that the app brought.
+    """
+    for _ in range(AT_ONCE):
+        table = change.table(table_id)
+        due = table.automatic(below, rolled)
+        if due is None:
+            break
+        seat, move = due
+        after = change.extend(table_id, seat, move, hand=APP)
+        if isinstance(after, Refusal):
+            log.error("table %r: the app's %s for %s is refused: %s", table.title, move, seat, after)
+            break
+        rolled = seat == CHANCE
+    return change.table(table_id)

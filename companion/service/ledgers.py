@@ -1,0 +1,123 @@
+"""What the temples' ledgers hold, by their own word, beside what is stored of them here."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from companion.model.ports import COUNTED, OldTokens
+from companion.model.table import ServiceError
+from companion.model.temples import FEW, NEW_LEDGER, Mark, Source, Temple
+from companion.service.workspace import Change, Workspace
+from templo import contract
+
+log = logging.getLogger(__name__)
+
+
+class Queue(NamedTuple):
+    """A temple's ledger beside what is stored here: numbers of its tokens. `recorded` is None before its count."""
+
+    recorded: int | None
+    acknowledged: int
+
+    @property
+    def waiting(self) -> int:
+        """How many wait in the temple, by its last word."""
+        return max(0, (self.recorded or 0) - self.acknowledged)
+
+
+class Ledgers:
+    """The counts of the temples' ledgers; they are compared, and never an input to what is scored."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._counts: dict[str, contract.Count] = {}
+
+    def receive_count(self, name: str, count: contract.Count) -> None:
+        """Take in what a temple's ledger holds in all. The first count of a source says which of its tokens are old.
+
+        No table shows it: the tokens themselves come a moment later, and say it better.
+        """
+        is_news = self._counts.get(name) != count
+        self._counts[contract.temple_name(name)] = count
+        if self._workspace.find_temple(name) is not None:
+            try:
+                with self._workspace.change(temples=[name]) as change:
+                    self.meet(change, change.temple(name))
+            except ServiceError as error:
+                log.error("cannot store that %r was met; its next token does: %s", name, error.facts["reason"])
+        if is_news:
+            self._workspace.on_change(f"temple:{name}")
+
+    def meet(self, change: Change, temple: Temple) -> None:
+        """Enter which tokens of a temple's source are old, as soon as its count is known."""
+        source, count = temple.source, self._counts.get(temple.name)
+        if source is None or count is None or count.source != source:
+            return
+        known = change.source(source)
+        if known is not None and not known.unsure:
+            return
+        old = self.find_old(temple, temple.name, source)
+        before = known or Source(source, temple.name)
+        change.put_source(replace(before, temple=temple.name, old=old or before.old, unsure=False))
+        if old:
+            change.put(replace(temple, old=old))
+
+    def find_old(self, temple: Temple | None, name: str, source: str, live: int | None = None) -> OldTokens | None:
+        """Return the old tokens of a source that is met for the first time; none for a `FEW`.
+
+        `live` is the number of its first token that is news: those below it are old where no count has come yet.
+        """
+        count = self._counts.get(name)
+        through = count.seq if count is not None and count.source == source else 0
+        if live is not None:
+            through = min(through or live - 1, live - 1)
+        if through <= FEW or (temple is not None and temple.source not in (None, source)):
+            return None
+        if any(each.temple == name for each in self._workspace.sources() if each.id != source):
+            # A temple that this companion knows. Its new source is old only if another ledger was put into it.
+            status = temple.status if temple else None
+            if status is None or status.source != source or any(each.code in NEW_LEDGER for each in status.notices):
+                return None
+        log.info("temple %r: %d tokens fell before this companion knew it; they wait for a person", name, through)
+        return OldTokens(source, name, through, self._workspace.clock())
+
+    def is_counted(self, name: str, source: str) -> bool:
+        """Return whether a temple's last count was that of a source."""
+        count = self._counts.get(name)
+        return count is not None and count.source == source
+
+    def mark(self, source: str | None) -> Mark:
+        """Return how far a source's tokens are stored."""
+        known = self._workspace.source(source)
+        return known.mark if known else Mark()
+
+    def queue(self, name: str) -> Queue:
+        """Return how far a temple's ledger is, and how far its tokens are stored here."""
+        temple, count = self._workspace.temple(name), self._counts.get(name)
+        recorded = count.seq if count is not None and count.source == temple.source else None
+        return Queue(recorded, self.mark(temple.source).seq)
+
+    def on_way(self, name: str) -> Mapping[contract.God, int]:
+        """Return how many tokens a temple's ledger holds, by its last word, that have not arrived here."""
+        temple, count = self._workspace.temple(name), self._counts.get(name)
+        on_way = dict.fromkeys(contract.God, 0)
+        if count is None or count.source != temple.source:
+            return on_way
+        mark, old = self.mark(count.source), self._workspace.old_of(count.source)
+        # Of old tokens that do not count, none is waited for.
+        below = max(mark.seq, old.through) if old and old.choice != COUNTED else mark.seq
+        missing = count.seq - below - sum(below < seq <= count.seq for seq in mark.ahead)
+        if missing > 0:
+            arrived = self._workspace.store.arrived(count.source)
+            for god, total in count.totals.items():
+                # The totals of a temple's life may hold tokens of its earlier ledgers; the numbers do not.
+                on_way[god] = min(max(0, total - arrived[god]), missing - sum(on_way.values()))
+        return on_way
+
+
+def first_live(arrivals: Iterable[tuple[str, contract.Token]], source: str) -> int | None:
+    """Return the lowest number among a source's tokens that are news, or none where all were sent again."""
+    return min((token.seq for _, token in arrivals if token.source == source and not token.replayed), default=None)

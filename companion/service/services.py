@@ -1,0 +1,40 @@
+"""The services of one companion, composed: what routes, the MQTT intake and commands use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from companion.service.arrivals import TokenIntake
+from companion.service.decisions import Decisions
+from companion.service.ledgers import Ledgers
+from companion.service.play import PlayService
+from companion.service.requests import TempleRequests
+from companion.service.seats import SeatService
+from companion.service.serving import Serving
+from companion.service.tables import TableService
+from companion.service.temples import TempleService
+from companion.service.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Everything that can be done with tables, temples, seats and moves."""
+
+    tables: TableService
+    temples: TempleService
+    seats: SeatService
+    play: PlayService
+
+    @classmethod
+    def over(cls, workspace: Workspace) -> Services:
+        """Return the services over one workspace."""
+        ledgers = Ledgers(workspace)
+        requests = TempleRequests(workspace, ledgers)
+        serving = Serving(workspace, requests)
+        intake, decisions = TokenIntake(workspace, ledgers), Decisions(workspace)
+        return cls(
+            TableService(workspace, serving),
+            TempleService(workspace, ledgers, intake, requests, serving, decisions),
+            SeatService(workspace, requests),
+            PlayService(workspace),
+        )

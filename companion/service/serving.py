@@ -1,0 +1,93 @@
+"""Which temple serves which table, and who may change that: one table at a time, held against others while in use."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from companion.games.kit import Move
+from companion.model.seating import proved, require_seats
+from companion.model.table import COMPANION, SERVED, ServiceError, Table
+from companion.service.requests import TempleRequests
+from companion.service.workspace import Change, Workspace
+
+ABANDONED = timedelta(days=1)
+"""After so long without a move, a token or a new player a table no longer holds its temple against others."""
+
+
+class Serving:
+    """Lets temples serve tables; a calibration under way ends with that."""
+
+    def __init__(self, workspace: Workspace, requests: TempleRequests) -> None:
+        self._workspace = workspace
+        self.requests = requests
+
+    def serve(self, table_id: str, temple: str | None) -> Table:
+        """Let a temple serve a table without asking who wants it."""
+        before = self._workspace.table(table_id).temple
+
+        def judge(change: Change) -> Table:
+            change.lock_with_temple(table_id, temple)
+            return move_temple(change, table_id, temple)
+
+        table = self._workspace.run(judge)
+        if temple and temple != before:
+            self.requests.end_calibration(temple)
+        return table
+
+    def attach(self, table_id: str, token: str, temple: str | None, leave: str = "") -> Table:
+        """Let a temple serve this table, or with none let its temple go; anyone seated may.
+
+        A temple serves one table at a time: it leaves the table that it served. Where that table is its `holder`,
+        `leave` is needed: the token of a phone there, or its code. Raises `ServiceError` ``temple_held`` without.
+        """
+        before = self._workspace.table(table_id).temple
+
+        def judge(change: Change) -> Table:
+            table = change.lock_with_temple(table_id, temple)
+            require_seats(table, token)
+            if temple != table.temple:
+                self.check_leave(temple, leave)
+            return move_temple(change, table_id, temple)
+
+        table = self._workspace.run(judge)
+        if temple and temple != before:
+            self.requests.end_calibration(temple)
+        return table
+
+    def holder(self, temple: str | None) -> Table | None:
+        """Return the table that a temple may not be taken from without a seat or the code of it, or none.
+
+        A game that is over holds no temple, nor does a lobby in which nobody sits, nor a table that is `ABANDONED`.
+        """
+        known = self._workspace.find_temple(temple or "")
+        table = self._workspace.find_table(known.table_id) if known else None
+        if table is None or table.phase == "over" or self._workspace.clock() - table.last_at >= ABANDONED:
+            return None
+        return table if table.phase == "running" or any(chair.taken for chair in table.chairs) else None
+
+    def check_leave(self, temple: str | None, leave: str) -> None:
+        """Raise `ServiceError` where a temple is not known, or is held by a table that `leave` does not belong to."""
+        if temple:
+            self._workspace.temple(temple)
+        if (table := self.holder(temple)) is None:
+            return
+        try:
+            proved(table, leave)
+        except ServiceError:
+            raise ServiceError("temple_held", temple=temple or "", table=table.title) from None
+
+
+def move_temple(change: Change, table_id: str, temple: str | None) -> Table:
+    """Let a temple serve a table within a change that has locked both, and the table that the temple leaves."""
+    table = change.table(table_id)
+    if table.temple == temple:
+        return table
+    if table.temple:
+        change.put(replace(change.temple(table.temple), table_id=None))
+    if temple:
+        arriving = change.temple(temple)
+        if arriving.table_id in change.locked_tables:
+            change.enter(arriving.table_id, COMPANION, Move(SERVED, ("",)))
+        change.put(replace(arriving, table_id=table_id))
+    return change.enter(table_id, COMPANION, Move(SERVED, (temple or "",)))

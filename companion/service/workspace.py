@@ -1,0 +1,422 @@
+"""The unit of work: changes are collected under locks, made durable, and only then seen by anybody else.
+
+Law of the locks: a change takes those of its temples first, by name, then those of its tables, by id, each kind at
+once; and no change begins within another. So no two of them can wait for each other. A table's or a temple's value is
+written only under its own lock; reading takes none, for every value is frozen and replaced as a whole. The store
+commits while a change holds its own locks and no other: a slow commit at one table keeps nobody else waiting.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from companion.games.kit import Game, Move, Refusal, Seat
+from companion.model.chance import below_from
+from companion.model.history import folded
+from companion.model.ports import Conflict, OldTokens, Store, Transaction
+from companion.model.table import Charter, Entry, ServiceError, Table
+from companion.model.temples import RECENT, Mark, Source, Temple
+
+log = logging.getLogger(__name__)
+
+ATTEMPTS = 50
+"""How often a change is judged, at most: each time another writer was first, so that somebody gets on."""
+
+Result = TypeVar("Result")
+
+
+class Workspace:
+    """All tables and temples as they are now, and the store in which every change of them is durable first."""
+
+    def __init__(
+        self,
+        store: Store,
+        games: Mapping[str, Game[Any]],
+        clock: Callable[[], datetime],
+        entropy: Callable[[int], bytes],
+        on_change: Callable[[str], None] = lambda topic: None,
+    ) -> None:
+        """Read what the store holds.
+
+        `clock` gives aware times in UTC, `entropy` that many random bytes. `on_change` is given a topic,
+        ``table:<id>``, ``temple:<name>`` or ``tables``, after each change that is durable; it must not wait.
+        """
+        self.store = store
+        self.games = MappingProxyType(dict(games))
+        self.clock = clock
+        self.entropy = entropy
+        self.below = below_from(entropy)
+        self.on_change = on_change
+        self.unreadable: list[tuple[str, str]] = []
+        """Title and reason of each stored table that this software cannot replay; it is left as it is."""
+        self._locks = _Locks()
+        self._within = threading.local()
+        self._tables: dict[str, Table] = {}
+        for record in store.tables():
+            try:
+                opened = Table.opened(record.charter, self.game(record.charter.game))
+                self._tables[record.charter.id] = folded(opened, record.entries).with_keys(record.keys)
+            except (ServiceError, ValueError) as error:
+                log.error("table %r stays closed: %s", record.charter.title, error)
+                self.unreadable.append((record.charter.title, str(error)))
+        self._sources = self._stored_sources()
+        self._temples = {
+            record.name: Temple(
+                record.name,
+                record.source,
+                record.table_id,
+                recent=store.recent(record.name, RECENT),
+                totals=store.totals(record.name),
+                quarantined=store.quarantined(record.name),
+                old=self.old_of(record.source),
+            )
+            for record in store.temples()
+        }
+
+    def _stored_sources(self) -> dict[str, Source]:
+        temples, old = self.store.sources(), {old.source: old for old in self.store.old()}
+        return {
+            source: Source(source, temples[source], Mark(*record), old.get(source))
+            for source, record in self.store.marks().items()
+        }
+
+    # Reading
+
+    def game(self, name: str) -> Game[Any]:
+        """Return a game by its name; raises `ServiceError` ``unknown_game``."""
+        try:
+            return self.games[name]
+        except KeyError:
+            raise ServiceError("unknown_game", game=name[:32]) from None
+
+    def tables(self) -> list[Table]:
+        """Return every table."""
+        return list(self._tables.values())
+
+    def table(self, table_id: str) -> Table:
+        """Return a table by its id; raises `ServiceError` ``unknown_table``."""
+        try:
+            return self._tables[table_id]
+        except KeyError:
+            raise ServiceError("unknown_table") from None
+
+    def find_table(self, table_id: str | None) -> Table | None:
+        """Return a table by its id, or none: a temple may serve one that this software cannot read."""
+        return self._tables.get(table_id or "")
+
+    def temples(self) -> list[Temple]:
+        """Return every temple."""
+        return list(self._temples.values())
+
+    def temple(self, name: str) -> Temple:
+        """Return a temple by its name; raises `ServiceError` ``unknown_temple``."""
+        try:
+            return self._temples[name]
+        except KeyError:
+            raise ServiceError("unknown_temple", temple=name[:32]) from None
+
+    def find_temple(self, name: str) -> Temple | None:
+        """Return a temple by its name, or none where no message of it ever came."""
+        return self._temples.get(name)
+
+    def temple_count(self) -> int:
+        """Return how many temples are known."""
+        return len(self._temples)
+
+    def sources(self) -> list[Source]:
+        """Return every ledger that tokens came from, or that a temple's count named."""
+        return list(self._sources.values())
+
+    def source(self, source: str | None) -> Source | None:
+        """Return a ledger by its id, or none where no token of it ever came."""
+        return self._sources.get(source or "")
+
+    def old_of(self, source: str | None) -> OldTokens | None:
+        """Return the old tokens of a ledger, if it has any."""
+        found = self.source(source)
+        return found.old if found else None
+
+    # Changing
+
+    def run(
+        self, judge: Callable[[Change], Result], *, temples: Iterable[str] = (), tables: Iterable[str] = ()
+    ) -> Result:
+        """Carry out one unit of work, and judge it again where another writer of the store was first.
+
+        `judge` reads and changes through the `Change` that it is given, may be called several times, and must do
+        nothing else. It may take further locks by the law above. Raises what it raises, and `ServiceError`
+        ``store_failing``.
+        """
+        reason = ""
+        for _ in range(ATTEMPTS):
+            try:
+                with self.change(temples=temples, tables=tables) as change:
+                    return judge(change)
+            except Conflict as conflict:
+                reason = str(conflict)
+        raise ServiceError("store_failing", reason=f"others were first {ATTEMPTS} times, the last with: {reason}")
+
+    @contextmanager
+    def change(self, *, temples: Iterable[str] = (), tables: Iterable[str] = ()) -> Iterator[Change]:
+        """Begin a unit of work on these temples and tables; leaving the block makes it durable, then visible.
+
+        Where the block raises, or the store fails, nothing has happened. Raises `Conflict` where another writer was
+        first, or had entered more than the block could know when it changed nothing; that has been read by then.
+        """
+        if getattr(self._within, "change", False):
+            raise RuntimeError("a change begins within another; expected one at a time, or two could wait for ever")
+        self._within.change = True
+        try:
+            with ExitStack() as locks:
+                change = Change(self, lambda kind, names: self._locks.take(locks, kind, names))
+                change.lock_temples(*temples)
+                change.lock_tables(*tables)
+                try:
+                    yield change
+                except ServiceError:
+                    change.check_read_on()
+                    raise
+                if change.writes:
+                    try:
+                        with self.store.transaction() as transaction:
+                            change.write(transaction)
+                    except Conflict:
+                        self._read_on(change)
+                        raise
+                else:
+                    change.check_read_on()
+                self._publish(change)
+        finally:
+            self._within.change = False
+
+    def _read_on(self, change: Change) -> None:
+        """Take in what another writer has entered about the tables and temples of a change, which is locked."""
+        for table_id in change.locked_tables:
+            self.read_on(table_id)
+        if change.locked_temples:
+            fresh = self._stored_sources()
+            self._sources |= {key: each for key, each in fresh.items() if each.temple in change.locked_temples}
+
+    def read_on(self, table_id: str) -> bool:
+        """Take in the entries of a locked table that another writer has entered; return whether there were any."""
+        table = self._tables[table_id]
+        entries = self.store.entries(table_id, after=table.version)
+        if entries:
+            self._put_table(folded(table, entries).with_keys(self.store.keys(table_id)))
+        return bool(entries)
+
+    def _publish(self, change: Change) -> None:
+        """Let everybody see what has become durable."""
+        self._sources |= change.sources
+        for table in change.tables.values():
+            self._put_table(table)
+        for temple, shown in change.temples.values():
+            if temple != self._temples.get(temple.name):
+                self._temples[temple.name] = temple
+                self.on_change(f"temple:{temple.name}")
+                if shown and temple.table_id in self._tables:
+                    self.on_change(f"table:{temple.table_id}")
+
+    def _put_table(self, table: Table) -> None:
+        before = self._tables.get(table.id)
+        self._tables[table.id] = table
+        if before is not None:
+            self.on_change(f"table:{table.id}")
+        if before is None or table.phase != before.phase:
+            self.on_change("tables")
+
+
+class Change:
+    """One unit of work, as far as it has come: what it has locked, and what it will enter. Made by a `Workspace`."""
+
+    def __init__(self, workspace: Workspace, take: Callable[[str, Iterable[str]], None]) -> None:
+        """`take` takes the locks of names of one kind."""
+        self._workspace = workspace
+        self._take = take
+        self.locked_temples: frozenset[str] = frozenset()
+        self.locked_tables: frozenset[str] = frozenset()
+        self.discard()
+
+    def discard(self) -> None:
+        """Change nothing after all; the locks stay."""
+        self.tables: dict[str, Table] = {}
+        self.temples: dict[str, tuple[Temple, bool]] = {}
+        """Each temple with whether its table shows what changed."""
+        self.sources: dict[str, Source] = {}
+        self._opened: list[Charter] = []
+        self._entries: dict[str, list[Entry]] = {}
+        self._keys: dict[str, Mapping[Seat, str]] = {}
+        self._others: list[Callable[[Transaction], None]] = []
+
+    # Locks
+
+    def lock_temples(self, *names: str | None) -> None:
+        """Take the locks of these temples, known or not, but for those it has; before that of any table."""
+        wanted = {name for name in names if name} - self.locked_temples
+        if wanted and (self.locked_temples or self.locked_tables):
+            raise RuntimeError(f"temples {sorted(wanted)} are locked late; expected all at once, before any table")
+        self._take("temple", wanted)
+        self.locked_temples |= wanted
+
+    def lock_tables(self, *table_ids: str) -> None:
+        """Take the locks of these tables; raises `ServiceError` ``unknown_table``."""
+        wanted = {self._workspace.table(table_id).id for table_id in table_ids}
+        if wanted and self.locked_tables:
+            raise RuntimeError(f"tables {sorted(wanted)} are locked late; expected all at once")
+        self._take("table", wanted)
+        self.locked_tables |= wanted
+
+    def lock_with_temple(self, table_id: str, temple: str | None = None) -> Table:
+        """Take the locks of a table, of the temple that serves it, of another and of the table that that one serves.
+
+        Raises `ServiceError` ``unknown_table``, and `Conflict` where a temple was moved meanwhile.
+        """
+        before = self._workspace.table(table_id).temple
+        other = self._workspace.find_temple(temple or "")
+        self.lock_temples(before, other.name if other else None)
+        other = self._workspace.find_temple(temple or "")
+        served = self._workspace.find_table(other.table_id) if other else None
+        self.lock_tables(table_id, *([served.id] if served else ()))
+        table = self.table(table_id)
+        if table.temple != before:
+            raise Conflict(f"temple {before!r} was moved away from the table")
+        return table
+
+    # Reading
+
+    @property
+    def now(self) -> datetime:
+        """The time."""
+        return self._workspace.clock()
+
+    def table(self, table_id: str) -> Table:
+        """Return a table as this change leaves it."""
+        if table_id in self.tables:
+            return self.tables[table_id]
+        if table_id not in self.locked_tables:
+            raise RuntimeError(f"table {table_id!r} is not locked by this change; expected one of its own")
+        return self._workspace.table(table_id)
+
+    def find_temple(self, name: str) -> Temple | None:
+        """Return a temple as this change leaves it, or none where it is not known."""
+        return self.temples[name][0] if name in self.temples else self._workspace.find_temple(name)
+
+    def temple(self, name: str) -> Temple:
+        """Return a temple as this change leaves it; raises `ServiceError` ``unknown_temple``."""
+        return self.temples[name][0] if name in self.temples else self._workspace.temple(name)
+
+    def source(self, source: str) -> Source | None:
+        """Return a ledger as this change leaves it, or none where no token of it ever came."""
+        return self.sources.get(source) or self._workspace.source(source)
+
+    # Changing
+
+    def open(self, charter: Charter) -> Table:
+        """Open a new table, which nobody else can have seen."""
+        table = Table.opened(charter, self._workspace.game(charter.game))
+        self._opened.append(charter)
+        self.tables[charter.id] = table
+        return table
+
+    def extend(self, table_id: str, by: Seat, move: Move, request: str = "", hand: str = "") -> Table | Refusal:
+        """Enter the next line of a table's log; return the table after it, or why it cannot stand."""
+        table = self.table(table_id)
+        entry = table.entry(self.now, by, move, request, hand)
+        after = table.extended(entry)
+        if isinstance(after, Table):
+            self._entries.setdefault(table_id, []).append(entry)
+            self.tables[table_id] = after
+        return after
+
+    def enter(self, table_id: str, by: Seat, move: Move, request: str = "", hand: str = "") -> Table:
+        """Enter the next line of a table's log; raises `ServiceError` with what the rules refuse it with."""
+        after = self.extend(table_id, by, move, request, hand)
+        if isinstance(after, Refusal):
+            raise ServiceError(after.code, **after.facts)
+        return after
+
+    def set_keys(self, table_id: str, keys: Mapping[Seat, str]) -> Table:
+        """Replace who holds the chairs of a table."""
+        self._keys[table_id] = keys
+        self.tables[table_id] = self.table(table_id).with_keys(keys)
+        return self.tables[table_id]
+
+    def put(self, temple: Temple, *, shown: bool = True) -> None:
+        """Replace a temple, which is locked. `shown` says that the page of its table shows what changed."""
+        before = self._workspace.find_temple(temple.name)
+        if shown and temple.health() != (before or Temple(temple.name)).health():
+            exact = before is not None and before.status is not None
+            temple = replace(temple, since=self.now, exact=exact)
+        self.temples[temple.name] = (temple, shown or (temple.name in self.temples and self.temples[temple.name][1]))
+
+    def put_source(self, source: Source) -> None:
+        """Replace a ledger, whose temple is locked."""
+        self.sources[source.id] = source
+
+    def write(self, transaction: Transaction) -> None:
+        """Enter all of it in the store."""
+        for charter in self._opened:
+            transaction.add_table(charter)
+        for table_id, entries in self._entries.items():
+            transaction.append(table_id, entries)
+        for table_id, keys in self._keys.items():
+            transaction.set_keys(table_id, keys)
+        for temple, _ in self.temples.values():
+            if self._is_news(temple):
+                transaction.set_temple(temple.stored())
+        for source in self.sources.values():
+            before = self._workspace.source(source.id)
+            if before is None or before.mark.seq != source.mark.seq:
+                transaction.set_mark(source.id, source.temple, source.mark.seq)
+            if source.old is not None and (before is None or before.old != source.old):
+                transaction.set_old(source.old)
+        for other in self._others:
+            other(transaction)
+
+    def also(self, write: Callable[[Transaction], None]) -> None:
+        """Enter something more in the same transaction, after all else."""
+        self._others.append(write)
+
+    @property
+    def writes(self) -> bool:
+        """Whether anything of it must be durable."""
+        return bool(
+            self._opened
+            or self._entries
+            or self._keys
+            or self.sources
+            or self._others
+            or any(self._is_news(temple) for temple, _ in self.temples.values())
+        )
+
+    def _is_news(self, temple: Temple) -> bool:
+        before = self._workspace.find_temple(temple.name)
+        return before is None or before.stored() != temple.stored()
+
+    def check_read_on(self) -> None:
+        """Raise `Conflict` where another writer has entered more at the locked tables than this change could know."""
+        behind = [table_id for table_id in sorted(self.locked_tables) if self._workspace.read_on(table_id)]
+        if behind:
+            raise Conflict(f"more entries at table {behind[0]!r}")
+
+
+class _Locks:
+    """One lock for each thing that was ever changed."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._locks: dict[tuple[str, str], threading.Lock] = {}
+
+    def take(self, locks: ExitStack, kind: str, names: Iterable[str]) -> None:
+        """Take the locks of these names of one kind, in their order, until the stack is left."""
+        for name in sorted(names):
+            with self._guard:
+                lock = self._locks.setdefault((kind, name), threading.Lock())
+            locks.enter_context(lock)
