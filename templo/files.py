@@ -6,7 +6,8 @@ import fcntl
 import logging
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 OWNER_ONLY = 0o600
@@ -47,6 +48,19 @@ def sync(path: Path) -> None:
 def create_private(path: Path) -> None:
     """Make an empty file of mode 0600; raises `OSError`, also where one is there."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, OWNER_ONLY))
+
+
+@contextmanager
+def draft_beside(file: Path) -> Iterator[Path]:
+    """Give a new private file that can take another one's place; it is removed with SQLite's files if it does not."""
+    path = file.absolute().with_name(f".{file.name}.draft")
+    path.unlink(missing_ok=True)
+    create_private(path)
+    try:
+        yield path
+    finally:
+        for ending in _SQLITE_COMPANIONS:
+            path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from companion.adapters import store_lock
 from companion.adapters.schema import ABOUT, METADATA, QUARANTINE, SCHEMA, TABLES, TEMPLES, TOKENS
 from companion.adapters.sql_store import SqlStore, StoreError, sqlite_path, without_password
-from templo.files import create_private, sync
+from templo.files import draft_beside, sync
 
 MADE_AT = "backup_made_at"
 """The row of `about` that makes a database a backup, and says when it was made."""
@@ -144,19 +144,13 @@ def restore(file: Path, url: str, aside: Path, now: datetime) -> Restored:
 @contextmanager
 def _draft(file: Path) -> Iterator[Path]:
     """Give a new private file beside another one; what is left of it afterwards is removed."""
-    draft = file.with_name(f".{file.name}.draft")
     try:
-        draft.unlink(missing_ok=True)
-        create_private(draft)
-    except OSError as error:
-        raise BackupError(f"{file} cannot be written ({error}); expected a folder that can") from None
-    try:
-        yield draft
+        with draft_beside(file) as draft:
+            yield draft
     except (sqlite3.Error, OSError) as error:
-        raise BackupError(f"{file} cannot be written ({error}); nothing was changed") from error
-    finally:
-        for ending in ("", "-journal", "-wal", "-shm"):
-            draft.with_name(draft.name + ending).unlink(missing_ok=True)
+        raise BackupError(
+            f"{file} cannot be written ({error}); expected a folder that can; nothing was changed"
+        ) from error
 
 
 def _copy(source: Path, target: Path) -> None:

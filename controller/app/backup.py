@@ -13,7 +13,7 @@ from controller.adapters import learned_file
 from controller.adapters.ledger_recovery import BUILDING, build, clear, exchange, trouble_with
 from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
 from controller.core.ports import LedgerError
-from templo.files import OWNER_ONLY, create_private, sync, write_whole
+from templo.files import OWNER_ONLY, draft_beside, sync, write_whole
 
 _BESIDE = "CREATE TABLE beside (name TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT"
 
@@ -31,25 +31,21 @@ def backup(state: Path, file: Path) -> int:
     if os.path.lexists(file):
         raise BackupError(f"the backup {file} is there already; expected a name that nothing has")
     with closing(Ledger.open(state / FILE_NAME, str, read_only=True)) as ledger:
-        partial = file.absolute().with_name(f".{file.name}.{os.getpid()}")
         try:
-            create_private(partial)
-            with closing(sqlite3.connect(partial, isolation_level=None)) as target:
-                ledger.copy_to(target)
-                target.execute("PRAGMA journal_mode = DELETE")
-                target.execute("PRAGMA synchronous = FULL")
-                target.execute(_BESIDE)
-                with suppress(FileNotFoundError):
-                    content = (state / learned_file.FILE_NAME).read_bytes()
-                    target.execute("INSERT INTO beside VALUES (?, ?)", (learned_file.FILE_NAME, content))
-                (number,) = target.execute("SELECT count(*) FROM token").fetchone()
-            partial.replace(file)
-            sync(file.absolute().parent)
+            with draft_beside(file) as draft:
+                with closing(sqlite3.connect(draft, isolation_level=None)) as target:
+                    ledger.copy_to(target)
+                    target.execute("PRAGMA journal_mode = DELETE")
+                    target.execute("PRAGMA synchronous = FULL")
+                    target.execute(_BESIDE)
+                    with suppress(FileNotFoundError):
+                        content = (state / learned_file.FILE_NAME).read_bytes()
+                        target.execute("INSERT INTO beside VALUES (?, ?)", (learned_file.FILE_NAME, content))
+                    (number,) = target.execute("SELECT count(*) FROM token").fetchone()
+                draft.replace(file)
+                sync(file.absolute().parent)
         except (OSError, sqlite3.Error) as error:
             raise BackupError(f"the backup {file} cannot be written: {error}") from error
-        finally:
-            with suppress(OSError):
-                partial.unlink(missing_ok=True)
     return int(number)
 
 
