@@ -82,7 +82,7 @@ class Connection:
         subscriber: Subscriber,
         *,
         role: str,
-        will: Post | None = None,
+        will: Callable[[], Post] | None = None,
         retained: Mapping[str, bytes] | None = None,
         addresses: Sequence[Address] = (),
         jitter: Callable[[], float] = random.random,
@@ -91,7 +91,8 @@ class Connection:
     ) -> None:
         """Only remember; `start` connects.
 
-        `subscriptions` are topic filters with their QoS. `role` names this program in the log. `retained` holds
+        `subscriptions` are topic filters with their QoS. `role` names this program in the log. `will` gives the will
+        of each connection, which the broker publishes if it breaks. `retained` holds
         payloads by their topics that are published, retained, at every connection. `addresses` are used in turn;
         without them those of the settings are. `jitter` gives numbers from 0 to 1.
 
@@ -159,9 +160,9 @@ class Connection:
         """Return whether the broker has yet to acknowledge something that was published."""
         return self._session.owed_since_s() is not None
 
-    def rename(self, client_id: str, will: Post) -> None:
-        """Connect anew under another client id and with another will."""
-        self._client_id, self._will = client_id, will
+    def rename(self, client_id: str) -> None:
+        """Connect anew under another client id, and with the will as it is now."""
+        self._client_id = client_id
         if (client := self._client) is not None:
             client.disconnect()
 
@@ -289,8 +290,9 @@ class Connection:
         if self._settings.user or self._settings.password:
             client.username_pw_set(self._settings.user, self._settings.password or None)
         if self._will is not None:
-            declared = contract.declaration_of(type(self._will.message))
-            client.will_set(self._will.topic, contract.encode(self._will.message), declared.qos, declared.retained)
+            topic, message = self._will()
+            declared = contract.declaration_of(type(message))
+            client.will_set(topic, contract.encode(message), declared.qos, declared.retained)
         client.on_socket_open = _no_delay
         client.on_connect = lambda client, _data, _flags, reason, _props: self._on_connect(client, reason, session)
         client.on_disconnect = lambda _client, _data, _flags, reason, _props: self._on_disconnect(reason, session)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from controller.core.messages import BrokerConnected, BrokerDisconnected, LinkEvent, MessageReceived, StatusGarbled
 from templo import contract
@@ -34,6 +36,8 @@ class Link:
         `announced` holds payloads by their topics that are retained anew at every connection.
         """
         self._temple = temple
+        self._will = will
+        self._publications = itertools.count(1)
         self._listener = listener
         self.connection = Connection(
             settings,
@@ -41,7 +45,7 @@ class Link:
             [(contract.topic(temple, each.leaf), each.qos) for each in _READ],
             self,
             role="temple",
-            will=self._post(will),
+            will=lambda: self._post(self._will),
             retained=announced,
             jitter=jitter,
             beat=beat,
@@ -58,7 +62,12 @@ class Link:
 
     def introduce(self, client_id: str, will: contract.Status) -> None:
         """Connect anew under another client id and with another will: both name the source."""
-        self.connection.rename(client_id, self._post(will))
+        self._will = will
+        self.connection.rename(client_id)
+
+    def give_way(self, gives_way: bool) -> None:
+        """Leave the broker to another temple of the same name, or stop doing so."""
+        self.connection.give_way(gives_way)
 
     def stop(self, farewell: contract.Status) -> None:
         """Publish the last status, wait until the broker has it, and disconnect."""
@@ -88,4 +97,7 @@ class Link:
             self._listener(MessageReceived(message))
 
     def _post(self, message: contract.Message) -> Post:
+        """Return a message with its topic; a status gets the number of its publication."""
+        if isinstance(message, contract.Status):
+            message = replace(message, publication=next(self._publications))
         return Post(contract.topic(self._temple, message.leaf), message)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 
+from controller.app import backends
 from controller.core.settings import DeclaredSettings, Settings
 from templo import settings as reader
 from templo.settings import Flags, Loaded, SettingsError
@@ -63,4 +64,8 @@ def _wrong_together(loaded: Loaded[DeclaredSettings]) -> SettingsError | None:
         pin = getattr(beams, key.removeprefix("beams."))
         if pin is not None and (other := pins.setdefault(pin, key)) != key:
             return loaded.refusal(key, pin, f"another pin than that of {other}")
+    try:
+        backends.find(beams)
+    except ValueError as error:
+        return loaded.refusal("beams.source", beams.source, str(error))
     return None

@@ -10,16 +10,9 @@ from typing import Annotated, Literal, TypeAlias
 from controller.core.counting import MS, Limits
 from templo.broker import BrokerSettings
 from templo.contract import God
-from templo.setting_types import LogLevel, PathText, TempleName, matching, number, text, whole
-
-SERIAL = "serial:"
-"""Before the port of a board that counts by itself."""
+from templo.setting_types import LogLevel, PathText, TempleName, number, text, whole
 
 Pin: TypeAlias = Annotated[int, whole(0, 27, "a BCM pin number")]
-Source: TypeAlias = Annotated[
-    str,
-    matching(f"gpio|simulated|{SERIAL}/.*", "gpio, simulated, or serial: and a port, such as serial:/dev/ttyACM0"),
-]
 Milliseconds: TypeAlias = Annotated[float, number(0.1, 1000, "milliseconds")]
 LongMilliseconds: TypeAlias = Annotated[float, number(0.1, 60_000, "milliseconds")]
 _LIMITS = Limits()
@@ -27,16 +20,30 @@ _LIMITS = Limits()
 
 @dataclass(frozen=True, slots=True)
 class BeamSettings:
-    """Which beams are watched, and how. Pins and polarity have their defaults in ``pins.toml``."""
+    """Which beams are watched, and how. Pins and polarity have their defaults in ``pins.toml``.
+
+    `broken` is the level of a broken beam, `pull` the resistor of its pin.
+    """
 
     huitzilopochtli: Pin
     tlaloc: Pin
     broken: Literal["low", "high"]
     pull: Literal["up", "down", "none"]
-    source: Source = "gpio"
+    source: Annotated[str, text(4096, "the name of a backend")] = "gpio"
+    """The backend's name, such as ``"gpio"``; its address may follow: ``"serial:/dev/ttyACM0"``."""
     factory: Literal["lgpio", "rpigpio", "mock"] = "lgpio"
     chip: Annotated[str, text(64, "the label of a GPIO chip, such as pinctrl-rp1")] | None = None
     emitters: Pin | None = None
+
+    @property
+    def backend(self) -> str:
+        """The name of the backend."""
+        return self.source.partition(":")[0]
+
+    @property
+    def address(self) -> str:
+        """What follows the backend's name, or nothing."""
+        return self.source.partition(":")[2]
 
     @property
     def pins(self) -> Mapping[God, int]:
@@ -82,7 +89,7 @@ class DeclaredSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that the daemon and its commands need, checked."""
+    """All settings of the daemon and its commands, checked."""
 
     temple: str
     state: Path
@@ -97,10 +104,5 @@ class Settings:
 
     @property
     def simulated(self) -> bool:
-        """Whether the beams are a script's."""
-        return self.beams.source == "simulated"
-
-    @property
-    def board(self) -> str | None:
-        """The port of the board that counts, where one does."""
-        return self.beams.source.removeprefix(SERIAL) if self.beams.source.startswith(SERIAL) else None
+        """Whether the beams are simulated, so that a drop is no test."""
+        return self.beams.backend == "simulated"

@@ -150,7 +150,7 @@ def test_two_with_one_client_id_take_over_from_each_other_and_one_that_gives_way
         eventually(lambda: other.events)
         eventually(lambda: "disconnected" in one.events)
         eventually(lambda: one.events.count("connected") > 1)
-        other.connection.rename("another", Post(STATUS, status(contract.State.LOST)))
+        other.connection.rename("another")
         eventually(lambda: one.connection.protocol and other.connection.protocol)
     caplog.clear()
 
@@ -161,7 +161,7 @@ def test_a_connection_that_breaks_leaves_its_will(
     lost = status(contract.State.LOST)
     with mosquitto(tmp_path) as broker:
         reader = client(at(broker.port), "reader")
-        one = client(at(broker.port), will=Post(STATUS, lost))
+        one = client(at(broker.port), will=lambda: Post(STATUS, lost))
         eventually(lambda: one.events and reader.events)
         one.connection.pull_plug(True)
         eventually(lambda: (STATUS, contract.encode(lost), False) in reader.arrived)
@@ -174,7 +174,7 @@ def test_a_connection_that_breaks_leaves_its_will(
 def test_the_farewell_takes_the_will_s_place(client: Callable[..., Client], tmp_path: Path) -> None:
     stopped = contract.encode(status(contract.State.STOPPED))
     with mosquitto(tmp_path) as broker:
-        one = client(at(broker.port), will=Post(STATUS, status(contract.State.LOST)))
+        one = client(at(broker.port), will=lambda: Post(STATUS, status(contract.State.LOST)))
         eventually(lambda: one.events)
         one.connection.stop(Post(STATUS, status(contract.State.STOPPED)))
         reader = client(at(broker.port), "reader")
