@@ -1,4 +1,4 @@
-"""What both daemons take while nothing happens: memory, and time of a processor."""
+"""How much memory and processor time both daemons use while nothing happens."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def measure(programs: Programs, seconds: float, phones: int) -> Chapter:
             Row(f"companion with {phones} phones, memory (RSS)", "MiB", busy_rss),
             Row(f"companion with {phones} phones, processor", "% of a core", watched),
         ),
-        f"Over {seconds:g} s, connected to mosquitto, nothing falling; the controller with simulated beams. Memory is"
-        " from /proc/PID/smaps_rollup (PSS divides what several programs share), processor time from schedstat. The"
-        " peer is mqtt-io, by interrupts unless it says polling.",
+        f"Over {seconds:g} s, connected to mosquitto, no tokens falling; the controller with simulated beams. Memory"
+        " is from /proc/PID/smaps_rollup (PSS divides what several programs share), processor time from schedstat."
+        " The peer is mqtt-io, with interrupts unless the row says polling.",
     )

@@ -1,4 +1,4 @@
-"""How long it takes from a beam to a subscriber: our controller beside mqtt-io, in turns, on one broker."""
+"""How long it takes from a beam to a subscriber: our controller beside mqtt-io, alternating, on one broker."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Side:
     beams: Beams
     topic: str
     edges: bool
-    """Whether it tells of both edges, ``ON`` and ``OFF``, as far as it hears them, rather than once a token."""
+    """Whether it publishes both edges that it detects, ``ON`` and ``OFF``, rather than one message a token."""
     driven: list[Driven] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
-    """Milliseconds from a beam clear to the message that says so, for each token that was heard."""
+    """Milliseconds from a beam clear to its message, for each token that was detected."""
 
     def settle(self, heard: Sequence[Heard], driven: Sequence[Driven]) -> None:
         """Give each message of a round to its token: tokens in their order, edges by their times."""
@@ -55,7 +55,7 @@ class Side:
 
 
 def measure(programs: Programs, rounds: int, tokens: int) -> Chapter:
-    """Drop `rounds` times `tokens` tokens into each side, in turns; raises `BenchError` where one is not heard."""
+    """Drop `rounds` times `tokens` tokens into each side, alternating; raises `BenchError` if one is not detected."""
     port = programs.mosquitto()
     controller = house.start_controller(programs, port)
     by_interrupt = peer.start(programs, "mqtt-io-interrupt", port, house.PINS[0], interrupt="falling")
@@ -69,7 +69,7 @@ def measure(programs: Programs, rounds: int, tokens: int) -> Chapter:
     ack_topic = contract.topic(house.TEMPLE, contract.Ack.leaf)
 
     def acknowledge(client: paho.Client, heard: Heard) -> None:
-        """Answer as a companion does, so that the ledger's window of tokens on their way stays open."""
+        """Acknowledge as a companion does, so that the send window stays open."""
         if heard.topic == own_topic:
             token = contract.decode(contract.Token.leaf, heard.payload)
             assert isinstance(token, contract.Token)
@@ -111,14 +111,14 @@ def _chapter(ours: Side, interrupt: Side, polling: Side) -> Chapter:
             Row("the same without the quiet, median", "ms", own.median - quiet, edge.median),
             Row("the same without the quiet, p99", "ms", own.p99 - quiet, edge.p99),
             Row("beam clear to the token known, beside its default polling", "ms", own.median, slow),
-            Row("tokens heard, beside its default polling", "%", 100.0, share),
+            Row("tokens detected, beside its default polling", "%", 100.0, share),
         ),
         f"{own.count} tokens a side in alternating rounds on one mosquitto, each {DARK_MS} ms dark, driven the same"
         " way into gpiozero's mock pins inside the unchanged program, stamped by one subscriber. Ours: a ledger with"
-        " one fsync a token, QoS 1, acknowledged. mqtt-io 2.7.0: no ledger, QoS 0; at its best, by interrupts and for"
-        f" clear edges alone, and as it comes, polling every {POLL_S * 1000:g} ms, when it hears a token only if a"
-        " poll falls into its dark spell. mqtt-io tells of edges, ours of tokens: an edge is a token only once the"
-        f" beam has stayed clear for {quiet:g} ms, as a bouncing bead clears it more than once. Whoever counts with"
-        " mqtt-io waits so long after its OFF message: the first two rows give it the same quiet, the next two take"
-        " it off both.",
+        " one fsync a token, QoS 1, acknowledged. mqtt-io 2.7.0: no ledger, QoS 0; once in its best configuration,"
+        f" with interrupts for clear edges only, and once with its default, polling every {POLL_S * 1000:g} ms, which"
+        " detects a token only if a poll falls into its dark spell. mqtt-io publishes edges, ours tokens: an edge is"
+        f" a token only once the beam has stayed clear for {quiet:g} ms, because a bouncing bead clears it more than"
+        " once. Anyone who counts with mqtt-io has to wait that long after its OFF message: the first two rows add"
+        " the same quiet to its figures, the next two subtract it from both.",
     )

@@ -1,4 +1,4 @@
-"""What is lost while the broker is down, and what comes out of order, beside the same program of others."""
+"""What is lost or out of order while the broker is down, for our controller and for mqtt-io."""
 
 from __future__ import annotations
 
@@ -124,15 +124,15 @@ def measure(programs: Programs) -> Chapter:
         Row(f"{down_s:g} s down, {tokens:,} at {rate}/s: lost", "tokens", each.ours, each.theirs, target=0)
         for (rate, tokens, down_s), each in zip(OUTAGES, lost, strict=True)
     ]
-    rows.append(Row(f"{IN_TURN[0]:,} in turn: out of order", "tokens", *disorder, target=0))
+    rows.append(Row(f"{IN_TURN[0]:,} alternating: out of order", "tokens", *disorder, target=0))
     return Chapter(
         "The broker down",
         tuple(rows),
-        "Both programs unchanged over gpiozero's mock pins, each beam 8 ms dark, on one mosquitto without persistence"
-        " that is killed with -9 in the middle of the tokens and started again on the same port; both get the same"
-        " tokens at the same moments. One subscriber at QoS 1, back at the broker within 0.1 s, acknowledges ours as"
-        " a companion does. mqtt-io 2.7.0 by interrupts and for clear edges alone. In turn means first one slot, then"
-        " the other: out of order is what came when the other slot was due.",
+        "Both programs run unchanged with gpiozero's mock pins, each beam 8 ms dark, on one mosquitto without"
+        " persistence that is killed with -9 in the middle of the tokens and started again on the same port; both get"
+        " the same tokens at the same moments. One subscriber at QoS 1, back at the broker within 0.1 s, acknowledges"
+        " ours as a companion does. mqtt-io 2.7.0 uses interrupts for clear edges only. Alternating means first one"
+        " slot, then the other: a token is out of order if it arrived when the other slot was due.",
     )
 
 

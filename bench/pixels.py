@@ -82,8 +82,8 @@ def measure(programs: Programs, tokens: int, phones: int) -> Chapter:
             Row("beam clear to the last of the other phones, median", "ms", last.median),
             Row("beam clear to the last of the other phones, p99", "ms", last.p99),
         ),
-        f"{len(changes)} tokens, {DARK_MS} ms dark, about three a second; {phones - 1} light readers of the same"
-        " event stream and one page in Chromium (360x780, headless, software drawing), all on this machine. A frame"
+        f"{len(changes)} tokens, {DARK_MS} ms dark, about three a second; {phones - 1} simple readers of the same"
+        " event stream and one page in Chromium (360x780, headless, software rendering), all on this machine. A frame"
         " counts as drawn at the first message after the animation frame that follows the change. The page's clock"
         f" and ours agree to within {uncertain:.2f} ms and are aligned by the middle of the quickest exchange.",
     )

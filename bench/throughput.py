@@ -1,4 +1,4 @@
-"""How many tokens a second come through the whole way, and whether 5,000 at once all do, each exactly once."""
+"""How many tokens a second pass from beam to acknowledgement, and whether each of a burst arrives exactly once."""
 
 from __future__ import annotations
 
@@ -90,11 +90,11 @@ def measure(programs: Programs, burst: int, seconds: float) -> Chapter:
             Row("sustained", "tokens/s", rate),
             Row("sustained: lost or doubled", "tokens", fallen - after.kept + after.twice, target=0),
         ),
-        f"Both beams in turn, {DARK_MS:g} ms dark and clear, with the limits of counting lowered for this part alone."
-        f" The burst fell at {offered:,.0f} tokens/s; sustained means {steady:,} more at one table, whose evening has"
-        " 260, from the first edge until the last is acknowledged. A token is acknowledged once the companion's"
-        " SQLite (WAL, synchronous=FULL) holds it together with its event at a table; lost and doubled are counted on"
-        " both disks.",
+        f"Both beams alternating, {DARK_MS:g} ms dark and clear, with the counting limits lowered for this"
+        f" measurement only. The burst fell at {offered:,.0f} tokens/s; sustained means {steady:,} more at one table"
+        " (a game has 260), from the first edge until the last is acknowledged. A token is acknowledged once the"
+        " companion's SQLite (WAL, synchronous=FULL) holds it together with its event at a table; lost and doubled"
+        " are counted on both disks.",
     )
 
 

@@ -130,7 +130,9 @@ class DamagedError(LedgerError):
 
 
 class NewerError(LedgerError):
-    """A ledger of another release, which is whole: a person has to decide."""
+    """A ledger of a newer release, which is whole: it is left as it is until a person updates this program."""
+
+    trouble = Trouble.LEDGER_NEWER
 
 
 class Ledger:
@@ -486,11 +488,10 @@ class _Transaction:
 
 def _make(connection: sqlite3.Connection, path: Path, new_source: Callable[[], str]) -> None:
     """Set how an open file is written, and fill it if it is empty."""
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
     tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-    if application != _APPLICATION and tables:
-        raise _foreign(path)
-    if tables == 0:
+    if tables:
+        _check(connection, path, whole=False)  # before anything is written to a file that is not ours to write
+    else:
         connection.execute(f"PRAGMA page_size = {_PAGE}")
     mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
     if mode != "wal":
@@ -549,7 +550,7 @@ def _check(connection: sqlite3.Connection, path: Path, whole: bool) -> None:
     if row[0] > _RENEWED:
         raise NewerError(
             f"the ledger {path} has schema {row[0]}; expected {_RENEWED} at most: a newer release wrote it, and only "
-            "such a one can go on with it"
+            "such a one can go on with it: update this program"
         )
     if whole:
         _check_whole(connection, path)

@@ -23,6 +23,7 @@ TROUBLES = {
     "ledger_full": "the disk is full: tokens wait in memory",
     "ledger_read_only": "the ledger may only be read: tokens wait in memory",
     "ledger_failing": "the ledger fails: tokens wait in memory",
+    "ledger_newer": "a newer release wrote the ledger: update this program; tokens wait in memory",
     "ledger_restored": "the companion knows later tokens: the ledger came from a backup",
     "name_taken": "another temple uses this name at the broker: give one of them another with --temple",
     "deaf": "no beam is heard: a thread has died, or the counting board is away; 'selftest' says more",

@@ -1,4 +1,4 @@
-"""What the drops say about the counter: its limits' windows, the bands that `calibrate` learns, and where both stand.
+"""What the drops mean for the counter: the windows of its limits, and the bands that `calibrate` learns.
 
 It drops nothing and counts nothing. `measured.toml` and a table in `docs/counters.md` hold what it wrote last.
 """
@@ -23,8 +23,8 @@ COUNTERS = Path(__file__).resolve().parents[2] / "docs" / "counters.md"
 BEGIN, END = "<!-- by make physics -->\n", "<!-- to here -->\n"
 
 REASONS = {
-    "min_break_ms": "spells of what only grazes the beam are shorter, and six tenths of the narrowest token is longer",
-    "min_clear_ms": "twice the longest light through one token's waist, and less than the clear time between two tokens",
+    "min_break_ms": "anything that only grazes the beam is shorter; six tenths of the narrowest token is longer",
+    "min_clear_ms": "twice the longest light through one token's waist; less than the clear time between two tokens",
     "max_break_ms": "anything four times as wide as the widest token is not a token",
 }
 """Why a limit's window is what `windows` says, in the words of the documents."""

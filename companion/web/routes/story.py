@@ -1,4 +1,4 @@
-"""What happened at a table, for whoever looks back: its story, its exports, and the board as it stood at each step.
+"""What happened at a table: its story, its exports, and the board as it was after each step.
 
 Every page here is folded from the log when it is asked for. None of them changes anything, or shows what a spectator
 could not have seen.
@@ -60,7 +60,7 @@ def story(table_id: str) -> Response:
             for turn in turns(stages)
         ],
         drawn={name: Markup(paint(name, slice_)) for name, slice_ in chronicle.items()},  # noqa: S704  # a template
-        game_stylesheets=here.game_stylesheets(table.charter.game),
+        game_style=here.game_style(table.charter.game),
     )
 
 
@@ -183,7 +183,7 @@ def replay(table_id: str) -> Response:
         lines=_lines(words, logged),
         turn=0 if table.phase == "lobby" else table.game.turn(table.state),
         picture=_picture(table, layout),
-        game_stylesheets=here.game_stylesheets(now.charter.game),
+        game_style=here.game_style(now.charter.game),
     )
 
 
