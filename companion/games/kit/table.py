@@ -67,7 +67,8 @@ def one_of(*values: Arg, code: str = BAD_MOVE, **facts: Arg) -> Kind:
     >>> one_of("tlaloc", "huitzilopochtli").accepts("tlaloc")
     True
     """
-    return Kind(" | ".join(map(str, values))[:60], dict.fromkeys(values), code=code, facts=facts)
+    words = " | ".join(map(str, values))
+    return Kind(words if len(words) <= 60 else f"{words[:57]}...", dict.fromkeys(values), code=code, facts=facts)
 
 
 def number(low: int, high: int, code: str = BAD_MOVE) -> Kind:
