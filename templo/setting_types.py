@@ -10,8 +10,6 @@ from typing import NamedTuple, Protocol
 from templo import contract
 
 _NS_PER_MS = 1_000_000
-SERIAL = "serial:"
-"""Before the port of a board that counts by itself."""
 
 
 class RawValue(NamedTuple):
@@ -86,21 +84,6 @@ class Text:
         """Return the value, checked."""
         value = given.value
         if not isinstance(value, str) or not 0 < len(value) <= self.longest or not value.isprintable():
-            raise ValueError
-        return value
-
-
-class Source:
-    """Where edges or tokens come from."""
-
-    expected = "gpio, simulated, or serial: and a port, such as serial:/dev/ttyACM0"
-
-    def read(self, given: RawValue) -> object:
-        """Return the value, checked."""
-        value = given.value
-        if not isinstance(value, str) or not value.isprintable() or len(value) > 4096:
-            raise ValueError
-        if value not in ("gpio", "simulated") and not value.startswith(f"{SERIAL}/"):
             raise ValueError
         return value
 

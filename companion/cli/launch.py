@@ -1,4 +1,4 @@
-"""Starts a whole evening with one command: broker, companion and temple, and ends them all together.
+"""Starts and stops the broker, the companion and the temple together, with one command.
 
 It knows the three by their command lines alone, waits until each answers, says where a phone finds the table, and
 leaves no process behind however it ends.
@@ -22,10 +22,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from companion.adapters import addresses
 from companion.cli import broker, network
 from companion.cli.children import Child, Program, Signals, end, end_with_parent
 from companion.cli.terminal import Terminal, kept
-from companion.web.server import addresses
 
 WEB_PORT = 8000
 BROKER_PORT = 11883

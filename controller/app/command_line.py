@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", parents=[common], help="count tokens until stopped")
     run.add_argument(
-        "--beams", metavar="SOURCE", help="gpio, simulated, or a board that counts: serial:/dev/ttyACM0 (gpio)"
+        "--beams", metavar="SOURCE", help="gpio, gpiod, simulated, or a board that counts: serial:/dev/ttyACM0 (gpio)"
     )
     run.add_argument("--keys", action="store_true", help="read keys that drop tokens from the terminal or a pipe")
     run.add_argument(
@@ -235,7 +235,7 @@ def _scenario(settings: Settings, given: argparse.Namespace) -> int:
         except ScenarioError as error:
             raise ScenarioError(f"{given.file}: {error}") from None
     if given.json:
-        print(json.dumps(outcome.told(), indent=2))
+        print(json.dumps(outcome.to_dict(), indent=2))
     else:
         print(f"{script.title or given.file}: {outcome.lasted_ns / SECOND:.4g} s")
         for god in God:

@@ -10,10 +10,11 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
+from controller.app import backends
 from controller.core.counting import MS, Limits
 from controller.core.settings import BeamSettings, BrokerSettings, Settings
 from templo.contract import God
-from templo.setting_types import Milliseconds, OneOf, RawValue, SettingType, Source, Temple, Text, Whole
+from templo.setting_types import Milliseconds, OneOf, RawValue, SettingType, Temple, Text, Whole
 
 PREFIX = "TEMPLO_"
 PASSWORD = "TEMPLO_BROKER_PASSWORD"  # noqa: S105 (the name of a variable)
@@ -31,7 +32,7 @@ _KINDS: dict[str, SettingType] = {
     "temple": Temple(),
     "state": _PATH,
     "log": OneOf("debug", "info", "warning", "error"),
-    "beams.source": Source(),
+    "beams.source": Text(4096, "the name of a backend"),
     "beams.factory": OneOf("lgpio", "rpigpio", "mock"),
     "beams.chip": Text(64, "the label of a GPIO chip, such as pinctrl-rp1"),
     "beams.huitzilopochtli": _PIN,
@@ -233,19 +234,24 @@ def _together(values: dict[str, object], given: dict[str, RawValue], environ: Ma
         if key in values and (other := pins.setdefault(whole(key), key)) != key:
             raise refuse(key, f"another pin than that of {other}")
     state = Path(str(values["state"])).expanduser()
+    beams = BeamSettings(
+        source=str(values["beams.source"]),
+        factory=str(values["beams.factory"]),
+        chip=text("beams.chip"),
+        pins={god: whole(f"beams.{god}") for god in God},
+        emitters=whole("beams.emitters") if "beams.emitters" in values else None,
+        broken=str(values["beams.broken"]),
+        pull=str(values["beams.pull"]),
+    )
+    try:
+        backends.find(beams)
+    except ValueError as error:
+        raise refuse("beams.source", str(error)) from None
     return Settings(
         temple=str(values["temple"]),
         state=state.absolute(),
         log=str(values["log"]),
-        beams=BeamSettings(
-            source=str(values["beams.source"]),
-            factory=str(values["beams.factory"]),
-            chip=text("beams.chip"),
-            pins={god: whole(f"beams.{god}") for god in God},
-            emitters=whole("beams.emitters") if "beams.emitters" in values else None,
-            broken=str(values["beams.broken"]),
-            pull=str(values["beams.pull"]),
-        ),
+        beams=beams,
         counting=Limits(
             min_break=whole("counting.min_break_ms"),
             min_clear=whole("counting.min_clear_ms"),

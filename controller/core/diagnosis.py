@@ -140,8 +140,8 @@ class Observed:
             case Glitch(_, width_ns):
                 self.glitches += 1
                 self.grazes.append(width_ns)
-            case MissedEdge():
-                self.missed += 1
+            case MissedEdge(number=number):
+                self.missed += number
             case BeamChanged(beam):
                 if beam is Beam.FLICKER and not self.chatters_at(now_ns):
                     self.chatters += 1

@@ -8,14 +8,17 @@ from pathlib import Path
 
 from controller.core.counting import Limits
 from templo.contract import God
-from templo.setting_types import SERIAL
 
 
 @dataclass(frozen=True, slots=True)
 class BeamSettings:
-    """Which beams are watched, and how. `broken` and `pull` are levels: ``"low"`` or ``"high"``, ``"up"`` ..."""
+    """Which beams are watched, and how.
+
+    `broken` is the level of a broken beam, ``"low"`` or ``"high"``; `pull` is ``"up"``, ``"down"`` or ``"none"``.
+    """
 
     source: str
+    """The backend's name, such as ``"gpio"``; its address may follow: ``"serial:/dev/ttyACM0"``."""
     factory: str
     chip: str | None
     pins: Mapping[God, int]
@@ -23,10 +26,20 @@ class BeamSettings:
     broken: str
     pull: str
 
+    @property
+    def backend(self) -> str:
+        """The name of the backend."""
+        return self.source.partition(":")[0]
+
+    @property
+    def address(self) -> str:
+        """What follows the backend's name, or nothing."""
+        return self.source.partition(":")[2]
+
 
 @dataclass(frozen=True, slots=True)
 class BrokerSettings:
-    """Where the broker is and how it is spoken to. The password never shows in a `repr`."""
+    """Where the broker is and how to connect to it. The password never shows in a `repr`."""
 
     host: str
     port: int
@@ -38,7 +51,7 @@ class BrokerSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that the daemon and its commands are told, checked."""
+    """All settings of the daemon and its commands, checked."""
 
     temple: str
     state: Path
@@ -51,10 +64,5 @@ class Settings:
 
     @property
     def simulated(self) -> bool:
-        """Whether the beams are a script's."""
-        return self.beams.source == "simulated"
-
-    @property
-    def board(self) -> str | None:
-        """The port of the board that counts, where one does."""
-        return self.beams.source.removeprefix(SERIAL) if self.beams.source.startswith(SERIAL) else None
+        """Whether the beams are simulated, so that a drop is no test."""
+        return self.beams.backend == "simulated"

@@ -145,7 +145,7 @@ def test_a_selftest_switches_the_emitters_once_the_beams_are_quiet_and_proves_th
     assert codes(rig) == []
     assert not switched
     rig.take(after_ns=2 * SECOND)
-    result = rig.pipeline.selftest()
+    result = rig.selftest()
     assert switched
     assert codes(rig, God.HUITZILOPOCHTLI) == ["no_answer"]
     beams = result["beams"]
@@ -162,7 +162,7 @@ def rig(tmp_path: Path) -> Rig:
 
 
 def codes(rig: Rig, god: God = God.TLALOC) -> list[str]:
-    beams = rig.pipeline.selftest()["beams"]
+    beams = rig.selftest()["beams"]
     assert isinstance(beams, dict)
     return [finding["code"] for finding in beams[god]["findings"]]
 
