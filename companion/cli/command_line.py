@@ -1,49 +1,17 @@
-"""The companion's command line and composition root: here, and only here, its parts are made and joined."""
+"""The companion's command line: reads it, and imports the program that the command needs."""
 
 from __future__ import annotations
 
 import argparse
-import faulthandler
-import logging
-import os
-import secrets
-import signal
 import sys
-import threading
-import time
 from collections.abc import Sequence
-from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 from typing import Any
-
-from companion.adapters import store_lock
-from companion.adapters.backup import BackupError
-from companion.adapters.mqtt_intake import Broker, Intake
-from companion.adapters.news import Hub
-from companion.adapters.sql_store import SqlStore, StoreError
-from companion.cli import backup, check, demo, replay
-from companion.cli import held as held_commands
-from companion.cli import settings as configuration
-from companion.cli.settings import Settings, SettingsError
-from companion.games import registry
-from companion.service.services import Services
-from companion.service.workspace import Workspace
-from companion.web import WebConfig, create_app
-from companion.web.rendering.texts import TextError
-from companion.web.server.addresses import own_names, phone_address
-from companion.web.server.serving import ServeError, Server
-from templo.liveness import Feeder, Pulse, supervisor
-
-EXIT_DEAD = 70
-"""A thread died; a supervisor should start the companion anew."""
-
-WATCH_S = 2.0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
+    # Flask, SQLAlchemy and the games take a Pi seconds to import: only what needs them waits for them.
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["launch"]:
         from companion.cli import launch
@@ -53,43 +21,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         from companion.cli import sheets
 
         return sheets.main(words[1:])
-    try:
-        if words[1:2] == ["check"]:
-            return check.main(words)
-        arguments = _parser().parse_args(words)
-        if arguments.command == "replay":
-            settings = configuration.load(arguments.config, os.environ, {})
-            games = registry.with_tools(registry.load(settings.games))
-            return replay.replay(arguments.file, games, sys.stdout, states=not arguments.short)
-        if arguments.command in ("backup", "restore"):
-            settings = configuration.load(arguments.config, os.environ, _flags(arguments))
-            os.umask(0o077)
-            command = backup.back_up if arguments.command == "backup" else backup.restore
-            return command(settings, arguments.file, _now(), sys.stdout)
-        if arguments.command == "held":
-            settings = configuration.load(arguments.config, os.environ, _flags(arguments))
-            os.umask(0o077)
-            given = vars(arguments)
-            wanted = held_commands.Wanted(
-                **{name: given[name] for name in held_commands.Wanted._fields if name in given}
-            )
-            games = registry.with_tools(registry.load(settings.games))
-            return held_commands.held(settings, wanted, games, _now, secrets.token_bytes, sys.stdout)
-        if arguments.deck and not arguments.demo_table:
-            raise SettingsError("--deck is given without --demo-table; expected both")
-        settings = configuration.load(arguments.config, os.environ, _flags(arguments))
-        return run(settings, arguments.instance or secrets.token_hex(16), arguments.demo_table, arguments.deck)
-    except (
-        SettingsError,
-        StoreError,
-        BackupError,
-        held_commands.HeldError,
-        ServeError,
-        TextError,
-        registry.RegistryError,
-    ) as error:
-        print(f"templo-companion: {error}", file=sys.stderr)
-        return 2
+    if words[1:2] == ["check"]:
+        from companion.cli import commands
+
+        return commands.check_files(words)
+    arguments = _parser().parse_args(words)
+    from companion.cli import commands
+
+    return commands.carry_out(arguments, _flags(arguments))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -173,110 +112,3 @@ def _flags(arguments: argparse.Namespace) -> dict[str, Any]:
         host, colon, port = arguments.broker.rpartition(":")
         flags |= {"broker.host": host, "broker.port": port} if colon else {"broker.host": arguments.broker}
     return flags
-
-
-def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path | None = None) -> int:
-    """Serve until a signal ends it; raises `StoreError` where another companion uses the database."""
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
-    logging.getLogger("sqlalchemy").setLevel(logging.WARNING)
-    os.umask(0o077)
-    try:
-        settings.state_directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SettingsError(
-            f"state is {str(settings.state_directory)!r}; expected a writable directory ({error})"
-        ) from None
-    with store_lock.hold(settings.store_url):
-        return _serve(settings, instance, demo_temple, deck)
-
-
-def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Path | None) -> int:
-    hub = Hub()
-    store = SqlStore(settings.store_url)
-    games = registry.with_tools(registry.load(settings.games))
-    services = Services.over(Workspace(store, games, _now, secrets.token_bytes, hub.publish))
-    if deck:
-        demo.check_takes_deck(services)
-    address = settings.web.address or f"http://{phone_address()}:{settings.web.port}"
-    app = create_app(
-        services,
-        hub,
-        WebConfig(
-            allowed_hosts=(*own_names(), *settings.web.allowed_hosts),
-            address=address,
-            instance=instance,
-            stream_cap=settings.web.streams,
-            streams_each=settings.web.streams_each,
-        ),
-    )
-    pulse = Pulse(("intake", "server", "pages"), time.monotonic)
-    server = Server(
-        app,
-        settings.web.host,
-        settings.web.port,
-        settings.web.streams,
-        connections_each=settings.web.connections_each,
-        proxy=settings.web.proxy,
-        beat=pulse.of("server"),
-        pages_beat=pulse.of("pages"),
-        prove=lambda: hub.streams,
-    )
-    broker = Broker(*(getattr(settings.broker, name) for name in Broker.__slots__))
-    intake = Intake(services, broker, instance, _now, pulse.of("intake"), pulse.of("network"))
-    watch = _Watch(Feeder(pulse, supervisor()))
-    died: list[str] = []
-
-    def stop(signum: int, frame: FrameType | None) -> None:
-        hub.close()
-        server.stop()
-
-    def on_thread_exception(last: threading.ExceptHookArgs) -> None:
-        died.append(last.thread.name if last.thread else "unknown")
-        logging.critical("the thread %s died; ending, to be started anew", died[-1], exc_info=last.exc_value)
-        stop(0, None)
-
-    threading.excepthook = on_thread_exception
-    with suppress(OSError, ValueError):  # stderr may be no file
-        faulthandler.enable()  # so that a watchdog's SIGABRT leaves in the log where every thread stood
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
-    intake.start()
-    watch.start()
-    print(f"ready {address}", flush=True)
-    draft = demo.table(services, demo_temple, deck) if demo_temple else None
-    try:
-        server.serve()
-    finally:
-        watch.stop()
-        hub.close()
-        if draft:
-            draft.stop()
-        intake.stop()
-        store.close()
-    return EXIT_DEAD if died else 0
-
-
-class _Watch:
-    """The thread that watches over the others, and feeds the supervisor's watchdog; if it dies, nobody does."""
-
-    def __init__(self, feeder: Feeder) -> None:
-        self._feeder = feeder
-        self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._ending.set()
-        if self._thread.is_alive():
-            self._thread.join()
-        self._feeder.stopping()
-
-    def _run(self) -> None:
-        while not self._ending.wait(self._feeder.pause(WATCH_S)):
-            self._feeder.turn()
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

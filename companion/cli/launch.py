@@ -22,10 +22,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from companion.adapters import addresses
 from companion.cli import broker, network
 from companion.cli.children import Child, Program, Signals, end, end_with_parent
 from companion.cli.terminal import Terminal, kept
-from companion.web.server import addresses
 
 WEB_PORT = 8000
 BROKER_PORT = 11883

@@ -6,6 +6,7 @@ everything on its way with it. What must arrive is in the ledger. Its callbacks 
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
 import random
@@ -15,6 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -86,7 +88,8 @@ class Link:
         self._announced = dict(announced or {})
         self._temple = temple
         self._client_id = client_id
-        self._will = contract.encode(will)
+        self._will = will
+        self._publications = itertools.count(1)
         self._listener = listener
         self._jitter = jitter
         self._protocol = Protocol.V311 if settings.protocol == "3.1.1" else Protocol.V5
@@ -141,7 +144,13 @@ class Link:
     def _published(self, client: paho.Client, message: contract.Message) -> paho.MQTTMessageInfo:
         declared = contract.declaration_of(type(message))
         topic = contract.topic(self._temple, message.leaf)
-        return client.publish(topic, contract.encode(message), declared.qos, declared.retained)
+        return client.publish(topic, contract.encode(self._numbered(message)), declared.qos, declared.retained)
+
+    def _numbered(self, message: contract.Message) -> contract.Message:
+        """Return a status with the number of its publication, anything else as it is."""
+        if isinstance(message, contract.Status):
+            return replace(message, publication=next(self._publications))
+        return message
 
     def congested(self) -> bool:
         """Say whether something published is still waiting for the broker's word that it has it."""
@@ -152,7 +161,7 @@ class Link:
     def introduce(self, client_id: str, will: contract.Status) -> None:
         """Connect anew under another client id and with another will: both name the source."""
         self._client_id = client_id
-        self._will = contract.encode(will)
+        self._will = will
         client = self._client
         if client is not None:
             client.disconnect()
@@ -289,7 +298,8 @@ class Link:
         client.connect_timeout = _CONNECT_S
         if self._settings.user is not None or self._settings.password is not None:
             client.username_pw_set(self._settings.user or "", self._settings.password)
-        client.will_set(contract.topic(self._temple, _WILL.leaf), self._will, _WILL.qos, _WILL.retained)
+        will = contract.encode(self._numbered(self._will))
+        client.will_set(contract.topic(self._temple, _WILL.leaf), will, _WILL.qos, _WILL.retained)
         client.on_socket_open = _no_delay
         client.on_connect = lambda client, _data, _flags, reason, _props: self._on_connect(client, reason, visit)
         client.on_disconnect = lambda _client, _data, _flags, reason, _props: self._on_disconnect(reason, visit)

@@ -12,8 +12,9 @@ SMALLER, MINE, GREATER = "1" * 32, "5" * 32, "9" * 32
 SOURCE, OTHER_SOURCE = "a" * 32, "b" * 32
 
 
-def status(session: str, source: str = SOURCE, state: State = State.READY) -> Status:
-    return Status(state, session, Kind.PI, "1", Timing.KERNEL, dict.fromkeys(God, Beam.CLEAR), source)
+def status(session: str, source: str = SOURCE, state: State = State.READY, publication: int | None = None) -> Status:
+    beams = dict.fromkeys(God, Beam.CLEAR)
+    return Status(state, session, Kind.PI, "1", Timing.KERNEL, beams, source, publication=publication)
 
 
 LATER = 10 * SECOND
@@ -86,6 +87,23 @@ def test_a_broker_that_brings_an_earlier_run_back_now_and_then_proves_nothing() 
     watch = NameWatch(MINE)
     duel(watch, status(SMALLER), 4 * PROOFS, every_ns=61 * SECOND)
     assert not watch.taken
+
+
+@pytest.mark.parametrize("state", [State.READY, State.LOST])
+def test_a_broker_that_brings_one_publication_back_again_and_again_proves_nothing(state: State) -> None:
+    watch = NameWatch(MINE)
+    duel(watch, status(SMALLER, state=state, publication=3), 4 * PROOFS)
+    assert not watch.taken
+
+
+@pytest.mark.parametrize("state", [State.READY, State.LOST])
+def test_one_that_publishes_anew_each_time_is_alive_though_earlier_publications_come_back_too(state: State) -> None:
+    watch = NameWatch(MINE)
+    for number in range(PROOFS):
+        assert not watch.taken
+        duel(watch, status(SMALLER, state=state, publication=1), 1)
+        duel(watch, status(SMALLER, state=state, publication=number + 1), 1)
+    assert watch.must_renew(SOURCE)
 
 
 def test_earlier_runs_that_a_broker_brings_back_one_after_the_other_prove_nothing() -> None:

@@ -127,7 +127,7 @@ def test_a_deck_without_a_base_names_every_card() -> None:
 
 def test_a_card_named_in_two_files_is_a_fault() -> None:
     card = '[rain]\nrain-1 = { effect = "gain", tokens = 1 }'
-    with pytest.raises(DeckError, match="b:2: twice"):
+    with pytest.raises(DeckError, match="b:2:1: twice"):
         read({"a": card, "b": card}, DECK)
 
 

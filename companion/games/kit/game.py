@@ -6,12 +6,20 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from companion.games.kit.moves import Move, Seat, Value
+from companion.games.kit.moves import Arg, Move, Refusal, Seat, Value
 from companion.games.kit.options import Option
 from companion.games.kit.parts import Bot, Page, Printer, Rules, TempleRules, flat
 from companion.games.kit.temple import TokenAudit, TokenDrop
 
 S = TypeVar("S")
+
+
+def _played(name: str, rules: Rules[S]) -> Callable[[S, Seat, Move], S | Refusal]:
+    if rules.play:
+        return rules.play
+    if rules.table is None:
+        raise TypeError(f"rules of {name} have no table of moves and no play; expected one of them")
+    return rules.table.play
 
 
 class Game(Generic[S]):
@@ -51,8 +59,10 @@ class Game(Generic[S]):
         self.rules, self.page, self.bot, self.printer, self.temple = rules, page, bot, printer, temple
 
         self.setup, self.to_act, self.on_turn, self.turn = rules.setup, rules.to_act, rules.on_turn, rules.turn
-        self.moves, self.play, self.chance = rules.moves, rules.play, rules.chance
-        self.choices = rules.choices or flat(rules.moves)
+        self.moves, self.table, self.chance = rules.moves, rules.table, rules.chance
+        self.play = _played(name, rules)
+        self.choices = rules.choices or flat(rules.moves, rules.table)
+        self.result, self.resample = rules.result, rules.resample
         self.amended, self.undoable, self.aside = rules.amended, rules.undoable, rules.aside
         self.laws, self.notation = rules.laws, rules.notation
         self.view, self.regions, self.known = page.view, page.regions, page.known
@@ -62,6 +72,10 @@ class Game(Generic[S]):
         self.own_sheets, self.own_sheet = printer.own_sheets, printer.own_sheet
         self.uses_temple = temple is not None
         self._written = written
+
+    def facts(self, move: Move) -> Mapping[str, Arg]:
+        """Return the arguments of a move by their names; none where the game has no table of moves."""
+        return self.table.facts(move) if self.table else {}
 
     def fall(self, state: S, drop: TokenDrop) -> Move:
         """Return the move by `TEMPLE` that enters a token."""

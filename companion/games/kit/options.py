@@ -15,11 +15,15 @@ MOST_LINES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong in a text: its line, from 1, and a code with words in the game's texts under ``fault``."""
+    """What is wrong in a text: its line, from 1, and a code with words in the game's texts under ``fault``.
+
+    The facts hold what was found and what was expected; the column, from 1, is where that stands.
+    """
 
     line: int
     code: str
     facts: Facts = field(default_factory=dict)
+    column: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from companion.games.kit.chance import Below, Chance
 from companion.games.kit.codec import encoded
 from companion.games.kit.log import Line
 from companion.games.kit.moves import Arg, Choice, Json, Move, Refusal, Seat, Value
+from companion.games.kit.result import Result
+from companion.games.kit.table import MoveTable
 from companion.games.kit.temple import TokenAudit, TokenDrop
 
 S = TypeVar("S")
@@ -40,6 +42,14 @@ def _not_amendable(state: Any, options: Mapping[str, Value]) -> Refusal:
     return Refusal("not_amendable")
 
 
+def _no_result(state: Any) -> Result | None:
+    return None
+
+
+def _same(state: S, seat: Seat, below: Below) -> S:
+    return state
+
+
 def _never(before: Any, seat: Seat, move: Move) -> bool:
     return False
 
@@ -66,14 +76,24 @@ class Rules(Generic[S]):
     """The number of the turn now running, counted from 1; a token's doubt depends on when it began."""
     moves: Callable[[S, Seat], list[Move]]
     """Exactly the legal moves of a seat, sorted; of `CHANCE` the outcomes that may come now."""
-    play: Callable[[S, Seat, Move], S | Refusal]
-    """The state after a seat's move, or why it cannot be made. The given state is never changed."""
+    table: MoveTable[S] | None = None
+    """Every move of the game with its arguments, who makes it and what it does; `play` follows from it."""
+    play: Callable[[S, Seat, Move], S | Refusal] | None = None
+    """The state after a seat's move, or why it cannot be made, where no `table` says it. The given state is never
+    changed."""
     choices: Choices[S] | None = None
-    """The legal moves of a seat one level at a time; without it all are on one level, the fact ``n`` their number."""
+    """The legal moves of a seat one level at a time; without it all are on one level, the facts their arguments."""
     chance: Callable[[S], Chance | None] = _no_chance
     """What a die, a bag or a deck has to bring now, or none."""
     amended: Callable[[S, Mapping[str, Value]], S | Refusal] = _not_amendable
     """The state of a running game after its host changed an option, or why that cannot be."""
+    result: Callable[[S], Result | None] = _no_result
+    """How the game ended, or none while it goes on."""
+    resample: Callable[[S, Seat, Below], S] = _same
+    """A state that looks to a seat exactly like this one, what it cannot know drawn anew by a source of chance.
+
+    Its view and its moves are the same, and the state keeps every law. Without it nothing is hidden.
+    """
     undoable: Callable[[S, Seat, Move], bool] = _never
     """Whether the seat may take this move of its own back while nobody has moved since."""
     aside: Callable[[Move], bool] = _no_aside
@@ -89,17 +109,14 @@ class Rules(Generic[S]):
     """The state in one line for its readers, in exports and playthroughs."""
 
 
-def flat(moves: Callable[[S, Seat], list[Move]]) -> Choices[S]:
-    """Return how moves are chosen that are all on one level."""
+def flat(moves: Callable[[S, Seat], list[Move]], table: MoveTable[S] | None) -> Choices[S]:
+    """Return how moves are chosen that are all on one level; without a table their first argument is called ``n``."""
+
+    def facts(move: Move) -> Mapping[str, Arg]:
+        return table.facts(move) if table else dict(zip("n", move.args, strict=False))
 
     def choices(state: S, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
-        return (
-            []
-            if picked
-            else [
-                Choice(move.name, dict(zip("n", move.args, strict=False)), move=move) for move in moves(state, seat)
-            ]
-        )
+        return [] if picked else [Choice(move.name, facts(move), move=move) for move in moves(state, seat)]
 
     return choices
 

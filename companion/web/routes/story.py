@@ -60,7 +60,7 @@ def story(table_id: str) -> Response:
             for turn in turns(stages)
         ],
         drawn={name: Markup(paint(name, slice_)) for name, slice_ in chronicle.items()},  # noqa: S704  # a template
-        game_stylesheets=here.game_stylesheets(table.charter.game),
+        game_style=here.game_style(table.charter.game),
     )
 
 
@@ -182,7 +182,7 @@ def replay(table_id: str) -> Response:
         lines=_lines(words, told),
         turn=0 if table.phase == "lobby" else table.game.turn(table.state),
         picture=_picture(table, layout),
-        game_stylesheets=here.game_stylesheets(now.charter.game),
+        game_style=here.game_style(now.charter.game),
     )
 
 
