@@ -1,4 +1,4 @@
-"""How fast the rules are: random playouts of every game beside python-chess, and what views and regions cost.
+"""How fast the rules are: random playouts of every game beside python-chess, and the cost of views and regions.
 
 No program is started: all of it is one process, and a game joins by its folder's existence.
 """

@@ -1,4 +1,4 @@
-"""Starts a whole evening with one command: broker, companion and temple, and ends them all together.
+"""Starts and stops the broker, the companion and the temple together, with one command.
 
 It knows the three by their command lines alone, waits until each answers, says where a phone finds the table, and
 leaves no process behind however it ends.

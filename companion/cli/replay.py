@@ -1,4 +1,4 @@
-"""Reads an exported table and plays it again, entry by entry, on a terminal; says where a broken one breaks.
+"""Replays an exported table on a terminal, entry by entry, and shows where a broken one fails.
 
 It opens no store and changes nothing: what it knows of the table is what the file says.
 """

@@ -1,4 +1,4 @@
-"""What happened at a table, for whoever looks back: its story, its exports, and the board as it stood at each step.
+"""What happened at a table: its story, its exports, and the board as it was after each step.
 
 Every page here is folded from the log when it is asked for. None of them changes anything, or shows what a spectator
 could not have seen.
