@@ -1,4 +1,4 @@
-"""The command line of the controller: run the daemon, drop a token, say how it is, hand out the ledger."""
+"""The command line of the controller: run the daemon, drop a token, show its status, export the ledger."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from controller.adapters.control_socket import ControlError, InUseError, ask, held, prepare
 from controller.adapters.sqlite_ledger import FILE_NAME
 from controller.app.explanations import BEAMS as _WORDS
-from controller.app.explanations import NOTICES, told_calibration, told_selftest
+from controller.app.explanations import NOTICES, calibration_lines, selftest_lines
 from controller.app.explanations import TROUBLES as _TROUBLES
 from controller.app.settings import load
 from controller.core.calibration import MOST, USUAL
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (BeamsError, ControlError, InUseError, LedgerError, LedgerTrouble, FileNotFoundError) as error:
         return _complain(str(error), EXIT_REFUSED)
     except BrokenPipeError:
-        # Whoever read our output has seen enough; nothing more may be written, not even at the exit.
+        # The reader of our output has gone; nothing more may be written, not even at the exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
@@ -205,7 +205,7 @@ def _scenario(settings: Settings, given: argparse.Namespace) -> int:
     from controller.simulation.fast import play_fast
 
     script = _script(given.file)
-    # What is provoked is told at the end, in one place; each line of it in the log would only drown that.
+    # The result is printed at the end, in one place; each provoked fault in the log would only hide it.
     logging.getLogger("controller").setLevel(logging.CRITICAL)
     with TemporaryDirectory(prefix="templo-scenario-") as folder:
         try:
@@ -219,7 +219,7 @@ def _scenario(settings: Settings, given: argparse.Namespace) -> int:
         for god in God:
             print(f"  {god.capitalize():<16} {_tokens(outcome.fell[god])} fell, {outcome.counted(god)} counted")
         print(f"  Ledger           {_tokens(len(outcome.tokens))}, {len(outcome.delivered)} of them delivered")
-        print("\n".join(told_selftest(outcome.selftest)))
+        print("\n".join(selftest_lines(outcome.selftest)))
     for complaint in outcome.complaints:
         _complain(f"{given.file}: {complaint}", EXIT_REFUSED)
     return EXIT_REFUSED if outcome.complaints else 0
@@ -229,7 +229,7 @@ def _selftest(settings: Settings, given: argparse.Namespace) -> int:
     result = ask(settings.state, {"do": "selftest"}, 10)
     if result is None:
         return _no_daemon(settings)
-    print(json.dumps(result, indent=2) if given.json else "\n".join(told_selftest(result)))
+    print(json.dumps(result, indent=2) if given.json else "\n".join(selftest_lines(result)))
     return 0
 
 
@@ -267,7 +267,7 @@ def _calibrate(settings: Settings, given: argparse.Namespace) -> int:
     result = ask(settings.state, {"do": "calibrate", "god": given.god, "count": given.count}, 130)
     if result is None:
         return _no_daemon(settings)
-    print("\n".join(told_calibration(result)))
+    print("\n".join(calibration_lines(result)))
     yes = given.yes or (
         sys.stdin.isatty() and input("Count by these from now on? [y/N] ").strip().lower() in ("y", "yes")
     )
