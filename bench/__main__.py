@@ -1,4 +1,4 @@
-"""The bench's command line: takes the measurements one after another and shows them in one table."""
+"""The benchmarks' command line: takes the measurements one after another and prints them in one table."""
 
 from __future__ import annotations
 

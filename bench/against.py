@@ -1,4 +1,4 @@
-"""This tree beside the tree of a git revision, in one run and by turns: how much faster or slower it has become.
+"""Compares this tree with the tree of a git revision, alternating in one run: how much faster or slower it is.
 
 ``python -m bench against REVISION``. Both trees are driven through what does not change between revisions: their
 programs' settings, MQTT messages, pages and posts, and the methods of a game.

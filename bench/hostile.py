@@ -1,4 +1,4 @@
-"""What one hostile client costs the others: how long a page and a token take in peace, and while it attacks."""
+"""What one hostile client costs the others: how long a page and a token take, at rest and under attack."""
 
 from __future__ import annotations
 

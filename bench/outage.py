@@ -1,4 +1,4 @@
-"""What is lost while the broker is down, and what comes out of order, beside the same program of others."""
+"""What is lost or out of order while the broker is down, for our controller and for mqtt-io."""
 
 from __future__ import annotations
 

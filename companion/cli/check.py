@@ -1,4 +1,4 @@
-"""Checks the files that a table could bring for a game's option, and tells in plain lines what they hold.
+"""Checks files for a game's option, such as decks and maps, and prints what they contain.
 
 It knows games by what they declare: every option with a reader gives a command under its own key,
 ``templo-companion deck check mine.toml``. It opens no table.

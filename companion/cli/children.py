@@ -1,4 +1,4 @@
-"""Programs that must not outlive this one: started, watched and ended, without a thread. It prints nothing."""
+"""Child processes that must not outlive this one: started, watched and stopped without a thread."""
 
 from __future__ import annotations
 

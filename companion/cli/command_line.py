@@ -1,49 +1,19 @@
-"""The companion's command line and composition root: here, and only here, its parts are made and joined."""
+"""The companion's command line: parses it, and imports the program that the command needs."""
 
 from __future__ import annotations
 
 import argparse
-import faulthandler
-import logging
-import os
-import secrets
-import signal
 import sys
-import threading
-import time
 from collections.abc import Sequence
-from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-from companion.adapters import store_lock
-from companion.adapters.backup import BackupError
-from companion.adapters.mqtt_intake import Broker, Intake
-from companion.adapters.news import Hub
-from companion.adapters.sql_store import SqlStore, StoreError
-from companion.cli import backup, check, demo, replay
-from companion.cli import held as held_commands
-from companion.cli import settings as configuration
-from companion.cli.settings import Settings, SettingsError
-from companion.games import registry
-from companion.service.services import Services
-from companion.service.workspace import Workspace
-from companion.web import WebConfig, create_app
-from companion.web.rendering.texts import TextError
-from companion.web.server.addresses import own_names, phone_address
-from companion.web.server.serving import ServeError, Server
-from templo.liveness import Feeder, Pulse, supervisor
-
-EXIT_DEAD = 70
-"""A thread died; a supervisor should start the companion anew."""
-
-WATCH_S = 2.0
+from templo.settings import SettingFlag, SettingsError, add_flags
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
+    # Flask, SQLAlchemy and the games take a Pi seconds to import: only what needs them waits for them.
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["launch"]:
         from companion.cli import launch
@@ -53,43 +23,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         from companion.cli import sheets
 
         return sheets.main(words[1:])
+    if words[1:2] == ["check"]:
+        from companion.cli import commands
+
+        return commands.check_files(words)
     try:
-        if words[1:2] == ["check"]:
-            return check.main(words)
         arguments = _parser().parse_args(words)
-        if arguments.command == "replay":
-            settings = configuration.load(arguments.config, os.environ, {})
-            games = registry.with_tools(registry.load(settings.games))
-            return replay.replay(arguments.file, games, sys.stdout, states=not arguments.short)
-        if arguments.command in ("backup", "restore"):
-            settings = configuration.load(arguments.config, os.environ, _flags(arguments))
-            os.umask(0o077)
-            command = backup.back_up if arguments.command == "backup" else backup.restore
-            return command(settings, arguments.file, _now(), sys.stdout)
-        if arguments.command == "held":
-            settings = configuration.load(arguments.config, os.environ, _flags(arguments))
-            os.umask(0o077)
-            given = vars(arguments)
-            wanted = held_commands.Wanted(
-                **{name: given[name] for name in held_commands.Wanted._fields if name in given}
-            )
-            games = registry.with_tools(registry.load(settings.games))
-            return held_commands.held(settings, wanted, games, _now, secrets.token_bytes, sys.stdout)
-        if arguments.deck and not arguments.demo_table:
-            raise SettingsError("--deck is given without --demo-table; expected both")
-        settings = configuration.load(arguments.config, os.environ, _flags(arguments))
-        return run(settings, arguments.instance or secrets.token_hex(16), arguments.demo_table, arguments.deck)
-    except (
-        SettingsError,
-        StoreError,
-        BackupError,
-        held_commands.HeldError,
-        ServeError,
-        TextError,
-        registry.RegistryError,
-    ) as error:
+    except SettingsError as error:
         print(f"templo-companion: {error}", file=sys.stderr)
         return 2
+    from companion.cli import commands
+
+    return commands.carry_out(arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -100,9 +45,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     run_command = commands.add_parser("run", help="serve the pages and listen to the temples")
-    run_command.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings")
-    _add_settings(run_command, "web.host", "web.port", "state", "store")
-    run_command.add_argument("--broker", metavar="HOST[:PORT]", help="the MQTT broker's address")
+    add_flags(run_command)
+    _add_flag(run_command, "web.host", "address to listen on")
+    _add_flag(run_command, "web.port", "port to listen on")
+    _add_store(run_command)
     run_command.add_argument("--instance", help="what /healthz answers, so that its starter knows it")
     run_command.add_argument(
         "--demo-table", metavar="TEMPLE", help="open and begin a table for four, served by this temple"
@@ -116,15 +62,15 @@ def _parser() -> argparse.ArgumentParser:
     again = commands.add_parser("replay", help="play an exported table again, and say where it breaks")
     again.add_argument("file", type=Path, metavar="FILE", help="what a table's page gave as its JSON")
     again.add_argument("--short", action="store_true", help="print what happened, and not each state")
-    again.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings that names further games")
+    add_flags(again)
     for name, meaning, file in (
         ("backup", "write the whole store into one file, while the companion runs", "the new file"),
         ("restore", "replace the store by a backup, while the companion does not run", "what backup wrote"),
     ):
         command = commands.add_parser(name, help=meaning)
         command.add_argument("file", type=Path, metavar="FILE", help=file)
-        command.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings")
-        _add_settings(command, "state", "store")
+        add_flags(command)
+        _add_store(command)
     _add_held(commands)
     commands.add_parser("launch", help="start broker, companion and temple together", add_help=False)
     commands.add_parser("sheets", help="build PDFs of the pages for the printer", add_help=False)
@@ -148,135 +94,14 @@ def _add_held(commands: Any) -> None:
             action.add_argument(
                 "--for", dest="whose", required=True, metavar="SEAT", help="a seat, or who sits there"
             )
-        action.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings")
-        _add_settings(action, "state", "store")
+        add_flags(action)
+        _add_store(action)
 
 
-_SETTINGS = {
-    "web.host": "address to listen on",
-    "web.port": "port to listen on",
-    "state": "directory that holds what must last",
-    "store": "database URL, where it is not SQLite in the state directory",
-}
-"""The settings that have a flag, and what they mean."""
+def _add_flag(parser: argparse.ArgumentParser, key: str, meaning: str) -> None:
+    name = key.rpartition(".")[2]
+    parser.add_argument(f"--{name}", dest=key, action=SettingFlag, metavar=name.upper(), help=meaning)
 
 
-def _add_settings(parser: argparse.ArgumentParser, *paths: str) -> None:
-    for path in paths:
-        flag = path.removeprefix("web.").replace(".", "-")
-        parser.add_argument(f"--{flag}", dest=path, metavar=path.rpartition(".")[2].upper(), help=_SETTINGS[path])
-
-
-def _flags(arguments: argparse.Namespace) -> dict[str, Any]:
-    flags = {name: value for name in _SETTINGS if (value := getattr(arguments, name, None)) is not None}
-    if getattr(arguments, "broker", None) is not None:
-        host, colon, port = arguments.broker.rpartition(":")
-        flags |= {"broker.host": host, "broker.port": port} if colon else {"broker.host": arguments.broker}
-    return flags
-
-
-def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path | None = None) -> int:
-    """Serve until a signal ends it; raises `StoreError` where another companion uses the database."""
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
-    logging.getLogger("sqlalchemy").setLevel(logging.WARNING)
-    os.umask(0o077)
-    try:
-        settings.state_directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SettingsError(
-            f"state is {str(settings.state_directory)!r}; expected a writable directory ({error})"
-        ) from None
-    with store_lock.hold(settings.store_url):
-        return _serve(settings, instance, demo_temple, deck)
-
-
-def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Path | None) -> int:
-    hub = Hub()
-    store = SqlStore(settings.store_url)
-    games = registry.with_tools(registry.load(settings.games))
-    services = Services.over(Workspace(store, games, _now, secrets.token_bytes, hub.publish))
-    if deck:
-        demo.check_takes_deck(services)
-    address = settings.web.address or f"http://{phone_address()}:{settings.web.port}"
-    app = create_app(
-        services,
-        hub,
-        WebConfig(
-            allowed_hosts=(*own_names(), *settings.web.allowed_hosts),
-            address=address,
-            instance=instance,
-            stream_cap=settings.web.streams,
-            streams_each=settings.web.streams_each,
-        ),
-    )
-    pulse = Pulse(("intake", "server", "pages"), time.monotonic)
-    server = Server(
-        app,
-        settings.web.host,
-        settings.web.port,
-        settings.web.streams,
-        connections_each=settings.web.connections_each,
-        proxy=settings.web.proxy,
-        beat=pulse.of("server"),
-        pages_beat=pulse.of("pages"),
-        prove=lambda: hub.streams,
-    )
-    broker = Broker(*(getattr(settings.broker, name) for name in Broker.__slots__))
-    intake = Intake(services, broker, instance, _now, pulse.of("intake"), pulse.of("network"))
-    watch = _Watch(Feeder(pulse, supervisor()))
-    died: list[str] = []
-
-    def stop(signum: int, frame: FrameType | None) -> None:
-        hub.close()
-        server.stop()
-
-    def on_thread_exception(last: threading.ExceptHookArgs) -> None:
-        died.append(last.thread.name if last.thread else "unknown")
-        logging.critical("the thread %s died; ending, to be started anew", died[-1], exc_info=last.exc_value)
-        stop(0, None)
-
-    threading.excepthook = on_thread_exception
-    with suppress(OSError, ValueError):  # stderr may be no file
-        faulthandler.enable()  # so that a watchdog's SIGABRT leaves in the log where every thread stood
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
-    intake.start()
-    watch.start()
-    print(f"ready {address}", flush=True)
-    draft = demo.table(services, demo_temple, deck) if demo_temple else None
-    try:
-        server.serve()
-    finally:
-        watch.stop()
-        hub.close()
-        if draft:
-            draft.stop()
-        intake.stop()
-        store.close()
-    return EXIT_DEAD if died else 0
-
-
-class _Watch:
-    """The thread that watches over the others, and feeds the supervisor's watchdog; if it dies, nobody does."""
-
-    def __init__(self, feeder: Feeder) -> None:
-        self._feeder = feeder
-        self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._ending.set()
-        if self._thread.is_alive():
-            self._thread.join()
-        self._feeder.stopping()
-
-    def _run(self) -> None:
-        while not self._ending.wait(self._feeder.pause(WATCH_S)):
-            self._feeder.turn()
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
+def _add_store(parser: argparse.ArgumentParser) -> None:
+    _add_flag(parser, "store", "database URL, where it is not SQLite in the state directory")

@@ -1,4 +1,4 @@
-"""Builds PDFs of the games' pages for the printer, from the HTML that the companion serves. It opens no port."""
+"""Builds PDFs of the games' printable pages from the HTML that the companion serves. It opens no port."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from flask import Flask, request
 
+from companion.adapters.addresses import own_addresses
 from companion.adapters.news import Hub
 from companion.service.services import Services
 from companion.web.routes import (
@@ -28,7 +29,6 @@ from companion.web.routes import (
     uploads,
 )
 from companion.web.server import guard, rates
-from companion.web.server.addresses import own_addresses
 from companion.web.site import Site
 
 

@@ -1,4 +1,4 @@
-"""What every view works with: services, pictures, words, and the language and cookies of a request."""
+"""What every view works with: services, drawings, texts, and the language and cookies of a request."""
 
 from __future__ import annotations
 

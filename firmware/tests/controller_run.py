@@ -1,4 +1,4 @@
-"""Runs the controller as it is, on a clock that goes faster: `controller_run.py HOW SPEED JOB ARGUMENTS...`
+"""Runs the unmodified controller on an accelerated clock: `controller_run.py HOW SPEED JOB ARGUMENTS...`
 
 HOW is `simulated`, `serial` or `lgpio`. The last plays JOB's story through lgpio's own thread and its own pipe: only
 the calls of its C library that need a chip are answered here. What the story does to the broker is done to the link,

@@ -1,4 +1,4 @@
-"""What a companion may ask of a Pico: its own files, running, and a real broker between them and the contract."""
+"""Commands to a Pico: its own files, running, with a real broker between them and the contract."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`make physics`: drops tokens of every kind, counts them with the real controller, writes down what it measured."""
+"""`make physics`: drops tokens of every kind, counts them with the real controller, and records the measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the drops say about the counter: its limits' windows, the bands that `calibrate` learns, and where both stand.
+"""What the drops mean for the counter: the windows of its limits, and the bands that `calibrate` learns.
 
 It drops nothing and counts nothing. `measured.toml` and a table in `docs/counters.md` hold what it wrote last.
 """

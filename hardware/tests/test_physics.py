@@ -1,4 +1,4 @@
-"""Tokens that fall on paper are counted by the real controller, one for one while they come one at a time."""
+"""The real controller counts simulated tokens one for one, as long as they come one at a time."""
 
 from __future__ import annotations
 

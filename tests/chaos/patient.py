@@ -70,7 +70,7 @@ def main() -> None:
         _break_beams(folder / "beams")
         _witness(folder / "committed")
     else:
-        importlib.import_module("companion.cli.command_line").datetime = clock  # type: ignore[attr-defined]
+        importlib.import_module("companion.cli.daemon").datetime = clock  # type: ignore[attr-defined]
     sys.argv[:] = [program, *words]
     code: int = importlib.import_module(f"{program}.__main__").main(words)
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""A table's pages and posts: phone and screen, begin, moves, undo, handing a seat over, which temple serves."""
+"""A table's pages and posts: phone and screen, begin, moves, undo, freeing a seat, choosing a temple."""
 
 from __future__ import annotations
 

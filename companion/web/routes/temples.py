@@ -1,4 +1,4 @@
-"""The temples' pages: how each is, in plain words, what it counted, which table it serves, what it is asked."""
+"""The temples' pages: their health, what they counted, which table they serve, and requests to them."""
 
 from __future__ import annotations
 

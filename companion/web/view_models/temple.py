@@ -1,4 +1,4 @@
-"""Cuts a temple into the slices of its page: how it is, what its owner should do now, and what it was asked.
+"""The slices of a temple's page: its health, what its owner should do now, and pending requests.
 
 Everything that the page shows passes here: codes and numbers, never words. It paints nothing and asks nothing.
 """

@@ -188,8 +188,8 @@ def _marching(state: State) -> list[Move]:
 @lru_cache(maxsize=256)
 def _unrolled(units: tuple[int, ...], rolled: int) -> tuple[tuple[int, ...], tuple[Move, ...], tuple[Move, ...]]:
     """Return the units that may still be rolled for, with the moves that force them and that let them march."""
-    fresh = tuple(u for u in units if not rolled >> u & 1)
-    return fresh, tuple(_FORCE[u] for u in fresh), tuple(_MARCH[u] for u in fresh)
+    fresh = tuple([u for u in units if not rolled >> u & 1])
+    return fresh, tuple(map(_FORCE.__getitem__, fresh)), tuple(map(_MARCH.__getitem__, fresh))
 
 
 def _attacking(state: State) -> list[Move]:

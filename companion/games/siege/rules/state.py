@@ -102,7 +102,8 @@ class State(Struct, frozen=True):
     @property
     def roster(self) -> Roster:
         """The units of this game."""
-        return roster_of(self.rules)
+        rules = self.rules
+        return _roster(rules.map, rules.forces)
 
     @property
     def deploying(self) -> bool:

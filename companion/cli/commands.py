@@ -1,0 +1,73 @@
+"""Carries out what the command line asks for, and turns every expected error into one line and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import sys
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from companion.adapters.backup import BackupError
+from companion.adapters.sql_store import StoreError
+from companion.cli import backup, check, daemon, replay
+from companion.cli import held as held_commands
+from companion.cli import settings as configuration
+from companion.games import registry
+from companion.web.rendering.texts import TextError
+from companion.web.server.serving import ServeError
+from templo.settings import SettingsError, given_flags
+
+_ERRORS = (
+    SettingsError,
+    StoreError,
+    BackupError,
+    held_commands.HeldError,
+    ServeError,
+    TextError,
+    registry.RegistryError,
+)
+EXIT_USAGE = 2
+
+
+def check_files(words: Sequence[str]) -> int:
+    """Run ``<option> check FILE...``, of an option that a game declares; returns the exit code."""
+    return _exit_code(lambda: check.main(words))
+
+
+def carry_out(arguments: argparse.Namespace) -> int:
+    """Run any other command with the settings that its flags give; returns the exit code."""
+    return _exit_code(lambda: _run(arguments))
+
+
+def _exit_code(command: Callable[[], int]) -> int:
+    try:
+        return command()
+    except _ERRORS as error:
+        print(f"templo-companion: {error}", file=sys.stderr)
+        return EXIT_USAGE
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    settings = configuration.load(arguments.config, os.environ, given_flags(arguments))
+    if arguments.command == "replay":
+        games = registry.with_tools(registry.load(settings.games))
+        return replay.replay(arguments.file, games, sys.stdout, states=not arguments.short)
+    if arguments.command in ("backup", "restore"):
+        os.umask(0o077)
+        command = backup.back_up if arguments.command == "backup" else backup.restore
+        return command(settings, arguments.file, _now(), sys.stdout)
+    if arguments.command == "held":
+        os.umask(0o077)
+        given = vars(arguments)
+        wanted = held_commands.Wanted(**{name: given[name] for name in held_commands.Wanted._fields if name in given})
+        games = registry.with_tools(registry.load(settings.games))
+        return held_commands.held(settings, wanted, games, _now, secrets.token_bytes, sys.stdout)
+    if arguments.deck and not arguments.demo_table:
+        raise SettingsError("--deck is given without --demo-table; expected both")
+    return daemon.run(settings, arguments.instance or secrets.token_hex(16), arguments.demo_table, arguments.deck)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,144 @@
+"""The companion's daemon and composition root: all its objects are created and connected here."""
+
+from __future__ import annotations
+
+import faulthandler
+import logging
+import os
+import secrets
+import signal
+import threading
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+
+from companion.adapters import store_lock
+from companion.adapters.addresses import own_names, phone_address
+from companion.adapters.mqtt_intake import Intake
+from companion.adapters.news import Hub
+from companion.adapters.sql_store import SqlStore
+from companion.cli import demo
+from companion.cli.settings import Settings
+from companion.games import registry
+from companion.service.services import Services
+from companion.service.workspace import Workspace
+from companion.web import WebConfig, create_app
+from companion.web.server.serving import Server
+from templo import logs
+from templo.liveness import Feeder, Pulse, supervisor
+from templo.settings import SettingsError
+
+EXIT_DEAD = 70
+"""A thread died; a supervisor should start the companion anew."""
+
+WATCH_S = 2.0
+
+
+def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path | None = None) -> int:
+    """Serve until a signal ends it; raises `StoreError` where another companion uses the database."""
+    logs.set_up("templo-companion", settings.log)
+    logging.getLogger("sqlalchemy").setLevel(logging.WARNING)
+    os.umask(0o077)
+    try:
+        settings.state_directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(
+            f"state is {str(settings.state_directory)!r}; expected a writable directory ({error})"
+        ) from None
+    with store_lock.hold(settings.store_url):
+        return _serve(settings, instance, demo_temple, deck)
+
+
+def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Path | None) -> int:
+    hub = Hub()
+    store = SqlStore(settings.store_url)
+    games = registry.with_tools(registry.load(settings.games))
+    services = Services.over(Workspace(store, games, _now, secrets.token_bytes, hub.publish))
+    if deck:
+        demo.check_takes_deck(services)
+    address = settings.web.address or f"http://{phone_address()}:{settings.web.port}"
+    app = create_app(
+        services,
+        hub,
+        WebConfig(
+            allowed_hosts=(*own_names(), *settings.web.allowed_hosts),
+            address=address,
+            instance=instance,
+            stream_cap=settings.web.streams,
+            streams_each=settings.web.streams_each,
+        ),
+    )
+    pulse = Pulse(("intake", "link", "server", "pages"), time.monotonic)
+    server = Server(
+        app,
+        settings.web.host,
+        settings.web.port,
+        settings.web.streams,
+        connections_each=settings.web.connections_each,
+        proxy=settings.web.proxy,
+        beat=pulse.of("server"),
+        pages_beat=pulse.of("pages"),
+        prove=lambda: hub.streams,
+    )
+    intake = Intake(
+        services, settings.broker, instance, _now, pulse.of("intake"), pulse.of("link"), pulse.of("network")
+    )
+    watch = _Watch(Feeder(pulse, supervisor()))
+    died: list[str] = []
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        hub.close()
+        server.stop()
+
+    def on_thread_exception(last: threading.ExceptHookArgs) -> None:
+        died.append(last.thread.name if last.thread else "unknown")
+        logging.critical("the thread %s died; ending, to be started anew", died[-1], exc_info=last.exc_value)
+        stop(0, None)
+
+    threading.excepthook = on_thread_exception
+    with suppress(OSError, ValueError):  # stderr may be no file
+        faulthandler.enable()  # so that a watchdog's SIGABRT leaves in the log where every thread stood
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    intake.start()
+    watch.start()
+    print(f"ready {address}", flush=True)
+    draft = demo.table(services, demo_temple, deck) if demo_temple else None
+    try:
+        server.serve()
+    finally:
+        watch.stop()
+        hub.close()
+        if draft:
+            draft.stop()
+        intake.stop()
+        store.close()
+    return EXIT_DEAD if died else 0
+
+
+class _Watch:
+    """The thread that watches over the others, and feeds the supervisor's watchdog; if it dies, nobody does."""
+
+    def __init__(self, feeder: Feeder) -> None:
+        self._feeder = feeder
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._ending.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._feeder.stopping()
+
+    def _run(self) -> None:
+        while not self._ending.wait(self._feeder.pause(WATCH_S)):
+            self._feeder.turn()
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
