@@ -1,1 +1,1 @@
-"""Measures the running temple beside its peers, side by side in one run; it decides nothing and is no test."""
+"""Benchmarks of the running temple beside comparable programs, in one run. They are not tests."""

@@ -1,4 +1,4 @@
-"""This tree beside the tree of a git revision, in one run and by turns: how much faster or slower it has become.
+"""Compares this tree with the tree of a git revision, alternating in one run: how much faster or slower it is.
 
 ``python -m bench against REVISION``. Both trees are driven through what does not change between revisions: their
 programs' settings, MQTT messages, pages and posts, and the methods of a game.
@@ -305,7 +305,7 @@ def _orders(rounds: int) -> Iterator[Sequence[str]]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="make bench ARGS=against",
-        description="Measures this tree beside that of a git revision, by turns in one run.",
+        description="Compares this tree with that of a git revision, alternating in one run.",
     )
     parser.add_argument("revision", metavar="REVISION", help="a commit, tag or branch of this clone")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"which parts, by default all of {', '.join(PARTS)}")

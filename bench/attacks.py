@@ -1,4 +1,4 @@
-"""One hostile client on the loopback, for as long as it is told: a program of its own, so that it slows only others.
+"""One hostile client on the loopback: a separate program, so that it slows down only the others.
 
 It is meant for the bench's own companion and broker. ``python -m bench.attacks KIND --web PORT --broker PORT``.
 """

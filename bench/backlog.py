@@ -1,4 +1,4 @@
-"""How fast 100,000 tokens that waited for a link drain, whether in order, and what memory they cost meanwhile."""
+"""How fast 100,000 tokens drain that waited for a connection, whether in order, and how much memory they need."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _acknowledged(heard: list[Heard]) -> int:
 
 
 def _first_told(heard: list[Heard]) -> list[int]:
-    """Return the numbers of the tokens in the order in which each was first told."""
+    """Return the numbers of the tokens in the order in which each first arrived."""
     tokens = (contract.decode(contract.Token.leaf, each.payload) for each in heard)
     return list(dict.fromkeys(token.seq for token in tokens if isinstance(token, contract.Token)))
 

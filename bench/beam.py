@@ -1,4 +1,4 @@
-"""Runs a program of gpiozero's unchanged, with mock pins whose levels a Unix socket sets: beams for a stopwatch.
+"""Runs an unmodified gpiozero program with mock pins whose levels a Unix socket sets, to measure from the beam on.
 
 ``python bench/beam.py SOCKET MODULE ARGUMENT...`` runs MODULE as ``python -m`` would. Every program that is
 measured gets its edges through this one file, from a thread of its own as lgpio's come, so that none has a shorter

@@ -1,4 +1,4 @@
-"""Figures and the table that shows them: pure, it measures nothing."""
+"""Figures and the table that shows them. Pure: it measures nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both daemons take while nothing happens: memory, and time of a processor."""
+"""How much memory and processor time both daemons use while nothing happens."""
 
 from __future__ import annotations
 

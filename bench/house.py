@@ -1,4 +1,4 @@
-"""Our own two daemons as a measurement starts them: unchanged, on a broker and ports of the bench's own."""
+"""Our own two daemons as a benchmark starts them: unmodified, on a broker and ports of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""mqtt-io, as it comes from the package index, in an environment of its own: it drags pinned versions along."""
+"""mqtt-io from the package index, in a separate environment because it pins its dependencies."""
 
 from __future__ import annotations
 

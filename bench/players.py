@@ -1,4 +1,4 @@
-"""How often the app beats a random player: seeded games of Mexica for two, the seats alternating, all counted."""
+"""How often the app beats a random player: seeded games of Mexica for two, with alternating seats."""
 
 from __future__ import annotations
 

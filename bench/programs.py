@@ -1,4 +1,4 @@
-"""Programs that a measurement starts: on free ports, with their words in files, and ended by their own ids alone."""
+"""Programs that a benchmark starts: on free ports, with their output in files, and stopped by process id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Phones as light as they can be: event streams of a table's page, read by one thread and counted."""
+"""Minimal phones: event streams of a table's page, read by one thread and counted."""
 
 from __future__ import annotations
 

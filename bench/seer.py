@@ -1,4 +1,4 @@
-"""How often Mexica could be won by a tribe that knew every pile's order and all that the dice will bring.
+"""How often a tribe could win Mexica if it knew the order of every pile and all future dice rolls.
 
 What a player is measured by beside this is how much of it can be had without knowing.
 """

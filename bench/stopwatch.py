@@ -1,4 +1,4 @@
-"""Both ends of a measured way, on one clock: breaks beams through `beam`'s socket, and stamps what a broker delivers.
+"""Both ends of a measurement on one clock: breaks beams through `beam`'s socket and stamps what a broker delivers.
 
 All stamps are CLOCK_MONOTONIC in nanoseconds, which every process of a machine shares.
 """

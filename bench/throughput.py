@@ -1,4 +1,4 @@
-"""How many tokens a second come through the whole way, and whether 5,000 at once all do, each exactly once."""
+"""How many tokens a second pass from beam to acknowledgement, and whether each of a burst arrives exactly once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tree of a git revision in a folder of its own, with an interpreter that has what it needs."""
+"""Unpacks the tree of a git revision into a folder, with an interpreter that has its dependencies."""
 
 from __future__ import annotations
 

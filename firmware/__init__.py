@@ -1,1 +1,1 @@
-"""The same temple on a microcontroller, and how it is proved: imported by nobody but its own tests."""
+"""The temple on a microcontroller, and its tests. Only its own tests import it."""

@@ -1,1 +1,1 @@
-"""The temple as things: parts to print, wires to join, and the physics of its chutes. Nothing imports it."""
+"""The physical temple: parts to print, wiring, and the physics of its chutes. Nothing imports it."""

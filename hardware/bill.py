@@ -1,4 +1,4 @@
-"""The bill of materials: reads `bill.toml` and lays it out as a table. Of what is printed it knows nothing."""
+"""The bill of materials: reads `bill.toml` and formats it as a table. Printed parts are not in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is to be printed: each part with its drawing, its number, its colour and how it stands in the temple."""
+"""What to print: each part with its drawing, number, colour and position in the temple."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is true of a mesh before anybody prints it: measured on the STL, never on the drawing it came from.
+"""Checks of a mesh before anybody prints it, measured on the STL and not on the drawing.
 
 Each check returns what it found as numbers or as `Fault`s with words; it draws nothing. Lengths in millimetres.
 """

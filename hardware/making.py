@@ -1,4 +1,4 @@
-"""Parts become meshes and files; what was drawn from the same sources and sizes before is not drawn again."""
+"""Turns parts into meshes and files; drawings whose sources and sizes have not changed are reused."""
 
 from __future__ import annotations
 

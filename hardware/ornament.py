@@ -1,4 +1,4 @@
-"""The low relief that tells the two gods' sides apart: our own drawings, made to print; it knows no part.
+"""The low relief that distinguishes the two gods' sides: our own drawings, made for printing.
 
 Every ornament is a flat sketch around its own middle, u to the right and v up. `on` raises it from a wall.
 """

@@ -1,4 +1,4 @@
-"""Every size of the temple, in one place, and what follows from them; it draws nothing and checks nothing.
+"""Every dimension of the temple, and what follows from them. It draws nothing and checks nothing.
 
 Millimetres, degrees. The temple stands on z = 0, its stairs look towards +y, Huitzilopochtli's side is the viewer's
 left (as on the printed board and the screens), which is +x. All figures come from simulation: nothing has been

@@ -1,4 +1,4 @@
-"""Pictures of the parts and of the temple, whole and exploded, in the house's colours; it needs no screen."""
+"""Pictures of the parts and of the temple, assembled and exploded, in the project's colours. They need no screen."""
 
 from __future__ import annotations
 

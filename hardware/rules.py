@@ -1,4 +1,4 @@
-"""What the sizes must satisfy before anything is drawn: each broken rule says what is wrong and by how much."""
+"""Rules that the dimensions must satisfy before anything is drawn, each with what is wrong and by how much."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The few shapes that every part is made of; it knows no size of the temple."""
+"""The basic shapes that every part is made of. They know no dimension of the temple."""
 
 from __future__ import annotations
 

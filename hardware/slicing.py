@@ -1,4 +1,4 @@
-"""What each part weighs and how long it prints, by a real run of PrusaSlicer; and the table of parts made of that."""
+"""The weight and printing time of each part, from a real run of PrusaSlicer, and the table of parts."""
 
 from __future__ import annotations
 

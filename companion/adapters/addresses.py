@@ -1,4 +1,4 @@
-"""The addresses of this machine, as phones on its network reach it and as requests may name it."""
+"""The addresses of this machine that phones on its network use and requests may name."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The companion's commands, and where its parts are put together."""
+"""The companion's commands, and its composition root."""

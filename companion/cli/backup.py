@@ -1,4 +1,4 @@
-"""`templo-companion backup FILE` and `templo-companion restore FILE`: what they print and how they end."""
+"""`templo-companion backup FILE` and `restore FILE`: their output and exit codes."""
 
 from __future__ import annotations
 

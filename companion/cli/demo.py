@@ -1,4 +1,4 @@
-"""The table that is there when a demo starts: opened and begun for its temple, following a deck if one is named.
+"""The table that exists when a demo starts: opened and begun for its temple, following a deck file if one is given.
 
 It knows which game is shown, and serves nothing. It says on standard output, a line each, what its starter waits for:
 the table, and what is wrong with the deck.
@@ -11,11 +11,11 @@ from pathlib import Path
 
 from companion.adapters.draft_watcher import Draft
 from companion.cli import check
-from companion.cli.settings import SettingsError
 from companion.games.kit import Fault, Option, Value
 from companion.model.lobby import read_text
 from companion.model.table import Table
 from companion.service.services import Services
+from templo.settings import SettingsError
 
 GAME = "mexica"
 OPTION = "deck"

@@ -1,4 +1,4 @@
-"""`templo-companion held list|count|dismiss`: tokens held apart, decided where the companion does not run.
+"""`templo-companion held list|count|dismiss`: decide about tokens held apart while the companion is stopped.
 
 While it runs its pages are the place: they know who sits at the table. Both ways enter the same table's log.
 """

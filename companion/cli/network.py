@@ -1,4 +1,4 @@
-"""What this machine's own tables say of its network: which ports are free, who holds one, the way out.
+"""What this machine's tables reveal about its network: free ports, who uses one, and the outgoing address.
 
 It sends no packet and listens on nothing.
 """

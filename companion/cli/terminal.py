@@ -1,4 +1,4 @@
-"""What a launch shows a person, and the terminal it must leave as it found it. It starts nothing."""
+"""What a launch prints, and the terminal that it must restore."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from dataclasses import replace
 
 from companion.model.temples import Temple
@@ -37,6 +38,8 @@ class TempleService:
         self.serving = serving
         self.decisions = decisions
         self._reachable = True
+        # A temple that is entered while the broker comes and goes must not be left with what was true before.
+        self._reachable_lock = threading.Lock()
         self._doubts = BoundedLog(log, lambda: workspace.clock().timestamp())
 
     def all(self) -> tuple[Temple, ...]:
@@ -63,7 +66,7 @@ class TempleService:
 
     def expect(self, name: str) -> Temple:
         """Return a temple by its name, entering it where it is not known."""
-        with self._workspace.change(temples=[contract.temple_name(name)]) as change:
+        with self._reachable_lock, self._workspace.change(temples=[contract.temple_name(name)]) as change:
             if change.find_temple(name) is None:
                 change.put(Temple(name, reachable=self._reachable))
         return self._workspace.temple(name)
@@ -93,10 +96,11 @@ class TempleService:
 
     def set_reachable(self, reachable: bool) -> None:
         """Take in whether the broker that carries the temples' messages can be reached."""
-        self._reachable = reachable
-        for temple in self._workspace.temples():
-            with self._workspace.change(temples=[temple.name]) as change:
-                change.put(replace(change.temple(temple.name), reachable=reachable))
+        with self._reachable_lock:
+            self._reachable = reachable
+            for temple in self._workspace.temples():
+                with self._workspace.change(temples=[temple.name]) as change:
+                    change.put(replace(change.temple(temple.name), reachable=reachable))
 
     def pass_time(self) -> None:
         """Draw what follows from the time alone: an answer that is overdue, a minute without a token."""

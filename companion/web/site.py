@@ -1,4 +1,4 @@
-"""What every view works with: services, pictures, words, and the language and cookies of a request."""
+"""What every view works with: services, drawings, texts, and the language and cookies of a request."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from companion.model.lobby import normal_code
 from companion.model.table import ServiceError, Table
 from companion.model.temples import Temple
 from companion.service.services import Services
+from companion.web.rendering import styles
 from companion.web.rendering.renderer import ART, Painter, placer, temple_news, temple_words
 from companion.web.rendering.texts import LANGUAGES, Library, Words
 from companion.web.server.guard import Lockout
@@ -51,10 +52,10 @@ class Site:
         self.painter = Painter(library, self.folders, self.url)
         self._routes = {rule.endpoint.rpartition(".")[2]: rule.endpoint for rule in app.url_map.iter_rules()}
         self._adapter = app.url_map.bind("localhost")
-        # Those in `pages/` are one page's own, and its template names them: no name of theirs meets a game's.
-        self.stylesheets = [
-            self.url("static", filename=path.name) for path in sorted((HERE / "static").glob("*.css"))
-        ]
+        self.style = styles.of_site(HERE / "static" / "styles")
+        # What one page has of its own reaches no other, so that none of its names meets a game's.
+        self.page_styles = styles.of_pages(HERE / "static" / "pages")
+        self.game_styles = {name: styles.of_game(folder / "static") for name, folder in self.folders.items()}
 
     def url(self, route: str, **values: Any) -> str:
         """Return the path of a route by its plain name; needs no request, so a stream's thread can paint."""
@@ -67,23 +68,20 @@ class Site:
         except KeyError:
             raise ServiceError("unknown_game", game=name[:32]) from None
 
-    def game_stylesheets(self, game: str) -> list[str]:
-        """Return the paths of the style sheets that a game, or the game of an aid, brings."""
-        return self._game_files(game, "*.css")
+    def game_style(self, game: str) -> str:
+        """Return the path of the style sheet that a game, or the game of an aid, brings."""
+        return self.url("game_style", game=registry.parts(game)[0])
 
     def game_scripts(self, game: str) -> list[str]:
         """Return the paths of the script modules that a game, or the game of an aid, brings."""
-        return self._game_files(game, "*.js")
+        name, _ = registry.parts(game)
+        files = sorted((self.folders[name] / "static").glob("*.js"))
+        return [self.url("game_static", game=name, filename=path.name) for path in files]
 
     def art(self, game: str) -> list[str]:
         """Return the sheets of symbols that a page of a game draws from: everybody's, then its own if it has one."""
         own = f"{registry.parts(game)[0]}.svg"
         return [*SHARED_ART, *([own] if (ART / own).is_file() else [])]
-
-    def _game_files(self, game: str, pattern: str) -> list[str]:
-        name, _ = registry.parts(game)
-        files = sorted((self.folders[name] / "static").glob(pattern))
-        return [self.url("game_static", game=name, filename=path.name) for path in files]
 
     # Words
 
@@ -105,8 +103,7 @@ class Site:
             words.language,
             {
                 "language": words.language,
-                "stylesheets": self.stylesheets,
-                "own_style": lambda name: self.url("static", filename=f"pages/{name}.css"),
+                "page_style": lambda page: self.url("page_style", page=page),
                 "script": lambda name: self.url("static", filename=name),
                 "language_form": lambda: self._language_form(words),
                 "game_t": lambda table: self.painter.words(words.language, table),

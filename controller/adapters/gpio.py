@@ -1,7 +1,7 @@
-"""The two beams on a Raspberry Pi's header, through gpiozero: every edge goes to a listener with its time stamp.
+"""The backend `gpio`: the two beams on a Raspberry Pi's header, through gpiozero over lgpio.
 
 The only importer of gpiozero and lgpio, and only when beams are opened. It never counts, waits or logs inside a
-callback: one exception there kills lgpio's thread, and with it every sensor, without a word.
+callback: one exception there kills lgpio's thread, and with it every sensor, and nothing is logged.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from controller.adapters import header
 from controller.core.diagnosis import DEAF, Answer, proof
-from controller.core.ports import BeamsError, Level, Listener
-from controller.core.settings import BeamSettings
-from templo.contract import Emitters, God, Timing
-
-CHIPS = ("pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835")
-"""Labels of the chip that drives the header: Pi 5, Pi 4, and all before. Its number differs between kernels."""
+from controller.core.messages import EdgeSeen
+from controller.core.ports import BackendContext, BeamsError, BeamSource, Capabilities, Level, Put
+from templo.contract import Emitters, God, Kind, Timing
+from templo.liveness import SOON_S
 
 SETTLE_S = 0.05
 _HEALINGS = 3
@@ -28,13 +27,14 @@ _SPARE_LINES = (26, 16, 6, 5, 12, 13, 24, 25)
 _PACKAGE = "sudo apt install python3-lgpio"
 
 
-class HeaderBeams:
+class HeaderBeams(BeamSource):
     """The beams on the pins that the settings name."""
 
-    def __init__(self, settings: BeamSettings, folder: Path, sleep: Callable[[float], None] = time.sleep) -> None:
-        """Only remember; `folder` is where lgpio may keep its pipe."""
-        self._settings = settings
-        self._folder = folder.absolute()
+    def __init__(self, context: BackendContext, sleep: Callable[[float], None] = time.sleep) -> None:
+        """Only remember."""
+        self._settings = settings = context.settings
+        self._folder = (context.folder / "lgpio").absolute()
+        self._beat = context.beat
         self._sleep = sleep
         self._devices: dict[God, Any] = {}
         self._emitters: Any = None
@@ -43,11 +43,14 @@ class HeaderBeams:
         self._failures = 0
         self._proving = False
         self._spares = list(_SPARE_LINES)
-        self.timing = Timing.KERNEL if settings.factory == "lgpio" else Timing.CALLBACK
-        self.emitters = Emitters.FIXED if settings.emitters is None else Emitters.SWITCHED
+        self.capabilities = Capabilities(
+            Kind.PI,
+            Timing.KERNEL if settings.factory == "lgpio" else Timing.CALLBACK,
+            Emitters.FIXED if settings.emitters is None else Emitters.SWITCHED,
+        )
 
-    def open(self, listener: Listener) -> Mapping[God, Level]:
-        """Claim the pins and begin to listen.
+    def open(self, put: Put) -> Mapping[God, Level]:
+        """Claim the pins and begin to put edges.
 
         lgpio can start deaf when lines are claimed too soon after the chip was opened; a claim of one more line
         heals it. So: open, wait, claim the beams, claim one line that nobody uses.
@@ -55,13 +58,11 @@ class HeaderBeams:
         self._factory = self._open_factory()
         self._sleep(SETTLE_S)
         try:
-            return self._claim(listener)
+            return self._claim(put)
         except Exception as error:
-            with suppress(
-                Exception
-            ):  # what was half claimed may not let go; the claim's own error is the one to tell
+            with suppress(Exception):  # what was half claimed may fail to close; the claim's own error is reported
                 self.close()
-            raise BeamsError(f"the pins {self._shown_pins()} cannot be claimed: {_said(error)}") from error
+            raise BeamsError(f"the pins {self._shown_pins()} cannot be claimed: {_words(error)}") from error
 
     def dark(self, god: God) -> bool:
         """Read a beam's level now."""
@@ -77,30 +78,33 @@ class HeaderBeams:
             self._claim_spare()
 
     def alive(self) -> bool:
-        """Say whether lgpio's thread lives and the listener has taken every edge."""
+        """Return whether lgpio's thread lives and every edge was put."""
+        self._beat(SOON_S)  # lgpio's thread cannot
         if self._failures:
             return False
         return self._lgpio is None or bool(self._lgpio._notify_thread.is_alive())
 
     def close(self) -> None:
-        """Let the pins go.
+        """Release the pins.
 
         gpiozero leaves lgpio's callback behind when a device closes: its next edge would kill lgpio's thread.
         """
         for device in self._devices.values():
             device.pin.when_changed = None
             device.close()
+        self._devices.clear()
         if self._emitters is not None:
             self._emitters.close()
         if self._factory is not None:
             self._factory.close()
+        self._emitters = self._factory = None
 
     def _open_factory(self) -> Any:
         if self._settings.factory == "lgpio":
             self._lgpio = _import_lgpio(self._folder)
             from gpiozero.pins.lgpio import LGPIOFactory
 
-            return LGPIOFactory(chip=self._find_chip())
+            return LGPIOFactory(chip=header.find_chip(self._settings.chip, self._label_of))
         if self._settings.factory == "rpigpio":
             with suppress(BeamsError):  # rpi-lgpio stands on lgpio, the old RPi.GPIO does not
                 _import_lgpio(self._folder)
@@ -114,33 +118,21 @@ class HeaderBeams:
             try:
                 return RPiGPIOFactory()
             except Exception as error:
-                raise BeamsError(f"the pin factory rpigpio cannot start: {_said(error)}") from error
+                raise BeamsError(f"the pin factory rpigpio cannot start: {_words(error)}") from error
         from gpiozero.pins.mock import MockFactory
 
         return MockFactory()
 
-    def _find_chip(self) -> int:
-        wanted = (self._settings.chip,) if self._settings.chip else CHIPS
-        labels: dict[str, int] = {}
-        complaint = ""
-        for number in _chip_numbers():
-            try:
-                handle = self._lgpio.gpiochip_open(number)
-            except self._lgpio.error as error:
-                complaint = f"; /dev/gpiochip{number}: {error}"
-                continue
-            labels.setdefault(self._lgpio.gpio_get_chip_info(handle)[3], number)
-            self._lgpio.gpiochip_close(handle)
-        for label in wanted:
-            if label in labels:
-                return labels[label]
-        found = ", ".join(sorted(labels)) or "no chip that may be opened"
-        raise BeamsError(
-            f"the GPIO header was not found: {found}{complaint}; expected a chip labelled {' or '.join(wanted)} "
-            "(on a Raspberry Pi, as a member of the group gpio)"
-        )
+    def _label_of(self, number: int) -> str:
+        try:
+            handle = self._lgpio.gpiochip_open(number)
+        except self._lgpio.error as error:
+            raise OSError(str(error)) from error
+        label: str = self._lgpio.gpio_get_chip_info(handle)[3]
+        self._lgpio.gpiochip_close(handle)
+        return label
 
-    def _claim(self, listener: Listener) -> Mapping[God, Level]:
+    def _claim(self, put: Put) -> Mapping[God, Level]:
         from gpiozero import DigitalInputDevice, OutputDevice
 
         beams = self
@@ -150,7 +142,7 @@ class HeaderBeams:
 
             def __init__(self, god: God) -> None:
                 self.god = god
-                self.heard = 0
+                self.edges = 0
                 settings = beams._settings
                 pull_up = {"up": True, "down": False, "none": None}[settings.pull]
                 # gpiozero ties the active level to the pull; a receiver whose polarity differs is read inverted.
@@ -164,11 +156,11 @@ class HeaderBeams:
 
             def _pin_changed(self, ticks: float, state: float) -> None:
                 try:
-                    self.heard += 1
+                    self.edges += 1
                     dark = bool(self._state_to_value(state)) != self.inverted
                     if not beams._proving:
-                        listener(self.god, round(ticks * 1e9), dark)
-                except Exception:  # the thread must live: the failure is told by `alive`
+                        put(EdgeSeen(self.god, round(ticks * 1e9), dark))
+                except Exception:  # the thread must live: `alive` reports the failure
                     beams._failures += 1
 
             @property
@@ -192,7 +184,7 @@ class HeaderBeams:
         levels = {}
         for god, device in self._devices.items():
             at_ns = time.monotonic_ns()
-            proved = self._emitters is not None and device.heard > 0
+            proved = self._emitters is not None and device.edges > 0
             levels[god] = Level(device.is_active, at_ns, proved, answers.get(god))
         return levels
 
@@ -207,19 +199,19 @@ class HeaderBeams:
                 return
 
     def _blink(self) -> dict[God, Answer]:
-        """Switch the emitters off and on: each receiver that is heard is proved."""
+        """Switch the emitters off and on: each receiver whose edges come is proved."""
         self._proving = True
         try:
             self._sleep(SETTLE_S)
             for device in self._devices.values():
-                device.heard = 0
+                device.edges = 0
             self._emitters.off()
             self._sleep(SETTLE_S)
             unlit = {god: device.is_active for god, device in self._devices.items()}
             self._emitters.on()
             self._sleep(SETTLE_S)
             return {
-                god: Answer(device.is_active, unlit[god], device.heard > 0) for god, device in self._devices.items()
+                god: Answer(device.is_active, unlit[god], device.edges > 0) for god, device in self._devices.items()
             }
         finally:
             self._emitters.on()
@@ -244,7 +236,7 @@ def _import_lgpio(folder: Path) -> Any:
         import lgpio
     except ImportError as error:
         raise BeamsError(
-            f"lgpio is not to be had here ({error}): '{_PACKAGE}' brings it, "
+            f"lgpio is not installed here ({error}): '{_PACKAGE}' brings it, "
             "and the program's environment must be one that sees the system's packages"
         ) from error
     except OSError as error:
@@ -254,10 +246,5 @@ def _import_lgpio(folder: Path) -> Any:
     return lgpio
 
 
-def _chip_numbers() -> list[int]:
-    names = (path.name.removeprefix("gpiochip") for path in Path("/dev").glob("gpiochip*"))
-    return sorted(int(name) for name in names if name.isdigit())
-
-
-def _said(error: Exception) -> str:
+def _words(error: Exception) -> str:
     return str(error) or type(error).__name__

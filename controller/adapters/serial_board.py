@@ -1,6 +1,6 @@
-"""A board that counts by itself, at the end of a USB cable: its tokens come with numbers, and are taken once each.
+"""The backend `serial`: a board that counts by itself, at the end of a USB cable, whose tokens come with numbers.
 
-The only importer of pyserial, and only when a port is opened. Its thread reads and writes the port; what it hears
+The only importer of pyserial, and only when a port is opened. Its thread reads and writes the port; what it reads
 goes to the pipeline's queue, and what the pipeline answers comes back through a queue of its own.
 """
 
@@ -14,13 +14,13 @@ from contextlib import suppress
 from typing import Any, TypeAlias
 
 from controller.adapters.serial_protocol import BAUD, Greeting, Health, Session, TokenLine
-from controller.core.board_intake import BoardSlot
 from controller.core.counting import SECOND, Limits
-from controller.core.diagnosis import Answer, Finding
-from controller.core.messages import BoardCursor, BoardFault, BoardHello, BoardStatus, BoardToken, PipelineMessage
-from controller.core.ports import BeamsError, Level, Listener
-from templo.contract import Emitters, God, Timing
-from templo.liveness import SOON_S, Beat, no_heartbeat
+from controller.core.diagnosis import Finding
+from controller.core.messages import BoardCursor, BoardFault, BoardHello, BoardStatus, BoardToken
+from controller.core.ports import BackendContext, BeamsError, Capabilities, Level, Put, TokenSource
+from controller.core.settings import BeamSettings
+from templo.contract import God, Kind, Timing
+from templo.liveness import SOON_S
 
 RETRY_S = 1.0
 """How soon a port that is not there is tried again."""
@@ -34,37 +34,33 @@ log = logging.getLogger(__name__)
 Answered: TypeAlias = Callable[[Session], None]
 
 
-class BoardBeams:
+class SerialBoard(TokenSource):
     """The beams of a board behind a serial port, whenever it is plugged in."""
 
-    timing = Timing.CALLBACK
-    emitters = Emitters.FIXED
+    capabilities = Capabilities(Kind.ARDUINO, Timing.CALLBACK, counts=True)
 
-    def __init__(
-        self,
-        port: str,
-        limits: Limits,
-        items: Callable[[PipelineMessage], None],
-        monotonic_ns: Callable[[], int],
-        new_id: Callable[[], str],
-        open_port: Callable[[str], Any] | None = None,
-    ) -> None:
-        """Only remember; `open_port` is another way to open the port than pyserial's. `items` must only enqueue."""
-        self._port_name = port
-        self._limits = limits
-        self._items = items
-        self._now = monotonic_ns
-        self._new_id = new_id
+    def __init__(self, context: BackendContext, open_port: Callable[[str], Any] | None = None) -> None:
+        """Only remember; `open_port` is another way to open the port than pyserial's."""
+        self._port_name = context.settings.address
+        self._limits = context.limits
+        self._put: Put = lambda message: None
+        self._now = context.monotonic_ns
+        self._new_id = context.new_id
         self._open_port = open_port or _open
         self._answers: queue.SimpleQueue[Answered] = queue.SimpleQueue()
         self._closing = threading.Event()
-        self._told: Finding | None = None
-        self.beat: Beat = no_heartbeat
+        self._fault: Finding | None = None
+        self._beat = context.beat
         self._thread = threading.Thread(target=self._run, name="beams", daemon=True)
-        self.slots: dict[God, BoardSlot] = {god: BoardSlot(limits, monotonic_ns(), self._learn) for god in God}
 
-    def open(self, listener: Listener) -> Mapping[God, Level]:
-        """Look for the board from now on; raises `BeamsError` without pyserial. The listener hears nothing."""
+    @classmethod
+    def check(cls, settings: BeamSettings) -> None:
+        """Refuse settings without a port."""
+        if not settings.address.startswith("/"):
+            raise ValueError("serial: and a port, such as serial:/dev/ttyACM0")
+
+    def open(self, put: Put) -> Mapping[God, Level]:
+        """Look for the board from now on; raises `BeamsError` without pyserial."""
         try:
             import serial  # noqa: F401 (whether it is there)
         except ImportError as error:
@@ -72,99 +68,90 @@ class BoardBeams:
                 f"a board behind {self._port_name} needs pyserial ({error}): "
                 "the extra 'controller' of this program brings it"
             ) from error
+        self._put = put
         self._thread.start()
         return {god: Level(False, self._now()) for god in God}
 
-    def dark(self, god: God) -> bool:
-        """Return the level that the board told last."""
-        return self.slots[god].dark
-
-    def prove(self) -> Mapping[God, Answer] | None:
-        """Return None: nothing switches a board's emitters."""
-        return None
-
-    def heal(self) -> None:
-        """Do nothing: a board's levels are its own."""
-
     def alive(self) -> bool:
-        """Say whether the port is still watched."""
+        """Return whether the port is still watched."""
         return self._thread.is_alive()
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop watching the port."""
         self._closing.set()
         if self._thread.is_alive():
             self._thread.join()
 
     def recorded(self, board: str, seq: int) -> None:
-        """Let the board know, from any thread, that its tokens are durable up to a number."""
-        self._answers.put(lambda conversation: conversation.recorded(board, seq))
+        """Acknowledge, from any thread, that the board's tokens are durable up to a number."""
+        self._answers.put(lambda session: session.recorded(board, seq))
 
-    def _learn(self, limits: Limits) -> None:
-        if limits != self._limits:  # once, although each slot hears of it
+    def learn(self, limits: Limits) -> None:
+        """Let the board count by other limits."""
+        if limits != self._limits:
             self._limits = limits
-            self._answers.put(lambda conversation: conversation.learn(limits))
+            self._answers.put(lambda session: session.learn(limits))
 
     def _run(self) -> None:
         while not self._closing.is_set():
-            self.beat(SOON_S)
+            self._beat(SOON_S)
             try:
                 port = self._open_port(self._port_name)
             except OSError as error:  # pyserial's own error is one
-                self._ails(Finding("no_board", {"errno": error.errno or 0}), _why(error))
+                self._report(Finding("no_board", {"errno": error.errno or 0}), _why(error))
                 self._closing.wait(RETRY_S)
                 continue
             log.info("the port %s is open", self._port_name)
             try:
-                self._talk(port)
+                self._serve(port)
             except OSError as error:
-                self._ails(Finding("no_board", {"errno": error.errno or 0}), _why(error))
+                self._report(Finding("no_board", {"errno": error.errno or 0}), _why(error))
             finally:
                 with suppress(OSError):
                     port.close()
             self._closing.wait(RETRY_S)
 
-    def _talk(self, port: Any) -> None:
-        """Live through one connection, to its loss or the end."""
+    def _serve(self, port: Any) -> None:
+        """Serve one connection, to its loss or the end."""
         while not self._answers.empty():  # answers to an earlier connection
             self._answers.get_nowait()
-        conversation = Session(self._limits, self._now())
+        session = Session(self._limits, self._now())
         while not self._closing.is_set():
-            self.beat(SOON_S)
+            self._beat(SOON_S)
             data = port.read(1)
             if data:
                 data += port.read(min(4096, port.in_waiting))
-            for happened in conversation.take(data, self._now()):
-                self._heed(conversation, happened)
+            for happened in session.take(data, self._now()):
+                self._take(session, happened)
             while not self._answers.empty():
-                self._answers.get_nowait()(conversation)
-            conversation.advance(self._now())
-            if conversation.out:
-                port.write(b"".join(conversation.out))
-                conversation.out.clear()
-            self._ails(conversation.problem)
+                self._answers.get_nowait()(session)
+            session.advance(self._now())
+            if session.out:
+                port.write(b"".join(session.out))
+                session.out.clear()
+            self._report(session.problem)
 
-    def _heed(self, conversation: Session, happened: Greeting | TokenLine | Health) -> None:
+    def _take(self, session: Session, happened: Greeting | TokenLine | Health) -> None:
         now_ns = self._now()
         match happened:
             case Greeting(None):
-                conversation.name(self._new_id())
+                session.name(self._new_id())
             case Greeting(str(board)):
-                self._items(
+                self._put(
                     BoardHello(board, BoardCursor(happened.acked, None), lambda mark: self._welcome(happened, mark))
                 )
             case TokenLine(board, mark, god, counted, timed):
                 age_ns = 0 if timed else _UNTIMED_NS
-                self._items(BoardToken(god, counted, board, mark, counted.start_ns + counted.width_ns - age_ns))
+                self._put(BoardToken(god, counted, board, mark, counted.start_ns + counted.width_ns - age_ns))
             case Health():
                 for god in God:
                     given = (happened.beams[god], happened.dark[god], happened.glitches[god], happened.missed[god])
-                    self._items(BoardStatus(god, *given, now_ns))
+                    self._put(BoardStatus(god, *given, now_ns))
 
     def _welcome(self, greeting: Greeting, mark: BoardCursor) -> None:
         """Take, from the pipeline's thread, up to where a board's tokens are recorded here."""
 
-        def answer(conversation: Session) -> None:
+        def answer(session: Session) -> None:
             if greeting.last < mark.seq:
                 log.error(
                     "the board %s has counted up to %d and %d were recorded: its memory was lost; it gets a new name",
@@ -172,22 +159,22 @@ class BoardBeams:
                     greeting.last,
                     mark.seq,
                 )
-                conversation.name(self._new_id())
+                session.name(self._new_id())
             else:
-                conversation.welcome(greeting, mark)
+                session.welcome(greeting, mark)
 
         self._answers.put(answer)
 
-    def _ails(self, finding: Finding | None, why: str = "") -> None:
+    def _report(self, finding: Finding | None, why: str = "") -> None:
         code = None if finding is None else finding.code
-        if code != (None if self._told is None else self._told.code):
+        if code != (None if self._fault is None else self._fault.code):
             if finding is not None:
                 log.warning("the board behind %s: %s %s %s", self._port_name, code, dict(finding.facts), why)
             else:
-                log.info("the board behind %s is well", self._port_name)
-        if finding != self._told:
-            self._told = finding
-            self._items(BoardFault(finding, self._now()))
+                log.info("the board behind %s has recovered", self._port_name)
+        if finding != self._fault:
+            self._fault = finding
+            self._put(BoardFault(finding, self._now()))
 
 
 def _open(name: str) -> Any:

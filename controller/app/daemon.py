@@ -1,7 +1,7 @@
-"""The composition root of the daemon: it opens everything, joins it together, watches over it, and ends it.
+"""The composition root of the daemon: it opens everything, connects it, watches over it, and ends it.
 
-The only place where clocks, randomness, signals and threads are chosen. Whatever dies here is noticed: the temple
-says that it is deaf, and the process ends so that its supervisor starts it anew.
+The only place where clocks, randomness, signals and threads are chosen. A thread that dies is noticed: the temple's
+status says that it counts nothing, and the process ends so that its supervisor starts it again.
 """
 
 from __future__ import annotations
@@ -28,22 +28,21 @@ from controller.adapters.control_socket import (
     prepare,
     socket_path,
 )
-from controller.adapters.gpio import HeaderBeams
 from controller.adapters.keyboard import Keyboard
 from controller.adapters.ledger_copy import read_copy
 from controller.adapters.ledger_recovery import open_ledger
 from controller.adapters.mqtt_link import Link
-from controller.adapters.serial_board import BoardBeams
 from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
+from controller.app import backends
 from controller.core.calibration import PATIENCE_NS, USUAL, Calibration
 from controller.core.commands import Result
 from controller.core.counting import MS, SECOND
+from controller.core.ledger_access import LedgerAccess
 from controller.core.level_watch import WATCH_S, LevelWatch
 from controller.core.messages import (
     CalibrationRequest,
     DismissRequest,
     DropRequest,
-    EdgeSeen,
     LevelRead,
     PipelineMessage,
     SelftestRequest,
@@ -51,18 +50,19 @@ from controller.core.messages import (
     Stop,
 )
 from controller.core.pipeline import Pipeline
-from controller.core.ports import Beams, Clock, LedgerError, LedgerTrouble
-from controller.core.publisher import Identity
+from controller.core.ports import BackendContext, Clock, LedgerTrouble
+from controller.core.publisher import Identity, client_id
 from controller.core.settings import Settings
+from controller.core.slots import Slots
 from controller.simulation.beams import MOST_DROPS, SPACING_NS, SimulatedBeams
 from controller.simulation.parser import Script
 from controller.simulation.realtime import Stage
 from templo import __version__
-from templo.contract import God, Kind, State, Trouble
-from templo.liveness import SOON_S, Feeder, Pulse, supervisor
+from templo.contract import God, State, Trouble
+from templo.liveness import Beat, Feeder, Pulse, no_heartbeat, supervisor
 
 EXIT_DEAD = 70
-"""A thread died; a supervisor should start the daemon anew."""
+"""A thread died; a supervisor should start the daemon again."""
 
 RESTART = -1
 """The scenario wants the program to end, and to start again."""
@@ -85,10 +85,10 @@ def run(settings: Settings, keys: bool, script: Script | None = None) -> int:
     if script is not None:
         wanted = {f"counting.{name}" for name in script.counting}
         settings = replace(settings, counting=script.limits(settings.counting), chosen=settings.chosen | wanted)
-        stage = Stage(script, SimulatedBeams(time.monotonic_ns), time.monotonic_ns, _say)
+        stage = Stage(script, SimulatedBeams(_context(settings)), time.monotonic_ns, _say)
     prepare(settings.state)
     lock = StateLock(settings.state)
-    with suppress(ControlError):  # what opens the ledger tries again, and says so
+    with suppress(ControlError):  # opening the ledger tries again, and reports it
         lock.take()
     try:
         if stage is None:
@@ -103,7 +103,7 @@ def run(settings: Settings, keys: bool, script: Script | None = None) -> int:
 
 
 class _Daemon:
-    """One run of the daemon. It is also the hands of the keys, and the one who answers at the door."""
+    """One run of the daemon. It also does what keys and the control socket request."""
 
     def __init__(self, settings: Settings, lock: StateLock, stage: Stage | None = None) -> None:
         self._settings = settings
@@ -113,67 +113,49 @@ class _Daemon:
         self._pulse = Pulse(("beams", "pipeline", "link", "door"), time.monotonic)
         self._feeder = Feeder(self._pulse, supervisor())
         self._restarts = False
-        self._simulated: SimulatedBeams | None = None
-        if settings.simulated:
-            self._simulated = stage.beams if stage else SimulatedBeams(time.monotonic_ns)
-            self._simulated.beat = self._pulse.of("beams")
         items: queue.SimpleQueue[PipelineMessage] = queue.SimpleQueue()
         self._items = items
-        self._board: BoardBeams | None = None
-        if settings.board is not None:
-            self._board = BoardBeams(
-                settings.board, settings.counting, items.put, time.monotonic_ns, lambda: secrets.token_hex(16)
-            )
-            self._board.beat = self._pulse.of("beams")
-        self._beams: Beams = self._simulated or self._board or HeaderBeams(settings.beams, settings.state / "lgpio")
+        context = _context(settings, self._pulse.of("beams"))
+        self._beams = backends.find(settings.beams)(context) if stage is None else stage.source(context)
+        capabilities = self._beams.capabilities
         self._identity = Identity(
             temple=settings.temple,
             session=secrets.token_hex(16),
-            kind=Kind.SIMULATOR if self._simulated else Kind.ARDUINO if self._board else Kind.PI,
+            kind=capabilities.kind,
             software=__version__,
-            timing=self._beams.timing,
+            timing=capabilities.timing,
         )
-        ledger = self._open_first()
-        copy = None if ledger else self._copy_first()
-        found = ledger or copy
-        source = found.source if found else None
+        access = LedgerAccess(self._open, lambda: read_copy(settings.state / FILE_NAME))
         self._link = Link(
             settings.broker,
             settings.temple,
-            _client_id(source or self._identity.session),
-            self._identity.gone(State.LOST, source),
+            client_id(access.source or self._identity.session),
+            self._identity.gone(State.LOST, access.source),
             items.put,
             beat=self._pulse.of("link"),
             network_beat=self._pulse.of("network"),
             announced=dict([home_assistant.announcement(self._identity)]),
         )
+        calibration = Calibration(
+            settings.counting,
+            settings.chosen,
+            learned_file.load(settings.state),
+            lambda measured: learned_file.save(settings.state, measured),
+        )
         self._pipeline = Pipeline(
             identity=self._identity,
-            limits=settings.counting,
-            levels=self._beams.open(lambda god, at_ns, dark: items.put(EdgeSeen(god, at_ns, dark))),
-            ledger=ledger,
-            copy=copy,
-            reopen=self._open,
-            read_copy=self._read_copy,
-            outlet=self._link,
+            slots=Slots(self._beams, self._beams.open(items.put), calibration.limits),
+            access=access,
+            link=self._link,
             clock=Clock(time.monotonic_ns, lambda: datetime.now(UTC)),
             new_id=lambda: secrets.token_hex(16),
-            break_beam=self._simulated.drop if self._simulated else None,
+            calibration=calibration,
             items=items,
-            beat=self._pulse.of("pipeline"),
-            calibration=Calibration(
-                settings.counting,
-                settings.chosen,
-                learned_file.load(settings.state),
-                lambda measured: learned_file.save(settings.state, measured),
-            ),
-            prove=self._beams.prove,
-            emitters=self._beams.emitters,
-            board=self._board,
-            renewed=self._introduce,
-            give_way=self._link.give_way,
         )
-        self._thread = threading.Thread(target=self._pipeline.run, name="pipeline", daemon=True)
+        pipeline_beat = self._pulse.of("pipeline")
+        self._thread = threading.Thread(
+            target=lambda: self._pipeline.run(pipeline_beat), name="pipeline", daemon=True
+        )
         self._dead: str | None = None
         self._levels = LevelWatch()
         self._complained = False
@@ -187,14 +169,14 @@ class _Daemon:
             faulthandler.enable()  # so that a watchdog's SIGABRT leaves in the log where every thread stood
         with ExitStack() as stack:
             self._thread.start()
-            self._link.start()
+            self._link.connection.start()
             if (door := self._open_door()) is None:
                 self._pulse.rest("door")
             else:
                 stack.callback(door.close)
             _say(
                 f"templo-controller ready: temple={self._settings.temple} state={self._settings.state} "
-                f"broker={self._link.address} beams={self._settings.beams.source}"
+                f"broker={self._link.connection.address} beams={self._settings.beams.source}"
             )
             if keys:
                 keyboard = Keyboard(sys.stdin.fileno(), self, _say)
@@ -205,7 +187,7 @@ class _Daemon:
             watched = {
                 "beams": self._beams.alive,
                 "pipeline": self._thread.is_alive,
-                "link": self._link.alive,
+                "link": self._link.connection.alive,
             }
             if door is not None:
                 watched["door"] = door.alive
@@ -217,20 +199,17 @@ class _Daemon:
                 if door is None and (door := self._open_door()) is not None:
                     stack.callback(door.close)
                     watched["door"] = door.alive
-                if self._simulated is None and self._board is None:
-                    self._pulse.beat("beams", SOON_S)
                 self._feeder.turn()
             if self._dead is not None:
                 return self._give_up(self._dead)
         self._feeder.stopping()
-        if self._restarts and self._simulated is not None:
-            self._simulated.rest()
+        if self._restarts and self._stage is not None:
+            self._stage.leave()
         else:
             self._beams.close()
         self._items.put(Stop())
         self._thread.join(_LAST_S)
-        pipeline = self._pipeline
-        self._link.stop(self._identity.gone(State.STOPPED, pipeline.source, notices=pipeline.notices))
+        self._link.stop(self._pipeline.gone(State.STOPPED))
         return RESTART if self._restarts else 0
 
     def drop(self, god: God) -> str:
@@ -239,22 +218,20 @@ class _Daemon:
         return f"a token falls for {god}"
 
     def hold(self, god: God) -> str:
-        """Hold a simulated beam dark, or let go of it."""
-        if self._simulated is None:
+        """Hold a simulated beam dark, or release it."""
+        if (dark := self._beams.toggle(god)) is None:
             return f"the beam of {god} is real: hold it dark by hand"
-        dark = not self._simulated.held(god)
-        self._simulated.hold(god, dark)
         return f"the beam of {god} is {'held dark' if dark else 'let go'}"
 
     def plug(self) -> str:
         """Pull the plug of the broker's connection, or put it back."""
-        pulled = not self._link.unplugged
-        self._link.pull_plug(pulled)
-        return f"the plug to {self._link.address} is {'pulled' if pulled else 'back in'}"
+        pulled = not self._link.connection.unplugged
+        self._link.connection.pull_plug(pulled)
+        return f"the plug to {self._link.connection.address} is {'pulled' if pulled else 'back in'}"
 
     def cut(self, pulled: bool) -> None:
         """Cut the connection to the broker for a scenario, or let it come back."""
-        self._link.pull_plug(pulled)
+        self._link.connection.pull_plug(pulled)
 
     def restart(self) -> None:
         """End in order for a scenario, to be started again."""
@@ -262,7 +239,7 @@ class _Daemon:
         self._ended.set()
 
     def status(self) -> str:
-        """Say how the temple is, in one line."""
+        """Return the temple's status in one line."""
         try:
             report = self._report()
         except ControlError as error:
@@ -271,7 +248,7 @@ class _Daemon:
         assert isinstance(beams, Mapping)
         assert isinstance(totals, Mapping)
         slots = ", ".join(f"{god} {beams[god]} at {totals.get(god, 'an unknown count')}" for god in God)
-        broker = "connected" if self._link.protocol else "not connected"
+        broker = "connected" if self._link.connection.protocol else "not connected"
         return f"{report['state']}: {slots}; {report['waiting']} waiting for the companion, {broker}"
 
     def quit(self) -> str:
@@ -286,7 +263,7 @@ class _Daemon:
         self._ended.set()
 
     def _on_thread_exception(self, last: threading.ExceptHookArgs) -> None:
-        """Take the last words of any thread, a library's too."""
+        """`threading.excepthook`: log the exception and stop the daemon, for a library's threads too."""
         self._dead = last.thread.name if last.thread is not None else "unknown"
         if last.exc_value is not None:
             log.critical("a thread died", exc_info=last.exc_value)
@@ -299,27 +276,8 @@ class _Daemon:
             raise LedgerTrouble(Trouble.LEDGER_READ_ONLY, str(error)) from error
         return open_ledger(self._settings.state, lambda: secrets.token_hex(16), lambda: datetime.now(UTC))
 
-    def _read_copy(self) -> Ledger:
-        return read_copy(self._settings.state / FILE_NAME)
-
-    def _open_first(self) -> Ledger | None:
-        """Open the ledger, or begin without it where it cannot be used for now: the status says so."""
-        try:
-            return self._open()
-        except (LedgerTrouble, LedgerError) as error:
-            log.error("%s", error)
-            return None
-
-    def _copy_first(self) -> Ledger | None:
-        """Return what is on a disk that cannot be written, or None where it cannot be read either."""
-        try:
-            return self._read_copy()
-        except (LedgerTrouble, LedgerError) as error:
-            log.error("%s", error)
-            return None
-
     def _open_door(self) -> ControlServer | None:
-        """Let the command line in; without a socket nobody can come, which keeps no temple from counting."""
+        """Open the control socket; a temple that cannot still counts, without the command line."""
         try:
             door = ControlServer(socket_path(self._settings.state), self._answer, self._pulse.of("door"))
         except ControlError as error:
@@ -331,19 +289,13 @@ class _Daemon:
         return door
 
     def _check_levels(self) -> None:
-        """Hold the beams' levels against what their edges lead to: edges can be lost, or never arrive at all."""
-        if self._board is not None:
-            return  # it has the edges, and holds them against the levels itself
+        """Compare the beams' levels with what their edges lead to: edges can be lost, or never arrive at all."""
         for god, counter in self._pipeline.counters.items():
             dark = self._beams.dark(god)
-            if self._levels.differs(god, dark, counter):
+            if dark is not None and self._levels.differs(god, dark, counter):
                 self._items.put(LevelRead(god, time.monotonic_ns(), dark))
-                log.info("the level of %s changed and no edge was heard; claiming a line more", god)
+                log.info("the level of %s changed and no edge came", god)
                 self._beams.heal()
-
-    def _introduce(self, source: str) -> None:
-        """Meet the broker anew under a new source: a copy of the former ledger may be using its client id."""
-        self._link.introduce(_client_id(source), self._identity.gone(State.LOST, source))
 
     def _give_up(self, dead: str) -> int:
         log.critical("the thread of the %s is dead; ending, to be started anew", dead)
@@ -355,12 +307,13 @@ class _Daemon:
 
     def _report(self) -> Mapping[str, object]:
         result = self._ask(StatusRequest, _ANSWER_S)
-        return {**result, "broker": {"address": self._link.address, "protocol": self._link.protocol}}
+        connection = self._link.connection
+        return {**result, "broker": {"address": str(connection.address), "protocol": connection.protocol}}
 
     def _ask(
         self, item: Callable[[Callable[[Mapping[str, object]], None]], PipelineMessage], patience_s: float
     ) -> Result:
-        """Put a question to the pipeline and wait for its answer."""
+        """Send a request to the pipeline and wait for its answer."""
         answers: queue.SimpleQueue[Result] = queue.SimpleQueue()
         self._items.put(item(answers.put))
         try:
@@ -407,7 +360,7 @@ class _Daemon:
         result = _unless_refused(
             self._ask(lambda respond: DropRequest(god, count, round(every * MS), False, respond), patience_s)
         )
-        return {**result, "test": self._simulated is None}
+        return {**result, "test": not self._beams.capabilities.test_drops}
 
 
 def _god(request: Mapping[str, object]) -> God:
@@ -423,9 +376,10 @@ def _unless_refused(result: Result) -> Result:
     return result
 
 
-def _client_id(name: str) -> str:
-    """Return the id under which the broker knows this temple: a second run of it takes over from a dead one."""
-    return f"templo-{name[:16]}"
+def _context(settings: Settings, beat: Beat = no_heartbeat) -> BackendContext:
+    return BackendContext(
+        settings.beams, settings.counting, settings.state, time.monotonic_ns, lambda: secrets.token_hex(16), beat
+    )
 
 
 def _dropped(result: Result) -> str:
@@ -433,5 +387,5 @@ def _dropped(result: Result) -> str:
 
 
 def _say(line: str) -> None:
-    with suppress(OSError):  # whoever read our words may have gone
+    with suppress(OSError):  # the reader of our output may have gone
         print(line, flush=True)

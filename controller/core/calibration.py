@@ -1,6 +1,6 @@
-"""A calibration: known tokens are dropped into one slot, their widths give limits, and somebody says yes or no.
+"""Calibration: known tokens are dropped into one slot, limits follow from their widths, and a person accepts them.
 
-Times are integer nanoseconds of one monotonic clock; it has no clock of its own. Saving is given to it.
+Times are integer nanoseconds of one monotonic clock; it has no clock of its own.
 """
 
 from __future__ import annotations
@@ -35,20 +35,23 @@ class _Running:
 class Calibration:
     """Holds what was learned, at most one run, and at most one proposal.
 
-    Law: limits change only by a yes to the proposal that was told last, and only once it is saved.
+    Law: limits change only by a yes to the latest proposal, and only once it is saved.
     """
 
     def __init__(
         self,
         settings: Limits,
-        chosen: frozenset[str],
-        known: Mapping[God, Measured],
-        save: Callable[[Mapping[God, Measured]], None],
+        chosen: frozenset[str] = frozenset(),
+        known: Mapping[God, Measured] | None = None,
+        save: Callable[[Mapping[God, Measured]], None] = lambda learned: None,
     ) -> None:
-        """Begin with what was learned before; `save` raises `OSError` where it cannot."""
+        """Begin with what was learned before; `save` raises `OSError` where it cannot.
+
+        Without a `save` nothing that is learned outlives the process. A limit that is `chosen` by the settings stays.
+        """
         self._settings = settings
         self._chosen = chosen
-        self._known = dict(known)
+        self._known = dict(known or {})
         self._save = save
         self._run: _Running | None = None
         self._proposal: tuple[God, Measured] | None = None
@@ -59,11 +62,11 @@ class Calibration:
         return learned_limits.limits(self._settings, self._chosen, self._known)
 
     def measures(self, god: God) -> bool:
-        """Say whether what falls into a slot is being measured, and scores nothing."""
+        """Return whether what falls into a slot is being measured, and scores nothing."""
         return self._run is not None and self._run.god is god
 
     def begin(self, god: God, wanted: int, now_ns: int, respond: Callable[[Result], None]) -> None:
-        """Wait for so many tokens, then tell what they propose; raises `RefusedError`."""
+        """Wait for so many tokens, then respond with what they propose; raises `RefusedError`."""
         if self._run is not None:
             raise RefusedError("calibrating", f"a calibration of {self._run.god} is running; wait for its end")
         if not 1 <= wanted <= MOST:
@@ -103,7 +106,7 @@ class Calibration:
         if not keep and (run := self._run) is not None and run.god is god:
             self._run = None
             run.respond(RefusedError("ended", f"the calibration of {god} was ended by hand").result())
-            return self.limits, {"god": god, "kept": False, "limits": learned_limits.shown(self.limits)}
+            return self.limits, {"god": god, "kept": False, "limits": learned_limits.to_dict(self.limits)}
         if self._proposal is None or self._proposal[0] is not god:
             raise RefusedError("no_proposal", f"nothing is proposed for {god}; calibrate it first")
         _, measured = self._proposal
@@ -115,7 +118,7 @@ class Calibration:
                 raise RefusedError("not_saved", f"what was learned cannot be saved: {error.strerror}") from error
             self._known = after
         self._proposal = None
-        return self.limits, {"god": god, "kept": keep, "limits": learned_limits.shown(self.limits)}
+        return self.limits, {"god": god, "kept": keep, "limits": learned_limits.to_dict(self.limits)}
 
     def _propose(self, run: _Running) -> None:
         self._run = None
@@ -128,8 +131,8 @@ class Calibration:
                 "widths_ms": [round(width / MS, 3) for width in run.widths],
                 "glitches": run.glitches,
                 "spoilt": run.spoilt,
-                "limits": learned_limits.shown(self.limits),
-                "proposed": learned_limits.shown(proposed),
+                "limits": learned_limits.to_dict(self.limits),
+                "proposed": learned_limits.to_dict(proposed),
                 "overruled": sorted(key for key in self._chosen if key in _LEARNABLE),
             }
         )

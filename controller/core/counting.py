@@ -1,8 +1,8 @@
-"""What the edges of one beam mean: tokens, glitches, and how the beam is.
+"""Turns the edges of one beam into tokens, glitches and the beam's condition.
 
-Pure: no clock, no IO, no randomness. Times are integer nanoseconds of one monotonic clock; the caller says what time
-it is. Edges carry their own stamps and may reach us late: when `advance` is called never changes how many tokens
-there are.
+Pure: no clock, no IO, no randomness. Times are integer nanoseconds of one monotonic clock; the caller passes the
+time. Edges carry their own stamps and may arrive late: when `advance` is called never changes how many tokens there
+are.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Detection:
 
 @dataclass(frozen=True, slots=True)
 class Glitch:
-    """A dark spell that was too short for a token, told once nothing can lengthen it any more."""
+    """A dark spell that was too short for a token, once nothing can lengthen it any more."""
 
     start_ns: int
     width_ns: int
@@ -61,10 +61,11 @@ class Glitch:
 
 @dataclass(frozen=True, slots=True)
 class MissedEdge:
-    """The beam was heard, or read, at a level that no edge had led to."""
+    """Edges are missing: the beam is at a level that no edge has led to, or its backend reported a loss."""
 
     at_ns: int
     dark: bool
+    number: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +80,11 @@ Event: TypeAlias = Detection | Glitch | MissedEdge | BeamChanged
 
 @dataclass(slots=True)
 class _Spell:
-    """The latest dark spell. `end_ns` is None while it is dark; `told` once it can make no token any more."""
+    """The latest dark spell. `end_ns` is None while it is dark; `decided` once it can make no token any more."""
 
     start_ns: int
     end_ns: int | None = None
-    told: bool = False
+    decided: bool = False
     void: bool = False
     missed: bool = False
     stuck: Beam | None = None
@@ -99,7 +100,17 @@ class Counter:
     - At `max_break` a spell is one token flagged `jam`, once, however long it lasts.
     - A spell that is `certain` is counted as exactly one token, at least as wide, whatever comes.
     - A beam that was dark from the start, or that flickers, makes no token.
-    - A level heard twice is a missed edge: flagged on the spell it falls in, never a token of its own.
+    - The same level twice is a missed edge: flagged on the spell it falls in, never a token of its own.
+
+    Twelve milliseconds of darkness are one token, as soon as the beam has been clear for `min_clear`:
+
+    >>> counter = Counter(Limits(), dark=False, since_ns=0)
+    >>> counter.feed(Edge(100 * MS, dark=True))
+    [BeamChanged(beam=<Beam.CLEAR: 'clear'>)]
+    >>> counter.feed(Edge(112 * MS, dark=False))
+    []
+    >>> counter.advance(117 * MS)
+    [Detection(start_ns=100000000, width_ns=12000000, flags=frozenset())]
     """
 
     def __init__(self, limits: Limits, dark: bool, since_ns: int, proved: bool = False) -> None:
@@ -116,17 +127,17 @@ class Counter:
         self.missed_edges = 0
         self.beam = Beam.CLEAR if proved else Beam.UNPROVED
         if dark:
-            self._spell = _Spell(since_ns, told=True, void=True, stuck=Beam.DARK)
+            self._spell = _Spell(since_ns, decided=True, void=True, stuck=Beam.DARK)
             self.beam = Beam.DARK
 
     @property
     def glitches(self) -> int:
         """How many spells so far were too short for a token."""
         spell = self._spell
-        return self._glitches + (spell is not None and spell.closed and not spell.told)
+        return self._glitches + (spell is not None and spell.closed and not spell.decided)
 
     def prove(self) -> list[Event]:
-        """Take it that the beam works, as its emitter has shown."""
+        """Show the beam as clear: switching its emitter has proved that it works."""
         events: list[Event] = []
         if self.beam is Beam.UNPROVED:
             self._show(Beam.CLEAR, events)
@@ -147,12 +158,18 @@ class Counter:
         return self._last_ns
 
     def feed(self, edge: Edge) -> list[Event]:
-        """Take one edge; edges of one slot come in the order in which they happened."""
+        """Take one edge and return what follows; edges of one slot come in the order in which they happened.
+
+        >>> counter = Counter(Limits(), dark=False, since_ns=0, proved=True)
+        >>> [counter.feed(Edge(at * MS, dark)) for at, dark in ((10, True), (11, False), (30, True), (40, True))][-1]
+        [MissedEdge(at_ns=40000000, dark=True, number=1)]
+        """
         if edge.at_ns < self._since_ns:
             return []
         at_ns = self._last_ns = max(edge.at_ns, self._last_ns)
         events: list[Event] = []
         # The start level was read after `since_ns`: the first edge may be the one that the reading already saw.
+        # After a known loss the level may be the same again, and is counted already.
         repeated = edge.dark == self._dark
         missed = repeated and not self._fresh
         self._fresh = False
@@ -172,13 +189,28 @@ class Counter:
         return events
 
     def advance(self, now_ns: int) -> list[Event]:
-        """Draw what follows from time alone."""
+        """Return what follows from time alone.
+
+        >>> counter = Counter(Limits(), dark=False, since_ns=0, proved=True)
+        >>> counter.feed(Edge(0, dark=True))
+        []
+        >>> [type(event).__name__ for event in counter.advance(Limits().max_break + JAM_PATIENCE)]
+        ['Detection', 'BeamChanged']
+        """
         events: list[Event] = []
         self._run(now_ns, JAM_PATIENCE, events)
         return events
 
     def deadline(self) -> int | None:
-        """Return when `advance` will next have something to say, if no edge comes before."""
+        """Return when `advance` will next return something, if no edge comes before.
+
+        >>> counter = Counter(Limits(), dark=False, since_ns=0)
+        >>> counter.deadline() is None
+        True
+        >>> _ = counter.feed(Edge(10 * MS, dark=True)), counter.feed(Edge(20 * MS, dark=False))
+        >>> counter.deadline() // MS
+        25
+        """
         due = []
         spell = self._spell
         if spell is not None:
@@ -192,9 +224,15 @@ class Counter:
         return min(due, default=None)
 
     def certain(self) -> Detection | None:
-        """Return the token that the latest spell will be if its beam now stays clear, once it must become one."""
+        """Return the token that the latest spell will be if its beam now stays clear, once it must become one.
+
+        >>> counter = Counter(Limits(), dark=False, since_ns=0)
+        >>> _ = counter.feed(Edge(10 * MS, dark=True)), counter.feed(Edge(20 * MS, dark=False))
+        >>> counter.certain()
+        Detection(start_ns=10000000, width_ns=10000000, flags=frozenset())
+        """
         spell = self._spell
-        if spell is None or spell.told or spell.end_ns is None:
+        if spell is None or spell.decided or spell.end_ns is None:
             return None
         width = spell.end_ns - spell.start_ns
         return (
@@ -202,7 +240,12 @@ class Counter:
         )
 
     def resync(self, at_ns: int, dark: bool) -> list[Event]:
-        """Take a level that was read, and that no edge has led to: a missed edge, and never a token of its own."""
+        """Take a level that was read, and that no edge has led to: a missed edge, and never a token of its own.
+
+        >>> counter = Counter(Limits(), dark=False, since_ns=0, proved=True)
+        >>> counter.resync(10 * MS, dark=True)
+        [MissedEdge(at_ns=10000000, dark=True, number=1), BeamChanged(beam=<Beam.DARK: 'dark'>)]
+        """
         if dark == self._dark:
             return []
         at_ns = self._last_ns = max(at_ns, self._last_ns)
@@ -212,17 +255,39 @@ class Counter:
         events.append(MissedEdge(at_ns, dark))
         self._dark = dark
         spell = self._spell
-        if spell is not None and not spell.told:
+        if spell is not None and not spell.decided:
             spell.missed = True
             spell.end_ns = at_ns if spell.end_ns is None else spell.end_ns
             self._close(spell, spell.end_ns, events)
         self._settle(events)
         if dark:
-            self._spell = _Spell(at_ns, told=True, void=True, stuck=Beam.DARK)
+            self._spell = _Spell(at_ns, decided=True, void=True, stuck=Beam.DARK)
             self._show(Beam.DARK, events)
         else:
             self._spell = None
             self._show(Beam.UNPROVED, events)
+        return events
+
+    def lose(self, at_ns: int, number: int) -> list[Event]:
+        """Take it that exactly so many edges were lost before the next one, whose level is then no news of a loss.
+
+        >>> counter = Counter(Limits(), dark=False, since_ns=0, proved=True)
+        >>> _ = counter.feed(Edge(10 * MS, dark=True))
+        >>> counter.lose(40 * MS, 3)
+        [MissedEdge(at_ns=40000000, dark=True, number=3)]
+        >>> counter.feed(Edge(40 * MS, dark=True))
+        []
+        >>> counter.missed_edges
+        3
+        """
+        if at_ns < self._since_ns:
+            return []
+        events: list[Event] = [MissedEdge(at_ns, self._dark, number)]
+        self.missed_edges += number
+        self._run(at_ns, 0, events)
+        if self._spell is not None and not self._spell.closed:
+            self._spell.missed = True
+        self._fresh = True
         return events
 
     def _darken(self, at_ns: int, repeated: bool, missed: bool, events: list[Event]) -> None:
@@ -247,7 +312,7 @@ class Counter:
             self._starts.popleft()
             self._calm_ns = at_ns + SECOND
         if at_ns < self._calm_ns:
-            self._spell.told = self._spell.void = True
+            self._spell.decided = self._spell.void = True
             self._show(Beam.FLICKER, events)
 
     def _clear(self, at_ns: int, repeated: bool, missed: bool, events: list[Event]) -> None:
@@ -283,16 +348,16 @@ class Counter:
 
     def _jam(self, spell: _Spell, now_ns: int, events: list[Event]) -> None:
         spell.stuck = Beam.JAMMED
-        if not spell.told:
-            spell.told = True
+        if not spell.decided:
+            spell.decided = True
             events.append(Detection(spell.start_ns, now_ns - spell.start_ns, self._flags(spell, {Flag.JAM})))
         self._show(Beam.JAMMED, events)
 
     def _close(self, spell: _Spell, end_ns: int, events: list[Event]) -> None:
         spell.closed = True
         width = end_ns - spell.start_ns
-        if not spell.told and width >= self._limits.min_break:
-            spell.told = True
+        if not spell.decided and width >= self._limits.min_break:
+            spell.decided = True
             events.append(Detection(spell.start_ns, width, self._flags(spell, set())))
         if self.beam in (Beam.JAMMED, Beam.DARK):
             self._show(Beam.CLEAR, events)
@@ -300,7 +365,7 @@ class Counter:
     def _settle(self, events: list[Event]) -> None:
         """Give up the spell for a later one: from here on nothing can lengthen it."""
         spell = self._spell
-        if spell is not None and not spell.told and spell.end_ns is not None:
+        if spell is not None and not spell.decided and spell.end_ns is not None:
             self._glitches += 1
             events.append(Glitch(spell.start_ns, spell.end_ns - spell.start_ns))
 
@@ -323,7 +388,11 @@ WIDTH_NS = 12 * MS
 
 
 def simulate(limits: Limits, now_ns: int) -> Detection:
-    """Return the token that a counter makes of one clean spell that is just over."""
+    """Return the token that a counter makes of one clean spell that is just over.
+
+    >>> simulate(Limits(), now_ns=100 * MS)
+    Detection(start_ns=88000000, width_ns=12000000, flags=frozenset())
+    """
     width = max(limits.min_break, min(WIDTH_NS, limits.max_break - 1))
     counter = Counter(limits, False, now_ns - width)
     counter.feed(Edge(now_ns - width, True))

@@ -1,6 +1,6 @@
-"""When a temple says what is wrong with its beams: at once where it is new, seldom where only its facts are.
+"""When findings about the beams are published: at once where one is new, seldom where only its facts are.
 
-It decides and hands over; it diagnoses nothing. Times are integer nanoseconds of one monotonic clock.
+It diagnoses nothing. Times are integer nanoseconds of one monotonic clock.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ LOOK_NS = SECOND // 4
 """How often what is wrong is worked out, at the most: tokens may fall fifty times a second."""
 
 FACTS_NS = 5 * SECOND
-"""How often news are published that name nothing new."""
+"""How often facts are published that changed without a new finding."""
 
 _TIMED = frozenset({"for_s", "ago_s"})
-"""Facts that grow by themselves: whoever reads a message reckons on from its `at`."""
+"""Facts that grow by themselves: whoever reads a message adds the time since its `at`."""
 
 _Gist: TypeAlias = tuple[object, ...]
 
@@ -33,28 +33,28 @@ class FindingsPublisher:
         """Begin disconnected."""
         self._outlet = outlet
         self._up = False
-        self._told: contract.Findings | None = None
-        self._told_ns = 0
+        self._published: contract.Findings | None = None
+        self._published_ns = 0
         self._look_ns = 0
         self._seen: object = None
         self._due_ns: int | None = None
 
     def connected(self) -> None:
-        """Say it anew: a broker may have forgotten what it retained."""
+        """Publish again: a broker may have forgotten what it retained."""
         self._up = True
-        self._told = self._seen = None
+        self._published = self._seen = None
         self._look_ns = 0
 
     def disconnected(self) -> None:
-        """Say nothing until connected."""
+        """Publish nothing until connected."""
         self._up = False
 
-    def tell(
+    def publish_if_changed(
         self, seen: object, findings: Callable[[], contract.Findings], observed: Iterable[Observed], now_ns: int
     ) -> None:
         """Publish what is wrong now, where that is news and not too soon.
 
-        `seen` stands for all that findings follow from, beside the time: while it is the same nothing is worked out.
+        `seen` is everything that findings follow from, except the time: while it is the same nothing is worked out.
         """
         if not self._up or (seen == self._seen and (self._due_ns is None or now_ns < self._due_ns)):
             return
@@ -64,22 +64,22 @@ class FindingsPublisher:
         self._look_ns, self._seen = now_ns + LOOK_NS, seen
         due = [at_ns for each in observed if (at_ns := each.deadline(now_ns)) is not None]
         now = findings()
-        if self._told is None or _codes(now) != _codes(self._told):
+        if self._published is None or _codes(now) != _codes(self._published):
             self._publish(now, now_ns)
-        elif _facts(now) != _facts(self._told):
-            if now_ns >= self._told_ns + FACTS_NS:
+        elif _facts(now) != _facts(self._published):
+            if now_ns >= self._published_ns + FACTS_NS:
                 self._publish(now, now_ns)
             else:
-                due.append(self._told_ns + FACTS_NS)
+                due.append(self._published_ns + FACTS_NS)
         self._due_ns = min(due, default=None)
 
     def deadline(self) -> int | None:
-        """Return when `tell` will have something to say by time alone."""
+        """Return when `publish_if_changed` will have something to publish by time alone."""
         return self._due_ns if self._up else None
 
     def _publish(self, findings: contract.Findings, now_ns: int) -> None:
         if self._outlet.publish(findings):
-            self._told, self._told_ns = findings, now_ns
+            self._published, self._published_ns = findings, now_ns
 
 
 def _codes(of: contract.Findings) -> _Gist:

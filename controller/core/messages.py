@@ -21,8 +21,16 @@ class EdgeSeen(NamedTuple):
     dark: bool
 
 
+class EdgesLost(NamedTuple):
+    """A number of one slot's edges were lost before the next one, as its backend knows for certain."""
+
+    god: God
+    at_ns: int
+    number: int
+
+
 class LevelRead(NamedTuple):
-    """A level that was read, and that the edges heard so far do not lead to."""
+    """A level that was read, and that the edges so far do not lead to."""
 
     god: God
     at_ns: int
@@ -30,9 +38,9 @@ class LevelRead(NamedTuple):
 
 
 class BoardHello(NamedTuple):
-    """A board that counts by itself has said who it is; `respond` gets the place up to which its tokens are recorded.
+    """The name of a board that counts by itself; `respond` gets the place up to which its tokens are recorded.
 
-    `otherwise` is where one goes on whose tokens were never taken here.
+    `otherwise` is the place for a board whose tokens were never taken here.
     """
 
     board: str
@@ -51,7 +59,7 @@ class BoardToken(NamedTuple):
 
 
 class BoardStatus(NamedTuple):
-    """How a slot is, by the board that counts it."""
+    """The state of a slot, by the board that counts it."""
 
     god: God
     beam: Beam
@@ -112,7 +120,7 @@ class Stop(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BrokerConnected:
-    """The broker took us in: whatever was sent before is to be sent again."""
+    """The broker accepted the connection: whatever was sent before is to be sent again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +130,14 @@ class BrokerDisconnected:
 
 @dataclass(frozen=True, slots=True)
 class MessageReceived:
-    """A companion's message that kept to the contract."""
+    """A message that keeps to the contract."""
 
     message: contract.Ack | contract.Command | contract.Status
 
 
 @dataclass(frozen=True, slots=True)
 class StatusGarbled:
-    """Something that is no status lies where this temple's status belongs, and hides it from whoever comes."""
+    """Something that is no status is retained in the place of this temple's status."""
 
 
 LinkEvent: TypeAlias = BrokerConnected | BrokerDisconnected | MessageReceived | StatusGarbled
@@ -147,6 +155,7 @@ class BoardCursor(NamedTuple):
 
 PipelineMessage: TypeAlias = (
     EdgeSeen
+    | EdgesLost
     | LevelRead
     | BoardHello
     | BoardToken

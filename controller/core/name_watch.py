@@ -11,7 +11,7 @@ from controller.core.counting import SECOND
 from templo import contract
 
 PROOFS = 4
-"""How often another session must have taken the place of this one's status before it is believed to be alive."""
+"""How many statuses of another session must have taken the place of this one's before it is believed to be alive."""
 
 WITHIN_NS = 120 * SECOND
 """Within what time."""
@@ -30,13 +30,14 @@ _TAKEOVER_NS = 3 * SECOND
 
 
 class NameWatch:
-    """Watches what lies under this temple's own `status`.
+    """Watches what is retained under this temple's own `status`.
 
     Laws:
     - A status of another session proves nothing until this session's own has been there: before that it is of an
       earlier run. A will that comes with a connection is of a temple that it threw out, else of one that is gone.
-    - A broker that forgot may bring an earlier run back once each time it does. A session is alive that takes the
-      place of this one's status `PROOFS` times within two minutes.
+    - A broker that forgot may bring an earlier run back each time it does, and with it the number of its publication.
+      A session is alive whose publications take the place of this one's status `PROOFS` times within two minutes,
+      each with a number of its own. Earlier releases do not number them: theirs count each time.
     - Each answers with its own status, a bounded number of times: so both of two learn of each other, and then rest.
       A status of a temple that is gone is always answered, for it answers nothing, and would else be the last word.
     - Of two sessions that use one ledger, the one with the greater id begins a new source, and gives way.
@@ -48,7 +49,7 @@ class NameWatch:
         self._seen_own = False
         self._in_place = False
         self._connected_ns = 0
-        self._sightings: deque[tuple[str, int]] = deque(maxlen=PROOFS)
+        self._sightings: deque[tuple[contract.Status, int]] = deque(maxlen=PROOFS)
         self._answers: deque[int] = deque(maxlen=ANSWERS)
         self._other: contract.Status | None = None
         self._seen_ns = 0
@@ -65,16 +66,16 @@ class NameWatch:
         return self._other is not None and self._session > self._other.session
 
     def must_renew(self, source: str | None) -> bool:
-        """Say whether the other one uses this ledger's source and this temple has to begin a new one."""
+        """Return whether the other one uses this ledger's source and this temple has to begin a new one."""
         return self.gives_way and self._other is not None and source is not None and self._other.source == source
 
     def connected(self, now_ns: int) -> None:
-        """Begin anew with a broker: what lies there may have been written while this temple was away."""
+        """Begin again with a broker: what it retains may have been written while this temple was away."""
         self._connected_ns = now_ns
         self._in_place = self._seen_own
 
     def take(self, status: contract.Status, now_ns: int) -> bool:
-        """Take a status that lies under this temple's name; return whether to publish the own one again."""
+        """Take a status that is retained under this temple's name; return whether to publish the own one again."""
         if status.session == self._session:
             return self._take_own(status)
         gone = status.state is contract.State.STOPPED or (
@@ -88,13 +89,14 @@ class NameWatch:
                 self._other = self._probe_ns = None
             return True
         if was_in_place:
-            self._sightings.append((status.session, now_ns))
+            self._note_sighting(status, now_ns)
         if (self._other is not None and status.session == self._other.session) or self._proved(
             status.session, now_ns
         ):
             self._other, self._seen_ns = status, now_ns
             self._probe_ns = now_ns + PROBE_NS if self._probe_ns is None else self._probe_ns
-        return self._may_answer(now_ns)
+        # Whoever is lost answers nothing: its will, of which nobody knows yet whether it is gone, is always replaced.
+        return status.state is contract.State.LOST or self._may_answer(now_ns)
 
     def advance(self, now_ns: int) -> bool:
         """Forget another temple that has been silent for too long; return whether to probe for it now."""
@@ -121,8 +123,15 @@ class NameWatch:
         self._seen_own = self._in_place = True
         return False
 
+    def _note_sighting(self, status: contract.Status, now_ns: int) -> None:
+        again = status.publication is not None and any(
+            (seen.session, seen.publication) == (status.session, status.publication) for seen, _ in self._sightings
+        )
+        if not again:
+            self._sightings.append((status, now_ns))
+
     def _proved(self, session: str, now_ns: int) -> bool:
-        of_it = [at_ns for name, at_ns in self._sightings if name == session and now_ns - at_ns <= WITHIN_NS]
+        of_it = [seen for seen, at_ns in self._sightings if seen.session == session and now_ns - at_ns <= WITHIN_NS]
         return len(of_it) == PROOFS
 
     def _may_answer(self, now_ns: int) -> bool:

@@ -1,37 +1,43 @@
-"""What the core needs of the world: beams, a ledger, a clock, and somewhere to publish."""
+"""What the core needs of the world: a source of edges or tokens, a ledger, a clock, and a link to publish through."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias
 
+from controller.core.counting import Limits
 from controller.core.diagnosis import Answer, proof
+from controller.core.messages import PipelineMessage
+from controller.core.settings import BeamSettings
 from templo import contract
 from templo.contract import (
     Emitters,
     Flag,
     God,
+    Kind,
     Notice,
     Timing,
     Token,
     Trouble,
 )
+from templo.liveness import Beat, no_heartbeat
 
-Listener: TypeAlias = Callable[[God, int, bool], None]
-"""Called with the slot, the stamp in monotonic nanoseconds, and whether the beam is dark. It must only enqueue."""
+Put: TypeAlias = Callable[[PipelineMessage], None]
+"""Puts a message into the pipeline's queue, from any thread, and returns at once."""
 
 
 class BeamsError(Exception):
-    """The beams cannot be watched; the message says what is missing and what mends it."""
+    """The beams cannot be watched; the message says what is missing and how to put it right."""
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """How a beam stood at a moment; `proved` if an edge was already heard from it.
+    """How a beam stood at a moment; `proved` if an edge has already come from it.
 
-    `answer` is what its receiver answered a switched emitter, where that was asked.
+    `answer` is what its receiver answered a switched emitter, where that was tried.
     """
 
     dark: bool
@@ -46,32 +52,113 @@ def answered(dark: bool, at_ns: int, answers: Mapping[God, Answer] | None, god: 
     return Level(dark, at_ns, answer is not None and proof(answer) is None, answer)
 
 
-class Beams(Protocol):
-    """Where edges come from: a Pi's header, or a script."""
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a backend can do. The program decides by this, and never by a backend's name or class."""
 
+    kind: Kind
+    """What the temple's status calls the device."""
     timing: Timing
-    emitters: Emitters
+    """Where its time stamps come from."""
+    emitters: Emitters = Emitters.FIXED
+    counts: bool = False
+    """Whether it gives tokens that it counted itself, and no edges."""
+    lost_edges_known: bool = False
+    """Whether it reports exactly how many edges were lost, with `EdgesLost`."""
+    test_drops: bool = False
+    """Whether `drop` and `toggle` work: its beams break on demand."""
 
-    def open(self, listener: Listener) -> Mapping[God, Level]:
-        """Begin to listen, and return how the beams stand; raises `BeamsError`."""
 
-    def dark(self, god: God) -> bool:
-        """Read a beam's level now."""
+class BackendContext(NamedTuple):
+    """What a backend may be built from."""
+
+    settings: BeamSettings
+    limits: Limits
+    folder: Path
+    """The temple's state folder; a backend that needs files makes a folder of its own in it."""
+    monotonic_ns: Callable[[], int]
+    new_id: Callable[[], str]
+    """Returns 32 random hexadecimal digits."""
+    beat: Beat = no_heartbeat
+    """To be called by the backend's own thread, or by `alive` where it has none."""
+
+
+class Source(Protocol):
+    """What the daemon and the pipeline use of any backend.
+
+    The constructor of a backend takes a `BackendContext` and does no IO. The methods with a body are optional.
+    """
+
+    capabilities: Capabilities
+
+    @classmethod
+    def check(cls, settings: BeamSettings) -> None:
+        """Refuse settings that this backend cannot use, with a `ValueError` that says what was expected."""
+        if settings.address:
+            raise ValueError(f"{settings.backend}, with nothing behind it")
+
+    def open(self, put: Put) -> Mapping[God, Level]:
+        """Begin to put messages, and return how the beams stand; raises `BeamsError`."""
+        ...
+
+    def alive(self) -> bool:
+        """Return whether messages can still come; the daemon looks every two seconds."""
+        ...
+
+    def close(self) -> None:
+        """Put no more messages, and release what was opened. May be called twice, and before `open`."""
+        ...
+
+    def dark(self, god: God) -> bool | None:
+        """Read a beam's level now; None where a level cannot be compared with the edges."""
+        return None
 
     def prove(self) -> Mapping[God, Answer] | None:
         """Switch the emitters off and on, and return how each receiver answered; None where they cannot be switched.
 
-        No listener hears of it, nor of a token that falls meanwhile: it is for a quiet moment.
+        No message comes of it, nor of a token that falls meanwhile: it is for a quiet moment.
         """
+        return None
 
     def heal(self) -> None:
-        """Try to hear again a beam whose level changes without an edge."""
+        """Try to get edges again from a beam whose level changes without one."""
+        return
 
-    def alive(self) -> bool:
-        """Say whether edges can still reach the listener."""
+    def learn(self, limits: Limits) -> None:
+        """Count by other limits, where the device counts."""
+        return
 
-    def close(self) -> None:
-        """Stop listening."""
+    def recorded(self, board: str, seq: int) -> None:
+        """Take note, from the pipeline's thread, that a board's tokens are durable up to a number."""
+        return
+
+    def drop(self, god: God, times: int, spacing_ns: int) -> int:
+        """Drop tokens through a beam; return when the last will be through, in monotonic nanoseconds."""
+        raise BeamsError(f"{type(self).__name__} cannot drop {times} tokens for {god}: it has no test drops")
+
+    def toggle(self, god: God) -> bool | None:
+        """Hold a beam dark, or release it, and return whether it is held now; None where only a hand can do it."""
+        return None
+
+
+class BeamSource(Source, Protocol):
+    """Gives edges: it puts `EdgeSeen`, those of one beam in order, and `EdgesLost` where it knows of losses."""
+
+    def dark(self, god: God) -> bool:
+        """Read a beam's level now."""
+        ...
+
+
+class TokenSource(Source, Protocol):
+    """A board that counts by itself: it puts `BoardHello`, `BoardToken`, `BoardStatus` and `BoardFault`."""
+
+    def learn(self, limits: Limits) -> None:
+        """Let the board count by other limits."""
+        ...
+
+    def recorded(self, board: str, seq: int) -> None:
+        """Acknowledge tokens to the board, which sends again what is not acknowledged."""
+        ...
 
 
 class LedgerError(Exception):
@@ -82,10 +169,10 @@ class LedgerError(Exception):
 
 
 class LedgerTrouble(Exception):
-    """The disk refuses for now; `trouble` says how. Nothing that was asked for has been recorded."""
+    """The disk refuses for now; `trouble` says how. Nothing of the request has been recorded."""
 
     def __init__(self, trouble: Trouble, message: str) -> None:
-        """Hold what a temple's status says of it."""
+        """Hold what a temple's status shows of it."""
         super().__init__(message)
         self.trouble = trouble
 
@@ -102,13 +189,23 @@ class UnnumberedToken:
 
 
 class MessageSink(Protocol):
-    """Where messages go: the link."""
+    """Where messages go."""
 
     def publish(self, message: contract.Message) -> bool:
         """Hand over a message, to be retained or not as it is declared; False if there is no connection."""
 
     def congested(self) -> bool:
-        """Say whether the broker has yet to take something."""
+        """Return whether the broker has yet to take something."""
+
+
+class Link(MessageSink, Protocol):
+    """The connection to the broker."""
+
+    def introduce(self, client_id: str, will: contract.Status) -> None:
+        """Connect again under another client id, with another will."""
+
+    def give_way(self, gives_way: bool) -> None:
+        """Leave the broker to another temple of the same name, or stop doing so."""
 
 
 class Clock(NamedTuple):

@@ -1,6 +1,7 @@
-"""What a temple says of itself, and when: its health, its tokens, its totals.
+"""What a temple publishes about itself, and when: its status, its tokens, its totals.
 
-It decides and hands over; it never connects, counts or records. Times are integer nanoseconds of one monotonic clock.
+It decides what is due and hands it over; it never connects, counts or records. Times are integer nanoseconds of one
+monotonic clock.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from templo import contract
 from templo.contract import Beam, God, State, Trouble
 
 NOISE_NS = 5 * SECOND
-"""A beam in the sun glitches a thousand times a second; nobody needs to hear of it as often."""
+"""A beam in the sun glitches a thousand times a second; nobody needs it as often."""
 
 COUNT_NS = SECOND // 4
 """The retained totals are for screens: at most four times a second."""
@@ -42,7 +43,7 @@ class Identity:
         trouble: Trouble | None = None,
         notices: tuple[contract.Notice, ...] = (),
     ) -> contract.Status:
-        """Return the status message that says so."""
+        """Return a status message."""
         return contract.Status(
             state, self.session, self.kind, self.software, self.timing, beams, source, trouble, notices
         )
@@ -58,18 +59,24 @@ class Identity:
         return self.status(state, dict.fromkeys(God, Beam.UNKNOWN), source, trouble, notices)
 
 
-class Publisher:
-    """Tells the broker what it should know, in step with a window of tokens."""
+def client_id(name: str) -> str:
+    """Return the id under which the broker knows a temple: a second run of it takes over from a dead one."""
+    return f"templo-{name[:16]}"
 
-    def __init__(
-        self, outlet: MessageSink, window: SendWindow, totals: Mapping[God, int], totals_before: Mapping[God, int]
-    ) -> None:
-        """Begin disconnected; `totals` are of a lifetime, `totals_before` of what fell before the present source."""
+
+class Publisher:
+    """Publishes what is due, the tokens in step with a window."""
+
+    def __init__(self, outlet: MessageSink, ledger: Ledger | None) -> None:
+        """Begin disconnected, with what the ledger holds."""
         self._outlet = outlet
-        self._window = window
-        self.totals = dict(totals)
-        self._before = dict(totals_before)
+        self._window = SendWindow(0, 0)
+        self.totals = dict.fromkeys(God, 0)
+        """Of the temple's lifetime."""
+        self._before = dict.fromkeys(God, 0)
         self._up = False
+        if ledger is not None:
+            self.begin(ledger)
         self._status: contract.Status | None = None
         self._counted: int | None = None
         self._count_ns = 0
@@ -79,7 +86,7 @@ class Publisher:
 
     @property
     def last_seq(self) -> int:
-        """Up to where there are tokens that may be told."""
+        """Up to where there are tokens that may be published."""
         return self._window.last
 
     @property
@@ -88,7 +95,7 @@ class Publisher:
         return self._window.delivered
 
     def connected(self) -> None:
-        """Say everything anew: a broker may have forgotten what it retained."""
+        """Publish everything again: a broker may have forgotten what it retained."""
         self._up = True
         self._status = None
         self._counted = None
@@ -97,21 +104,21 @@ class Publisher:
         self._window.connected()
 
     def republish_status(self) -> None:
-        """Say the status again: something else lies in its place."""
+        """Publish the status again: something else is retained in its place."""
         self._status = None
 
     def disconnected(self) -> None:
-        """Say nothing until connected."""
+        """Publish nothing until connected."""
         self._up = False
         self._window.disconnected()
 
-    def begin(self, window: SendWindow, totals: Mapping[God, int], totals_before: Mapping[God, int]) -> None:
-        """Take the window and totals of a ledger that could only be opened now."""
-        self._window = window
-        self.totals = dict(totals)
-        self._before = dict(totals_before)
+    def begin(self, ledger: Ledger) -> None:
+        """Publish from this ledger, which was just opened: all of it may be published."""
+        self._window = SendWindow(ledger.delivered, ledger.last_seq)
+        self.totals = dict(ledger.totals)
+        self._before = dict(ledger.totals_before)
         if self._up:
-            window.connected()
+            self._window.connected()
 
     def recorded(self, token: contract.Token, fell_ns: int) -> None:
         """Take note of the next token; it is durable, and nothing will change it."""
@@ -119,7 +126,7 @@ class Publisher:
         self.totals[token.god] += 1
 
     def acknowledged(self, seq: int, now_ns: int, named: bool = False) -> AckVerdict:
-        """Take the companion's word that everything up to `seq` is stored; `named` if it named that token."""
+        """Take note that the companion stored everything up to `seq`; `named` if it named that token."""
         return self._window.acknowledged(seq, now_ns, named)
 
     def renew(self, totals_before: Mapping[God, int]) -> None:
@@ -131,7 +138,7 @@ class Publisher:
             self._window.connected()
 
     def resend_unacknowledged(self) -> None:
-        """Send at once what a companion that has just been heard may have missed."""
+        """Send at once what a companion that just sent something may have missed."""
         self._window.resend_unacknowledged()
 
     def resend_from(self, seq: int) -> None:
@@ -144,7 +151,7 @@ class Publisher:
             self._status = status
 
     def publish_noise(self, noise: contract.Noise, now_ns: int) -> None:
-        """Publish what the beams heard beside tokens, where it is news and the last time is a while ago."""
+        """Publish how much the beams gave that was no token, where it is news and the last time is a while ago."""
         if self._up and noise != self._noise and now_ns >= self._noise_ns and self._outlet.publish(noise):
             self._noise = noise
             self._noise_ns = now_ns + NOISE_NS
@@ -158,7 +165,7 @@ class Publisher:
             self._publish_count(ledger, now_ns)
 
     def deadline(self) -> int | None:
-        """Return when `publish_ledger` will have something to say by time alone."""
+        """Return when `publish_ledger` will have something to publish by time alone."""
         if not self._up:
             return None
         due = self._window.deadline()

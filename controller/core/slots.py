@@ -1,19 +1,21 @@
-"""Both slots of a temple as they stand: their counters, what was observed of their beams, and what that comes to.
+"""Both slots of a temple: their counters, what was observed of their beams, and the findings that follow from it.
 
-No clock and no IO, but for the emitters that `prove` may switch. What the counters find is handed back and acted on
-elsewhere. Times are integer nanoseconds of one monotonic clock.
+No clock and no IO, but for the emitters that `prove` may switch. What the counters find is returned to the caller.
+Times are integer nanoseconds of one monotonic clock.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TypeAlias
 
+from controller.core.board_slot import BoardSlot
 from controller.core.counting import SECOND, Counter, Edge, Event, Limits
-from controller.core.diagnosis import Answer, Finding, Observed, diagnose, proof, selftest
-from controller.core.learned_limits import shown
-from controller.core.ports import Level
+from controller.core.diagnosis import Finding, Observed, diagnose, proof, selftest
+from controller.core.learned_limits import to_dict
+from controller.core.messages import EdgeSeen, EdgesLost, LevelRead
+from controller.core.ports import Capabilities, Level, Source
 from templo import contract
 from templo.contract import Beam, Emitters, God
 
@@ -24,48 +26,58 @@ QUIET_NS = SECOND
 """How long no beam may have changed before the emitters are switched, which hides what falls meanwhile."""
 
 Found: TypeAlias = list[tuple[God, list[Event]]]
-"""What the counters found, in the order in which it is to be acted on."""
+"""What the counters found, in the order in which it is to be handled."""
 
 
 class Slots:
-    """The slots' counters, and all that is known of their beams beside."""
+    """The slots' counters, and everything else that is known of their beams."""
 
-    def __init__(
-        self,
-        counters: Mapping[God, Counter],
-        levels: Mapping[God, Level],
-        limits: Limits,
-        prove: Callable[[], Mapping[God, Answer] | None],
-        emitters: Emitters,
-    ) -> None:
+    def __init__(self, source: Source, levels: Mapping[God, Level], limits: Limits) -> None:
         """Begin with the levels at the start, and with the answers of those emitters that were switched then."""
-        self.counters = counters
+        self.source = source
         self.limits = limits
-        self._prove = prove
-        self._emitters = emitters
+        self.board_slots: Mapping[God, BoardSlot] = {}
+        """The slots of a board that counts by itself."""
+        self.counters: Mapping[God, Counter]
+        if self.capabilities.counts:
+            self.counters = self.board_slots = {god: BoardSlot(limits, at.at_ns) for god, at in levels.items()}
+        else:
+            self.counters = {god: Counter(limits, at.dark, at.at_ns, at.proved) for god, at in levels.items()}
         self._observed = {god: Observed(at.dark, at.at_ns) for god, at in levels.items()}
         self._answers = {god: at.answer for god, at in levels.items() if at.answer is not None}
         """What the emitters proved, of the beams where nothing has moved since."""
 
-    def hear(self, god: God, at_ns: int, dark: bool) -> Found:
-        """Take an edge; what fell through the other slot before it comes first, however late all of it is heard."""
-        self._answers.pop(god, None)
-        self._observed[god].edge(at_ns, dark, self.limits)
-        others = [(other, self.counters[other].advance(at_ns)) for other in self.in_order() if other is not god]
-        return [*others, (god, self.counters[god].feed(Edge(at_ns, dark)))]
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the source of the edges or tokens can do."""
+        return self.source.capabilities
 
-    def read(self, god: God, at_ns: int, dark: bool) -> Found:
-        """Take a level that was read, and that no edge has led to."""
-        self._answers.pop(god, None)
-        self._observed[god].level(at_ns, dark)
-        return [(god, self.counters[god].resync(at_ns, dark))]
+    def take(self, item: EdgeSeen | EdgesLost | LevelRead) -> Found:
+        """Take what a source of edges gave, and return what follows from it.
+
+        What fell through the other slot before an edge comes first, however late all of it arrives.
+        """
+        god = item.god
+        counter, observed = self.counters[god], self._observed[god]
+        match item:
+            case EdgeSeen(_, at_ns, dark):
+                self._answers.pop(god, None)
+                observed.edge(at_ns, dark, self.limits)
+                others = [(each, self.counters[each].advance(at_ns)) for each in self.in_order() if each is not god]
+                return [*others, (god, counter.feed(Edge(at_ns, dark)))]
+            case EdgesLost(_, at_ns, number):
+                return [(god, counter.lose(at_ns, number))]
+            case LevelRead(_, at_ns, dark):
+                self._answers.pop(god, None)
+                observed.level(at_ns, dark)
+                return [(god, counter.resync(at_ns, dark))]
 
     def advance(self, now_ns: int) -> Found:
-        """Draw what follows from time alone."""
+        """Return what follows from time alone."""
         return [(god, self.counters[god].advance(now_ns)) for god in self.in_order()]
 
     def note(self, god: God, event: Event, now_ns: int) -> None:
-        """Let what a counter made of the edges be part of what is observed."""
+        """Add what a counter made of the edges to what is observed."""
         self._observed[god].event(event, now_ns)
 
     def learn(self, limits: Limits) -> None:
@@ -73,13 +85,14 @@ class Slots:
         self.limits = limits
         for counter in self.counters.values():
             counter.learn(limits)
+        self.source.learn(limits)
 
     def in_order(self) -> list[God]:
         """Return the slots, the one first whose last edge is the earlier."""
         return sorted(self.counters, key=lambda god: self.counters[god].last_ns)
 
     def beams(self) -> dict[God, Beam]:
-        """Return how each beam is."""
+        """Return each beam's condition."""
         return {god: counter.beam for god, counter in self.counters.items()}
 
     def glitches(self) -> dict[God, int]:
@@ -87,7 +100,7 @@ class Slots:
         return {god: counter.glitches for god, counter in self.counters.items()}
 
     def missed_edges(self) -> dict[God, int]:
-        """Return how many edges of each slot were never heard."""
+        """Return how many edges of each slot are missing."""
         return {god: counter.missed_edges for god, counter in self.counters.items()}
 
     def observed(self) -> Iterable[Observed]:
@@ -95,13 +108,13 @@ class Slots:
         return self._observed.values()
 
     def quiet(self, now_ns: int) -> bool:
-        """Say whether the emitters may be switched: no beam has changed for a second."""
+        """Return whether the emitters may be switched: no beam has changed for a second."""
         return all(now_ns - counter.last_ns >= QUIET_NS for counter in self.counters.values())
 
     def prove(self) -> Found:
         """Switch the emitters, where they can be, and return what that proved; it takes a fifth of a second."""
         found: Found = []
-        for god, answer in (self._prove() or {}).items():
+        for god, answer in (self.source.prove() or {}).items():
             self._answers[god] = answer
             if proof(answer) is None:
                 found.append((god, self.counters[god].prove()))
@@ -109,9 +122,10 @@ class Slots:
 
     def selftest(self, now_ns: int, quiet: bool, ailment: Finding | None) -> dict[str, object]:
         """Return what each beam reads, what was seen of it and what is wrong, what needs a hand first."""
+        emitters = self.capabilities.emitters
         return {
-            "limits": shown(self.limits),
-            "emitters": self._emitters if quiet or self._emitters is Emitters.FIXED else "busy",
+            "limits": to_dict(self.limits),
+            "emitters": emitters if quiet or emitters is Emitters.FIXED else "busy",
             "beams": selftest(self.counters, self._observed, self._answers, self.limits, now_ns, ailment),
         }
 
@@ -122,14 +136,14 @@ class Slots:
         return contract.Findings(
             session=session,
             at=at,
-            emitters=self._emitters,
-            limits=shown(self.limits),
+            emitters=self.capabilities.emitters,
+            limits=to_dict(self.limits),
             beams={
                 god: tuple(contract.Finding(each.code, each.facts) for each in (*before, *found[god])) for god in God
             },
         )
 
     def seen(self) -> object:
-        """Return all that `findings` follow from, beside the time."""
+        """Return everything that `findings` follow from, except the time."""
         edges = tuple((each.edges, each.unheard) for each in self._observed.values())
         return (edges, tuple(self.beams().values()), self.limits, tuple(self._answers.items()))

@@ -1,44 +1,43 @@
-"""Beams without a Raspberry Pi: what a script, a key press or the command line breaks gives the same edges.
+"""The backend `simulated`: beams that a script, a key press or the command line breaks.
 
-It knows levels and times, never tokens: whether an edge means anything is decided where real edges are.
+It knows levels and times, never tokens: its edges are counted as real ones are.
 """
 
 from __future__ import annotations
 
 import heapq
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import count
 
 from controller.core.counting import MS, SECOND, WIDTH_NS
 from controller.core.diagnosis import DEAF, Answer, proof
-from controller.core.ports import Level, Listener, answered
+from controller.core.messages import EdgeSeen
+from controller.core.ports import BackendContext, BeamSource, Capabilities, Level, Put, answered
 from controller.simulation.timeline import Change, Timeline
-from templo.contract import Emitters, God, Timing
-from templo.liveness import IDLE_S, SOON_S, Beat, no_heartbeat
+from templo.contract import God, Kind, Timing
+from templo.liveness import IDLE_S, SOON_S
 
 SPACING_NS = 20 * MS
 """From one token of a handful to the next, in one slot: 50 tokens a second."""
 
 MOST_DROPS = 100_000
-"""Tokens in one wish."""
+"""Tokens in one request."""
 
 
-class SimulatedBeams:
+class SimulatedBeams(BeamSource):
     """Two beams that break on demand.
 
     Edges are stamped with the moment they were planned for, so widths are exact however busy the machine is, and
-    they are heard from a thread of their own, as lgpio's are.
+    they come from a thread of their own, as lgpio's do.
     """
 
-    timing = Timing.SIMULATED
-    emitters = Emitters.FIXED
-
-    def __init__(self, monotonic_ns: Callable[[], int]) -> None:
+    def __init__(self, context: BackendContext) -> None:
         """Begin with both beams clear."""
-        self._now = monotonic_ns
-        self.beat: Beat = no_heartbeat
-        """How their thread says that it lives."""
+        self.capabilities = Capabilities(Kind.SIMULATOR, Timing.SIMULATED, test_drops=True)
+        self._now = context.monotonic_ns
+        self.beat = context.beat
         self._changed = threading.Condition()
         self._plan: list[tuple[int, int, God, int, bool, bool]] = []
         self._timeline: Timeline | None = None
@@ -48,14 +47,14 @@ class SimulatedBeams:
         self._shades = dict.fromkeys(God, 0)
         self._held: set[God] = set()
         self._free_ns = dict.fromkeys(God, 0)
-        self._listener: Listener | None = None
+        self._put: Put | None = None
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="beams", daemon=True)
 
-    def open(self, listener: Listener) -> Mapping[God, Level]:
-        """Begin to listen, and return how the beams stand."""
+    def open(self, put: Put) -> Mapping[God, Level]:
+        """Begin to put edges, and return how the beams stand."""
         with self._changed:
-            self._listener = listener
+            self._put = put
             answers = self.prove()
             if answers is not None and any(proof(each) == DEAF for each in answers.values()):
                 self.heal()
@@ -66,16 +65,16 @@ class SimulatedBeams:
         return levels
 
     def rest(self) -> None:
-        """Let nobody listen until the next `open`: beams break on while their temple is away."""
+        """Put nothing until the next `open`: beams go on breaking while their temple is away."""
         with self._changed:
-            self._listener = None
+            self._put = None
 
     def dark(self, god: God) -> bool:
         """Read a beam's level now."""
         return self._shades[god] > 0
 
     def prove(self) -> Mapping[God, Answer] | None:
-        """Return what the scenario says that each receiver answers; None where nothing switches the emitters."""
+        """Return what each receiver answers by the scenario; None where nothing switches the emitters."""
         answers = self._timeline.answers(self._now() - self._start_ns, self._awake) if self._timeline else None
         if answers is None:
             return None
@@ -87,7 +86,7 @@ class SimulatedBeams:
         self._awake = True
 
     def alive(self) -> bool:
-        """Say whether edges can still reach the listener."""
+        """Return whether edges can still come."""
         return self._thread.is_alive()
 
     def close(self) -> None:
@@ -118,7 +117,7 @@ class SimulatedBeams:
         """Plan every change of a timeline whose moment 0 is `start_ns`; `open` comes after it."""
         with self._changed:
             self._timeline, self._start_ns = timeline, start_ns
-            self.emitters = timeline.emitters
+            self.capabilities = replace(self.capabilities, emitters=timeline.emitters)
             for god, dark in timeline.dark.items():
                 self._shades[god] += dark
             for moment in timeline.moments:
@@ -127,17 +126,14 @@ class SimulatedBeams:
                     self._at(start_ns + moment.at_ns, moment.god, shade, moment.heard, moment.asleep)
             self._changed.notify()
 
-    def hold(self, god: God, dark: bool) -> None:
-        """Hold a beam dark, as a stuck token or a pulled emitter does, or let go of it."""
+    def toggle(self, god: God) -> bool:
+        """Hold a beam dark, as a stuck token or a pulled emitter does, or release it."""
         with self._changed:
-            if dark != (god in self._held):
-                (self._held.add if dark else self._held.remove)(god)
-                self._at(self._now(), god, 1 if dark else -1)
-                self._changed.notify()
-
-    def held(self, god: God) -> bool:
-        """Say whether a beam is held dark."""
-        return god in self._held
+            self._held ^= {god}
+            dark = god in self._held
+            self._at(self._now(), god, 1 if dark else -1)
+            self._changed.notify()
+        return dark
 
     def _at(self, due_ns: int, god: God, shade: int, heard: bool = True, asleep: bool = False) -> None:
         heapq.heappush(self._plan, (due_ns, next(self._order), god, shade, heard, asleep))
@@ -157,5 +153,5 @@ class SimulatedBeams:
     def _shade(self, god: God, at_ns: int, shade: int, heard: bool = True) -> None:
         was_dark = self.dark(god)
         self._shades[god] += shade
-        if heard and self.dark(god) != was_dark and self._listener is not None:
-            self._listener(god, at_ns, self.dark(god))
+        if heard and self.dark(god) != was_dark and self._put is not None:
+            self._put(EdgeSeen(god, at_ns, self.dark(god)))

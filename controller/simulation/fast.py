@@ -1,19 +1,23 @@
 """A scenario run as fast as it can: the temple's own counting, ledger and window, on a clock that only jumps.
 
 Nothing here waits, connects or looks at the time. The broker is one that takes everything while it is there, and the
-companion behind it stores and acknowledges at once. Edges are heard the moment they happen.
+companion behind it stores and acknowledges at once. Edges arrive the moment they happen.
 """
 
 from __future__ import annotations
 
+import queue
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from controller.adapters.sqlite_ledger import Ledger
+from controller.core.calibration import Calibration
+from controller.core.commands import Result
 from controller.core.counting import SECOND, Limits
 from controller.core.diagnosis import DEAF, Answer, proof
+from controller.core.ledger_access import LedgerAccess
 from controller.core.level_watch import WATCH_S, LevelWatch
 from controller.core.messages import (
     BrokerConnected,
@@ -22,11 +26,13 @@ from controller.core.messages import (
     LevelRead,
     MessageReceived,
     PipelineMessage,
+    SelftestRequest,
     Stop,
 )
 from controller.core.pipeline import Pipeline
-from controller.core.ports import Clock, Level, answered
+from controller.core.ports import BeamSource, Capabilities, Clock, Level, Put, answered
 from controller.core.publisher import Identity
+from controller.core.slots import Slots
 from controller.simulation.parser import Script
 from controller.simulation.timeline import BrokerCut, Change, Moment, Restart, expand
 from templo import __version__, contract
@@ -41,7 +47,7 @@ _RESTING_NS = 40 * SECOND
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a rehearsal came to: what fell, what was recorded and what a companion holds, and how the temple is."""
+    """The result of a scenario: what fell, what was recorded, what a companion holds, and the temple's self-test."""
 
     fell: Mapping[God, int]
     tokens: tuple[contract.Token, ...]
@@ -55,7 +61,7 @@ class Outcome:
         """Return how many tokens of a slot were recorded."""
         return sum(token.god is god for token in self.tokens)
 
-    def told(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         """Return it as a JSON object."""
         return {
             "fell": dict(self.fell),
@@ -67,7 +73,7 @@ class Outcome:
         }
 
     def findings(self, god: God) -> tuple[Mapping[str, object], ...]:
-        """Return what the temple says of a slot's beam at the end."""
+        """Return the temple's findings about a slot's beam at the end."""
         return findings(self.selftest, god)
 
 
@@ -79,31 +85,38 @@ def findings(selftest: Mapping[str, object], god: God) -> tuple[Mapping[str, obj
 
 
 class _Companion:
-    """A broker that takes everything while it is there, and behind it a companion that keeps and acknowledges."""
+    """A broker that takes everything while it is there, and behind it a companion that stores and acknowledges."""
 
     def __init__(self) -> None:
         self.up = True
-        self.kept: dict[int, str] = {}
+        self.stored: dict[int, str] = {}
         self.acks: list[contract.Ack] = []
 
     def publish(self, message: contract.Message) -> bool:
         if self.up and isinstance(message, contract.Token):
-            self.kept.setdefault(message.seq, message.token)
+            self.stored.setdefault(message.seq, message.token)
             self.acks.append(contract.Ack(message.source, message.seq))
         return self.up
 
     def congested(self) -> bool:
         return False
 
+    def introduce(self, client_id: str, will: contract.Status) -> None:
+        """Connect at once, under whatever name."""
 
-class _Stage:
-    """One run of a script: the beams' levels, the clock, and the temple that may be restarted."""
+    def give_way(self, gives_way: bool) -> None:
+        """Ignore it: there is one temple."""
+
+
+class _Stage(BeamSource):
+    """One run of a script: the clock, the temple that may be restarted, and its source of edges."""
 
     def __init__(self, script: Script, limits: Limits, path: Path, new_id: Callable[[], str]) -> None:
         self._limits = script.limits(limits)
         self._path = path
         self._new_id = new_id
         self.timeline = expand(script)
+        self.capabilities = Capabilities(Kind.SIMULATOR, Timing.SIMULATED, self.timeline.emitters, test_drops=True)
         self._levels = dict(self.timeline.dark)
         self._now_ns = self._back_ns = _BEGIN_NS
         self.companion = _Companion()
@@ -112,7 +125,7 @@ class _Stage:
         self._watch = LevelWatch()
 
     def play(self) -> Mapping[str, object]:
-        """Play it to its end, and return what a self-test says then."""
+        """Play it to its end, and return a self-test of that moment."""
         due = _BEGIN_NS + _WATCH_NS
         for moment in self.timeline.moments:
             at_ns = _BEGIN_NS + moment.at_ns
@@ -132,10 +145,11 @@ class _Stage:
         if not self.companion.up:  # a broker that stays away is back after the end: nothing may be lost by then
             self.companion.up = True
             self._work([BrokerConnected()])
-        selftest = self._pipeline.selftest()
+        selftests: list[Result] = []
+        self._work([SelftestRequest(selftests.append)])
         self._pass_to(self._now_ns + _RESTING_NS)
         self._stop()
-        return selftest
+        return selftests[0]
 
     def _take(self, moment: Moment) -> None:
         match moment:
@@ -148,7 +162,7 @@ class _Stage:
                 self._work([BrokerDisconnected() if cut else BrokerConnected()])
             case Restart(_, for_ns):
                 self._stop()
-                # What happens to the beams meanwhile is seen by nobody; the moments that follow say so by themselves.
+                # Nobody sees what happens to the beams meanwhile; the moments that follow hold their levels.
                 self._back_ns = self._now_ns + for_ns
                 self._pipeline = None
                 if for_ns == 0:
@@ -183,42 +197,48 @@ class _Stage:
                     self._awake = True
 
     def _start(self) -> Pipeline:
-        ledger = self._open()
+        items: queue.SimpleQueue[PipelineMessage] = queue.SimpleQueue()
         pipeline = Pipeline(
             identity=Identity("rehearsal", self._new_id(), Kind.SIMULATOR, __version__, Timing.SIMULATED),
-            limits=self._limits,
-            levels=self._opened(),
-            ledger=ledger,
-            reopen=self._open,
-            outlet=self.companion,
+            slots=Slots(self, self.open(items.put), self._limits),
+            access=LedgerAccess(lambda: Ledger.open(self._path, self._new_id)),
+            link=self.companion,
             clock=Clock(lambda: self._now_ns, lambda: EPOCH + timedelta(microseconds=self._now_ns // 1000)),
             new_id=self._new_id,
-            break_beam=lambda god, times, spacing_ns: self._now_ns,
-            prove=self._answers,
-            emitters=self.timeline.emitters,
+            calibration=Calibration(self._limits),
+            items=items,
         )
         if self.companion.up:
             pipeline.work([BrokerConnected()])
         return pipeline
 
-    def _answers(self) -> Mapping[God, Answer] | None:
+    def prove(self) -> Mapping[God, Answer] | None:
+        """Return what each receiver answers by the scenario; None where nothing switches the emitters."""
         return self.timeline.answers(self._now_ns - _BEGIN_NS, self._awake)
 
-    def _opened(self) -> dict[God, Level]:
-        """Return the levels at a start of the program, each with its answer where the emitters can be switched."""
-        answers = self._answers()
+    def open(self, put: Put) -> dict[God, Level]:
+        """Return the levels at a start of the program; the edges do not wait in a queue, but are worked at once."""
+        answers = self.prove()
         if answers is not None and any(proof(each) == DEAF for each in answers.values()):
             self._awake = True
-            answers = self._answers()
+            answers = self.prove()
         return {god: answered(dark, self._now_ns, answers, god) for god, dark in self._levels.items()}
+
+    def dark(self, god: God) -> bool:
+        """Return a beam's level now."""
+        return self._levels[god]
+
+    def alive(self) -> bool:
+        """Return True: there is no thread."""
+        return True
+
+    def close(self) -> None:
+        """Do nothing: the script goes on."""
 
     def _stop(self) -> None:
         if self._pipeline is not None:
             self._pipeline.queue.put(Stop())
             self._pipeline.run()
-
-    def _open(self) -> Ledger:
-        return Ledger.open(self._path, self._new_id)
 
 
 def play_fast(script: Script, limits: Limits, path: Path, new_id: Callable[[], str]) -> Outcome:
@@ -230,8 +250,8 @@ def play_fast(script: Script, limits: Limits, path: Path, new_id: Callable[[], s
         tokens = tuple(ledger.tokens())
     finally:
         ledger.abandon()
-    timeline, kept = stage.timeline, frozenset(stage.companion.kept)
-    outcome = Outcome(timeline.fell, tokens, kept, timeline.end_ns, selftest, ())
+    timeline, delivered = stage.timeline, frozenset(stage.companion.stored)
+    outcome = Outcome(timeline.fell, tokens, delivered, timeline.end_ns, selftest, ())
     return replace(outcome, complaints=tuple(_complaints(script, outcome)))
 
 

@@ -1,6 +1,6 @@
-"""A scenario played in real time: the simulated beams break by its timeline, and its cues reach whoever is on stage.
+"""A scenario played in real time: the simulated beams break by its timeline, and its cues reach the temple's program.
 
-The beams outlive the temple's program, as real ones do: while it restarts they go on, and nobody hears them.
+The beams outlive that program, as real ones do: while it restarts they go on breaking, and no edge is taken.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from controller.core.counting import SECOND
+from controller.core.ports import BackendContext
 from controller.simulation.beams import SimulatedBeams
 from controller.simulation.parser import Script
 from controller.simulation.timeline import BrokerCut, Restart, expand
@@ -49,6 +50,11 @@ class Stage:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="scenario", daemon=True)
 
+    def source(self, context: BackendContext) -> SimulatedBeams:
+        """Return the beams, as a backend of the program that has this heartbeat."""
+        self.beams.beat = context.beat
+        return self.beams
+
     def start(self) -> None:
         """Begin: the levels at the start hold from now on."""
         self._start_ns = self._now()
@@ -61,6 +67,10 @@ class Stage:
             self._actor = actor
             if self._cut:
                 actor.cut(True)
+
+    def leave(self) -> None:
+        """Take no more edges: the temple's program ends, to be started again."""
+        self.beams.rest()
 
     def rest(self) -> bool:
         """Wait as long as the program is to be away; False if everything ended meanwhile."""

@@ -1,4 +1,4 @@
-"""When a temple says what is wrong with its beams: at once where it is new, seldom where only its facts are.
+"""When to publish findings about the beams: at once if a code is new, rarely if only facts change.
 
 It decides and hands over; it diagnoses nothing. Times are milliseconds of a clock that only grows.
 """

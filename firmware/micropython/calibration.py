@@ -1,4 +1,4 @@
-"""A calibration: known tokens are dropped into one slot, their widths give limits, and somebody says yes or no.
+"""A calibration: known tokens fall into one slot, their widths give limits, and a person accepts or rejects them.
 
 What the controller's calibration and learned limits know, on a board, in whole microseconds. What was learned is one
 small file in its flash, which appears whole or not at all. It has no clock of its own.

@@ -1,4 +1,4 @@
-"""Two clocks: milliseconds since the start that never wrap, and the time of day, once somebody gave it."""
+"""Two clocks: milliseconds since the start that never wrap, and the time of day once it is known."""
 
 import struct
 

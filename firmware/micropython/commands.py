@@ -1,4 +1,4 @@
-"""That each request to a temple is carried out once and answered; what a request does is given to it."""
+"""Executes each command to the temple once and replies; the handlers come in as arguments."""
 
 import wire
 

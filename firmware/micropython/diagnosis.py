@@ -1,4 +1,4 @@
-"""What is wrong with a beam, told apart by what its spells looked like: the codes of controller/core/diagnosis.py.
+"""What is wrong with a beam, judged by its dark spells: the codes of controller/core/diagnosis.py.
 
 Pure: no clock, no pins. Times are whole milliseconds of a clock that only grows, widths whole microseconds. It draws
 conclusions, and changes nothing in what is counted.

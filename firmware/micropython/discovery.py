@@ -1,4 +1,4 @@
-"""How Home Assistant finds this temple: the description of controller/adapters/home_assistant.py, byte for byte.
+"""Home Assistant's discovery payload: the one of controller/adapters/home_assistant.py, byte for byte.
 
 It builds one payload, a piece at a time: memory is scarce here, and it is told once for each connection.
 """

@@ -1,4 +1,4 @@
-"""What the board's lamp says: a pattern for how the temple is. Pure: the caller tells the time and sets the lamp."""
+"""Which pattern the board's lamp shows for the temple's health. Pure: the caller gives the time and sets the lamp."""
 
 SETUP, NO_WIFI, NO_BROKER, NO_TIME, READY, ALERT, TOKEN, IDENTIFY = (
     "set-up", "no Wi-Fi", "no broker", "no time", "ready", "alert", "token", "identify",

@@ -1,4 +1,4 @@
-"""A Pico's record: files of 48-byte records that are only ever appended to, each with its checksum.
+"""A Pico's ledger: files of 48-byte records that are only ever appended to, each with its checksum.
 
 It knows nothing of beams or brokers. Laws:
 - `record` returns once the tokens are in flash, or raises OSError; nobody may hear of a token before. After a power

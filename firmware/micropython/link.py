@@ -1,4 +1,4 @@
-"""The wire to the broker: dials, keeps alive, hands over and hands on. It never blocks, and keeps nothing.
+"""The connection to the broker: connects, keeps alive, sends and receives. It never blocks and stores nothing.
 
 What is published without a connection is refused; a connection that ends takes everything on its way with it. What
 must arrive is in the ledger.

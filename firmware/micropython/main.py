@@ -1,4 +1,4 @@
-"""The Pico's composition root: it opens pins, flash, Wi-Fi and clocks, joins them together, and turns for ever.
+"""The Pico's composition root: it opens pins, flash, Wi-Fi and clocks, connects them, and runs the main loop.
 
 The only file that chooses hardware. A key within three seconds of the start opens the set-up dialogue.
 """

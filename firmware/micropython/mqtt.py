@@ -1,4 +1,4 @@
-"""MQTT 3.1.1 at QoS 1, as far as a temple needs it: bytes in, packets out. It owns no socket and knows no time."""
+"""MQTT 3.1.1 at QoS 1, as far as a temple needs it: bytes in, packets out. It has no socket and no clock."""
 
 import struct
 

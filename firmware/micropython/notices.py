@@ -1,4 +1,4 @@
-"""What happened to this board's ledger, until a person dismisses it, and which board the ledger was written by.
+"""What happened to this board's ledger, until a person dismisses it, and which board wrote the ledger.
 
 One small file beside the ledger. It is written when a notice comes or goes, and once for each board.
 """

@@ -1,4 +1,4 @@
-"""What a Pico is told once: Wi-Fi, broker, names. It is kept in settings.json on the board, and nowhere else.
+"""The Pico's settings (Wi-Fi, broker, names), asked for once and stored in settings.json on the board.
 
 The dialogue asks over the USB cable; what it does not understand it asks again.
 """

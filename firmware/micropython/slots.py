@@ -1,4 +1,4 @@
-"""What the dark spells of one beam mean: the controller's width rules, behind a PIO that merges spells.
+"""What the dark spells of one beam mean: the controller's width rules, after a PIO that merges spells.
 
 Pure: no clock, no pins. Times are whole milliseconds of a clock that only grows, widths whole microseconds. The PIO
 has already made one spell of all that are closer than `min_clear`; a spell comes here once it is over.

@@ -1,4 +1,4 @@
-"""A temple of one thread: spells become tokens, tokens are recorded, and only then told. It turns, and never waits.
+"""A temple in a single thread: dark spells become tokens, tokens are recorded and then published. It never blocks.
 
 Everything that touches the world comes in: the beams, the ledger, the link, the clocks. It keeps to the laws of
 controller/core/pipeline.py and controller/core/publisher.py, and to the contract in docs/protocol.md.

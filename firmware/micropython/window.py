@@ -1,4 +1,4 @@
-"""Which tokens are on their way to the companion: the laws of controller/core/send_window.py, in milliseconds.
+"""Which tokens are sent and not acknowledged: the laws of controller/core/send_window.py, in milliseconds.
 
 Pure: no clock, no IO. It holds numbers, never tokens.
 """

@@ -1,4 +1,4 @@
-"""The contract with the companion, as far as a temple speaks it: docs/protocol.md, templo/contract/messages.py.
+"""The contract with the companion, as far as a temple needs it: docs/protocol.md, templo/contract/messages.py.
 
 It writes what a temple says and reads what it is told; it never connects. Runs under MicroPython and CPython alike.
 """

@@ -1,4 +1,4 @@
-"""What the tests of the boards share: the same examples at every run, and no deadline on a busy machine."""
+"""Shared by the boards' tests: the same hypothesis examples in every run, and no deadline on a busy machine."""
 
 from __future__ import annotations
 

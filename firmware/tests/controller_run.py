@@ -1,4 +1,4 @@
-"""Runs the controller as it is, on a clock that goes faster: `controller_run.py HOW SPEED JOB ARGUMENTS...`
+"""Runs the unmodified controller on an accelerated clock: `controller_run.py HOW SPEED JOB ARGUMENTS...`
 
 HOW is `simulated`, `serial` or `lgpio`. The last plays JOB's story through lgpio's own thread and its own pipe: only
 the calls of its C library that need a chip are answered here. What the story does to the broker is done to the link,
@@ -36,6 +36,7 @@ time.monotonic_ns = _fast_ns
 threading.Condition.wait = _fast_wait  # type: ignore[method-assign]
 
 from controller.adapters import gpio as beams  # noqa: E402 (the clock comes first)
+from controller.adapters import header  # noqa: E402
 from controller.app import daemon  # noqa: E402 (the clock comes first)
 from controller.app.command_line import main  # noqa: E402
 
@@ -149,7 +150,7 @@ if __name__ == "__main__":
     daemon.Stage = _Late  # type: ignore[misc]
     daemon._Daemon = _Known  # type: ignore[misc]
     if how == "lgpio":
-        beams._chip_numbers = lambda: [4]
+        header.chip_numbers = lambda: [4]
         state = Path(sys.argv[sys.argv.index("--state") + 1])
         beams._import_lgpio(state / "lgpio")
         _chip.answer()

@@ -1,4 +1,4 @@
-"""Every counter there is, each able to play a scenario to a broker: what the conformance suite runs over.
+"""All counters, each able to play a scenario to a broker: the conformance suite runs over them.
 
 A story is a list of (microseconds, words) that each of them understands: a pin and its level, `P` for a program that
 stops or a power that fails, `B` for a broker that goes and comes, `E` for the end.

@@ -1,4 +1,4 @@
-"""The Pico's ledger on its real file system: littlefs over a flash that counts, and whose power may fail."""
+"""The Pico's ledger on its real file system: littlefs over a flash that counts operations and can lose power."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Pico's files need and what they keep up with, by MicroPython's own figures: memory, and time for the flash.
+"""How much memory and flash time a Pico's files need, by MicroPython's own figures.
 
 MicroPython's WebAssembly port has words of 32 bits, as a Pico has. It collects garbage only between two calls from
 outside, once 16 kB were taken, and lets its heap grow where a call needs more. So each module is loaded, and each

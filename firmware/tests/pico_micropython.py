@@ -1,4 +1,4 @@
-"""Begins the Pico's files under MicroPython, with node's sockets: see micropython.mjs."""
+"""Starts the Pico's files under MicroPython, with node's sockets: see micropython.mjs."""
 
 import binascii
 import gc

@@ -1,4 +1,4 @@
-"""The Pico's PIO program in an emulator: assembled by the stand-in from the very file that the board runs."""
+"""The Pico's PIO program in an emulator, assembled from the very file that the board runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plays a timeline to the Pico's files, under CPython or a real MicroPython, and lets them talk to a real broker.
+"""Plays a timeline to the Pico's files, under CPython or a real MicroPython, connected to a real broker.
 
 The clock is the timeline's, so many times faster than the one on the wall.
 A line of the timeline is `(microseconds, words)`: a pin and its level, a power cut, a broker that goes or comes, the

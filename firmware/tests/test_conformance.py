@@ -1,4 +1,4 @@
-"""Every counter there is against every scenario there is: the same tokens at the companion, over a real broker."""
+"""Every counter plays every scenario: the companion gets the same tokens, over a real broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Uno's counting core against controller/core/counting.py, on this machine: the same trains, the same events."""
+"""The Uno's counting core against controller/core/counting.py: the same trains of edges give the same events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real controller at the line of the Uno's real binary, whose cable is pulled again and again."""
+"""A real controller reading the Uno's real binary, whose cable is unplugged again and again."""
 
 from __future__ import annotations
 

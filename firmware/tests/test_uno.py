@@ -1,4 +1,4 @@
-"""The Uno's binary in simavr: its record through power cuts at every moment, its line, and its pins."""
+"""The Uno's binary in simavr: its records through power cuts at every moment, its protocol and its pins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Uno on this machine: its binary built, run in simavr, its beams moved by a timeline, its line a terminal."""
+"""The Uno on this machine: its binary, run in simavr with beams moved by a timeline and a terminal as its line."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The parts, a module each: a part is drawn as it lies on the bed, and knows where it stands in the temple."""
+"""The parts, one module each: a part is drawn as it lies on the bed, with its position in the temple."""

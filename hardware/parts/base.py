@@ -1,4 +1,4 @@
-"""The base: it closes the temple from below, carries the tray, reaches under both causeways to the board's ring."""
+"""The base: it closes the temple from below, carries the tray, and reaches under both causeways to the ring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One half of the lake, with what tells whose it is on its shore; the other half is its mirror image."""
+"""One half of the lake, with its god's relief on the shore; the other half is its mirror image."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plaza: the lid of the pyramid, on which the shrines stand; it hangs the chutes and prints lying on its back."""
+"""The plaza: the lid of the pyramid, under the shrines; it holds the chutes and is printed upside down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rack: twelve tokens at a space of the board; its tongue goes under the board's edge. Twenty are printed."""
+"""A rack: it holds twelve tokens at a space of the board, with its tongue under the edge. Twenty are printed."""
 
 from __future__ import annotations
 

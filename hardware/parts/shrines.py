@@ -1,4 +1,4 @@
-"""The two shrines: an open top that leads a token into a throat through which one passes at a time."""
+"""The two shrines: an open top leads tokens into a throat that one of them passes at a time."""
 
 from __future__ import annotations
 

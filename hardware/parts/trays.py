@@ -1,4 +1,4 @@
-"""A tray for each controller: it lies on four posts of the base, the board on four of its own, with air between."""
+"""A tray for each controller: it sits on four posts of the base and holds the board on four of its own."""
 
 from __future__ import annotations
 

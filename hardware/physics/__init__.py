@@ -1,1 +1,1 @@
-"""Tokens that fall through a chute on paper: what its beam sees, and what the real controller makes of that."""
+"""Simulated tokens in a chute: what its beam sees, and what the real controller counts."""

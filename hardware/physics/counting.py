@@ -1,4 +1,4 @@
-"""The beams that tokens broke, played through the real controller as a scenario, and what is learned from them."""
+"""Plays the beams that tokens broke through the real controller as a scenario, and calibrates from them."""
 
 from __future__ import annotations
 

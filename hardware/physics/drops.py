@@ -1,4 +1,4 @@
-"""Batches of tokens let go over a shrine, singly or by the handful, and the spells in which they broke the beam.
+"""Batches of tokens released over a shrine, singly or by the handful, and the dark spells that they caused.
 
 The seed and the sizes decide everything. A batch is one model of at most 40 tokens: more of them do not finish.
 """

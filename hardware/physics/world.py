@@ -1,4 +1,4 @@
-"""A chute and its shrine as MuJoCo sees them: boxes from the same sizes as the parts, tokens, and one beam.
+"""A chute and its shrine in MuJoCo: boxes with the same dimensions as the parts, tokens, and one beam.
 
 SI units: metres, kilograms, seconds. x runs along the gutter on the level, z is up; the origin lies under the middle
 of the shaft. It drops nothing by itself.

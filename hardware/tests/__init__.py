@@ -1,1 +1,1 @@
-"""What is true of the printable temple, shown on its meshes, its physics and its wiring."""
+"""Tests of the printable temple: its meshes, its physics and its wiring."""

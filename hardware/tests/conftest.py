@@ -1,4 +1,4 @@
-"""One workshop for all tests: a part is drawn once, and kept until its sizes or drawings change."""
+"""One workshop for all tests: a part is drawn once, and reused until its sizes or drawings change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts together: nothing meets, all has air; tokens, light, boards and sensors have their room."""
+"""The assembled parts: nothing collides, everything has clearance, and tokens, light, boards and sensors fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guide knows every finding, and shows pictures that are there."""
+"""The guide names every finding, and its pictures exist."""
 
 from __future__ import annotations
 

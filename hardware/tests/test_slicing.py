@@ -1,4 +1,4 @@
-"""What the slicer says is read as it is meant, and one real part is sliced."""
+"""The slicer's output is parsed correctly, and one real part is sliced."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Which wire goes where, as a table, as a harness and as a circuit, all from `controller/app/pins.toml`."""
+"""Which wire goes where, as a table, a harness and a circuit, all from `controller/app/pins.toml`."""

@@ -1,4 +1,4 @@
-"""The boards that can count, pin by pin as their makers number them. It joins nothing to them."""
+"""The boards that can count, with their manufacturers' pin numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draws the circuit with schemdraw: what the strip holds, and what each half of a beam is inside."""
+"""Draws the circuit with schemdraw: the strip, and the inside of each half of a beam."""
 
 from __future__ import annotations
 

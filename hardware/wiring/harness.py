@@ -1,4 +1,4 @@
-"""Draws the harness with WireViz: every plug, every wire, its colour, and which pin it goes to."""
+"""Draws the harness with WireViz: every plug and wire, its colour, and its pin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wires of one temple: from the board to the strip, from the strip to the four halves of the two beams.
+"""The wires of one temple: from the board to the strip, and from the strip to both halves of each beam.
 
 The strip is a piece of perforated board in the bay. It shares out power and ground, pulls both signals up, and holds
 the transistor where the emitters are switched: six wires at most go to the board, and every sensor can be unplugged.

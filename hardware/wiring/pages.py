@@ -1,4 +1,4 @@
-"""Keeps the tables in pages of `docs/` as the wiring and the bill say; each stands between marks, under its name."""
+"""Updates the tables in pages of `docs/` from the wiring and the bill; each table is between marks with its name."""
 
 from __future__ import annotations
 

@@ -67,6 +67,8 @@ class Status:
     """Retained birth, will and every change of health. `source` is absent until the ledger could be opened.
 
     `notices`, oldest first, are what a person has not dealt with yet, since before this session perhaps.
+    `publication` numbers what this session has published here, the will of each connection too: a broker that brings
+    an earlier message back brings its number back as well.
     """
 
     leaf: ClassVar[str] = "status"
@@ -79,6 +81,7 @@ class Status:
     source: HexId | None = None
     trouble: Trouble | None = None
     notices: Annotated[tuple[Notice, ...], _NOTICES, OMITTED] = ()
+    publication: Omitted[Seq] = None
 
 
 @message(about="one token that fell", sent_by=(Role.TEMPLE,), read_by=(Role.COMPANION,))

@@ -81,7 +81,7 @@ def test_a_deck_is_brought_mended_and_brought_again(companion: Companion, device
     host.page.set_input_files('input[name="file.deck"]', file)
     host.page.fill('input[name="title"]', "\u200b")
     host.page.click(".new-form .button-main")
-    expect(host.page.locator(".new-form")).to_contain_text("The file that you chose is sound and kept.")
+    expect(host.page.locator(".new-form")).to_contain_text("The file that you chose has no faults and has been kept.")
     host.complaints.clear()
     host.page.fill('input[name="title"]', "Noche")
     host.page.click(".new-form .button-main")

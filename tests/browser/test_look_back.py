@@ -137,7 +137,7 @@ def test_the_files_of_a_story_come_down(companion: Companion, device: Make) -> N
     table = doubtful(companion)
     phone = device()
     phone.page.goto(f"{companion.address}/t/{table.id}/story")
-    for name, ending in (("As JSON, to play again", "json"), ("As CSV, for a spreadsheet", "csv")):
+    for name, ending in (("As JSON, to replay it", "json"), ("As CSV, for a spreadsheet", "csv")):
         with phone.page.expect_download() as coming:
             phone.page.get_by_role("link", name=name).click()
         assert coming.value.suggested_filename == f"sunday-2026-11-21.{ending}"

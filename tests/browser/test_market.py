@@ -126,9 +126,9 @@ def test_a_play_is_seen_as_it_grows_and_can_be_taken_back(companion: Companion, 
     tile = next(cell for cell, each in enumerate(_now(companion, table).state.market) if each not in (13, 15))
     _tap(companion, table, phone, f"#pick-cell-{tile}")  # one buyer has a coin: nobody need be asked who pays
     assert len(_now(companion, table).state.played) == 2
-    _tap(companion, table, phone, '.ends button:has-text("Take it all back")')
+    _tap(companion, table, phone, '.ends button:has-text("Undo it all")')
     assert _now(companion, table).state == state
-    expect(phone.page.locator(".log")).to_contain_text("takes it all back")
+    expect(phone.page.locator(".log")).to_contain_text("undoes it all")
 
 
 def test_the_board_can_be_played_with_the_keyboard_alone(companion: Companion, device: Make) -> None:

@@ -112,7 +112,7 @@ def test_dice_and_cards_of_wood_and_paper_are_typed_in_and_hands_stay_hidden(
     table.tap(".altar.of-huitzilopochtli .tap button")
     table.drew("War 1")
     hidden(table, "west", "war-1")
-    expect(ben.page.locator(".card-why")).to_have_text("To be played before the dice of a battle that you begin.")
+    expect(ben.page.locator(".card-why")).to_have_text("Play it before the dice of a battle that you begin.")
     expect(ana.page.locator('[data-piece="count-huitzilopochtli"]').first).to_have_text("1")
     table.primary()
     table.primary()

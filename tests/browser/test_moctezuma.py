@@ -109,7 +109,7 @@ def test_three_phones_play_a_whole_game_and_a_screen_reveals_it(companion: Compa
             expect(page.locator(".end-turn button")).to_be_visible()
         page.wait_for_timeout(SLIP)
         end_turn(page)
-    expect(screen.page.locator(".turn-whose")).to_contain_text("give up their names")
+    expect(screen.page.locator(".turn-whose")).to_contain_text("reveal their names")
     for n in range(1, 11):
         page = phones[list(seats)[n % 3]].page
         page.locator(".reveal-next button").click()

@@ -82,7 +82,7 @@ def test_a_skirmish_is_played_out_on_two_phones_by_taps_on_the_map(companion: Co
         ("Event roller", ["The next turn’s events", "=3", "=5"], "an ally of the besiegers dies"),
         ("Dice and odds", ["leader +1", "Attack", "=4"], "the defender is beaten"),
         ("Roster", ["Aztec warriors: one routs"], "44 fit · 1 routed"),
-        ("Fires", ["A fire more", "Roll for all fires", "=1"], "1 fire went out just now"),
+        ("Fires", ["Add a fire", "Roll for all fires", "=1"], "1 fire went out just now"),
     ],
 )
 def test_an_aid_stands_alone_beside_a_real_table(
@@ -111,7 +111,9 @@ def test_a_map_is_drawn_by_taps_checked_and_saved_as_a_file(companion: Companion
     phone.page.click('.region-brushes button:text-is("water")')
     expect(phone.page.locator(".region-brushes .siege-means")).to_have_text("water")
     tap_hex(phone.page, "b2")
-    expect(phone.page.locator(".region-checks .problem")).to_contain_text("No boat of the lake reaches b2")
+    expect(phone.page.locator(".region-checks .problem")).to_contain_text(
+        "b2 cannot be reached by boat from the lake"
+    )
     phone.page.wait_for_timeout(SLIP)
     phone.page.click('.region-brushes button:text-is("gate on a side")')
     expect(phone.page.locator(".region-brushes .siege-means")).to_have_text("gate on a side")

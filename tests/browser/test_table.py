@@ -228,7 +228,7 @@ def test_a_stale_tap_says_so_and_shows_how_it_stands(companion: Companion, devic
     other.join(companion, table, "west", "Walt")
     phone.page.evaluate("document.getElementById('live').dataset.version = 1")
     phone.page.click(".end-turn button")
-    expect(phone.page.locator("#notice")).to_contain_text("The table moved on")
+    expect(phone.page.locator("#notice")).to_contain_text("The table changed")
     assert companion.home.services.tables.get(table.id).on_turn == "east"
     phone.complaints.clear()  # the browser reports every 409
 

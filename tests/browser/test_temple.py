@@ -26,23 +26,23 @@ SCENARIOS = ROOT / "controller" / "simulation" / "scenarios"
 
 T, H, BOTH = "tlaloc", "huitzilopochtli", ""
 DIAGNOSES = (
-    ("unplugged-emitter", "dark", T, "dark", "Press the emitter’s plug home, and take away what stands before"),
-    ("unplugged-receiver", "both_unproved", BOTH, "unproved", "Drop a token through each. Where nothing happens"),
-    ("glitches", "unproved", H, "clear", "Drop a token through it. If nothing happens here, press the receiver’s"),
-    ("switched-no-receiver", "no_answer", T, "mute", "Press the receiver’s plug home."),
-    ("switched-no-emitter", "no_light", T, "dark", "Clear what is before it, press the emitter’s plug home"),
-    ("no-power", "both_dark", BOTH, "dark", "Look at what feeds both emitters: the supply and its plug."),
-    ("reversed", "reversed", T, "reversed", "Set beams.broken in the temple’s settings to the other of low and"),
-    ("sunlight", "flicker", T, "flicker", "Shade it from the sun and from lamps, then press its plug home."),
-    ("sun-through-leaves", "flicker", T, "flicker", "Shade it from the sun and from lamps, then press its plug"),
-    ("weak-supply", "weak_supply", BOTH, "flicker", "Look at what feeds them both: use a stronger supply"),
-    ("sunlight-passed", "flickered", T, "clear", "Shade it from the sun, press its plug home, and look whether"),
-    ("blocked", "blocked", T, "jammed", "Clear the chute. If it is clear, press the emitter’s plug home."),
-    ("hopping", "hop", T, "clear", "Seat the chute and the roof."),
-    ("handfuls", "overlap", T, "clear", "Let tokens fall one at a time: two at once can be counted as one."),
+    ("unplugged-emitter", "dark", T, "dark", "Push the emitter’s plug in firmly, and remove anything that blocks"),
+    ("unplugged-receiver", "both_unproved", BOTH, "unproved", "Drop a token through each. If nothing happens"),
+    ("glitches", "unproved", H, "clear", "Drop a token through it. If nothing happens here, push the receiver’s"),
+    ("switched-no-receiver", "no_answer", T, "mute", "Push the receiver’s plug in firmly."),
+    ("switched-no-emitter", "no_light", T, "dark", "Remove anything in front of it, push the emitter’s plug in"),
+    ("no-power", "both_dark", BOTH, "dark", "Check what powers both emitters: the supply and its plug."),
+    ("reversed", "reversed", T, "reversed", "Set beams.broken in the temple’s settings from low to high"),
+    ("sunlight", "flicker", T, "flicker", "Shade it from the sun and from lamps, then push its plug in firmly."),
+    ("sun-through-leaves", "flicker", T, "flicker", "Shade it from the sun and from lamps, then push its plug"),
+    ("weak-supply", "weak_supply", BOTH, "flicker", "Check the power supply of both: use a stronger one"),
+    ("sunlight-passed", "flickered", T, "clear", "Shade it from the sun, push its plug in firmly, and check that"),
+    ("blocked", "blocked", T, "jammed", "Clear the chute. If it is clear, push the emitter’s plug in firmly."),
+    ("hopping", "hop", T, "clear", "Check that the chute and the roof are seated."),
+    ("handfuls", "overlap", T, "clear", "Drop tokens one at a time: two at once can be counted as one."),
     ("other-tokens", "outside_band", T, "clear", "Calibrate it here with the tokens that you play with."),
-    ("missed-edges", "missed_edges", T, "clear", "See what else keeps the machine busy, and shorten the sensor’s"),
-    ("deaf", "deaf", T, "deaf", "Restart the temple. If it comes back, give this sensor another pin"),
+    ("missed-edges", "missed_edges", T, "clear", "Check what else keeps the machine busy, and shorten the sensor’s"),
+    ("deaf", "deaf", T, "deaf", "Restart the temple. If this happens again, use another pin"),
     ("deaf-healed", "was_deaf", T, "clear", "Nothing, unless it happens again."),
 )  # fmt: skip
 """A scenario, what the page finds in it and of which slot, how the beam is drawn, and what to do about it."""
@@ -146,16 +146,16 @@ def test_a_temple_that_is_well_has_nothing_to_do(house: House, device: Callable[
     house.temple("switched", "switched")
     phone = device()
     house.open(phone.page, "switched")
-    expect(phone.page.locator(".now-state")).to_contain_text("At work")
+    expect(phone.page.locator(".now-state")).to_contain_text("Working")
     expect(phone.page.locator(".todo-nothing")).to_have_text("Nothing. Both beams are clear, and each is proved.")
     expect(phone.page.locator(".emitters")).to_contain_text("switches its emitters to prove its beams")
     tap(phone.page, "Self-test")
     told = phone.page.locator('.errand[data-errand="selftest"][data-stage="answered"]')
-    expect(told).to_contain_text("The emitters were switched off and on")
+    expect(told).to_contain_text("The emitters were switched off for a fifth")
     expect(told.locator(".report-well")).to_have_count(2)
     expect(told.get_by_text("answered", exact=True)).to_have_count(2)
     house.end("switched")
-    expect(phone.page.locator(".now-state")).to_contain_text("Fell silent")
+    expect(phone.page.locator(".now-state")).to_contain_text("Connection lost")
     expect(phone.page.locator(".shrines.away")).to_have_count(1)
     expect(phone.page.get_by_role("button", name="Self-test")).to_be_disabled()
 
@@ -170,25 +170,25 @@ def test_a_calibration_counts_along_proposes_and_changes_nothing_before_a_yes(
     phone.page.get_by_text("Calibrate", exact=True).click()
     phone.page.select_option('.calibrate-form select[name="god"]', "tlaloc")
     phone.page.fill('.calibrate-form input[name="count"]', "3")
-    tap(phone.page, "Begin to measure")
+    tap(phone.page, "Start measuring")
     expect(phone.page.locator(".errand-lead")).to_contain_text("Drop 3 tokens into the slot")
     temple.press("tt")
     expect(phone.page.locator(".fell")).to_have_text("2 of 3 have fallen")
     expect(other.page.locator(".fell")).to_have_text("Han caído 2 de 3")
     temple.press("t")
     errand = phone.page.locator('.errand[data-errand="calibrate"][data-stage="answered"]')
-    expect(errand).to_contain_text("Nothing changes before you say yes.")
+    expect(errand).to_contain_text("Nothing changes until you accept.")
     expect(errand.locator("tr.changed", has_text="two tokens above")).to_contain_text("18 ms")
     expect(phone.page.locator(".plot-band")).to_have_count(0)
-    tap(phone.page, "Count by these from now on")
-    expect(phone.page.locator('.errand[data-errand="keep"]')).to_contain_text("Saved: the temple counts by these")
+    tap(phone.page, "Use these from now on")
+    expect(phone.page.locator('.errand[data-errand="keep"]')).to_contain_text("Saved: the temple uses these")
     temple.press("t")
     expect(phone.page.locator(".god-tlaloc .plot-band").first).to_be_visible()
     expect(phone.page.locator(".plot-note")).to_contain_text("learned: 7.2 to 18 ms")
     expect(phone.page.locator(".shrine.god-tlaloc .shrine-total")).to_have_text("1 token in all")  # tests never count
-    tap(phone.page, "Begin to measure")
+    tap(phone.page, "Start measuring")
     expect(phone.page.locator(".fell")).to_have_text("0 of 3 have fallen")
-    tap(phone.page, "End the calibration")
+    tap(phone.page, "Cancel the calibration")
     expect(phone.page.locator(".errand")).to_contain_text("Nothing was changed.")
 
 
@@ -237,10 +237,10 @@ def test_a_temple_that_does_not_answer_is_said_to_be_silent(house: House, device
     house.temple("mute")
     phone = device()
     house.open(phone.page, "mute")
-    expect(phone.page.locator(".now-state")).to_contain_text("At work")
+    expect(phone.page.locator(".now-state")).to_contain_text("Working")
     os.kill(house.temples["mute"].pid, signal.SIGSTOP)
     tap(phone.page, "Who is there?")
-    expect(phone.page.locator(".errand")).to_contain_text("Asked. Waiting for its answer…")
+    expect(phone.page.locator(".errand")).to_contain_text("Sent. Waiting for the answer…")
     expect(phone.page.locator(".errand")).to_contain_text("The temple has not answered.")
     os.kill(house.temples["mute"].pid, signal.SIGCONT)
     expect(phone.page.locator(".errand")).to_contain_text("Software")  # late, and still an answer

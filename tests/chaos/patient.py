@@ -97,7 +97,7 @@ def _break_beams(path: Path) -> None:
 
     opened = SimulatedBeams.open
 
-    def open_to_orders(self: SimulatedBeams, listener: object) -> object:
+    def open_to_orders(self: SimulatedBeams, put: object) -> object:
         door = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 
         def listen() -> None:
@@ -111,7 +111,7 @@ def _break_beams(path: Path) -> None:
                     self._free_ns[god] = start + int(width) + CLEAR_NS
                     self._changed.notify()
 
-        levels = opened(self, listener)  # type: ignore[arg-type]
+        levels = opened(self, put)  # type: ignore[arg-type]
         # Only now: what falls before a beam is watched falls while nobody counts.
         path.unlink(missing_ok=True)
         door.bind(str(path))

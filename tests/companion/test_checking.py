@@ -27,8 +27,8 @@ def test_a_sound_deck_is_told_by_pile_by_change_and_by_sign(
         "  20 Week cards",
         "  40 War cards",
         "  40 Rain cards",
-        "  1 card does something else: day-dog-1",
-        "  1 card has other words: war-1",
+        "  1 card has another effect: day-dog-1",
+        "  1 card has other texts: war-1",
         "  2 cards are the eagle",
         "  2 cards are the serpent",
         "  14 cards are the nopal",
@@ -42,7 +42,7 @@ def test_a_wrong_deck_is_told_as_compilers_tell_it(tmp_path: Path, capsys: pytes
     assert main(["deck", "check", wrong]) == 1
     assert capsys.readouterr().out.splitlines() == [
         f"{wrong}:2: day-dog-1 is 3; expected {{ effect = ... }}",
-        f"{wrong}:5: war-1: walk is no effect of a war card",
+        f"{wrong}:5: war-1: walk is not an effect of a war card",
     ]
 
 
@@ -52,7 +52,7 @@ def test_of_several_files_each_is_checked_and_the_worst_is_the_exit_code(
     files = [written(tmp_path, "wrong.toml", b"\n\xff"), written(tmp_path, "mine.toml", MINE)]
     assert main(["deck", "check", *files]) == 1
     said = capsys.readouterr().out
-    assert f"{files[0]}:2: this is no text in UTF-8" in said
+    assert f"{files[0]}:2: this is not text in UTF-8" in said
     assert f"{files[1]}: nothing is wrong" in said
 
 

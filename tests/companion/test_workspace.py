@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ import pytest
 from companion.adapters.sql_store import SqlStore
 from companion.games.kit import Move
 from companion.model.history import replay_log
-from companion.model.ports import Conflict, Transaction
+from companion.model.ports import Conflict, TempleRecord, Transaction
 from companion.model.table import Entry, ServiceError, Table
 from companion.service.play import Played
 from companion.service.services import Services
@@ -35,11 +35,14 @@ def database(request: pytest.FixtureRequest) -> str:
 
 
 class SlowStore:
-    """A store in which the commit of one table's entries waits until a test lets it go."""
+    """A store in which the commit of one thing, such as a table's entries, waits until a test lets it go.
 
-    def __init__(self, store: SqlStore, table_id: str) -> None:
+    `slow` is an argument of the call that enters it: a table's id, or what is stored of a temple.
+    """
+
+    def __init__(self, store: SqlStore, slow: object) -> None:
         self._store = store
-        self._slow = table_id
+        self._slow = slow
         self.is_waiting = threading.Event()
         self.may_go = threading.Event()
 
@@ -113,6 +116,21 @@ def test_a_post_at_another_table_does_not_wait_for_a_slow_commit(slow: Slow) -> 
     assert slow.play().accepted
     assert slow.services.tables.get(slow.second.id).on_turn == "north"
     assert not slow.post.done()
+
+
+def test_a_temple_that_is_entered_while_the_broker_comes_within_reach_is_reachable(home: Home) -> None:
+    store = SlowStore(home.store, TempleRecord("late"))
+    temples = Services.over(Workspace(store, home.games, home.clock, home.entropy)).temples  # type: ignore[arg-type]
+    temples.set_reachable(False)
+    with ThreadPoolExecutor(2) as threads:
+        entering = threads.submit(temples.expect, "late")
+        assert store.is_waiting.wait(PATIENCE_S)
+        connecting = threads.submit(temples.set_reachable, True)
+        wait([connecting], timeout=0.2)  # it may finish before the temple is entered, or wait for it
+        store.may_go.set()
+        entering.result(PATIENCE_S)
+        connecting.result(PATIENCE_S)
+    assert temples.get("late").reachable
 
 
 def test_everybody_reads_during_a_slow_commit_and_nobody_sees_what_is_not_durable(slow: Slow) -> None:

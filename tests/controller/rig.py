@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import queue
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,10 +13,12 @@ from controller.adapters.sqlite_ledger import Ledger
 from controller.core.calibration import Calibration
 from controller.core.counting import MS, SECOND, Limits
 from controller.core.diagnosis import Answer
-from controller.core.messages import BrokerConnected, EdgeSeen, PipelineMessage, Stop
+from controller.core.ledger_access import LedgerAccess
+from controller.core.messages import BrokerConnected, EdgeSeen, PipelineMessage, SelftestRequest, Stop
 from controller.core.pipeline import Pipeline
-from controller.core.ports import Clock, LedgerTrouble, Level, UnnumberedToken
+from controller.core.ports import BeamSource, Capabilities, Clock, LedgerTrouble, Level, Put, UnnumberedToken
 from controller.core.publisher import Identity
+from controller.core.slots import Slots
 from templo import contract
 from templo.contract import God, Kind, Timing, Trouble
 
@@ -78,11 +81,12 @@ class Disk:
 
 
 class Broker:
-    """An outlet that remembers what was handed over."""
+    """A link that remembers what was handed over."""
 
     def __init__(self) -> None:
         self.up = False
         self.slow = False
+        self.client_ids: list[str] = []
         self.told: list[contract.Message] = []
 
     def publish(self, message: contract.Message) -> bool:
@@ -93,6 +97,12 @@ class Broker:
     def congested(self) -> bool:
         return self.slow
 
+    def introduce(self, client_id: str, will: contract.Status) -> None:
+        self.client_ids.append(client_id)
+
+    def give_way(self, gives_way: bool) -> None:
+        pass
+
     def tokens(self) -> list[tuple[int, bool]]:
         return [(message.seq, message.replayed) for message in self.told if isinstance(message, contract.Token)]
 
@@ -101,6 +111,30 @@ class Broker:
 
     def replies(self) -> list[contract.Reply]:
         return [message for message in self.told if isinstance(message, contract.Reply)]
+
+
+class StillBeams(BeamSource):
+    """Beams that are clear and proved, and give no edge by themselves."""
+
+    capabilities = Capabilities(IDENTITY.kind, IDENTITY.timing)
+
+    def __init__(self, prove: Callable[[], Mapping[God, Answer] | None]) -> None:
+        self._prove = prove
+
+    def open(self, put: Put) -> Mapping[God, Level]:
+        return {god: Level(False, 0, True) for god in God}
+
+    def dark(self, god: God) -> bool:
+        return False
+
+    def prove(self) -> Mapping[God, Answer] | None:
+        return self._prove()
+
+    def alive(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        pass
 
 
 class Rig:
@@ -118,28 +152,29 @@ class Rig:
         self.disk = Disk(folder / "ledger.sqlite3")
         self.broker = Broker()
         ids = (f"{number:032x}" for number in itertools.count(1))
+        calibration = Calibration(
+            Limits(), chosen, learned_file.load(folder), lambda measured: learned_file.save(folder, measured)
+        )
+        items: queue.SimpleQueue[PipelineMessage] = queue.SimpleQueue()
+        beams = StillBeams(prove)
+        self.disk.trouble = None if opened else Trouble.LEDGER_FAILING
+        self.access = LedgerAccess(self.disk.open)
+        self.disk.trouble = None
         self.pipeline = Pipeline(
             identity=IDENTITY,
-            limits=Limits(),
-            levels={god: Level(False, 0, True) for god in God},
-            ledger=self.disk.open() if opened else None,
-            reopen=self.disk.open,
-            outlet=self.broker,
+            slots=Slots(beams, beams.open(items.put), calibration.limits),
+            access=self.access,
+            link=self.broker,
             clock=Clock(lambda: self.now_ns, lambda: NOON + timedelta(microseconds=self.now_ns // 1000)),
             new_id=new_id or ids.__next__,
-            break_beam=None,
-            calibration=Calibration(
-                Limits(), chosen, learned_file.load(folder), lambda measured: learned_file.save(folder, measured)
-            ),
-            prove=prove,
+            calibration=calibration,
+            items=items,
         )
 
     def take(self, *items: PipelineMessage, after_ns: int = 0) -> None:
         """Let the pipeline work through items, a while later."""
         self.now_ns += after_ns
-        for item in items:
-            self.pipeline._take(item)
-        self.pipeline._settle(self.now_ns)
+        self.pipeline.work(items)
 
     def connect(self) -> None:
         self.broker.up = True
@@ -150,6 +185,11 @@ class Rig:
         at_ns = self.now_ns
         self.take(EdgeSeen(god, at_ns, True), EdgeSeen(god, at_ns + round(width_ms * MS), False), after_ns=0)
         self.take(after_ns=round((width_ms + 8) * MS))
+
+    def selftest(self) -> Mapping[str, object]:
+        results: list[Mapping[str, object]] = []
+        self.take(SelftestRequest(results.append))
+        return results[0]
 
     def stop(self) -> None:
         self.pipeline.queue.put(Stop())

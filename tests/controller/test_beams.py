@@ -15,10 +15,12 @@ from typing import Any
 import pytest
 
 from controller.adapters import gpio as beams_module
+from controller.adapters import header
 from controller.adapters.gpio import HeaderBeams
 from controller.core.counting import MS, Counter, Detection, Edge, Limits
 from controller.core.diagnosis import Answer
-from controller.core.ports import BeamsError
+from controller.core.messages import EdgeSeen, PipelineMessage
+from controller.core.ports import BackendContext, BeamsError
 from controller.core.settings import BeamSettings
 from templo.contract import God, Timing
 from tests.controller.program import eventually
@@ -27,7 +29,8 @@ MOCK = BeamSettings(
     source="gpio",
     factory="mock",
     chip=None,
-    pins={God.HUITZILOPOCHTLI: 17, God.TLALOC: 27},
+    huitzilopochtli=17,
+    tlaloc=27,
     emitters=None,
     broken="low",
     pull="up",
@@ -36,13 +39,14 @@ LGPIO = replace(MOCK, factory="lgpio")
 
 
 class Ear:
-    """A listener that remembers."""
+    """A queue that remembers the edges that were put."""
 
     def __init__(self) -> None:
-        self.heard: list[tuple[God, int, bool]] = []
+        self.heard: list[EdgeSeen] = []
 
-    def __call__(self, god: God, at_ns: int, dark: bool) -> None:
-        self.heard.append((god, at_ns, dark))
+    def __call__(self, message: PipelineMessage) -> None:
+        assert isinstance(message, EdgeSeen)
+        self.heard.append(message)
 
 
 @pytest.fixture
@@ -51,7 +55,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     made: list[HeaderBeams] = []
 
     def make(settings: BeamSettings, sleep: Callable[[float], None] = lambda _: None) -> HeaderBeams:
-        made.append(HeaderBeams(settings, tmp_path / "lgpio", sleep))
+        made.append(HeaderBeams(BackendContext(settings, Limits(), tmp_path, time.monotonic_ns, str), sleep))
         return made[-1]
 
     yield make
@@ -84,7 +88,7 @@ def test_each_edge_is_heard_with_its_slot_its_level_and_a_monotonic_stamp(
     assert all(before - MS <= at_ns <= time.monotonic_ns() + MS for _, at_ns, _ in ear.heard)
     assert beams.dark(God.HUITZILOPOCHTLI)
     assert not beams.dark(God.TLALOC)
-    assert beams.timing is Timing.CALLBACK
+    assert beams.capabilities.timing is Timing.CALLBACK
     assert beams.alive()
 
 
@@ -105,8 +109,9 @@ def test_a_listener_that_fails_is_noticed_and_the_pins_go_on(opened: Callable[..
     beams = opened(MOCK)
     heard = []
 
-    def listener(god: God, at_ns: int, dark: bool) -> None:
-        heard.append(dark)
+    def listener(message: PipelineMessage) -> None:
+        assert isinstance(message, EdgeSeen)
+        heard.append(message.dark)
         raise RuntimeError("no room")
 
     beams.open(listener)
@@ -206,7 +211,7 @@ class Chips:
         }
         for name, answer in answers.items():
             monkeypatch.setattr(lgpio._lgpio, name, answer)
-        monkeypatch.setattr(beams_module, "_chip_numbers", lambda: list(self.labels))
+        monkeypatch.setattr(header, "chip_numbers", lambda: list(self.labels))
         monkeypatch.setattr("gpiozero.pins.local.get_pi_revision", lambda: 0xC04170)
 
     def _open(self, number: int) -> int:
@@ -252,7 +257,7 @@ def test_the_header_of_a_pi_5_is_found_by_its_label(opened: Callable[..., Header
     beams = opened(LGPIO)
     beams.open(Ear())
     assert chips.open_chips == [0, 4, 10, 4]
-    assert beams.timing is Timing.KERNEL
+    assert beams.capabilities.timing is Timing.KERNEL
     assert beams.alive()
 
 
@@ -260,7 +265,7 @@ def test_a_machine_without_a_header_is_named_with_what_it_has(
     opened: Callable[..., HeaderBeams], chips: Chips, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(chips, "labels", {0: "INT34C6:00"})
-    monkeypatch.setattr(beams_module, "_chip_numbers", lambda: [0])
+    monkeypatch.setattr(header, "chip_numbers", lambda: [0])
     with pytest.raises(BeamsError, match="INT34C6:00; expected a chip labelled pinctrl-rp1"):
         opened(LGPIO).open(Ear())
 
@@ -348,9 +353,10 @@ def test_a_listener_that_fails_kills_neither_lgpios_thread_nor_the_other_beam(
     beams = opened(LGPIO)
     heard: list[God] = []
 
-    def listener(god: God, at_ns: int, dark: bool) -> None:
-        heard.append(god)
-        if god is God.TLALOC:
+    def listener(message: PipelineMessage) -> None:
+        assert isinstance(message, EdgeSeen)
+        heard.append(message.god)
+        if message.god is God.TLALOC:
             raise ValueError("a fault of ours")
 
     beams.open(listener)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import queue
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,15 +13,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.adapters import serial_protocol
-from controller.adapters.serial_board import BoardBeams
+from controller.adapters.serial_board import SerialBoard
 from controller.adapters.serial_protocol import Greeting, Session, TokenLine, read, written
 from controller.adapters.sqlite_ledger import Ledger
 from controller.app.explanations import FINDINGS
+from controller.core.calibration import Calibration
 from controller.core.counting import MS, SECOND, Detection, Limits
-from controller.core.messages import BoardCursor, BoardFault, BoardHello, BoardStatus, BoardToken, PipelineMessage
+from controller.core.ledger_access import LedgerAccess
+from controller.core.messages import (
+    BoardCursor,
+    BoardFault,
+    BoardHello,
+    BoardStatus,
+    BoardToken,
+    PipelineMessage,
+    SelftestRequest,
+)
 from controller.core.pipeline import Pipeline
-from controller.core.ports import Clock, Level
+from controller.core.ports import BackendContext, Clock, Level
 from controller.core.publisher import Identity
+from controller.core.settings import BeamSettings
+from controller.core.slots import Slots
 from templo.contract import Beam, Flag, God, Kind, State, Timing, Trouble
 from tests.controller.rig import NOON, Broker
 
@@ -188,6 +201,11 @@ class Cable:
         pass
 
 
+def context(monotonic_ns: Callable[[], int], new_id: Callable[[], str]) -> BackendContext:
+    beams = BeamSettings(17, 27, "low", "up", "serial:/dev/ttyACM0")
+    return BackendContext(beams, Limits(), Path("unused"), monotonic_ns, new_id)
+
+
 class House:
     """Board, pipeline and ledger, worked by hand: what the board's thread would do is done step by step."""
 
@@ -198,22 +216,22 @@ class House:
         ids = (f"{number:032x}" for number in itertools.count(1))
         self.new_id: Callable[[], str] = lambda: next(ids)
         self.broker = Broker()
-        self.board = BoardBeams("/dev/ttyACM0", Limits(), self.items.append, lambda: self.now_ns, self.new_id)
+        self.board = SerialBoard(context(lambda: self.now_ns, self.new_id))
+        self.board._put = self.items.append  # as `open` does, without its thread
         self.pipeline = self.started()
 
     def started(self) -> Pipeline:
         self.ledger = Ledger.open(self.path, self.new_id)
+        self.slots = Slots(self.board, {god: Level(False, self.now_ns) for god in God}, Limits())
         return Pipeline(
             identity=Identity("templo", "a" * 32, Kind.ARDUINO, "0.1.0", Timing.CALLBACK),
-            limits=Limits(),
-            levels={god: Level(False, self.now_ns) for god in God},
-            ledger=self.ledger,
-            reopen=lambda: self.ledger,
-            outlet=self.broker,
+            slots=self.slots,
+            access=LedgerAccess(lambda: self.ledger),
+            link=self.broker,
             clock=Clock(lambda: self.now_ns, lambda: NOON),
             new_id=self.new_id,
-            break_beam=None,
-            board=self.board,
+            calibration=Calibration(Limits()),
+            items=queue.SimpleQueue(),
         )
 
     def plug(self) -> tuple[Cable, Session]:
@@ -223,7 +241,7 @@ class House:
     def hear(self, cable: Cable, one: Session, data: bytes) -> None:
         """Let bytes arrive, be worked through, and be answered."""
         for happened in one.take(data, self.now_ns):
-            self.board._heed(one, happened)
+            self.board._take(one, happened)
         self.settle()
         while not self.board._answers.empty():
             self.board._answers.get_nowait()(one)
@@ -250,7 +268,7 @@ def test_a_token_is_acknowledged_to_the_board_only_after_it_is_durable(house: Ho
     house.hear(cable, one, HELLO)
     assert cable.said[-1] == ["A", "0"]
     for happened in one.take(token(1), house.now_ns):
-        house.board._heed(one, happened)
+        house.board._take(one, happened)
     assert house.board._answers.empty()
     house.settle()
     assert house.seqs() == [(1, God.TLALOC)]
@@ -343,7 +361,7 @@ def test_a_token_is_as_old_as_the_board_says_and_one_of_before_its_reset_is_no_n
     assert (old.timed, new.timed) == (False, True)
     assert house.now_ns - new.counted.start_ns == 700 * MS
     for each in (old, new):
-        house.board._heed(one, each)
+        house.board._take(one, each)
     fell = [item for item in house.items if isinstance(item, BoardToken)]
     assert house.now_ns - fell[0].fell_ns > 30 * SECOND
     assert house.now_ns - fell[1].fell_ns < SECOND
@@ -354,18 +372,19 @@ def test_a_board_that_is_pulled_out_is_an_alert_with_its_finding_and_is_well_aga
 ) -> None:
     cable, one = house.plug()
     house.hear(cable, one, HELLO + HEALTH)
-    assert house.pipeline.status().state is State.READY
-    house.board._ails(serial_protocol.Finding("no_board", {"errno": 5}))
+    assert house.pipeline.reporter.status().state is State.READY
+    house.board._report(serial_protocol.Finding("no_board", {"errno": 5}))
     assert isinstance(house.items[-1], BoardFault)
     house.settle()
-    status = house.pipeline.status()
+    status = house.pipeline.reporter.status()
     assert (status.state, status.trouble) == (State.ALERT, Trouble.DEAF)
     assert set(status.beams.values()) == {Beam.UNKNOWN}
-    selftest: Any = house.pipeline.selftest()
-    assert selftest["beams"]["tlaloc"]["findings"][0]["code"] == "no_board"
-    house.board._ails(None)
+    results: list[Any] = []
+    house.pipeline.work([SelftestRequest(results.append)])
+    assert results[0]["beams"]["tlaloc"]["findings"][0]["code"] == "no_board"
+    house.board._report(None)
     house.hear(*house.plug(), HELLO + HEALTH)
-    assert house.pipeline.status().state is State.READY
+    assert house.pipeline.reporter.status().state is State.READY
 
 
 def test_glitches_and_missed_edges_are_counted_through_a_reset_of_the_board(
@@ -373,13 +392,13 @@ def test_glitches_and_missed_edges_are_counted_through_a_reset_of_the_board(
 ) -> None:
     house.hear(*house.plug(), written("B", "c", "j", 5, 2, 0, 1, 0, 1, 0))
     house.hear(*house.plug(), written("B", "c", "c", 1, 2, 0, 0, 0, 0, 0))
-    noise = house.pipeline.noise()
+    noise = house.pipeline.reporter.noise()
     assert noise.glitches == {God.HUITZILOPOCHTLI: 6, God.TLALOC: 2}
     assert noise.missed_edges == {God.HUITZILOPOCHTLI: 0, God.TLALOC: 1}
 
 
 def test_a_token_wider_than_the_learned_band_is_an_overlap_whoever_counted_it(house: House) -> None:
-    slot = house.board.slots[God.TLALOC]
+    slot = house.slots.board_slots[God.TLALOC]
     slot.learn(Limits(band=10 * MS))
     house.hear(*house.plug(), b"")
     cable, one = house.plug()
@@ -404,10 +423,10 @@ def test_the_thread_meets_a_board_loses_it_and_finds_it_again(expects_warnings: 
     from tests.controller.program import eventually
 
     now = itertools.count(0, 10 * MS)
-    beams = BoardBeams("/dev/ttyACM0", Limits(), items.append, lambda: next(now), lambda: "d" * 32, open_port)
+    beams = SerialBoard(context(lambda: next(now), lambda: "d" * 32), open_port)
     patience, board_module.RETRY_S = board_module.RETRY_S, 0.01
     try:
-        beams.open(lambda god, at_ns, dark: None)
+        beams.open(items.append)
         eventually(lambda: any(isinstance(item, BoardFault) and item.finding is not None for item in items))
         cables[0].to_read = HELLO + HEALTH
         eventually(lambda: any(isinstance(item, BoardHello) for item in items))

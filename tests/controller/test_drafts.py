@@ -148,7 +148,7 @@ def test_the_same_tokens_are_told_in_order_and_as_they_are_for_good_whatever_the
             kept = [_facts(token) for token in ledger if token.god is god and Flag.TEST not in token.flags]
             assert kept == [_expected(counted) for counted in it.counted[god]]
         assert len(it.answers) == it.dropped
-        assert it.rig.pipeline.report()["unrecorded"] == 0
+        assert it.rig.pipeline.reporter.report()["unrecorded"] == 0
 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -173,7 +173,7 @@ def test_a_temple_that_ends_at_any_moment_leaves_true_tokens_and_its_next_life_t
             assert began == whole[: len(began)]
             assert killed or len(began) >= len(counted)
         again = Rig(it.rig.disk.path.parent)
-        delivered = again.pipeline.report()["delivered"]
+        delivered = again.pipeline.reporter.report()["delivered"]
         assert isinstance(delivered, int)
         assert delivered <= len(told)
         again.connect()
@@ -202,7 +202,7 @@ def test_a_token_is_on_disk_during_its_quiet_and_told_after_it_without_another_c
     assert [token.width_ms for token in rig.ledger()] == [12]
     rig.take(after_ns=5 * MS - 1)
     assert rig.broker.tokens() == []
-    report = rig.pipeline.report()
+    report = rig.pipeline.reporter.report()
     assert (report["last_seq"], report["totals"], report["waiting"]) == (0, dict.fromkeys(God, 0), 0)
     rig.take(after_ns=1)
     assert rig.broker.tokens() == [(1, False)]
@@ -250,7 +250,7 @@ def test_an_amendment_that_the_disk_refuses_keeps_the_token_untold_until_it_is_m
     spell(rig, God.TLALOC, 2)
     rig.take(after_ns=5 * MS)
     assert rig.broker.tokens() == []
-    assert rig.pipeline.report()["unrecorded"] == 1
+    assert rig.pipeline.reporter.report()["unrecorded"] == 1
     rig.disk.trouble = None
     rig.take(after_ns=SECOND)
     assert rig.broker.tokens() == [(1, False)]
@@ -262,7 +262,7 @@ def test_a_ledger_that_is_opened_again_keeps_a_draft_to_itself(rig: Rig) -> None
     rig.disk.fails_after_commit = True
     spell(rig, God.TLALOC, 200)
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns + MS, True), after_ns=MS)
-    rig.pipeline._retry_ns = rig.now_ns
+    rig.access.retry_ns = rig.now_ns
     rig.take()
     assert rig.broker.statuses()[-1].trouble is None
     assert len(rig.ledger()) == 1

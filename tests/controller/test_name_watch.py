@@ -12,8 +12,9 @@ SMALLER, MINE, GREATER = "1" * 32, "5" * 32, "9" * 32
 SOURCE, OTHER_SOURCE = "a" * 32, "b" * 32
 
 
-def status(session: str, source: str = SOURCE, state: State = State.READY) -> Status:
-    return Status(state, session, Kind.PI, "1", Timing.KERNEL, dict.fromkeys(God, Beam.CLEAR), source)
+def status(session: str, source: str = SOURCE, state: State = State.READY, publication: int | None = None) -> Status:
+    beams = dict.fromkeys(God, Beam.CLEAR)
+    return Status(state, session, Kind.PI, "1", Timing.KERNEL, beams, source, publication=publication)
 
 
 LATER = 10 * SECOND
@@ -88,6 +89,23 @@ def test_a_broker_that_brings_an_earlier_run_back_now_and_then_proves_nothing() 
     assert not watch.taken
 
 
+@pytest.mark.parametrize("state", [State.READY, State.LOST])
+def test_a_broker_that_brings_one_publication_back_again_and_again_proves_nothing(state: State) -> None:
+    watch = NameWatch(MINE)
+    duel(watch, status(SMALLER, state=state, publication=3), 4 * PROOFS)
+    assert not watch.taken
+
+
+@pytest.mark.parametrize("state", [State.READY, State.LOST])
+def test_one_that_publishes_anew_each_time_is_alive_though_earlier_publications_come_back_too(state: State) -> None:
+    watch = NameWatch(MINE)
+    for number in range(PROOFS):
+        assert not watch.taken
+        duel(watch, status(SMALLER, state=state, publication=1), 1)
+        duel(watch, status(SMALLER, state=state, publication=number + 1), 1)
+    assert watch.must_renew(SOURCE)
+
+
 def test_earlier_runs_that_a_broker_brings_back_one_after_the_other_prove_nothing() -> None:
     watch = NameWatch(MINE)
     for number in range(PROOFS):
@@ -133,6 +151,15 @@ def test_the_last_word_of_a_temple_that_is_gone_never_stays_in_place_of_ours() -
     assert not watch.take(status(SMALLER), LATER + SECOND)
     for state in (State.LOST, State.STOPPED):
         assert watch.take(status(SMALLER, state=state), LATER + SECOND)
+
+
+def test_the_will_of_a_temple_that_ends_just_after_a_connection_is_answered_though_many_answers_were_given() -> None:
+    watch = NameWatch(MINE)
+    watch.take(status(MINE), 0)
+    for number in range(ANSWERS + 1):
+        watch.take(status(SMALLER, publication=number + 1), LATER + number)
+    watch.connected(LATER + SECOND)
+    assert watch.take(status(SMALLER, state=State.LOST), LATER + 2 * SECOND)
 
 
 def test_what_was_not_answered_is_answered_later() -> None:

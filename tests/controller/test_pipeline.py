@@ -74,7 +74,7 @@ def test_a_disk_that_refuses_is_an_alert_at_once_and_nothing_is_told_until_it_is
     rig.token(God.HUITZILOPOCHTLI)
     assert rig.broker.tokens() == []
     assert (rig.broker.statuses()[-1].state, rig.broker.statuses()[-1].trouble) == (State.ALERT, trouble)
-    assert rig.pipeline.report()["unrecorded"] == 2
+    assert rig.pipeline.reporter.report()["unrecorded"] == 2
     rig.disk.trouble = None
     rig.take(after_ns=SECOND)
     assert rig.broker.tokens() == [(1, False), (2, False)]
@@ -309,7 +309,7 @@ def test_a_damaged_ledger_is_trouble_too(rig: Rig, expects_warnings: None, monke
         raise LedgerError("the ledger is damaged")
 
     rig.connect()
-    monkeypatch.setattr(rig.pipeline._ledger, "record", damaged)
-    monkeypatch.setattr(rig.pipeline, "_reopen", damaged)
+    monkeypatch.setattr(rig.access.ledger, "record", damaged)
+    monkeypatch.setattr(rig.access, "_open_ledger", damaged)
     rig.token()
     assert rig.broker.statuses()[-1].trouble is Trouble.LEDGER_FAILING

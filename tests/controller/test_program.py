@@ -329,8 +329,8 @@ def test_a_level_that_differs_twice_without_an_edge_is_read_and_once_is_not(tmp_
         assert (item.god, item.dark) == (God.TLALOC, True)
     finally:
         one._beams.close()
-        assert one._pipeline._ledger is not None
-        one._pipeline._ledger.close()
+        assert one._pipeline._access.ledger is not None
+        one._pipeline._access.ledger.close()
 
 
 def test_the_daemon_stays_small_and_asleep(temple: Temple) -> None:

@@ -107,8 +107,8 @@ def test_every_token_that_falls_after_a_restored_ledger_counts(folder: Path, tmp
     assert rig.pipeline.source != before
     assert set(late) <= set(books.counted)
     assert len(books.counted) == 120
-    assert rig.pipeline.report()["waiting"] == 0
-    status = rig.pipeline.status()
+    assert rig.pipeline.reporter.report()["waiting"] == 0
+    status = rig.pipeline.reporter.status()
     assert status.state is State.ALERT
     assert [notice.code for notice in status.notices] == ["ledger_restored"]
     close_all()
@@ -121,7 +121,7 @@ def test_a_notice_is_there_after_a_restart_and_goes_when_a_person_dismisses_it(f
     rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
     rig = again(rig, folder)
     rig.connect()
-    assert [notice.code for notice in rig.pipeline.status().notices] == ["ledger_restored"]
+    assert [notice.code for notice in rig.pipeline.reporter.status().notices] == ["ledger_restored"]
     expires = NOON + timedelta(days=1)
     wrong = contract.Command("1" * 32, CommandName.DISMISS, expires, notice="ledger_cloned")
     right = contract.Command("2" * 32, CommandName.DISMISS, expires, notice="ledger_restored")
@@ -132,9 +132,9 @@ def test_a_notice_is_there_after_a_restart_and_goes_when_a_person_dismisses_it(f
         (True, None),
         (False, "no_notice"),
     ]
-    assert rig.pipeline.status().state is State.READY
+    assert rig.pipeline.reporter.status().state is State.READY
     rig = again(rig, folder)
-    assert rig.pipeline.status().notices == ()
+    assert rig.pipeline.reporter.status().notices == ()
     close_all()
 
 
@@ -142,7 +142,7 @@ def test_a_number_that_was_never_sent_marks_nothing_as_delivered(folder: Path) -
     rig = begun(folder)
     ids = drop(rig, 20)
     rig.take(MessageReceived(contract.Ack("5" * 32, 20)))
-    assert rig.pipeline.report()["waiting"] == 20
+    assert rig.pipeline.reporter.report()["waiting"] == 20
     rig.connect()
     sent = [message for message in rig.broker.told if isinstance(message, contract.Token)]
     assert [token.token for token in sent] == ids
@@ -156,10 +156,10 @@ def test_a_companion_that_stored_more_than_the_mark_on_disk_says_is_no_proof_of_
     drop(rig, 30)
     converse(rig, books)
     rig = begun(folder)  # the one before was killed: nothing was closed
-    assert rig.pipeline.report()["waiting"] == 30
+    assert rig.pipeline.reporter.report()["waiting"] == 30
     converse(rig, books)
-    assert rig.pipeline.status().notices == ()
-    assert rig.pipeline.report()["waiting"] == 0
+    assert rig.pipeline.reporter.status().notices == ()
+    assert rig.pipeline.reporter.report()["waiting"] == 0
     assert len(books.counted) == 30
     close_all()
 
@@ -170,7 +170,7 @@ def test_another_token_under_the_same_number_proves_a_backup_though_the_number_i
     drop(rig, 5)
     rig.take(MessageReceived(contract.Ack("5" * 32, 3, "f" * 32)))
     assert rig.pipeline.source != "5" * 32
-    assert rig.pipeline.report()["waiting"] == 5
+    assert rig.pipeline.reporter.report()["waiting"] == 5
     close_all()
 
 
@@ -180,8 +180,8 @@ def test_an_acknowledgement_of_an_earlier_source_moves_nothing(folder: Path) -> 
     drop(rig, 5)
     rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
     rig.take(MessageReceived(contract.Ack("5" * 32, 5)), MessageReceived(contract.Ack("5" * 32, 90)))
-    assert rig.pipeline.report()["waiting"] == 5
-    assert len(rig.pipeline.status().notices) == 1
+    assert rig.pipeline.reporter.report()["waiting"] == 5
+    assert len(rig.pipeline.reporter.status().notices) == 1
     close_all()
 
 
@@ -196,7 +196,7 @@ def test_a_restored_ledger_that_cannot_be_written_is_renewed_when_it_can(folder:
     rig.take(after_ns=10**9)
     rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
     assert rig.pipeline.source != "5" * 32
-    assert rig.pipeline.report()["waiting"] == 6
+    assert rig.pipeline.reporter.report()["waiting"] == 6
     close_all()
 
 
@@ -206,11 +206,11 @@ def test_a_new_source_whose_commit_seemed_to_fail_is_gone_on_with(folder: Path) 
     drop(rig, 5)
     rig.disk.fails_after_commit = True
     rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
-    assert rig.pipeline.status().trouble is Trouble.LEDGER_FAILING
+    assert rig.pipeline.reporter.status().trouble is Trouble.LEDGER_FAILING
     rig.token()
     rig.take(after_ns=10**9)
     assert rig.pipeline.source != "5" * 32
-    assert rig.pipeline.status().trouble is None
+    assert rig.pipeline.reporter.status().trouble is None
     converse(rig, books)
     assert books.counted == [token.token for token in rig.ledger()]
     assert len(books.counted) == 6
@@ -231,7 +231,7 @@ def test_totals_of_a_new_source_are_of_its_own_tokens(folder: Path) -> None:
     rig.connect()
     counts = [message for message in rig.broker.told if isinstance(message, contract.Count)]
     assert (counts[-1].seq, sum(counts[-1].totals.values())) == (3, 3)
-    assert sum(rig.pipeline.report()["totals"].values()) == 6  # type: ignore[attr-defined]
+    assert sum(rig.pipeline.reporter.report()["totals"].values()) == 6  # type: ignore[attr-defined]
     close_all()
 
 
@@ -243,7 +243,7 @@ def test_a_draft_under_way_is_recorded_once_though_a_new_source_begins(folder: P
     rig.take(EdgeSeen(God.TLALOC, at_ns, True), EdgeSeen(God.TLALOC, at_ns + 12 * MS, False), after_ns=13 * MS)
     assert len(rig.ledger()) == 3
     rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
-    assert rig.pipeline.report()["last_seq"] == 2
+    assert rig.pipeline.reporter.report()["last_seq"] == 2
     rig.take(after_ns=20 * MS)
     converse(rig, books)
     assert books.counted == [token.token for token in rig.ledger()]

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from controller.core.counting import MS, WIDTH_NS, Counter, Detection, Edge, Limits, simulate
+from controller.core.messages import EdgeSeen, PipelineMessage
+from controller.core.ports import BackendContext
+from controller.core.settings import BeamSettings
 from controller.simulation.beams import SimulatedBeams
 from templo.contract import God
 from tests.controller.program import eventually
 
 
-class Ear:
-    """A listener that remembers."""
+class Queue:
+    """Remembers the edges that were put."""
 
     def __init__(self) -> None:
-        self.heard: list[tuple[God, int, bool]] = []
+        self.edges: list[EdgeSeen] = []
 
-    def __call__(self, god: God, at_ns: int, dark: bool) -> None:
-        self.heard.append((god, at_ns, dark))
+    def put(self, message: PipelineMessage) -> None:
+        assert isinstance(message, EdgeSeen)
+        self.edges.append(message)
 
     def tokens(self, god: God) -> int:
         counter = Counter(Limits(), False, 0)
         events = [
-            event for slot, at_ns, dark in self.heard if slot is god for event in counter.feed(Edge(at_ns, dark))
+            event for slot, at_ns, dark in self.edges if slot is god for event in counter.feed(Edge(at_ns, dark))
         ]
         return sum(
             isinstance(event, Detection) for event in (*events, *counter.advance(time.monotonic_ns() + 10**10))
@@ -33,52 +38,51 @@ class Ear:
 
 
 @pytest.fixture
-def ear() -> Ear:
-    return Ear()
+def queue() -> Queue:
+    return Queue()
 
 
 @pytest.fixture
-def beams(ear: Ear) -> Iterator[SimulatedBeams]:
-    made = SimulatedBeams(time.monotonic_ns)
-    made.open(ear)
+def beams(queue: Queue) -> Iterator[SimulatedBeams]:
+    settings = BeamSettings(17, 27, "low", "up", "simulated")
+    made = SimulatedBeams(BackendContext(settings, Limits(), Path("unused"), time.monotonic_ns, lambda: ""))
+    made.open(queue.put)
     yield made
     made.close()
     assert not made.alive()
 
 
-def test_a_token_is_dark_for_exactly_its_width(beams: SimulatedBeams, ear: Ear) -> None:
+def test_a_token_is_dark_for_exactly_its_width(beams: SimulatedBeams, queue: Queue) -> None:
     beams.drop(God.TLALOC)
-    eventually(lambda: len(ear.heard) == 2)
-    (_, begin, dark), (_, end, clear) = ear.heard
+    eventually(lambda: len(queue.edges) == 2)
+    (_, begin, dark), (_, end, clear) = queue.edges
     assert (dark, clear) == (True, False)
     assert end - begin == WIDTH_NS
     assert not beams.dark(God.TLALOC)
 
 
-def test_handfuls_into_both_slots_at_once_are_all_counted(beams: SimulatedBeams, ear: Ear) -> None:
+def test_handfuls_into_both_slots_at_once_are_all_counted(beams: SimulatedBeams, queue: Queue) -> None:
     for _ in range(2):
         for god in God:
             beams.drop(god, 5)
-    eventually(lambda: len(ear.heard) == 40)
-    assert [ear.tokens(god) for god in God] == [10, 10]
+    eventually(lambda: len(queue.edges) == 40)
+    assert [queue.tokens(god) for god in God] == [10, 10]
 
 
-def test_tokens_that_come_closer_are_as_much_faster(beams: SimulatedBeams, ear: Ear) -> None:
+def test_tokens_that_come_closer_are_as_much_faster(beams: SimulatedBeams, queue: Queue) -> None:
     beams.drop(God.TLALOC, 4, spacing_ns=15 * MS)
-    eventually(lambda: len(ear.heard) == 8)
-    assert ear.tokens(God.TLALOC) == 4
+    eventually(lambda: len(queue.edges) == 8)
+    assert queue.tokens(God.TLALOC) == 4
 
 
-def test_a_token_into_a_slot_that_is_held_dark_is_not_seen(beams: SimulatedBeams, ear: Ear) -> None:
-    beams.hold(God.TLALOC, dark=True)
-    beams.hold(God.TLALOC, dark=True)
+def test_a_token_into_a_slot_that_is_held_dark_is_not_seen(beams: SimulatedBeams, queue: Queue) -> None:
+    assert beams.toggle(God.TLALOC)
     eventually(lambda: beams.dark(God.TLALOC))
     beams.drop(God.TLALOC)
     beams.drop(God.HUITZILOPOCHTLI)
-    eventually(lambda: len(ear.heard) == 3)
-    assert [dark for god, _, dark in ear.heard if god is God.TLALOC] == [True]
-    assert beams.held(God.TLALOC)
-    beams.hold(God.TLALOC, dark=False)
+    eventually(lambda: len(queue.edges) == 3)
+    assert [dark for god, _, dark in queue.edges if god is God.TLALOC] == [True]
+    assert not beams.toggle(God.TLALOC)
     eventually(lambda: not beams.dark(God.TLALOC))
 
 

@@ -129,6 +129,41 @@ def _check_state(here: Combination, state: Any, random: Random) -> None:
         assert json.dumps(json.loads(json.dumps(regions))) == json.dumps(regions), "a region is not plain JSON"
 
 
+@everywhere
+def test_a_game_says_how_it_ended_when_it_has(here: Combination) -> None:
+    random, game = Random(f"ended {here}"), here.game
+    opening = game.setup(here.options(), here.seats)
+    last = opening
+    assert game.result(opening) is None
+    for step in playout(game, opening, random, 300 if here.lasting else LONGEST):
+        assert (game.result(step.before) is None) == (game.on_turn(step.before) is not None)
+        last = step.after
+    end = game.result(last)
+    assert (end is None) == (game.on_turn(last) is not None)
+    if end:
+        assert end.kind.isidentifier()
+        assert {*end.winners} <= {*here.seats}
+        assert not end.points or {*end.points} == {*here.seats}
+
+
+@everywhere
+def test_a_seat_cannot_tell_a_resampled_state_from_the_real_one(here: Combination) -> None:
+    random, game = Random(f"resampled {here}"), here.game
+    opening = game.setup(here.options(), here.seats)
+    steps = list(playout(game, opening, random, 400))
+    differs = secret = False
+    for step in random.sample(steps, min(len(steps), 40)):
+        state, seat = step.after, random.choice(here.seats)
+        found = game.resample(state, seat, random.randrange)
+        check_value(game, found)
+        assert game.view(found, seat) == game.view(state, seat)
+        assert game.moves(found, seat) == game.moves(state, seat)
+        assert (game.to_act(found), game.on_turn(found)) == (game.to_act(state), game.on_turn(state))
+        differs = differs or found != state
+        secret = secret or game.known(step.before, step.seat, step.move, seat) != step.move
+    assert differs or not secret, "moves are hidden from a seat, but it may believe in nothing else"
+
+
 def _check_chance(game: Game[Any], state: Any) -> None:
     due = game.chance(state)
     assert (due is not None) == (CHANCE in game.to_act(state))

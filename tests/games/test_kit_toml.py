@@ -81,7 +81,7 @@ def test_every_file_that_comes_with_a_game_is_well_below_the_limits() -> None:
     assert len(together) > 100_000
     toml.check(together * 2)
     for path in SHIPPED:
-        assert toml.loads(path.read_text(encoding="utf-8"))
+        assert toml.read(path.read_text(encoding="utf-8")).tree
 
 
 @pytest.mark.parametrize(
@@ -166,3 +166,47 @@ def test_no_string_is_left_earlier_or_later_than_tomllib_leaves_it(inside: str) 
         if seen:
             with pytest.raises(toml.TomlLimitError):
                 toml.check(text)
+
+
+def test_every_key_table_and_item_has_its_line_and_column() -> None:
+    document = toml.read(
+        'name = "a = [1] # none"\n'
+        '"two words".b = { t = "]}", s = [1.5, 2] }  # a = 1\n'
+        "[[rows]]\n"
+        "  text = '''\nb = 1\n'''\n"
+        "  dates = [\n"
+        "    1979-05-27 07:32:00,  # a comment, with a comma\n"
+        "    [true, -1e3],\n"
+        "  ]\n"
+    )
+    places = {
+        ("name",): (1, 1),
+        ("two words", "b"): (2, 1),
+        ("two words", "b", "t"): (2, 19),
+        ("two words", "b", "s", 1): (2, 39),
+        ("rows",): (3, 1),
+        ("rows", "text"): (4, 3),
+        ("rows", "dates", 0): (8, 5),
+        ("rows", "dates", 1, 1): (9, 12),
+    }
+    assert {path: document.position(*path) for path in places} == places
+    assert document.position("rows", "dates", 9) == document.position("rows", "dates") == (7, 3)
+
+
+def test_every_key_of_the_files_that_come_with_a_game_stands_where_it_is_said_to() -> None:
+    for path in SHIPPED:
+        document = toml.read(path.read_text(encoding="utf-8"))
+        lines = document.text.split("\n")
+        for table, inner in document.tree.items():
+            for key in inner if isinstance(inner, dict) else ():
+                line, column = document.position(table, key)
+                assert lines[line - 1][column - 1 :].lstrip("[\"'").startswith((key, f"{table}.{key}"))
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
+def test_whatever_is_toml_has_places(text: str) -> None:
+    try:
+        document = toml.read(text)
+    except ValueError:
+        return
+    assert all(document.position(key)[0] >= 1 for key in document.tree)

@@ -52,7 +52,7 @@ def _faults(text: str, base: Deck | None = DECK) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("[day]\nday-dog-1 = ", "mine.toml:2: this is no TOML: Invalid value"),
+        ("[day]\nday-dog-1 = ", "mine.toml:2: this is not TOML: Invalid value"),
         ("[day]\n\nday-dog-1 = 3", "mine.toml:3: day-dog-1 is 3; expected { effect = ... }"),
         (
             '[day]\nday-dog-14 = { effect = "another_turn" }',
@@ -62,7 +62,7 @@ def _faults(text: str, base: Deck | None = DECK) -> list[str]:
             '[day.day-dog-1]\neffect = "gain"\ntokens = 99',
             "mine.toml:1: day-dog-1: gain: tokens is 99; expected 1 … 13",
         ),
-        ('[war]\nwar-1 = { effect = "walk", spaces = 1 }', "mine.toml:2: war-1: walk is no effect of a war card"),
+        ('[war]\nwar-1 = { effect = "walk", spaces = 1 }', "mine.toml:2: war-1: walk is not an effect of a war card"),
         (
             '[rain]\nrain-1 = { effect = "boost", what = "attack", by = 1 }',
             "mine.toml:2: rain-1: boost: what is 'attack'; expected defence | gather | tribute on a rain card",
@@ -79,7 +79,7 @@ def _faults(text: str, base: Deck | None = DECK) -> list[str]:
             '[rain]\nrain-1 = { effect = "boost", what = "gather", by = 1, whose = "other" }',
             "mine.toml:2: rain-1: boost: whose is 'other'; expected mine on a rain card",
         ),
-        ("[day]\nday-dog-1 = " + "[" * 900, "mine.toml:2: the brackets stand more than 16 deep in each other"),
+        ("[day]\nday-dog-1 = " + "[" * 900, "mine.toml:2: the brackets are nested more than 16 deep"),
         ("[day]\r\n\r\nday-dog-1 = 3\r\n", "mine.toml:3: day-dog-1 is 3"),
         ('[day]\nday-dog-1 = { effect = "sign", of = "eagle" }', "mine.toml:2: day-dog-1: a sign lacks plain"),
         (
@@ -96,16 +96,16 @@ def _faults(text: str, base: Deck | None = DECK) -> list[str]:
         ),
         ("day = 1", "mine.toml:1: 'day'; expected a table"),
         ('[words.fr]\nwar-1 = { title = "x" }', "mine.toml:1: words.'fr'; expected [words.en] or [words.es]"),
-        ('[words.en]\nwar-41 = { title = "x" }', "mine.toml:2: 'war-41' is no card"),
+        ('[words.en]\nwar-41 = { title = "x" }', "mine.toml:2: 'war-41' is not a card"),
         ('[words.en]\nwar-1 = { titel = "x" }', "mine.toml:2: war-1: words are {'titel': 'x'}; expected { title"),
-        ('[words.en]\nwar-1 = { title = "{n}" }', "mine.toml:2: war-1: title is '{n}'; expected one line of words"),
+        ('[words.en]\nwar-1 = { title = "{n}" }', "mine.toml:2: war-1: title is '{n}'; expected one line of text"),
         (
             '[words.en]\nwar-1 = { title = "a\\nb" }',
-            "mine.toml:2: war-1: title is 'a\\nb'; expected one line of words",
+            "mine.toml:2: war-1: title is 'a\\nb'; expected one line of text",
         ),
         (
             f'[words.en]\nwar-1 = {{ title = "{"x" * 41}" }}',
-            "mine.toml:2: war-1: title has 41 letters; expected 40 at",
+            "mine.toml:2: war-1: title has 41 characters; expected 40 at",
         ),
     ],
 )
@@ -127,7 +127,7 @@ def test_a_deck_without_a_base_names_every_card() -> None:
 
 def test_a_card_named_in_two_files_is_a_fault() -> None:
     card = '[rain]\nrain-1 = { effect = "gain", tokens = 1 }'
-    with pytest.raises(DeckError, match="b:2: twice"):
+    with pytest.raises(DeckError, match="b:2:1: twice"):
         read({"a": card, "b": card}, DECK)
 
 

@@ -120,7 +120,7 @@ def test_who_does_not_sit_at_the_table_may_look_and_not_decide(home: WebHome, ph
     other = home.table()
     phone.sit(other, "east")
     page = phone.get(held(table))
-    assert "Whoever sits at the table can answer this." in text_of(page)
+    assert "Anyone seated at the table can answer this." in text_of(page)
     assert "<button" not in page.text.partition("<main")[2].partition("</main>")[0]
     chosen = {"request": "r1", "seat": "east", "token": ids(home)[0]}
     for to in ("east", "none"):
@@ -166,7 +166,7 @@ def test_the_temple_s_page_asks_once_and_no_table_does(home: WebHome, phone: Bro
     answer = phone.post(f"/t/{table.id}/temple/old", {"choice": "left_out"}, Accept="application/json").get_json()
     assert "from before are left out" in text_of_html(answer["regions"]["ledger"])
     said = text_of(phone.get(f"/temples/{NAME}"))
-    assert "What shall become of them?" not in said
+    assert "What should happen to them?" not in said
     assert "2,000 tokens from before are left out." in said
     assert "Ana" in said
 

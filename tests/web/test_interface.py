@@ -98,7 +98,8 @@ class Place:
             "aid": [*self.home.services.tables.games["market"].tools, "nothing"],
             "sheet": [*self.home.services.tables.games["mexica"].sheets[:2], "nothing"],
             "name": ["templo"],
-            "filename": ["table.js", "1-age.css", "icon.svg", "../__init__.py", "print//1-print.css"],
+            "filename": ["table.js", "lake.css", "icon.svg", "../__init__.py", "print//leaf.css"],
+            "page": ["temple", "nothing"],
         }
 
 

@@ -67,7 +67,7 @@ def test_a_map_with_faults_sets_no_table_and_says_why(home: WebHome, phone: Brow
     phone.move(table, "table", "paint", "b2", version=table.version)
     answer = phone.post("/tables", {**SET, "option.map": f"@table:{table.id}"})
     assert answer.status_code == 422
-    assert "No boat of the lake reaches b2" in text_of(answer)
+    assert "b2 cannot be reached by boat from the lake" in text_of(answer)
 
 
 def test_a_file_is_opened_in_the_editor_fit_to_play_on_or_not(home: WebHome, phone: Browser) -> None:

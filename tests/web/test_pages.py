@@ -200,7 +200,7 @@ def test_the_lobby_asks_for_a_token_through_each_slot_that_was_not_proved(home: 
     phone.sit(table, "east")
     said = text_of(phone.get(f"/t/{table.id}"))
     assert "Drop one token through each slot" in said
-    assert "Tlaloc: waits for a first token" in said
+    assert "Tlaloc: waiting for its first token" in said
     home.beams("table", contract.Beam.CLEAR, contract.Beam.CLEAR)
     assert "The temple is ready" in text_of(phone.get(f"/t/{table.id}"))
 

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 STATIC = Path(__file__).parents[2] / "companion" / "web" / "static"
+TOKENS = STATIC / "styles" / "tokens"
 TEXT, FIGURE, CONTOUR = 4.5, 3.0, 1.8
 
 PAPERS = ("paper", "paper-2", "card")
@@ -18,7 +20,7 @@ def palettes() -> dict[str, dict[str, str]]:
     """Return the colours by day and by night; the night's stand over the day's."""
     colours = {
         name: dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", file.read_text(encoding="utf-8")))
-        for name, file in (("day", STATIC / "0-day.css"), ("night", STATIC / "1-night.css"))
+        for name, file in (("day", TOKENS / "day.css"), ("night", TOKENS / "night.css"))
     }
     return {"day": colours["day"], "night": colours["day"] | colours["night"]}
 
@@ -71,9 +73,9 @@ def test_every_colour_that_a_drawing_or_a_sheet_names_is_in_the_palette() -> Non
     assert used <= known
 
 
-def bare(folder: Path) -> set[str]:
-    """Return the classes that some style sheet of a folder styles wherever they stand."""
-    text = "".join(sheet.read_text(encoding="utf-8") for sheet in folder.glob("*.css"))
+def bare(sheets: Iterable[Path]) -> set[str]:
+    """Return the classes that some of the style sheets style wherever they stand."""
+    text = "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
     selectors = re.findall(r"([^{}]+)\{", re.sub(r"(?s)/\*.*?\*/", "", text))
     return {each.strip() for group in selectors for each in group.split(",") if re.fullmatch(r"\s*\.[\w-]+\s*", each)}
 
@@ -81,5 +83,6 @@ def bare(folder: Path) -> set[str]:
 def test_the_shell_and_a_game_never_style_the_same_class() -> None:
     """Both are on a table's pages, where what one means for its own would reach the other's."""
     for folder in STATIC.parents[1].glob("games/*/static"):
-        assert bare(folder), folder
-        assert bare(STATIC) & bare(folder) == set(), folder
+        own = bare(folder.glob("*.css"))
+        assert own, folder
+        assert bare((STATIC / "styles").rglob("*.css")) & own == set(), folder

@@ -68,7 +68,7 @@ def test_a_stale_post_changes_nothing_and_gets_the_new_state(home: WebHome, phon
     assert "North" in scripted.json["regions"]["turn"]
     plain = phone.move(table, "east", "end_turn", version=2)
     assert plain.status_code == 409
-    assert "The table moved on before your tap arrived" in text_of(plain)
+    assert "The table changed before your tap arrived" in text_of(plain)
     assert home.services.tables.get(table.id).on_turn == "north"
 
 
@@ -77,7 +77,7 @@ def test_a_move_that_the_rules_refuse_is_explained_in_the_games_words(home: WebH
     phone.sit(table, "east")
     answer = phone.move(table, "east", "confirm", version=2)
     assert answer.status_code == 409
-    assert "No correction waits any more" in text_of(answer)
+    assert "No correction is waiting any more" in text_of(answer)
     assert f'href="/t/{table.id}"' in answer.get_data(as_text=True)
 
 

@@ -69,10 +69,10 @@ def test_mexicas_guide_holds_every_ruling_from_m1_to_m43(language: str) -> None:
 def test_a_ruling_shows_which_reading_is_ours_and_where_to_change_it(reader: Browser) -> None:
     said = text_of(reader.get("/games/toss/rules"))
     assert "The text leaves open A coin may come to rest on its edge" in said
-    assert "We read It is tossed again." in said
+    assert "Our reading It is tossed again." in said
     assert "On its edge Toss again (our reading) It is heads Change it here" in said
     assert "Coins in a purse 5 10 (our reading)" in said
-    assert "this table plays so" not in said
+    assert "this table plays it this way" not in said
 
 
 def test_html_in_a_guide_is_text(reader: Browser) -> None:
@@ -83,9 +83,9 @@ def test_a_tables_rules_mark_what_it_plays_otherwise(club: WebHome, reader: Brow
     table = club.services.tables.open("toss", "Sunday", 2, "classic", {"edge": "heads", "purse": 7})
     page = reader.get(f"/t/{table.id}/rules")
     html, said = page.get_data(as_text=True), text_of(page)
-    assert "At the table “Sunday”, 2 rules are played otherwise" in said
-    assert "Toss again (our reading) It is heads this table plays so" in said
-    assert "5 10 (our reading) 7 this table plays so" in said
+    assert "The table “Sunday” plays 2 rules differently" in said
+    assert "Toss again (our reading) It is heads this table plays it this way" in said
+    assert "5 10 (our reading) 7 this table plays it this way" in said
     assert html.count('class="note differs"') == 2
     assert "Change it here" not in said, "a table that is set keeps its rules"
 
@@ -102,7 +102,7 @@ def test_what_has_no_effect_at_a_table_is_left_to_it(club: WebHome, reader: Brow
         table = club.services.tables.open("toss", "Sunday", 2, "classic", {"edge": edge, "second": "yes"})
         said = text_of(reader.get(f"/t/{table.id}/rules"))
         assert ("At this table the app leaves it to you." in said) is left
-        assert ("Two purses this table plays so" in said) is not left
+        assert ("Two purses this table plays it this way" in said) is not left
 
 
 def test_an_aids_table_leads_to_the_rules_of_its_game(club: WebHome, reader: Browser) -> None:

@@ -13,7 +13,7 @@ from companion.cli.command_line import main
 from companion.games import registry
 from companion.web.rendering.art import Art, ArtError
 from companion.web.rendering.paper import MARGIN, PAPERS
-from companion.web.rendering.renderer import ART, SHELL
+from companion.web.rendering.renderer import ART, DAY, SHELL
 from companion.web.rendering.texts import LANGUAGES
 from tests.web import sheets as reading
 from tests.web.conftest import TOSS, WebHome, text_of
@@ -113,7 +113,7 @@ def test_backs_lie_behind_their_fronts_when_the_page_is_turned() -> None:
 
 
 def test_a_drawing_is_the_screens_own_in_the_colours_of_the_day() -> None:
-    art = Art(ART, SHELL / "static" / "0-day.css")
+    art = Art(ART, SHELL / "static" / DAY)
     html = art.drawing("end-flood", 40, 30)
     assert 'width="40mm" height="30mm"' in html
     assert art.colours["rain"] in html
@@ -125,7 +125,7 @@ def test_a_drawing_is_the_screens_own_in_the_colours_of_the_day() -> None:
 
 
 def test_every_drawing_can_be_printed() -> None:
-    art = Art(ART, SHELL / "static" / "0-day.css")
+    art = Art(ART, SHELL / "static" / DAY)
     assert len(art.names) > 20
     for name in art.names:
         assert "var(" not in art.placed(name, 0, 0, 10)

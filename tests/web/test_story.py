@@ -90,7 +90,7 @@ def test_a_file_for_a_spreadsheet_has_one_line_a_row_in_words(home: WebHome, pho
     assert answer.headers["Content-Disposition"] == 'attachment; filename="sunday-2026-11-21.csv"'
     assert answer.mimetype == "text/csv"
     head, *rows = csv.reader(io.StringIO(answer.get_data().decode("utf-8-sig")))
-    assert head == ["entry", "time", "turn", "by", "by the hand of", "what happened"]
+    assert head == ["entry", "time", "turn", "by", "entered by", "what happened"]
     assert ["5", "2026-11-21T18:00:00+00:00", "1", "The temple", "", "Ana gave 1 to Tlaloc"] in rows
     assert (
         len(rows) == home.services.tables.get(played).version + 1
@@ -318,7 +318,7 @@ def test_whoever_watches_sees_both_sides_and_answers_nothing(home: WebHome, phon
     table_id = reconcile(home, phone)
     watcher = home.browser()
     answer = watcher.get(f"/t/{table_id}/reconcile")
-    assert "Whoever sits at the table can answer this." in text_of(answer)
+    assert "Anyone seated at the table can answer this." in text_of(answer)
     assert "<form" not in answer.get_data(as_text=True).partition("<main")[2]
     form = {"token": f"{1:032x}", "to": "east", "seat": "east", "version": "99", "request": "a"}
     assert watcher.post(f"/t/{table_id}/reconcile", form).status_code == 403
@@ -337,7 +337,7 @@ def test_tokens_on_their_way_are_counted_and_it_is_said_what_to_do(home: WebHome
     assert "Wait a moment" in page
     assert f'href="/t/{table.id}/reconcile"' not in phone.get(f"/t/{table.id}").get_data(as_text=True)
     home.beams("table", contract.Beam.UNKNOWN, contract.Beam.UNKNOWN, contract.State.LOST)
-    assert "look to its power and its network" in text_of(phone.get(f"/t/{table.id}/reconcile"))
+    assert "check its power and its network" in text_of(phone.get(f"/t/{table.id}/reconcile"))
     assert "2 tokens to sort out" in text_of(phone.get(f"/t/{table.id}"))
 
 

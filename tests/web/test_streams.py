@@ -252,7 +252,7 @@ def test_a_file_as_large_as_a_page_takes_reaches_it_and_a_larger_one_is_refused_
     answer = served.post("/tables", form)
     said = answer.read().decode()
     assert (answer.status, answer.headers["Content-Security-Policy"][:18]) == (status, "default-src 'self'")
-    assert ("letters; expected 1,000 at most" if status == 422 else f"{MAX_UPLOAD:,} bytes") in said
+    assert ("characters; expected 1,000 at most" if status == 422 else f"{MAX_UPLOAD:,} bytes") in said
 
 
 def test_a_body_that_claims_to_be_huge_is_refused_unread(served: Served) -> None:

@@ -147,7 +147,7 @@ def test_our_script_gets_the_regions_that_changed(
     assert "Waiting for its answer" in answer["regions"]["ask"]
     again = phone.post(ASK, form("identify", "r2"), Accept="application/json")
     assert again.status_code == 409
-    assert again.get_json()["words"] == "The temple still answers the last request. Wait a moment."
+    assert again.get_json()["words"] == "The temple is still working on the last request. Wait a moment."
 
 
 # -- what is told --
@@ -193,15 +193,15 @@ def test_a_finding_that_this_page_does_not_understand_breaks_nothing(
 def test_what_most_needs_a_hand_stands_first(home: WebHome, phone: Browser, sent: list[contract.Command]) -> None:
     found(home, Finding("overlap", {"overlaps": 1, "tokens": 9}), Finding("blocked", {"for_s": 4, "tokens": 2}))
     said = text_of(phone.get(f"/temples/{NAME}"))
-    assert 0 < said.index("Clear the chute.") < said.index("Let tokens fall one at a time")
-    assert "Needs a hand" in said
+    assert 0 < said.index("Clear the chute.") < said.index("Drop tokens one at a time")
+    assert "Needs attention" in said
 
 
 def test_it_is_said_plainly_what_cannot_be_known_without_a_switched_emitter(
     home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     found(home)
-    assert "a receiver that loses its plug reads just as clear" in text_of(phone.get(f"/temples/{NAME}"))
+    assert "an unplugged receiver reads just as clear" in text_of(phone.get(f"/temples/{NAME}"))
     found(home, emitters=Emitters.SWITCHED)
     said = text_of(phone.get(f"/temples/{NAME}"))
     assert "reads just as clear" not in said

@@ -94,13 +94,13 @@ def test_of_very_many_faults_twenty_are_told_and_the_others_counted(phone: Brows
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"[day]\n\xff\xfe\n", "Line 2: this is no text in UTF-8"),
+        (b"[day]\n\xff\xfe\n", "Line 2: this is not text in UTF-8"),
         (b"", "Line 1: the file is empty"),
         (b"  \n\n", "Line 1: the file is empty"),
         (b"[day]\n# a\x00b\n", "Line 2: there is a control character in this line"),
         (b"# \x1asearch\n", "Line 1: there is a control character"),
-        (b"#" * 1001, "Line 1: the line has 1,001 letters; expected 1,000 at most"),
-        (b"# x\n" * 60_000, "Line 1: the file has 240,000 letters; expected 200,000 at most"),
+        (b"#" * 1001, "Line 1: the line has 1,001 characters; expected 1,000 at most"),
+        (b"# x\n" * 60_000, "Line 1: the file has 240,000 characters; expected 200,000 at most"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "Line 1: this is no text"),
     ],
 )
@@ -141,7 +141,7 @@ def test_a_file_that_is_only_looked_at_is_checked_too(home: WebHome, phone: Brow
 def test_a_sound_file_is_kept_while_another_field_is_mended(home: WebHome, phone: Browser) -> None:
     answer = upload(phone, MINE, title=" ")
     assert answer.status_code == 422
-    assert "The file that you chose is sound and kept." in text_of(answer)
+    assert "The file that you chose has no faults and has been kept." in text_of(answer)
     again = {**FORM, "option.deck": "@text", "text.deck": kept(answer)}
     assert phone.post("/tables", again).status_code == 303
     assert home.services.tables.all()[0].options["deck"] == MINE

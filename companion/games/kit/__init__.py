@@ -6,6 +6,7 @@ from msgspec.structs import replace as replace
 
 from companion.games.kit.chance import Below as Below
 from companion.games.kit.chance import Chance as Chance
+from companion.games.kit.chance import shuffled as shuffled
 from companion.games.kit.codec import decoded as decoded
 from companion.games.kit.codec import encoded as encoded
 from companion.games.kit.game import Game as Game
@@ -27,14 +28,28 @@ from companion.games.kit.options import MOST_LINES as MOST_LINES
 from companion.games.kit.options import Fault as Fault
 from companion.games.kit.options import Option as Option
 from companion.games.kit.options import Reader as Reader
+from companion.games.kit.options import TableRules as TableRules
 from companion.games.kit.options import complete as complete
 from companion.games.kit.parts import Bot as Bot
 from companion.games.kit.parts import Page as Page
 from companion.games.kit.parts import Printer as Printer
 from companion.games.kit.parts import Rules as Rules
 from companion.games.kit.parts import TempleRules as TempleRules
+from companion.games.kit.result import Result as Result
+from companion.games.kit.table import ANYONE as ANYONE
+from companion.games.kit.table import PLAYERS as PLAYERS
+from companion.games.kit.table import Kind as Kind
+from companion.games.kit.table import MoveTable as MoveTable
+from companion.games.kit.table import MoveType as MoveType
+from companion.games.kit.table import a_seat as a_seat
+from companion.games.kit.table import number as number
+from companion.games.kit.table import one_of as one_of
+from companion.games.kit.table import shown as shown
+from companion.games.kit.table import text as text
 from companion.games.kit.temple import TokenAudit as TokenAudit
 from companion.games.kit.temple import TokenDrop as TokenDrop
 from companion.games.kit.temple import UnclaimedToken as UnclaimedToken
 from companion.games.kit.tool import USER as USER
 from companion.games.kit.tool import Tool as Tool
+from companion.games.kit.tuples import added as added
+from companion.games.kit.tuples import put as put

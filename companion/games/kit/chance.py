@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from companion.games.kit.moves import Facts, Move, Seat
+
+T = TypeVar("T")
 
 Below: TypeAlias = Callable[[int], int]
 """A source of chance: ``below(n)`` is a whole number from 0 up to n, n left out, each as likely as the others."""
@@ -21,6 +23,10 @@ class Chance:
     card it is. Where `secret`, only that seat may learn the outcome, so only it may type one in. Where not `asked`,
     the app brings it at once: nobody at a table would roll for it. Where it `follows`, it is one draw with the
     outcome before it, and whoever let the app bring that one wants this one too.
+
+    >>> coin = Chance("coin", {Move("heads"): Fraction(1, 2), Move("tails"): Fraction(1, 2)}, "east")
+    >>> sum(coin.outcomes.values())
+    Fraction(1, 1)
     """
 
     key: str
@@ -30,3 +36,16 @@ class Chance:
     secret: bool = False
     asked: bool = True
     follows: bool = False
+
+
+def shuffled(things: Iterable[T], below: Below) -> list[T]:
+    """Return some things in an order that a source of chance gives, each order as likely as the others.
+
+    >>> shuffled("abc", lambda n: 0)
+    ['b', 'c', 'a']
+    """
+    found = list(things)
+    for last in range(len(found) - 1, 0, -1):
+        other = below(last + 1)
+        found[last], found[other] = found[other], found[last]
+    return found

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from companion.games.kit.chance import Below, Chance
 from companion.games.kit.codec import encoded
 from companion.games.kit.log import Line
 from companion.games.kit.moves import Arg, Choice, Json, Move, Refusal, Seat, Value
+from companion.games.kit.result import Result
+from companion.games.kit.table import MoveTable
 from companion.games.kit.temple import TokenAudit, TokenDrop
 
 S = TypeVar("S")
@@ -40,6 +43,14 @@ def _not_amendable(state: Any, options: Mapping[str, Value]) -> Refusal:
     return Refusal("not_amendable")
 
 
+def _no_result(state: Any) -> Result | None:
+    return None
+
+
+def _same(state: S, seat: Seat, below: Below) -> S:
+    return state
+
+
 def _never(before: Any, seat: Seat, move: Move) -> bool:
     return False
 
@@ -58,22 +69,37 @@ class Rules(Generic[S]):
 
     setup: Callable[[Mapping[str, Value], tuple[Seat, ...]], S]
     """From options that are complete and each accepted by its `Option`, and the seats: the first state."""
-    to_act: Callable[[S], tuple[Seat, ...]]
-    """The seats that have a move now, `CHANCE` among them where it has; empty when the game is over."""
     on_turn: Callable[[S], Seat | None]
     """The seat whose turn it is, or none when the game is over."""
-    turn: Callable[[S], int]
+    turn: Callable[[S], int] = attrgetter("turn")
     """The number of the turn now running, counted from 1; a token's doubt depends on when it began."""
-    moves: Callable[[S, Seat], list[Move]]
+    to_act: Callable[[S], tuple[Seat, ...]] | None = None
+    """The seats that have a move now, `CHANCE` among them where it has; empty when the game is over.
+
+    Without it that is `CHANCE` while something is due from it, and else the seat on turn.
+    """
+    moves: Callable[[S, Seat], list[Move]] | None = None
     """Exactly the legal moves of a seat, sorted; of `CHANCE` the outcomes that may come now."""
-    play: Callable[[S, Seat, Move], S | Refusal]
-    """The state after a seat's move, or why it cannot be made. The given state is never changed."""
+    listed: Callable[[S], Iterable[Move]] | None = None
+    """The legal moves of the seat that must act, where there are no `moves`: a move is legal where it is listed."""
+    table: MoveTable[S] | None = None
+    """Every move of the game with its arguments, who makes it and what it does; `play` follows from it."""
+    play: Callable[[S, Seat, Move], S | Refusal] | None = None
+    """The state after a seat's move, or why it cannot be made, where no `table` says it. The given state is never
+    changed."""
     choices: Choices[S] | None = None
-    """The legal moves of a seat one level at a time; without it all are on one level, the fact ``n`` their number."""
+    """The legal moves of a seat one level at a time; without it all are on one level, the facts their arguments."""
     chance: Callable[[S], Chance | None] = _no_chance
     """What a die, a bag or a deck has to bring now, or none."""
     amended: Callable[[S, Mapping[str, Value]], S | Refusal] = _not_amendable
     """The state of a running game after its host changed an option, or why that cannot be."""
+    result: Callable[[S], Result | None] = _no_result
+    """How the game ended, or none while it goes on."""
+    resample: Callable[[S, Seat, Below], S] = _same
+    """A state that looks to a seat exactly like this one, what it cannot know drawn anew by a source of chance.
+
+    Its view and its moves are the same, and the state keeps every law. Without it nothing is hidden.
+    """
     undoable: Callable[[S, Seat, Move], bool] = _never
     """Whether the seat may take this move of its own back while nobody has moved since."""
     aside: Callable[[Move], bool] = _no_aside
@@ -89,23 +115,24 @@ class Rules(Generic[S]):
     """The state in one line for its readers, in exports and playthroughs."""
 
 
-def flat(moves: Callable[[S, Seat], list[Move]]) -> Choices[S]:
-    """Return how moves are chosen that are all on one level."""
+def flat(moves: Callable[[S, Seat], list[Move]], table: MoveTable[S] | None) -> Choices[S]:
+    """Return how moves are chosen that are all on one level; without a table their first argument is called ``n``."""
+
+    def facts(move: Move) -> Mapping[str, Arg]:
+        return table.facts(move) if table else dict(zip("n", move.args, strict=False))
 
     def choices(state: S, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
-        return (
-            []
-            if picked
-            else [
-                Choice(move.name, dict(zip("n", move.args, strict=False)), move=move) for move in moves(state, seat)
-            ]
-        )
+        return [] if picked else [Choice(move.name, facts(move), move=move) for move in moves(state, seat)]
 
     return choices
 
 
 def _as_made(before: Any, by: Seat, move: Move, seat: Seat | None) -> Move:
     return move
+
+
+def _one_region(view: View) -> Regions:
+    return {"board": view}
 
 
 def _no_lines(before: Any, seat: Seat, move: Move, after: Any) -> list[Line]:
@@ -122,8 +149,9 @@ class Page(Generic[S]):
 
     view: Callable[[S, Seat | None], View]
     """What a seat, or with none a spectator, may know: the one place that strips secrets."""
-    regions: Callable[[View], Regions]
-    """The view cut into the named regions of the page; a region is drawn from its slice alone."""
+    regions: Callable[[View], Regions] = _one_region
+    """The view cut into the named regions of the page, all in one, ``board``; a region is drawn from its slice alone.
+    """
     log: Callable[[S, Seat, Move, S], list[Line]] = _no_lines
     """From the state before, who moved, the move and the state after: the lines for the log that every seat reads."""
     known: Callable[[S, Seat, Move, Seat | None], Move] = _as_made

@@ -1,4 +1,6 @@
-"""Reads TOML that a stranger may have written in a time that its length bounds: a scan judges it before it is parsed.
+"""Reads TOML that a stranger may have written, with the line and the column of everything in it.
+
+It takes a time that the text's length bounds: a scan judges it before it is parsed.
 
 `tomllib` needs the square of a key's parts in time and memory (100 kB of ``a.a.a...`` fill a machine), and recursion
 for every bracket. So the scan, which is linear, refuses what no file of a game needs: keys of many parts, brackets
@@ -9,10 +11,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeAlias
 
 from companion.games.kit.moves import Arg
 from companion.games.kit.options import Fault
+
+Path: TypeAlias = tuple[str | int, ...]
+"""A key of a text with all that holds it, and items of lists by their number: ``("walls", 3)``."""
 
 MOST_PARTS = 8
 """Parts of one key, ``a.b.c`` has three."""
@@ -40,18 +46,74 @@ Where the scan and `tomllib` could read a text in two ways, `tomllib` has met an
 """
 
 
+class TomlError(ValueError):
+    """A text that is no TOML; `said` is why, in the words of the parser."""
+
+    def __init__(self, line: int, column: int, said: str) -> None:
+        super().__init__(f"{line}:{column}: {said}; expected TOML")
+        self.line, self.column, self.said = line, column, said
+
+
 class TomlLimitError(ValueError):
     """A text that is not parsed at all, as it would cost too much; `fault` has words in every game's texts."""
 
     def __init__(self, line: int, code: str, **facts: Arg) -> None:
-        super().__init__(f"line {line}: {code} {facts}")
+        super().__init__(f"{line}: {code} {facts}")
         self.fault = Fault(line, code, facts)
 
 
-def loads(text: str) -> dict[str, Any]:
-    """Return what a TOML text holds; raises `TomlLimitError`, or `tomllib.TOMLDecodeError` for what is no TOML."""
+class Document:
+    r"""A TOML text that was read: what it holds, and where each key and each item of a list stands.
+
+    >>> mine = read('name = "Lake"\n[places]\n  a1 = [1, 2]')
+    >>> mine.tree["places"]
+    {'a1': [1, 2]}
+    >>> mine.position("places", "a1"), mine.position("places", "a1", 1)
+    ((3, 3), (3, 12))
+    """
+
+    def __init__(self, text: str, tree: dict[str, Any]) -> None:
+        self.text, self.tree = text, tree
+
+    @cached_property
+    def _places(self) -> dict[Path, int]:
+        return _Places(self.text).found
+
+    def position(self, *path: str | int) -> tuple[int, int]:
+        """Return line and column, from 1, of a key or an item; of what holds it where it stands nowhere itself."""
+        places = self._places
+        at = next((places[path[:n]] for n in range(len(path), 0, -1) if path[:n] in places), 0)
+        return self.text.count("\n", 0, at) + 1, at - self.text.rfind("\n", 0, at)
+
+    def line(self, *path: str | int) -> int:
+        """Return the line of a key or an item."""
+        return self.position(*path)[0]
+
+    def fault(self, path: Path, code: str, **facts: Arg) -> Fault:
+        """Return what is wrong with a key, an item or its value."""
+        line, column = self.position(*path)
+        return Fault(line, code, facts, column)
+
+
+EMPTY = Document("", {})
+
+
+def read(text: str) -> Document:
+    """Read a TOML text; raises `TomlLimitError`, or `TomlError` for what is no TOML.
+
+    >>> read("name = ")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+        ...
+    TomlError: 1:8: Invalid value; expected TOML
+    """
     check(text)
-    return tomllib.loads(text)
+    try:
+        return Document(text, tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", str(error))
+        lines = text.split("\n")
+        line, column = (int(at[1]), int(at[2])) if at and at[1] else (len(lines), len(lines[-1]) + 1)
+        raise TomlError(line, column, str(error)[: at.start() if at else None]) from error
 
 
 def check(text: str) -> None:
@@ -77,3 +139,59 @@ def check(text: str) -> None:
 
 def _line(text: str, found: re.Match[str]) -> int:
     return text.count("\n", 0, found.start()) + 1
+
+
+_TOKEN = re.compile(rf"{_SIGN.pattern}|[^][{{}}.,=#\"'\s]+", re.VERBOSE | re.DOTALL)
+
+
+class _Places:
+    """Goes through a sound TOML text and notes where each key, each table and each item of a list first stands."""
+
+    def __init__(self, text: str) -> None:
+        self.found: dict[Path, int] = {}
+        self._tokens = [(each[0], each.start()) for each in _TOKEN.finditer(text) if each[0][0] != "#"]
+        self._tokens.reverse()
+        table: Path = ()
+        while self._tokens:
+            sign, at = self._tokens[-1]
+            if sign == "\n":
+                self._tokens.pop()
+            elif sign == "[":
+                table = self._keys("]")
+                self.found.setdefault(table, at)
+                while self._tokens and self._tokens[-1][0] == "]":
+                    self._tokens.pop()
+            else:
+                self._pair(table)
+
+    def _keys(self, end: str) -> Path:
+        keys: list[str] = []
+        while (sign := self._tokens.pop()[0]) != end:
+            if sign not in (".", "["):
+                keys.append(sign.strip("\"'"))
+        return tuple(keys)
+
+    def _pair(self, holder: Path) -> None:
+        at = self._tokens[-1][1]
+        path = (*holder, *self._keys("="))
+        for n in range(len(holder) + 1, len(path) + 1):
+            self.found.setdefault(path[:n], at)
+        self._value(path)
+
+    def _value(self, path: Path) -> None:
+        sign, _ = self._tokens.pop()
+        if sign not in ("[", "{"):
+            while self._tokens and self._tokens[-1][0] not in (",", "]", "}", "\n"):
+                self._tokens.pop()
+            return
+        n = 0
+        while (sign_at := self._tokens[-1])[0] not in ("]", "}"):
+            if sign_at[0] in (",", "\n"):
+                self._tokens.pop()
+            elif sign == "{":
+                self._pair(path)
+            else:
+                self.found.setdefault((*path, n), sign_at[1])
+                self._value((*path, n))
+                n += 1
+        self._tokens.pop()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 from typing import ClassVar, Generic, TypeVar
 
@@ -11,9 +12,10 @@ from companion.games.kit.chance import Chance
 from companion.games.kit.codec import encoded
 from companion.games.kit.game import Game
 from companion.games.kit.log import Line
-from companion.games.kit.moves import CHANCE, Arg, Choice, Json, Move, Refusal, Seat, Value, is_listed
+from companion.games.kit.moves import CHANCE, Arg, Choice, Json, Move, Refusal, Seat, Value
 from companion.games.kit.options import Option
 from companion.games.kit.parts import Page, Printer, Rules
+from companion.games.kit.table import MoveTable, MoveType
 
 S = TypeVar("S")
 
@@ -44,8 +46,8 @@ class Tool(ABC, Generic[S]):
         """Return what may be tapped while nothing is due from chance, in the order in which a page shows it."""
 
     @abstractmethod
-    def made(self, state: S, move: Move) -> S:
-        """Return the state after a move that is legal, a tap or an outcome of chance."""
+    def declared(self) -> Sequence[MoveType[S]]:
+        """Return every tap and every outcome of chance, with its arguments and what it does."""
 
     @abstractmethod
     def view(self, state: S, seat: Seat | None) -> Mapping[str, Json]:
@@ -70,7 +72,7 @@ class Tool(ABC, Generic[S]):
                 turn=self.turn,
                 moves=self.moves,
                 choices=self.choices,
-                play=self.play,
+                table=self.table,
                 chance=self.chance,
                 undoable=self.undoable,
                 aside=self.aside,
@@ -115,20 +117,23 @@ class Tool(ABC, Generic[S]):
         return Choice(move.name, self.facts(move), "", move, move.name, confirm=move.name in self.sure)
 
     def facts(self, move: Move) -> Mapping[str, Arg]:
-        """Return what the words of a move need."""
-        return {"n": move.args[0]} if move.args else {}
+        """Return what the words of a move need: its arguments."""
+        return self.table.facts(move)
 
-    def play(self, state: S, seat: Seat, move: Move) -> S | Refusal:
-        """Return the state after a move, or why it cannot be made: it is not among those listed."""
-        if not isinstance(seat, str) or seat not in self.to_act(state):
-            return self.refused(state, seat, move)
-        if not is_listed(move, self.moves(state, seat)):
-            return self.refused(state, seat, move)
-        return self.made(state, move)
+    @cached_property
+    def table(self) -> MoveTable[S]:
+        """The moves of the tool. One is legal exactly when it is listed, or an aside."""
+        return MoveTable(*self.declared(), seats=lambda _: (self.user,), gate=self._gate, legal=self._legal)
+
+    def _gate(self, state: S, seat: Seat, move: Move) -> Refusal | None:
+        return None if seat in self.to_act(state) or self.aside(move) else self.refused(state, seat, move)
+
+    def _legal(self, state: S, seat: Seat, move: Move) -> Refusal | None:
+        return None if self.aside(move) or move in self.moves(state, seat) else self.refused(state, seat, move)
 
     def refused(self, state: S, seat: Seat, move: Move) -> Refusal:
         """Return why a move that is not listed cannot be made."""
-        return Refusal("not_now")
+        return Refusal("not_now", {"move": move.name})
 
     def undoable(self, before: S, seat: Seat, move: Move) -> bool:
         """Return whether a move may be taken back: every tap, never an outcome of chance."""

@@ -15,6 +15,7 @@ from companion.games.market.rules import legal, notation, turn
 from companion.games.market.rules.choices import choices
 from companion.games.market.rules.laws import laws
 from companion.games.market.rules.options import OPTIONS, PRESETS, SEATINGS, HouseRules
+from companion.games.market.rules.result import result
 from companion.games.market.rules.state import State, setup
 from companion.games.market.tools import TOOLS
 
@@ -45,8 +46,9 @@ GAME: Game[State] = Game(
         turn=attrgetter("turn"),
         moves=legal.moves,
         choices=choices,
-        play=turn.play,
+        table=turn.MOVES,
         chance=legal.chance,
+        result=result,
         undoable=turn.undoable,
         laws=laws,
         notation=notation.notation,

@@ -15,7 +15,7 @@ from companion.games.market.rules.legal import moves as listed
 from companion.games.market.rules.options import HouseRules
 from companion.games.market.rules.purchase import deals
 from companion.games.market.rules.state import COIN, KINGS, MONEY, SHIFT, TURN, State
-from companion.games.market.rules.turn import play
+from companion.games.market.rules.turn import MOVES
 
 COIN_WORTH = 1.6
 """Points that a coin on a buyer is worth in the middle of a game."""
@@ -124,7 +124,7 @@ def _best_purchase(state: State) -> Move | None:
 
 
 def _after(state: State, move: Move) -> State:
-    after = play(state, state.seats[state.seat], move)
+    after = MOVES.play(state, state.seats[state.seat], move)
     assert isinstance(after, State)  # the move was listed
     return after
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from companion.games.kit import Arg, Line, Move, Seat
 from companion.games.market.rules.board import COMMODITIES, KIND_OF, MESSENGER
 from companion.games.market.rules.purchase import Deal, deal
-from companion.games.market.rules.result import result
+from companion.games.market.rules.result import standing
 from companion.games.market.rules.state import DEAL, DRAW, State
 
 
@@ -71,7 +71,7 @@ def _bought(before: State, by: Seat, move: Move) -> list[Line]:
 
 
 def _over(after: State) -> list[Line]:
-    end = result(after)
+    end = standing(after)
     won = [after.seats[one] for winner in end.winners for one in after.partners[winner]]
     points = max(end.points)
     if len(end.winners) > 1:

@@ -18,6 +18,7 @@ from companion.games.kit import (
     Page,
     Printer,
     Refusal,
+    Result,
     Rules,
     Seat,
     TempleRules,
@@ -30,7 +31,7 @@ from companion.games.mexica.page import charts
 from companion.games.mexica.page.regions import regions
 from companion.games.mexica.page.view import known, view
 from companion.games.mexica.printer import SHEETS, sheet
-from companion.games.mexica.rules import course, decisions, legal, notation, play
+from companion.games.mexica.rules import course, decisions, hands, legal, notation, play
 from companion.games.mexica.rules.audit import reckoning
 from companion.games.mexica.rules.laws import laws
 from companion.games.mexica.rules.options import FULL, OPTIONS, PRESETS, SEATINGS, HouseRules
@@ -52,6 +53,11 @@ def _amended(state: State, options: Mapping[str, Value]) -> State | Refusal:
     if replace(rules, deck=state.rules.deck) != state.rules:
         return Refusal("not_amendable")
     return replace(state, rules=rules)
+
+
+def _result(state: State) -> Result | None:
+    end = state.outcome
+    return Result(end.kind, (end.seat,) if end.seat else ()) if end else None
 
 
 def _undoable(before: State, seat: Seat, move: Move) -> bool:
@@ -96,9 +102,12 @@ GAME: Game[State] = Game(
         turn=attrgetter("turn"),
         moves=legal.moves,
         choices=legal.choices,
+        table=play.MOVES,
         play=play.play,
         chance=decisions.chance,
         amended=_amended,
+        result=_result,
+        resample=hands.resample,
         undoable=_undoable,
         laws=laws,
         notation=notation.notation,

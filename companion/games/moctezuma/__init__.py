@@ -12,8 +12,10 @@ from companion.games.moctezuma.page.regions import regions
 from companion.games.moctezuma.page.view import known, view
 from companion.games.moctezuma.printer import SHEETS, sheet
 from companion.games.moctezuma.rules import chance, legal, notation, play
+from companion.games.moctezuma.rules.knowledge import resample
 from companion.games.moctezuma.rules.laws import laws
 from companion.games.moctezuma.rules.options import OPTIONS, PRESETS, SEATINGS, HouseRules
+from companion.games.moctezuma.rules.result import result
 from companion.games.moctezuma.rules.state import State, setup
 from companion.games.moctezuma.tools import TOOLS
 
@@ -47,8 +49,10 @@ GAME: Game[State] = Game(
         turn=attrgetter("turn"),
         moves=legal.moves,
         choices=legal.choices,
-        play=play.play,
+        table=play.MOVES,
         chance=chance.chance,
+        result=result,
+        resample=resample,
         undoable=play.undoable,
         aside=_aside,
         laws=laws,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from companion.games.kit import Arg, Line, Move, Seat
-from companion.games.moctezuma.page.view import totals
 from companion.games.moctezuma.rules.pieces import FACES, KINGS, NAMES, SPACES, UNSEEN, king_of
+from companion.games.moctezuma.rules.result import totals
 from companion.games.moctezuma.rules.state import COSTS, OVER, REVEAL, State
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
 
-from companion.games.kit import Bot, Game, Json, Move, Page, Printer, Rules, Seat, Value
+from companion.games.kit import Bot, Game, Json, Move, Page, Printer, Result, Rules, Seat, Value
 from companion.games.siege import bot
 from companion.games.siege.log import story
 from companion.games.siege.page.regions import regions
@@ -39,6 +39,11 @@ def _on_turn(state: State) -> Seat | None:
     return None if state.outcome else state.mover
 
 
+def _result(state: State) -> Result | None:
+    end = state.outcome
+    return Result(end.kind, (end.winner,) if end.winner else ()) if end else None
+
+
 def _undoable(before: State, seat: Seat, move: Move) -> bool:
     return seat in SIDES and move.name not in play.BINDING
 
@@ -63,8 +68,9 @@ GAME: Game[State] = Game(
         turn=attrgetter("turn"),
         moves=legal.moves,
         choices=choices,
-        play=play.play,
+        table=play.MOVES,
         chance=legal.chance,
+        result=_result,
         undoable=_undoable,
         laws=laws,
         notation=notation.notation,

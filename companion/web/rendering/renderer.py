@@ -15,6 +15,7 @@ A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen
   a move written as a list; it is sent when it is left, or by its button where no script runs
 - ``bring(words, css="")`` the button by which the app rolls or draws what chance has to bring; what a real die or
   deck showed instead is a form of its choice with ``seat="chance"``
+- ``symbol(id, css="")`` a drawing of `companion/art` that words beside it explain
 - ``guided(game)`` whether a game's folder brings a guide, and so a page of rules
 
 Regions that stand within an element with ``data-first`` are put into the page a frame before the others: what an eye
@@ -58,7 +59,7 @@ from templo import contract
 
 SHELL = Path(__file__).parents[1]
 ART = SHELL.parent / "art"
-DAY = "0-day.css"
+DAY = "styles/tokens/day.css"
 """The style sheet of the day's colours, which the pages for the printer share."""
 
 SHELL_REGIONS = frozenset({"log", "health", "seats", "lobby", "undo", "after", "draft"})
@@ -98,6 +99,7 @@ def _environment(games: tuple[tuple[str, Path], ...]) -> jinja2.Environment:
         auto_reload=False,
         cache_size=-1,
     )
+    environment.globals["symbol"] = symbol
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}  # what a page carries to its script
     return environment
 
@@ -348,6 +350,14 @@ def story_folder(game: str) -> str:
     """Return where the templates lie that a game, or an aid, adds to a story."""
     name, aid = registry.parts(game)
     return f"game-{name}/aids/{aid}/story" if aid else f"game-{name}/story"
+
+
+@lru_cache(maxsize=1024)
+def symbol(name: str, css: str = "") -> Markup:
+    """Return a drawing of the page's symbols, hidden from readers of the screen: words beside it say what it is."""
+    of_class = Markup(' class="{}"').format(css) if css else ""
+    html = '<svg{} aria-hidden="true" focusable="false"><use href="#{}"/></svg>'
+    return Markup(html).format(of_class, name)  # noqa: S704  # its values are escaped
 
 
 def spelled(code: str) -> str:

@@ -1,4 +1,4 @@
-"""Every failure in the reader's words: as a page, or for our own script as JSON. Nothing of the inside is shown."""
+"""Every failure in the reader's language, as a page or as JSON for our own script. It reveals no internals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A game's own page: what it is, and the ways into it. It opens an aid's table for one phone; it knows no rule."""
+"""A game's own page: what it is and how to play it. It opens an aid's table for one phone and knows no rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Prometheus may scrape: how the temples are and what was counted. It names no player, title or code."""
+"""Metrics for Prometheus: the temples' health and what was counted, without players, titles or codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A game's pages for the printer: served as HTML in true sizes, with a bar that only a screen shows."""
+"""A game's printable pages: HTML at actual size, with a toolbar that only a screen shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page on which temple and ledger are compared: what fell, what counts, and who dropped what still waits.
+"""The page that compares temple and ledger: what fell, what counts, and the tokens still to be assigned.
 
 It asks and posts; what a token becomes is its game's to say.
 """

@@ -1,4 +1,4 @@
-"""The page of a game's rules: its guide, each ruling's option, and what a table plays by. It judges nothing."""
+"""The page of a game's rules: its guide, each ruling's option, and what a table plays."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from flask import Blueprint, Response, abort, jsonify, request, send_from_direct
 
 from companion.games.kit import Game, Option, Value
 from companion.model.table import ServiceError, Table
+from companion.web.rendering.styles import Sheet
 from companion.web.rendering.texts import LANGUAGES
 from companion.web.routes.uploads import OF_TABLE, OWN, SHOWN, Brought, brought, earlier
 from companion.web.site import (
@@ -52,6 +53,36 @@ def healthz() -> Response:
 def icon() -> Response:
     """Return the sign of this site."""
     return send_from_directory("static", "icon.svg")
+
+
+@blueprint.get("/styles.css")
+def style() -> Response:
+    """Return the style sheet of all pages."""
+    return _style(site().style)
+
+
+@blueprint.get("/styles/<page>.css")
+def page_style(page: str) -> Response:
+    """Return the style sheet that one page has beside that of all pages."""
+    try:
+        return _style(site().page_styles[page])
+    except KeyError:
+        abort(404)
+
+
+@blueprint.get("/games/<game>/styles.css")
+def game_style(game: str) -> Response:
+    """Return the style sheet of a game's pages."""
+    return _style(site().game_styles[site().game(game).name])
+
+
+def _style(sheet: Sheet) -> Response:
+    """Return a style sheet, or where the browser has it already, that it has."""
+    response = Response(sheet.css, mimetype="text/css")
+    response.set_etag(sheet.tag)
+    response.cache_control.no_cache = True
+    response.make_conditional(request)
+    return response
 
 
 @blueprint.get("/games/<game>/static/<path:filename>")

@@ -1,4 +1,4 @@
-"""The event streams: what changed, sent to each browser as it happens. It waits, and never polls."""
+"""The event streams: what changed, sent to each browser as it happens. It waits and never polls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table's pages and posts: phone and screen, begin, moves, undo, handing a seat over, which temple serves."""
+"""A table's pages and posts: phone and screen, begin, moves, undo, freeing a seat, choosing a temple."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _show(table_id: str, layout: str) -> Response:
         stream_url=here.url("stream", table_id=table_id, **{"as": layout}),
         layout_html=here.painter.layout(table, audience, picture, new_request, _invitation(table, audience)),
         art=here.art(table.charter.game),
-        game_stylesheets=here.game_stylesheets(table.charter.game),
+        game_style=here.game_style(table.charter.game),
         game_scripts=here.game_scripts(table.charter.game),
     )
 

@@ -1,4 +1,4 @@
-"""The temples' pages: how each is, in plain words, what it counted, which table it serves, what it is asked."""
+"""The temples' pages: their health, what they counted, which table they serve, and requests to them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OF_A_SLOT = frozenset({"drop", "calibrate", "keep", "discard"})
 
 @blueprint.get("/temples")
 def temples() -> Response:
-    """Show every temple that was ever heard of."""
+    """Show every temple that has ever connected."""
     here = site()
     return here.page(
         "temples.html",

@@ -1,4 +1,4 @@
-"""The texts that a form brings for a game's options: a file, what an earlier try brought, or what a table has.
+"""The texts that a form carries for a game's options: a file, an earlier upload, or another table's text.
 
 What a table has is the text that it was set with, or the one that an aid's table has made.
 

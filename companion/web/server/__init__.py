@@ -1,1 +1,1 @@
-"""Who may connect, how often, and the server itself."""
+"""Who may connect and how often, and the server itself."""

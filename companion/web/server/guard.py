@@ -1,4 +1,4 @@
-"""Who may ask at all: hosts, origins, headers, sizes and wrong codes. It knows no page and no game."""
+"""Which requests are allowed at all: hosts, origins, headers, sizes and wrong codes. It knows no page and no game."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often one address may post, open a table and bring a file. It knows no page, and stores nothing."""
+"""How often one address may post, open a table and upload a file. It knows no page and stores nothing."""
 
 from __future__ import annotations
 

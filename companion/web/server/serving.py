@@ -1,4 +1,4 @@
-"""Serves the web face with waitress, and stops at once when asked. It knows sockets and threads, and no page.
+"""Serves the web application with waitress, and stops at once on request. It knows sockets and threads, but no page.
 
 A stream holds a thread, so there are more threads than streams; a connection that waits is no thread, so there may
 be more connections still. waitress sends each chunk from the thread that yields it: nothing is to be set for that.

@@ -1,4 +1,4 @@
-"""What a phone that holds some seats may see of a game, and what each of them may choose. It changes nothing."""
+"""What a phone that holds some seats may see of a game, and what each seat may choose. It changes nothing."""
 
 from __future__ import annotations
 

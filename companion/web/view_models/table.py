@@ -1,4 +1,4 @@
-"""Cuts a table into slices for one audience: the game's own regions, and those that every page has.
+"""The slices of a table for one audience: the game's own regions, and those that every page has.
 
 Everything a page shows of a table passes here, so here is decided who may see and who may do what. It paints nothing.
 """

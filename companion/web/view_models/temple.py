@@ -1,4 +1,4 @@
-"""Cuts a temple into the slices of its page: how it is, what its owner should do now, and what it was asked.
+"""The slices of a temple's page: its health, what its owner should do now, and pending requests.
 
 Everything that the page shows passes here: codes and numbers, never words. It paints nothing and asks nothing.
 """
@@ -156,7 +156,7 @@ def _findings(temple: Temple) -> Iterator[Todo]:
 
 
 def _of_status(temple: Temple) -> Iterator[Todo]:
-    """Yield what the beams' states alone say, of a temple that does not tell what it finds."""
+    """Yield findings from the beams' states alone, for a temple that publishes none."""
     assert temple.status is not None  # it is alive
     for god in contract.God:
         beam = temple.status.beams[god]

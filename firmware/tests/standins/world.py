@@ -1,4 +1,4 @@
-"""The world around a Pico that is not there: a clock that is moved by hand, levels on pins, and who wants to know.
+"""The simulated world around a Pico: a clock that a test moves, levels on pins, and their listeners.
 
 Runs under CPython and MicroPython. Times are whole microseconds.
 """

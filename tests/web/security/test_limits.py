@@ -54,7 +54,7 @@ def test_who_posts_faster_than_people_can_is_told_when_to_go_on(home: WebHome) -
     refused = machine.post("/language", {"language": "en"})
     assert refused.status_code == 429
     assert refused.headers["Retry-After"] == "1"
-    assert "Too many taps from here at once, so that one was not heard. Wait 1 second" in text_of(refused)
+    assert "Too many taps from here at once, so that one was ignored. Wait 1 second" in text_of(refused)
     assert machine.get("/").status_code == 200
     assert phone.post("/language", {"language": "en"}).status_code == 303
     home.seconds += 1

@@ -9,7 +9,7 @@ from companion.games.kit import Json, Seat
 from companion.games.market.rules.board import COMMODITIES, HOLE, KIND_OF, LANES, TILE_NAMES
 from companion.games.market.rules.legal import movable, undealt, within_reach
 from companion.games.market.rules.purchase import Deal, deals
-from companion.games.market.rules.result import result
+from companion.games.market.rules.result import standing
 from companion.games.market.rules.scoring import Score
 from companion.games.market.rules.state import DEAL, KINGS, LAY, SHIFT, START, TURN, State
 
@@ -18,7 +18,7 @@ def view(state: State, seat: Seat | None) -> dict[str, Json]:
     """Return what a seat, or with none a spectator, may know."""
     by = state.seats[state.seat]
     set_up = state.step in (START, DEAL, LAY)
-    score = result(state)
+    score = standing(state)
     return {
         "me": seat if seat in state.seats else None,
         "seats": list(state.seats),

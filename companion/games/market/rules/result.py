@@ -1,7 +1,8 @@
-"""The score of a game as it stands, at its end or before. It counts, and leaves the arithmetic to `scoring`."""
+"""The score of a game as it stands, and its result at the end. It leaves the arithmetic to `scoring`."""
 
 from __future__ import annotations
 
+from companion.games.kit import Result
 from companion.games.market.rules.scoring import Holding, Score, score
 from companion.games.market.rules.state import State
 
@@ -17,7 +18,17 @@ def holdings(state: State) -> list[Holding]:
     return held
 
 
-def result(state: State) -> Score:
+def standing(state: State) -> Score:
     """Return the score as it stands, by the table's rules for ties (rulings A18, A19)."""
     rules = state.rules
     return score(holdings(state), state.king, state.partners, rules.partner_tie, rules.tie_sum == "on")
+
+
+def result(state: State) -> Result | None:
+    """Return who won with how many points, partners as many as each other, or none before the end."""
+    if not state.over:
+        return None
+    found = standing(state)
+    points = {state.seats[n]: found.points[at] for at, group in enumerate(state.partners) for n in group}
+    winners = tuple(state.seats[n] for won in found.winners for n in state.partners[won])
+    return Result(found.decided, winners, points)

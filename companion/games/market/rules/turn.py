@@ -5,10 +5,24 @@ A move that is not legal gives a `Refusal`; nothing here lists moves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from operator import attrgetter
 
-from companion.games.kit import CHANCE, Move, Refusal, Seat, replace
-from companion.games.market.rules.board import BESIDE, COMMODITIES, HOLE, KIND_OF, MESSENGER
+from companion.games.kit import (
+    ANYONE,
+    CHANCE,
+    Move,
+    MoveTable,
+    MoveType,
+    Refusal,
+    Seat,
+    a_seat,
+    added,
+    number,
+    one_of,
+    put,
+    replace,
+)
+from companion.games.market.rules.board import BESIDE, CELLS, COMMODITIES, HOLE, KIND_OF, KINDS, MESSENGER, SIZE
 from companion.games.market.rules.legal import FREE, NO_TILE, to_act, undealt, within_reach
 from companion.games.market.rules.options import ON, RANDOM
 from companion.games.market.rules.purchase import Refused, deal
@@ -22,28 +36,12 @@ from companion.games.market.rules.state import (
     OVER,
     SHIFT,
     START,
-    STEPS,
     TURN,
     State,
 )
 
 DRAWN_AT_ONCE = 4
 MOVED_IN_A_PASS = 2
-
-
-def play(state: State, seat: Seat, move: Move) -> State | Refusal:
-    """Return the state after a seat's move, or why it cannot be made."""
-    name, args = move
-    if seat not in to_act(state):
-        return Refusal("over") if state.step == OVER else Refusal("not_your_turn")
-    handler = _HANDLERS.get((state.step, name)) if isinstance(name, str) else None
-    if handler is None:
-        known = isinstance(name, str) and any((step, name) in _HANDLERS for step in STEPS)
-        return Refusal("not_now", {"move": name}) if known else Refusal("unknown_move", {"move": shown(name)})
-    made, kinds = handler
-    if not isinstance(args, tuple) or not _fits(args, kinds):
-        return Refusal("bad_arguments", {"move": name})
-    return made(state, *args)
 
 
 def undoable(before: State, seat: Seat, move: Move) -> bool:
@@ -54,33 +52,10 @@ def undoable(before: State, seat: Seat, move: Move) -> bool:
     return seat != CHANCE and move.name != "commit" and before.step != START
 
 
-def shown(value: object) -> str:
-    """Return a value as the facts of a refusal hold it: escaped, and short whatever its size."""
-    return ascii(value[:40])[1:-1][:40] if isinstance(value, str) else type(value).__name__[:40]
-
-
-def _fits(args: tuple[object, ...], kinds: str) -> bool:
-    """Return whether arguments are of the given kinds.
-
-    ``s`` is text, ``c`` a cell, ``l`` a lane or a depth, and ``n`` a number of tokens that may be left out.
-    """
-    if len(args) != len(kinds) and not (kinds.endswith("n") and len(args) == len(kinds) - 1):
-        return False
-    for arg, kind in zip(args, kinds, strict=False):
-        if kind == "s":
-            if not isinstance(arg, str):
-                return False
-        elif type(arg) is not int or not 0 <= arg < (16 if kind == "c" else 4):
-            return False
-    return True
-
-
 # Setting up
 
 
-def _started(state: State, seat: Seat) -> State | Refusal:
-    if seat not in state.seats:
-        return Refusal("unknown_seat", {"seat": shown(seat)})
+def _started(state: State, seat: Seat) -> State:
     start = state.seats.index(seat)
     dealt = state.rules.setup == RANDOM
     return replace(state, start=start, seat=start, step=DEAL if dealt else LAY, left=16 if dealt else 0)
@@ -88,7 +63,7 @@ def _started(state: State, seat: Seat) -> State | Refusal:
 
 def _dealt(state: State, kind: str) -> State | Refusal:
     if not undealt(state).get(kind, 0):
-        return Refusal("none_left", {"kind": shown(kind)})
+        return Refusal("none_left", {"kind": kind})
     market, left = state.market, state.left - 1
     if kind != NO_TILE:
         market = _with_tile(state, kind, 15 - left)
@@ -98,7 +73,7 @@ def _dealt(state: State, kind: str) -> State | Refusal:
 def _laid(state: State, kind: str, cell: int) -> State | Refusal:
     """Lay a tile on any free cell; the last one that stays free is the hole (ruling A5)."""
     if not undealt(state).get(kind, 0):
-        return Refusal("none_left", {"kind": shown(kind)})
+        return Refusal("none_left", {"kind": kind})
     if state.market[cell] != HOLE:
         return Refusal("taken", {"cell": cell})
     market = _with_tile(state, kind, cell)
@@ -109,7 +84,7 @@ def _laid(state: State, kind: str, cell: int) -> State | Refusal:
 
 def _with_tile(state: State, kind: str, cell: int) -> tuple[int, ...]:
     tile = next(tile for tile, each in enumerate(KIND_OF) if each == kind and tile not in state.market)
-    return (*state.market[:cell], tile, *state.market[cell + 1 :])
+    return put(state.market, cell, tile)
 
 
 def _first_coin(state: State, lane: int) -> State | Refusal:
@@ -132,10 +107,10 @@ def _passed(state: State) -> State | Refusal:
 
 
 def _drawn(state: State, commodity: str) -> State | Refusal:
-    if commodity not in COMMODITIES or not state.unseen[COMMODITIES.index(commodity)]:
-        return Refusal("not_in_bag", {"commodity": shown(commodity)})
     which, left = COMMODITIES.index(commodity), state.left - 1
-    unseen, vendors = _added(state.unseen, which, -1), _added(state.vendors, which, 1)
+    if not state.unseen[which]:
+        return Refusal("not_in_bag", {"commodity": commodity})
+    unseen, vendors = added(state.unseen, which, -1), added(state.vendors, which, 1)
     after = replace(state, unseen=unseen, vendors=vendors, left=left, drawn=(*state.drawn, which))
     return after if left else replace(after, step=SHIFT, left=MOVED_IN_A_PASS)
 
@@ -166,10 +141,10 @@ def _to_king(state: State) -> State:
 
 
 def _taken(state: State, commodity: str) -> State | Refusal:
-    if commodity not in COMMODITIES or COMMODITIES.index(commodity) not in within_reach(state):
-        return Refusal("out_of_reach", {"commodity": shown(commodity)})
     which = COMMODITIES.index(commodity)
-    return _ended(replace(state, vendors=_added(state.vendors, which, -1), king=_added(state.king, which, 1)))
+    if which not in within_reach(state):
+        return Refusal("out_of_reach", {"commodity": commodity})
+    return _ended(replace(state, vendors=added(state.vendors, which, -1), king=added(state.king, which, 1)))
 
 
 def _ended(state: State) -> State:
@@ -198,7 +173,7 @@ def _paid_shift(state: State, cell: int, lane: int) -> State | Refusal:
         origin=state.origin or state,
         played=(*state.played, Move("shift", (cell, lane))),
         market=_slid(state.market, cell),
-        coins=(*state.coins[:buyer], 0, *state.coins[buyer + 1 :]),
+        coins=put(state.coins, buyer, 0),
     )
 
 
@@ -220,10 +195,10 @@ def _bought(state: State, *args: int) -> State | Refusal:
     buyer, vendor = 4 * state.seat + made.lane, made.vendor
     coins, goods, counts = state.coins, state.goods, state.counts
     if not made.keeps_coin:
-        coins = (*coins[:buyer], 0, *coins[buyer + 1 :])
+        coins = put(coins, buyer, 0)
     if made.brings:
-        goods = (*goods[:buyer], vendor, *goods[buyer + 1 :])
-        counts = _added(counts, buyer, made.brings)
+        goods = put(goods, buyer, vendor)
+        counts = added(counts, buyer, made.brings)
     return replace(
         state,
         origin=state.origin or state,
@@ -231,8 +206,8 @@ def _bought(state: State, *args: int) -> State | Refusal:
         coins=coins,
         goods=goods,
         counts=counts,
-        vendors=_added(state.vendors, vendor, made.returned - made.taken),
-        king=_added(state.king, vendor, made.to_king) if made.to_king else state.king,
+        vendors=added(state.vendors, vendor, made.returned - made.taken),
+        king=added(state.king, vendor, made.to_king) if made.to_king else state.king,
         bought=state.bought + 1,
     )
 
@@ -254,15 +229,11 @@ def _next(state: State) -> int:
     return (state.seat + 1) % len(state.seats)
 
 
-def _added(numbers: tuple[int, ...], which: int, n: int) -> tuple[int, ...]:
-    return (*numbers[:which], numbers[which] + n, *numbers[which + 1 :])
-
-
 def _with_coin(state: State, lane: int) -> State | Refusal:
     buyer = 4 * state.seat + lane
     if state.coins[buyer]:
         return Refusal("has_coin", {"n": lane + 1})
-    return replace(state, coins=(*state.coins[:buyer], 1, *state.coins[buyer + 1 :]))
+    return replace(state, coins=put(state.coins, buyer, 1))
 
 
 def _immovable(state: State, cell: int) -> Refusal | None:
@@ -280,22 +251,37 @@ def _slid(market: tuple[int, ...], cell: int) -> tuple[int, ...]:
     return tuple(cells)
 
 
-_Handler = tuple[Callable[..., State | Refusal], str]
+def _out_of_turn(state: State, seat: Seat, _move: Move) -> Refusal | None:
+    if seat in to_act(state):
+        return None
+    return Refusal("over") if state.step == OVER else Refusal("not_your_turn")
 
-_HANDLERS: Mapping[tuple[str, str], _Handler] = {
-    (START, "start"): (_started, "s"),
-    (DEAL, "deal"): (_dealt, "s"),
-    (LAY, "lay"): (_laid, "sc"),
-    (COIN, "coin"): (_first_coin, "l"),
-    (TURN, "pass"): (_passed, ""),
-    (DRAW, "draw"): (_drawn, "s"),
-    (SHIFT, "shift"): (_shifted, "c"),
-    (MONEY, "coin"): (_obtained, "l"),
-    (KINGS, "take"): (_taken, "s"),
-    (KINGS, "leave"): (_ended, ""),
-    (TURN, "shift"): (_paid_shift, "cl"),
-    (TURN, "messenger"): (_messenger, ""),
-    (TURN, "buy"): (_bought, "lln"),
-    (TURN, "commit"): (_committed, ""),
-    (TURN, "rollback"): (_rolled_back, ""),
-}
+
+_COMMODITY, _TILE, _CELL, _LANE = (
+    one_of(*COMMODITIES),
+    one_of(*KINDS),
+    number(0, len(CELLS) - 1),
+    number(0, len(SIZE) - 1),
+)
+
+MOVES: MoveTable[State] = MoveTable(
+    MoveType("start", _started, {"seat": a_seat()}, ANYONE, (START,)),
+    MoveType("deal", _dealt, {"tile": one_of(*KINDS, NO_TILE)}, CHANCE, (DEAL,)),
+    MoveType("lay", _laid, {"tile": _TILE, "cell": _CELL}, during=(LAY,)),
+    MoveType("coin", _first_coin, {"lane": _LANE}, during=(COIN,)),
+    MoveType("pass", _passed, during=(TURN,)),
+    MoveType("draw", _drawn, {"commodity": _COMMODITY}, CHANCE, (DRAW,)),
+    MoveType("shift", _shifted, {"cell": _CELL}, during=(SHIFT,)),
+    MoveType("coin", _obtained, {"lane": _LANE}, during=(MONEY,)),
+    MoveType("take", _taken, {"commodity": _COMMODITY}, during=(KINGS,)),
+    MoveType("leave", _ended, during=(KINGS,)),
+    MoveType("shift", _paid_shift, {"cell": _CELL, "lane": _LANE}, during=(TURN,)),
+    MoveType("messenger", _messenger, during=(TURN,)),
+    MoveType("buy", _bought, {"lane": _LANE, "place": _LANE, "to_king": _LANE}, during=(TURN,), optional=1),
+    MoveType("commit", _committed, during=(TURN,)),
+    MoveType("rollback", _rolled_back, during=(TURN,)),
+    seats=attrgetter("seats"),
+    stage=attrgetter("step"),
+    gate=_out_of_turn,
+)
+"""Every move of the game."""

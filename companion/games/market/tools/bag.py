@@ -7,11 +7,11 @@ One line of notation holds everything: set aside and how, unseen by commodity, s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import comb
 
-from companion.games.kit import Chance, Json, Move, Seat, Struct, Value, replace
+from companion.games.kit import CHANCE, Chance, Json, Move, MoveType, Seat, Struct, Value, one_of, replace
 from companion.games.market.rules.board import COMMODITIES, PER_COMMODITY
 from companion.games.market.rules.options import BLIND, EQUAL
 from companion.games.market.rules.turn import DRAWN_AT_ONCE
@@ -69,18 +69,15 @@ class Bag(MarketTool[Sack]):
         listed += [Move("aside", (n, mode)) for mode in (BLIND, EQUAL) for n in range(0, 41, 4) if (n, mode) != now]
         return listed
 
-    def made(self, state: Sack, move: Move) -> Sack:
-        """Return the bag after a token, a new draw, or filled anew."""
-        match move.name, move.args:
-            case "draw", ():
-                return replace(state, left=DRAWN_AT_ONCE, drawn=())
-            case "aside", (int(n), str(mode)):
-                return Sack.full(n, mode)
-            case "came", (str(name),):
-                which = COMMODITIES.index(name)
-                unseen = (*state.unseen[:which], state.unseen[which] - 1, *state.unseen[which + 1 :])
-                return replace(state, unseen=unseen, left=state.left - 1, drawn=(*state.drawn, which))
-        return Sack.full(state.removed, state.mode)
+    def declared(self) -> Sequence[MoveType[Sack]]:
+        """Return a draw, a token out of a real bag or the app's, and a bag filled anew."""
+        aside = {"n": one_of(*range(0, 41, 4)), "mode": one_of(BLIND, EQUAL)}
+        return (
+            MoveType("draw", lambda state: replace(state, left=DRAWN_AT_ONCE, drawn=())),
+            MoveType("came", _came, {"commodity": one_of(*COMMODITIES)}, CHANCE),
+            MoveType("aside", lambda _, n, mode: Sack.full(n, mode), aside),
+            MoveType("refill", lambda state: Sack.full(state.removed, state.mode)),
+        )
 
     def chance(self, state: Sack) -> Chance | None:
         """Return the next token of a draw that is on its way."""
@@ -119,3 +116,9 @@ class Bag(MarketTool[Sack]):
         unseen = ",".join(map(str, state.unseen))
         drawn = "".join(_LETTERS[which] for which in state.drawn)
         return f"{state.removed} {state.mode} {unseen} left={state.left} {drawn}"
+
+
+def _came(state: Sack, commodity: str) -> Sack:
+    which = COMMODITIES.index(commodity)
+    unseen = (*state.unseen[:which], state.unseen[which] - 1, *state.unseen[which + 1 :])
+    return replace(state, unseen=unseen, left=state.left - 1, drawn=(*state.drawn, which))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from companion.games.kit import Arg, Json, Move, Seat, Struct, Value, replace
+from companion.games.kit import Arg, Json, Move, MoveType, Seat, Struct, Value, number, one_of, put, replace
 from companion.games.market.rules.board import (
     CELLS,
     COMMODITIES,
@@ -27,6 +27,7 @@ from companion.games.market.rules.state import TURN, State
 from companion.games.market.tools.tool import MarketTool
 
 SIDE: Seat = "south"
+NOTHING = "nothing"
 ORDERS, STACKS = ("path", "choice"), ("each", "once_per_kind")
 
 _TILES = "pcjh1234xyuvamk."
@@ -89,34 +90,28 @@ class Lanes(MarketTool[Setting]):
                 if not state.counts[lane] or state.goods[lane] != which:
                     listed.append(Move("holds", (lane, name)))
             if state.counts[lane]:
-                listed.append(Move("holds", (lane, "nothing")))
+                listed.append(Move("holds", (lane, NOTHING)))
         listed += [Move("order", (each,)) for each in ORDERS if each != state.order]
         listed += [Move("stack", (each,)) for each in STACKS if each != state.stack]
         if state != Setting():
             listed.append(Move("clear"))
         return listed
 
-    def made(self, state: Setting, move: Move) -> Setting:
-        """Return the market after a tap."""
-        match move.name, move.args:
-            case "lay", (int(cell), str(kind)):
-                tile = next(t for t, each in enumerate(KIND_OF) if each == kind and t not in state.market)
-                return replace(state, market=_put(state.market, cell, tile))
-            case "lift", (int(cell),):
-                return replace(state, market=_put(state.market, cell, HOLE))
-            case "vendor", (str(name), int(n)):
-                return replace(state, vendors=_put(state.vendors, COMMODITIES.index(name), n))
-            case "coin", (int(lane),):
-                return replace(state, coins=_put(state.coins, lane, 1 - state.coins[lane]))
-            case "holds", (int(lane), str(name)):
-                has = name in COMMODITIES
-                goods = _put(state.goods, lane, COMMODITIES.index(name) if has else 0)
-                return replace(state, goods=goods, counts=_put(state.counts, lane, int(has)))
-            case "order", (str(each),):
-                return replace(state, order=each)
-            case "stack", (str(each),):
-                return replace(state, stack=each)
-        return Setting()
+    def declared(self) -> Sequence[MoveType[Setting]]:
+        """Return every tap: tiles, tokens, coins and goods, the rules for tolls, a clear board."""
+        cell, lane, commodity = number(0, len(CELLS) - 1), number(0, len(SIZE) - 1), one_of(*COMMODITIES)
+        return (
+            MoveType("lay", _lay, {"cell": cell, "tile": one_of(*KINDS)}),
+            MoveType(
+                "lift", lambda state, cell: replace(state, market=put(state.market, cell, HOLE)), {"cell": cell}
+            ),
+            MoveType("vendor", _vendor, {"commodity": commodity, "n": number(0, PER_COMMODITY)}),
+            MoveType("coin", _coin, {"lane": lane}),
+            MoveType("holds", _holds, {"lane": lane, "commodity": one_of(*COMMODITIES, NOTHING)}),
+            MoveType("order", lambda state, order: replace(state, order=order), {"order": one_of(*ORDERS)}),
+            MoveType("stack", lambda state, stack: replace(state, stack=stack), {"stack": one_of(*STACKS)}),
+            MoveType("clear", lambda _: Setting()),
+        )
 
     def element(self, name: str, picked: Sequence[Arg]) -> str:
         """Return the cell or the buyer that a tap belongs to."""
@@ -185,5 +180,20 @@ def _answers(state: State, lane: int, possible: list[Deal]) -> list[Json]:
     return answers
 
 
-def _put(numbers: tuple[int, ...], which: int, n: int) -> tuple[int, ...]:
-    return (*numbers[:which], n, *numbers[which + 1 :])
+def _lay(state: Setting, cell: int, kind: str) -> Setting:
+    tile = next(t for t, each in enumerate(KIND_OF) if each == kind and t not in state.market)
+    return replace(state, market=put(state.market, cell, tile))
+
+
+def _vendor(state: Setting, commodity: str, n: int) -> Setting:
+    return replace(state, vendors=put(state.vendors, COMMODITIES.index(commodity), n))
+
+
+def _coin(state: Setting, lane: int) -> Setting:
+    return replace(state, coins=put(state.coins, lane, 1 - state.coins[lane]))
+
+
+def _holds(state: Setting, lane: int, name: str) -> Setting:
+    has = name != NOTHING
+    goods = put(state.goods, lane, COMMODITIES.index(name) if has else 0)
+    return replace(state, goods=goods, counts=put(state.counts, lane, int(has)))

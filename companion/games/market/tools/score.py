@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from companion.games.kit import Arg, Json, Move, Seat, Struct, Value, replace
+from companion.games.kit import Arg, Json, Move, MoveType, Seat, Struct, Value, number, one_of, put, replace
 from companion.games.market.rules.board import COMMODITIES, PER_COMMODITY
 from companion.games.market.rules.scoring import Holding, score
 from companion.games.market.tools.tool import MarketTool
@@ -61,22 +61,17 @@ class ScorePad(MarketTool[Pad]):
             listed.append(Move("clear"))
         return listed
 
-    def made(self, state: Pad, move: Move) -> Pad:
-        """Return the pad with a box filled in."""
-        match move.name, move.args:
-            case "players", (int(n),):
-                blank = tuple(row if place < n else Holding((0, 0, 0, 0)) for place, row in enumerate(state.rows))
-                return replace(state, players=n, rows=blank)
-            case "ties", (str(each),):
-                return replace(state, ties=each)
-            case "king", (str(name), int(n)):
-                return replace(state, king=_put(state.king, COMMODITIES.index(name), n))
-            case "tokens", (str(row), str(name), int(n)):
-                held = state.rows[ROWS.index(row)]
-                return _with_row(state, row, Holding(_put(held.tokens, COMMODITIES.index(name), n), held.coins))
-            case "coins", (str(row), int(n)):
-                return _with_row(state, row, Holding(state.rows[ROWS.index(row)].tokens, n))
-        return Pad(state.players, state.ties)
+    def declared(self) -> Sequence[MoveType[Pad]]:
+        """Return every tap: who plays, how ties count, a number in a box, a clear pad."""
+        row, commodity, tokens = one_of(*ROWS), one_of(*COMMODITIES), number(0, PER_COMMODITY)
+        return (
+            MoveType("players", _players, {"n": number(2, 4)}),
+            MoveType("ties", lambda state, ties: replace(state, ties=ties), {"ties": one_of(*TIES)}),
+            MoveType("king", _king, {"commodity": commodity, "n": tokens}),
+            MoveType("tokens", _tokens, {"row": row, "commodity": commodity, "n": tokens}),
+            MoveType("coins", _coins, {"row": row, "n": number(0, MOST_COINS)}),
+            MoveType("clear", lambda state: Pad(state.players, state.ties)),
+        )
 
     def view(self, state: Pad, seat: Seat | None) -> Mapping[str, Json]:
         """Return the pad with all that follows from it."""
@@ -123,13 +118,26 @@ def _others(now: int, room: int) -> list[int]:
     return [n for n in range(now + room + 1) if n != now]
 
 
-def _put(numbers: tuple[int, ...], which: int, n: int) -> tuple[int, ...]:
-    return (*numbers[:which], n, *numbers[which + 1 :])
+def _players(state: Pad, n: int) -> Pad:
+    blank = tuple(row if place < n else Holding((0, 0, 0, 0)) for place, row in enumerate(state.rows))
+    return replace(state, players=n, rows=blank)
+
+
+def _king(state: Pad, commodity: str, n: int) -> Pad:
+    return replace(state, king=put(state.king, COMMODITIES.index(commodity), n))
+
+
+def _tokens(state: Pad, row: str, commodity: str, n: int) -> Pad:
+    held = state.rows[ROWS.index(row)]
+    return _with_row(state, row, Holding(put(held.tokens, COMMODITIES.index(commodity), n), held.coins))
+
+
+def _coins(state: Pad, row: str, n: int) -> Pad:
+    return _with_row(state, row, Holding(state.rows[ROWS.index(row)].tokens, n))
 
 
 def _with_row(state: Pad, row: str, held: Holding) -> Pad:
-    place = ROWS.index(row)
-    return replace(state, rows=(*state.rows[:place], held, *state.rows[place + 1 :]))
+    return replace(state, rows=put(state.rows, ROWS.index(row), held))
 
 
 def _listed(numbers: tuple[int, ...]) -> str:

@@ -35,14 +35,14 @@ class MarketTool(Tool[S]):
                 level.append(self.choice(whole[0]))
             else:
                 name, *args = first
-                facts = {**_facts(args), "pick": first[-1]}
+                facts = {**self.facts(Move(str(name), tuple(args))), "pick": first[-1]}
                 key = f"{name}_{len(args)}"
                 level.append(Choice(key, facts, self.element(str(name), args), group=str(name)))
         return level
 
     def choice(self, move: Move) -> Choice:
         """Return a move as one thing to tap, on the thing on the page that it belongs to."""
-        return Choice(move.name, _facts(move.args), self.element(move.name, move.args), move, move.name)
+        return Choice(move.name, self.facts(move), self.element(move.name, move.args), move, move.name)
 
     def refused(self, state: S, seat: Seat, move: Move) -> Refusal:
         """Return whether there is such a move at all now."""
@@ -51,7 +51,3 @@ class MarketTool(Tool[S]):
     def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
         """Return one region, the page itself, with whoever acts and what chance brings."""
         return {"page": {"chance": None, "acting": "", "choices": [], **view}}
-
-
-def _facts(args: Sequence[Arg]) -> dict[str, Arg]:
-    return dict(zip("abc", args, strict=False))

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from companion.games.kit import Arg, Json, Move, Seat, Struct, Value, replace
-from companion.games.market.rules.board import KINDS
+from companion.games.kit import Arg, Json, Move, MoveType, Seat, Struct, Value, one_of, replace
+from companion.games.market.rules.board import KINDS, SIDES
 from companion.games.market.rules.options import SEATINGS
 from companion.games.market.tools.tool import MarketTool
 
@@ -56,27 +56,20 @@ class TurnCard(MarketTool[Card]):
             listed.append(Move("again"))
         return listed
 
-    def made(self, state: Card, move: Move) -> Card:
-        """Return the card after what the table said."""
-        match move.name, move.args:
-            case "players", (int(n),):
-                return Card(SEATINGS[n])
-            case "start", (str(seat),):
-                n = state.seats.index(seat)
-                return replace(state, start=n, seat=n)
-            case "pass", ():
-                return replace(state, doing=PASS, step=1 if state.empty else 0)
-            case "play", ():
-                return replace(state, doing=PLAY)
-            case "back", ():
-                return replace(state, doing=CHOOSE)
-            case "next", () if state.step < len(PASS_STEPS) - 1:
-                return replace(state, step=state.step + 1)
-            case (("next" | "close"), ()):
-                return _next_turn(state)
-            case (("empty" | "filled"), ()):
-                return replace(state, empty=move.name == "empty")
-        return Card(state.seats, state.start, state.start)
+    def declared(self) -> Sequence[MoveType[Card]]:
+        """Return every tap: what the turn is, that a step is done, that the bag is empty, who plays and begins."""
+        return (
+            MoveType("players", lambda _, n: Card(SEATINGS[n]), {"n": one_of(*SEATINGS)}),
+            MoveType("start", _start, {"seat": one_of(*SIDES)}),
+            MoveType("pass", lambda state: replace(state, doing=PASS, step=1 if state.empty else 0)),
+            MoveType("play", lambda state: replace(state, doing=PLAY)),
+            MoveType("back", lambda state: replace(state, doing=CHOOSE)),
+            MoveType("next", _next_step),
+            MoveType("close", _next_turn),
+            MoveType("empty", lambda state: replace(state, empty=True)),
+            MoveType("filled", lambda state: replace(state, empty=False)),
+            MoveType("again", lambda state: Card(state.seats, state.start, state.start)),
+        )
 
     def element(self, name: str, picked: Sequence[Arg]) -> str:
         """Return the seat that would begin."""
@@ -109,6 +102,15 @@ class TurnCard(MarketTool[Card]):
         bag = "empty" if state.empty else "full"
         players, start, seat = len(state.seats), state.seats[state.start], state.seats[state.seat]
         return f"{players} start={start} seat={seat} turn={state.turn} {doing} {bag}"
+
+
+def _start(state: Card, seat: Seat) -> Card:
+    n = state.seats.index(seat)
+    return replace(state, start=n, seat=n)
+
+
+def _next_step(state: Card) -> Card:
+    return replace(state, step=state.step + 1) if state.step < len(PASS_STEPS) - 1 else _next_turn(state)
 
 
 def _next_turn(state: Card) -> Card:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from companion.games.kit import CHANCE, Json, Move, Seat
-from companion.games.mexica.rules import apocalypse, battle, course, decisions, offerings
+from companion.games.mexica.rules import apocalypse, battle, course, offerings
 from companion.games.mexica.rules.board import Battle
 from companion.games.mexica.rules.bonuses import standing, waiting
 from companion.games.mexica.rules.calendar import SIGNS, sign
 from companion.games.mexica.rules.hands import DRAWN, card, count, left, pile_of, settler
+from companion.games.mexica.rules.play import MOVES
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import EVEN, GODS
 
@@ -65,16 +66,15 @@ def known(before: State, by: Seat, move: Move, seat: Seat | None) -> Move:
     if move.name == "draw" and by == CHANCE:
         card_ = card(before, str(move.args[1]))
         open_ = card_.pile == "day" and card_.sign is None and before.rules.card_timing == "text"
-        return move if open_ or seat == task.seat or _settles(before, move) else Move("draw", (card_.pile,))
+        return move if open_ or seat == task.seat or _settles(before, by, move) else Move("draw", (card_.pile,))
     privy = (task.seat, task.args[0]) if move.name == "give" else (task.seat,)
     pile = pile_of(str(move.args[0]))
-    open_ = pile == "week" or seat in privy or _settles(before, move)
+    open_ = pile == "week" or seat in privy or _settles(before, by, move)
     return move if open_ else Move(move.name, (pile,))
 
 
-def _settles(before: State, move: Move) -> bool:
-    task = course.due(before)
-    after = decisions.carry_out(before, task, move) if task else None
+def _settles(before: State, by: Seat, move: Move) -> bool:
+    after = MOVES.play(before, by, move)
     return isinstance(after, State) and settler(after) is not None
 
 

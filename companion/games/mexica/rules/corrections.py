@@ -6,18 +6,15 @@ from functools import lru_cache
 
 from companion.games.kit import Refusal, Seat, replace
 from companion.games.mexica.rules import apocalypse
-from companion.games.mexica.rules.refusals import shown
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
 from companion.games.mexica.rules.state import Proposal, State
 from companion.games.mexica.rules.tallies import God
 
 
-def propose(state: State, by: Seat, seat: Seat, god: God, delta: object) -> State | Refusal:
+def propose(state: State, by: Seat, seat: Seat, god: God, delta: int) -> State | Refusal:
     """Return the state with a correction proposed; one at a time, and no tally below nothing."""
     if state.proposal:
         return Refusal("correction_open", {"by": state.proposal.by})
-    if type(delta) is not int or delta == 0 or abs(delta) > MOST_AT_ONCE:
-        return Refusal("bad_delta", {"delta": shown(delta), "most": MOST_AT_ONCE})
     if delta < 0 and (given := given_by(state, seat, god)) + delta < 0:
         return Refusal("below_nothing", {"seat": seat, "god": god, "given": given})
     if delta > 0 and delta > held_by(state, seat):

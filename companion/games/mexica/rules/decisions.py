@@ -9,30 +9,34 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import cache
 
-from companion.games.kit import CHANCE, Arg, Chance, Choice, Move, Refusal, Seat, replace
+from companion.games.kit import (
+    CHANCE,
+    Arg,
+    Chance,
+    Choice,
+    Move,
+    MoveType,
+    Refusal,
+    Seat,
+    a_seat,
+    number,
+    one_of,
+    replace,
+)
 from companion.games.mexica.rules import battle, course, events, landing, offerings
 from companion.games.mexica.rules.board import Task
 from companion.games.mexica.rules.calendar import SIGNS, place_of
+from companion.games.mexica.rules.cards.deck import PILES, ids
 from companion.games.mexica.rules.hands import IN_ORDER, card, hidden, of_unseen, undiscarded
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
 from companion.games.mexica.rules.state import State
-from companion.games.mexica.rules.tallies import GODS
-
-NAMES = frozenset({
-    "roll", "draw", "play", "pass", "attack", "give", "sacrifice", "tonantzin", "end_turn", "choose", "take",
-    "return",
-})  # fmt: skip
-"""Every move that only the seat that must act may make."""
+from companion.games.mexica.rules.tallies import GODS, God
 
 TAKEN_BACK = frozenset({"pass", "attack", "sacrifice", "tonantzin", "end_turn", "choose", "take"})
 """What may be undone while nothing has followed. A card that was shown is not hidden again, and a die lies."""
 
 DIE = tuple(Move("roll", (n,)) for n in range(1, 7))
-_ROLLS = frozenset(DIE)
 _ROLLED = frozenset({"roll", "die"})
-_PLAIN = frozenset({int, str})
-"""What an argument may be: True is like 1, and is none."""
-
 _PASSED = frozenset({"bless", "arm", "reroll", "challenge"})
 _CLOSED = frozenset({"sacrifice", "cards"})
 _CLOSING = frozenset({"pass", "end_turn"})
@@ -45,7 +49,6 @@ _TAPS = tuple(
     tuple(Move("sacrifice", (god, n)) for god in GODS for n in range(1, most + 1)) for most in range(MOST_AT_ONCE + 1)
 )
 """The tokens that a tribe may give at once, by the most that it can."""
-_AMONG_TAPS = tuple(map(frozenset, _TAPS))
 _DRAWS: dict[Arg, tuple[Move, ...]] = {
     pile: tuple(Move("draw", (pile, each)) for each in cards) for pile, cards in IN_ORDER.items()
 }
@@ -118,36 +121,30 @@ def typing(state: State, picked: tuple[Arg, ...]) -> list[Choice]:
     return []
 
 
-def carry_out(state: State, task: Task, move: Move) -> State | Refusal:
-    """Return the state after a move by which the task that is due shall be carried out, or why it cannot be made."""
+def refused(state: State, task: Task, move: Move) -> Refusal | None:
+    """Return why a move does not carry the task out that is due, or none where it does."""
     if _legal(state, task, move):
-        return _MOVES[move.name](state, task, move.args)
-    if move.name in {each.name for each in due(state, task)}:
-        return Refusal("not_among", {"move": move.name, "due": task.name})
-    return Refusal("not_now", {"move": move.name, "due": task.name})
+        return None
+    among = move.name in {each.name for each in due(state, task)}
+    return Refusal("not_among" if among else "not_now", {"move": move.name, "due": task.name})
 
 
 def _legal(state: State, task: Task, move: Move) -> bool:
-    """Return whether a move is on the list of a task; where one look tells, no list is made."""
+    """Return whether a move that is well formed is on the list of a task; where one look tells, no list is made."""
     (name, args), step = move, task.name
-    if not isinstance(args, tuple):
-        return False
     if name in _CLOSING and step in _CLOSED:
-        return not args and name == _close(task).name
+        return name == _close(task).name
     if name == "pass" and step in _PASSED:
-        return not args
-    if not _PLAIN.issuperset(map(type, args)):
-        return False
+        return True
     if name == "roll":
-        return step in _ROLLED and move in _ROLLS
+        return step in _ROLLED
     if name == "draw":
-        known = _DRAW.get(args[-1]) if args else None
-        return step == "draw" and move == known and args[0] == task.args[0] and hidden(state, str(args[1]))
+        return step == "draw" and args[0] == task.args[0] and move == _DRAW[args[1]] and hidden(state, str(args[1]))
     if name == "sacrifice":
         held = state.laid.tribes[state.seats.index(task.seat)].tokens
-        return step == "sacrifice" and move in _AMONG_TAPS[_most(state, held)]
+        return step == "sacrifice" and int(args[1]) <= _most(state, held)
     if name == "play" and step in _PLAYED:
-        return len(args) == 1 and args[0] in _PLAYED[step](state, task.seat)
+        return args[0] in _PLAYED[step](state, task.seat)
     return move in due(state, task)
 
 
@@ -283,73 +280,82 @@ def _popped(state: State) -> State:
     return replace(state, board=state.laid.done())
 
 
-def _roll(state: State, task: Task, args: tuple[Arg, ...]) -> State:
-    n = int(args[0])
+def _roll(state: State, n: int) -> State:
+    task = state.laid.agenda[0]
     return course.moved(state, task.seat, n) if task.name == "roll" else battle.rolled(_popped(state), task.seat, n)
 
 
-def _draw(state: State, task: Task, args: tuple[Arg, ...]) -> State:
-    return events.drawn(state, task.seat, str(args[1]))
+def _draw(state: State, _pile: str, card_id: str) -> State:
+    return events.drawn(state, state.laid.agenda[0].seat, card_id)
 
 
-def _play(state: State, task: Task, args: tuple[Arg, ...]) -> State:
+def _play(state: State, card_id: str) -> State:
     # A tribe may play further cards at the same moment; only a second throw is one for each moment.
-    state = _popped(state) if task.name == "reroll" else state
-    return events.played(state, task.seat, str(args[0]))
+    name, seat, _ = state.laid.agenda[0]
+    return events.played(_popped(state) if name == "reroll" else state, seat, card_id)
 
 
-def _pass(state: State, task: Task, _args: tuple[Arg, ...]) -> State:
-    if task.name == "sacrifice":
-        return offerings.ended(state, task, 0)
-    return _popped(state)
+def _pass(state: State) -> State:
+    task = state.laid.agenda[0]
+    return offerings.ended(state, task, 0) if task.name == "sacrifice" else _popped(state)
 
 
-def _attack(state: State, task: Task, args: tuple[Arg, ...]) -> State:
-    return replace(state, board=_popped(state).laid.due(Task("fight", task.seat, (args[0], 0, 0))))
+def _attack(state: State, whom: Seat) -> State:
+    seat = state.laid.agenda[0].seat
+    return replace(state, board=_popped(state).laid.due(Task("fight", seat, (whom, 0, 0))))
 
 
-def _give(state: State, task: Task, args: tuple[Arg, ...]) -> State:
-    given, victor = str(args[0]), state.index(str(task.args[0]))
-    board = _popped(state).laid.without_card(state.index(task.seat), given)
-    return replace(state, board=board.with_card(victor, given))
+def _give(state: State, card_id: str) -> State:
+    _, seat, args = state.laid.agenda[0]
+    board = _popped(state).laid.without_card(state.index(seat), card_id)
+    return replace(state, board=board.with_card(state.index(str(args[0])), card_id))
 
 
-def _sacrifice(state: State, task: Task, args: tuple[Arg, ...]) -> State:
-    return offerings.to_temple(state, task.seat, str(args[0]), int(args[1]))
+def _sacrifice(state: State, god: God, n: int) -> State:
+    return offerings.to_temple(state, state.laid.agenda[0].seat, god, n)
 
 
-def _tonantzin(state: State, task: Task, _args: tuple[Arg, ...]) -> State:
-    return offerings.to_tonantzin(state, task.seat)
+def _tonantzin(state: State) -> State:
+    return offerings.to_tonantzin(state, state.laid.agenda[0].seat)
 
 
-def _end_turn(state: State, task: Task, _args: tuple[Arg, ...]) -> State:
+def _end_turn(state: State) -> State:
     # The steps of the next turn come in the place of all that was due.
+    task = state.laid.agenda[0]
     return course.end_turn(offerings.ended(state, task, 0) if task.name == "sacrifice" else state)
 
 
-def _choose(state: State, task: Task, args: tuple[Arg, ...]) -> State:
-    return events.chosen(_popped(state), task.seat, str(task.args[0]), str(args[0]))
+def _choose(state: State, whom: Seat) -> State:
+    _, seat, args = state.laid.agenda[0]
+    return events.chosen(_popped(state), seat, str(args[0]), whom)
 
 
-def _take(state: State, task: Task, args: tuple[Arg, ...]) -> State:
-    return landing.issued(_popped(state), task.seat, place_of(str(args[0])))
+def _take(state: State, space: str) -> State:
+    return landing.issued(_popped(state), state.laid.agenda[0].seat, place_of(space))
 
 
-def _return(state: State, task: Task, args: tuple[Arg, ...]) -> State:
-    return events.returned(_popped(state), task.seat, str(args[0]))
+def _return(state: State, card_id: str) -> State:
+    return events.returned(_popped(state), state.laid.agenda[0].seat, card_id)
 
 
-_MOVES: Mapping[str, Callable[[State, Task, tuple[Arg, ...]], State]] = {
-    "roll": _roll,
-    "draw": _draw,
-    "play": _play,
-    "pass": _pass,
-    "attack": _attack,
-    "give": _give,
-    "sacrifice": _sacrifice,
-    "tonantzin": _tonantzin,
-    "end_turn": _end_turn,
-    "choose": _choose,
-    "take": _take,
-    "return": _return,
-}
+_CARD = {"card": one_of(*(each for pile in PILES for each in ids(pile)))}
+GIFT = {"god": one_of(*GODS, code="unknown_god"), "n": number(1, MOST_AT_ONCE, "bad_number")}
+
+TYPES: tuple[MoveType[State], ...] = (
+    MoveType("roll", _roll, {"n": number(1, 6)}, CHANCE),
+    MoveType("draw", _draw, {"pile": one_of(*IN_ORDER), "card": one_of(*_DRAW)}, CHANCE),
+    MoveType("play", _play, _CARD),
+    MoveType("pass", _pass),
+    MoveType("attack", _attack, {"whom": a_seat()}),
+    MoveType("give", _give, _CARD),
+    MoveType("sacrifice", _sacrifice, GIFT),
+    MoveType("tonantzin", _tonantzin),
+    MoveType("end_turn", _end_turn),
+    MoveType("choose", _choose, {"whom": a_seat()}),
+    MoveType("take", _take, {"space": one_of(*SIGNS)}),
+    MoveType("return", _return, _CARD),
+)
+"""Every move that only the seat that must act may make, or chance."""
+
+NAMES = frozenset(each.name for each in TYPES)
+"""Their names."""

@@ -11,12 +11,15 @@ from functools import lru_cache
 from itertools import compress
 from typing import TypeVar, cast
 
-from companion.games.kit import Seat, replace
+from companion.games.kit import Below, Seat, replace, shuffled
 from companion.games.mexica.rules.cards.deck import PILES, Bearers, Card, Deck, Pile, ids
 from companion.games.mexica.rules.options import HouseRules
 from companion.games.mexica.rules.state import State
 
 _T = TypeVar("_T")
+
+_TRIES = 50
+"""How often hands are dealt anew until nobody holds the three signs."""
 
 DRAWN: tuple[Pile, ...] = ("day", "rain", "war")
 """The piles that are drawn from; week cards lie at their spaces."""
@@ -162,3 +165,27 @@ def _with_all(
             not cards.isdisjoint(hand) or seat in [holders[place] for place in places] for cards, places in bearers
         )
     ]
+
+
+def resample(state: State, seat: Seat, below: Below) -> State:
+    """Return a state that looks to a tribe like this one: what others hold is drawn anew, as many of each pile.
+
+    Nobody but who holds the three signs now holds them in it, as a tribe would have settled with them (ruling M22).
+    """
+    if state.board is None or state.over or state.rules.open_hands == "on":
+        return state
+    own, tribes = state.index(seat), state.laid.tribes
+    for _ in range(_TRIES):
+        hands: list[list[str]] = [[] for _ in tribes]
+        for pile in DRAWN:
+            gone = {*tribes[own].hand, *state.laid.discards}
+            cards = shuffled([each for each in IN_ORDER[pile] if each not in gone], below)
+            for n, tribe in enumerate(tribes):
+                hands[n] += [cards.pop() for _ in range(count(tribe.hand, pile))] if n != own else []
+        dealt = tuple(
+            tribe if n == own else replace(tribe, hand=tuple(sorted(hands[n]))) for n, tribe in enumerate(tribes)
+        )
+        found = replace(state, board=replace(state.laid, tribes=dealt))
+        if settler(found) is None:
+            return found
+    return state

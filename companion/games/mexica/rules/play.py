@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeAlias
+from dataclasses import replace
+from operator import attrgetter
+from typing import TypeAlias
 
-from companion.games.kit import CHANCE, TEMPLE, Arg, Move, Refusal, Seat, TokenDrop
+from companion.games.kit import (
+    CHANCE,
+    TEMPLE,
+    Move,
+    MoveTable,
+    MoveType,
+    Refusal,
+    Seat,
+    TokenDrop,
+    a_seat,
+    one_of,
+    text,
+)
 from companion.games.mexica.rules import corrections, course, decisions, legal, sacrifice, turn
-from companion.games.mexica.rules.refusals import a_god, a_number, a_seat, shown, wrong_length
+from companion.games.mexica.rules.options import FULL, TEMPLE_ONLY
 from companion.games.mexica.rules.state import State
 
 Result: TypeAlias = State | Refusal
 
-AFTER_THE_END = frozenset({"claim", "dismiss"})
-"""What may still be made straight when the game is over: it changes tallies, never the outcome."""
+AFTER_THE_END = frozenset({"token", "claim", "dismiss"})
+"""What may still fall, or be made straight, when the game is over: it changes tallies, never the outcome."""
 
 TAKEN_BACK = frozenset({"sacrifice", "issue", "bare", "settle", "end_turn"})
 """Own taps that a slip makes wrong and that nobody else had a part in.
@@ -24,8 +37,6 @@ A token and what becomes of it is a fact; a proposal is withdrawn, in sight of a
 
 CHORES = frozenset({"claim", "dismiss", "propose", "confirm", "withdraw"})
 """What the table sets right at any time, in the full game too; the rest of that is in `decisions`."""
-
-_FULL = decisions.NAMES | CHORES | {"token"}
 
 
 def to_act(state: State) -> tuple[Seat, ...]:
@@ -42,62 +53,6 @@ def to_act(state: State) -> tuple[Seat, ...]:
     return (*state.seats, CHANCE) if seat == CHANCE else state.seats
 
 
-def play(state: State, seat: Seat, move: Move) -> Result:
-    """Return the state after a seat's move, and after all that then happens by itself, or why it cannot be made."""
-    board = state.board
-    if board is None:
-        return _of_temple(state, seat, move)
-    name = move.name
-    task = course.due_from(state, seat) if isinstance(name, str) and name in decisions.NAMES else None
-    result = decisions.carry_out(state, task, move) if task is not None else _beside(state, seat, move)
-    # What happens by itself follows from the board alone, and from the end of the game.
-    if isinstance(result, Refusal) or (result.board is board and result.outcome is state.outcome):
-        return result
-    return course.advance(result)
-
-
-def _of_temple(state: State, seat: Seat, move: Move) -> Result:
-    """Return the state after a move in the temple's scope, or why it cannot be made."""
-    name = move.name
-    if not isinstance(seat, str) or seat not in (*state.seats, TEMPLE):
-        return Refusal("not_seated", {"seat": shown(seat)})
-    rule = _MOVES.get(name) if isinstance(name, str) else None
-    if rule is None:
-        return Refusal("unknown_move", {"move": shown(name)})
-    if rule.by_temple != (seat == TEMPLE):
-        return Refusal("temple_only" if rule.by_temple else "players_only", {"move": name})
-    if state.over and not rule.by_temple and name not in AFTER_THE_END:
-        return Refusal("over")
-    return wrong_length(name, move.args, rule.length) or rule.carry_out(state, seat, move.args)
-
-
-def _beside(state: State, seat: Seat, move: Move) -> Result:
-    """Return the state after a token fell or the table set something right, or why a move cannot be made."""
-    name, args = move.name, move.args
-    chore = isinstance(name, str) and name in CHORES and seat in state.seats and not state.outcome
-    if not chore and (refusal := _unfit(state, seat, name)):
-        return refusal
-    if name == "propose" and not state.proposal and not legal.proposes(course.due(state), seat):
-        return Refusal("not_now", {"move": name, "due": "sacrifice"})
-    length, carry_out, _ = _MOVES[name]
-    return wrong_length(name, args, length) or carry_out(state, seat, args)
-
-
-def _unfit(state: State, seat: Seat, name: str) -> Refusal | None:
-    """Return why no move of that name by that seat can be made in the full game, but the one that is due, or none."""
-    if not isinstance(seat, str) or (seat not in state.seats and seat not in (TEMPLE, CHANCE)):
-        return Refusal("not_seated", {"seat": shown(seat)})
-    if not isinstance(name, str) or name not in _FULL:
-        return Refusal("unknown_move", {"move": shown(name)})
-    if (name == "token") != (seat == TEMPLE):
-        return Refusal("temple_only" if name == "token" else "players_only", {"move": name})
-    if state.outcome and name != "token" and name not in AFTER_THE_END:
-        return Refusal("over")
-    if name in decisions.NAMES:
-        return Refusal("not_yours", {"seat": course.decider(state) or ""})
-    return Refusal("players_only", {"move": name}) if seat == CHANCE else None
-
-
 def entering(state: State, fall: TokenDrop) -> Move:
     """Return the move by which the temple enters a token that fell."""
     return Move("token", (fall.id, fall.god, fall.doubt or (sacrifice.OVER if state.over else "")))
@@ -109,75 +64,78 @@ def undoable(before: State, seat: Seat, move: Move) -> bool:
     return seat in before.seats and move.name in taken_back
 
 
-def _end_turn(state: State, _by: Seat, _args: tuple[Arg, ...]) -> Result:
-    return turn.end_turn(state)
+def play(state: State, seat: Seat, move: Move) -> Result:
+    """Return the state after a seat's move, and after all that then happens by itself, or why it cannot be made."""
+    board, result = state.board, MOVES.play(state, seat, move)
+    # What happens by itself follows from the board alone, and from the end of the game.
+    if board is None or isinstance(result, Refusal):
+        return result
+    unchanged = result.board is board and result.outcome is state.outcome
+    return result if unchanged else course.advance(result)
 
 
-def _sacrifice(state: State, _by: Seat, args: tuple[Arg, ...]) -> Result:
-    if isinstance(god := a_god(args[0]), Refusal):
-        return god
-    n = a_number(args[1], 1, sacrifice.MOST_AT_ONCE)
-    return n if isinstance(n, Refusal) else sacrifice.tap(state, god, n)
+def _scope(state: State) -> str:
+    return TEMPLE_ONLY if state.board is None else FULL
 
 
-def _token(state: State, _by: Seat, args: tuple[Arg, ...]) -> Result:
-    god = a_god(args[1])
-    return god if isinstance(god, Refusal) else sacrifice.fallen(state, args[0], god, args[2])
+def _gate(state: State, seat: Seat, move: Move) -> Refusal | None:
+    if seat == CHANCE and state.board is None:
+        return Refusal("not_seated", {"seat": seat})
+    if state.over:
+        return None if move.name in AFTER_THE_END else Refusal("over")
+    if state.board and move.name in decisions.NAMES and course.due_from(state, seat) is None:
+        return Refusal("not_yours", {"seat": course.decider(state) or ""})
+    return None
 
 
-def _claim(state: State, _by: Seat, args: tuple[Arg, ...]) -> Result:
-    seat = a_seat(state, args[1])
-    return seat if isinstance(seat, Refusal) else sacrifice.claim(state, args[0], seat)
+def _legal(state: State, seat: Seat, move: Move) -> Refusal | None:
+    """Return why a move of the full game that is well formed cannot be made, or none."""
+    if state.board is None:
+        return None
+    if move.name in decisions.NAMES:
+        return decisions.refused(state, state.board.agenda[0], move)
+    if move.name == "propose" and not state.proposal and not legal.proposes(course.due(state), seat):
+        return Refusal("not_now", {"move": "propose", "due": "sacrifice"})
+    return None
 
 
-def _dismiss(state: State, _by: Seat, args: tuple[Arg, ...]) -> Result:
-    return sacrifice.dismiss(state, args[0])
+_SEAT, _TOKEN = a_seat(), text(".*", "a token's id", "unknown_token")
+_CHANGES = (n for n in range(-sacrifice.MOST_AT_ONCE, sacrifice.MOST_AT_ONCE + 1) if n)
 
-
-def _propose(state: State, by: Seat, args: tuple[Arg, ...]) -> Result:
-    if isinstance(seat := a_seat(state, args[0]), Refusal):
-        return seat
-    god = a_god(args[1])
-    return god if isinstance(god, Refusal) else corrections.propose(state, by, seat, god, args[2])
-
-
-def _confirm(state: State, by: Seat, _args: tuple[Arg, ...]) -> Result:
-    return corrections.confirm(state, by)
-
-
-def _withdraw(state: State, _by: Seat, _args: tuple[Arg, ...]) -> Result:
-    return corrections.withdraw(state)
-
-
-def _issue(state: State, _by: Seat, _args: tuple[Arg, ...]) -> Result:
-    return turn.issue(state)
-
-
-def _bare(state: State, _by: Seat, _args: tuple[Arg, ...]) -> Result:
-    return turn.bare(state)
-
-
-def _settle(state: State, _by: Seat, args: tuple[Arg, ...]) -> Result:
-    seat = a_seat(state, args[0])
-    return seat if isinstance(seat, Refusal) else turn.settle(state, seat)
-
-
-class _Rule(NamedTuple):
-    length: int
-    carry_out: Callable[[State, Seat, tuple[Arg, ...]], Result]
-    by_temple: bool = False
-
-
-_MOVES: Mapping[str, _Rule] = {
-    "bare": _Rule(0, _bare),
-    "claim": _Rule(2, _claim),
-    "confirm": _Rule(0, _confirm),
-    "dismiss": _Rule(1, _dismiss),
-    "end_turn": _Rule(0, _end_turn),
-    "issue": _Rule(0, _issue),
-    "propose": _Rule(3, _propose),
-    "sacrifice": _Rule(2, _sacrifice),
-    "settle": _Rule(1, _settle),
-    "token": _Rule(3, _token, by_temple=True),
-    "withdraw": _Rule(0, _withdraw),
-}
+MOVES: MoveTable[State] = MoveTable(
+    MoveType(
+        "token",
+        sacrifice.fallen,
+        {
+            "token": text("[0-9A-Za-z][0-9A-Za-z_-]{0,63}", "a token's id", "bad_token"),
+            "god": decisions.GIFT["god"],
+            "doubt": text("([a-z][a-z_]{0,31})?", "a reason", "bad_doubt"),
+        },
+        TEMPLE,
+    ),
+    MoveType("claim", sacrifice.claim, {"token": _TOKEN, "seat": _SEAT}),
+    MoveType("dismiss", sacrifice.dismiss, {"token": _TOKEN}),
+    MoveType(
+        "propose",
+        corrections.propose,
+        {
+            "seat": _SEAT,
+            "god": decisions.GIFT["god"],
+            "delta": one_of(*_CHANGES, code="bad_delta", most=sacrifice.MOST_AT_ONCE),
+        },
+        names_seat=True,
+    ),
+    MoveType("confirm", corrections.confirm, names_seat=True),
+    MoveType("withdraw", corrections.withdraw),
+    MoveType("sacrifice", sacrifice.tap, decisions.GIFT, during=(TEMPLE_ONLY,)),
+    MoveType("end_turn", turn.end_turn, during=(TEMPLE_ONLY,)),
+    MoveType("issue", turn.issue, during=(TEMPLE_ONLY,)),
+    MoveType("bare", turn.bare, during=(TEMPLE_ONLY,)),
+    MoveType("settle", turn.settle, {"seat": _SEAT}, during=(TEMPLE_ONLY,)),
+    *(replace(each, during=(FULL,)) for each in decisions.TYPES),
+    seats=attrgetter("seats"),
+    stage=_scope,
+    gate=_gate,
+    legal=_legal,
+)
+"""Every move: what the table sets right at any time, the temple's scope, and what a full game decides."""

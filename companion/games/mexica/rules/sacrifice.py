@@ -5,11 +5,8 @@ It counts and waits; what the counts bring about is `apocalypse`'s.
 
 from __future__ import annotations
 
-import re
-
-from companion.games.kit import Refusal, Seat, replace
+from companion.games.kit import Refusal, Seat, replace, shown
 from companion.games.mexica.rules import apocalypse, offerings
-from companion.games.mexica.rules.refusals import shown
 from companion.games.mexica.rules.state import State, Unclaimed
 from companion.games.mexica.rules.tallies import God
 
@@ -22,24 +19,17 @@ OVER = "over"
 OUTSIDE = "outside"
 """The doubt of a token that fell while no tribe may give one, as the app's board has it (ruling M33)."""
 
-_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,63}", re.ASCII)
-_DOUBT = re.compile(r"([a-z][a-z_]{0,31})?", re.ASCII)
-
 
 def tap(state: State, god: God, n: int) -> State:
     """Return the state after the tribe on turn gave `n` tokens that no temple counted."""
     return _credit(state, state.seat, god, n)
 
 
-def fallen(state: State, token: object, god: God, doubt: object) -> State | Refusal:
+def fallen(state: State, token: str, god: God, doubt: str) -> State | Refusal:
     """Return the state after a token fell: credited to the seat on turn, or unclaimed where there is doubt (M33).
 
     No state refuses a token; only one that is here already is turned away, so that it never counts twice.
     """
-    if not isinstance(token, str) or not _ID.fullmatch(token):
-        return Refusal("bad_token", {"token": shown(token)})
-    if not isinstance(doubt, str) or not _DOUBT.fullmatch(doubt):
-        return Refusal("bad_doubt", {"doubt": shown(doubt)})
     if token in state.counted or token in state.dismissed or any(token == each.id for each in state.unclaimed):
         return Refusal("known_token", {"token": token})
     if not doubt and state.over:
@@ -52,7 +42,7 @@ def fallen(state: State, token: object, god: God, doubt: object) -> State | Refu
     return _credit(replace(state, counted=(*state.counted, token)), state.seat, god, 1)
 
 
-def claim(state: State, token: object, seat: Seat) -> State | Refusal:
+def claim(state: State, token: str, seat: Seat) -> State | Refusal:
     """Return the state after an unclaimed token was counted for a seat. After the end it changes tallies only."""
     waiting = _waiting(state, token)
     if isinstance(waiting, Refusal):
@@ -64,7 +54,7 @@ def claim(state: State, token: object, seat: Seat) -> State | Refusal:
     )
 
 
-def dismiss(state: State, token: object) -> State | Refusal:
+def dismiss(state: State, token: str) -> State | Refusal:
     """Return the state after an unclaimed token was found to be no sacrifice. It stays known, as dismissed."""
     waiting = _waiting(state, token)
     if isinstance(waiting, Refusal):
@@ -95,9 +85,9 @@ def _credit(state: State, seat: Seat, god: God, n: int) -> State:
     return apocalypse.reckon(replace(state, tallies=tallies))
 
 
-def _waiting(state: State, token: object) -> Unclaimed | Refusal:
+def _waiting(state: State, token: str) -> Unclaimed | Refusal:
     for each in state.unclaimed:
-        if isinstance(token, str) and each.id == token:
+        if each.id == token:
             return each
     return Refusal("unknown_token", {"token": shown(token)})
 

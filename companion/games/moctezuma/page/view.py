@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from companion.games.kit import CHANCE, Json, Move, Seat
 from companion.games.moctezuma.rules.deduction import Knowledge, Temple, deduce
+from companion.games.moctezuma.rules.knowledge import knowledge
 from companion.games.moctezuma.rules.pieces import (
     CURSED,
     FACES,
@@ -25,7 +26,8 @@ from companion.games.moctezuma.rules.pieces import (
     king_of,
 )
 from companion.games.moctezuma.rules.play import NOTE
-from companion.games.moctezuma.rules.scoring import Score, cursed_kings, score, winners
+from companion.games.moctezuma.rules.result import totals
+from companion.games.moctezuma.rules.scoring import cursed_kings, score
 from companion.games.moctezuma.rules.state import FIRST, LAYING, OVER, REVEAL, State
 
 
@@ -82,26 +84,6 @@ def known(before: State, by: Seat, move: Move, seat: Seat | None) -> Move:
     if move.name == "peek" and before.rules.peek_target_public == "off":
         return Move("peek")
     return move
-
-
-def knowledge(state: State, at: int) -> Knowledge:
-    """Return what a seat, by its place, knows of chits and names: what lies open and what it looked at."""
-    seen, read = state.seen[at], state.read[at]
-    return Knowledge(
-        tuple(face if n < state.shown or seen >> n & 1 else UNSEEN for n, face in enumerate(state.chits)),
-        tuple(name if n < state.revealed or read >> n & 1 else UNSEEN for n, name in enumerate(state.names)),
-        state.rules.curse_rule,
-        state.rules.third_chit,
-    )
-
-
-def totals(state: State) -> tuple[tuple[int, ...], list[Score]]:
-    """Return who won, by place, and every seat's count; only when all names are open."""
-    cursed = cursed_kings(state.chits, state.rules.curse_rule, state.rules.third_chit)
-    scores = [
-        score([(trip.temple, trip.kept) for trip in own if trip.kept], state.names, cursed) for own in state.trips
-    ]
-    return winners(scores), scores
 
 
 def _doing(state: State) -> dict[str, Json]:

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeAlias
+from operator import attrgetter
+from typing import TypeAlias
 
-from companion.games.kit import CHANCE, Arg, Move, Refusal, Seat, replace
+from companion.games.kit import (
+    CHANCE,
+    Move,
+    MoveTable,
+    MoveType,
+    Refusal,
+    Seat,
+    a_seat,
+    number,
+    one_of,
+    put,
+    replace,
+    text,
+)
 from companion.games.moctezuma.rules import chance, legal
 from companion.games.moctezuma.rules.boards import LIBRARY, PLACES, toggled, whole
 from companion.games.moctezuma.rules.pieces import (
+    CARDS,
     FACES,
     LAST,
     NAME,
     NAMES,
     SPACES,
     TEMPLES,
-    UNSEEN,
+    WORTHS,
 )
 from companion.games.moctezuma.rules.state import (
     COSTS,
@@ -40,117 +54,80 @@ TAKEN_BACK = frozenset({"walk", "study", "explore", "peek", "keep", "leave", "pu
 """A seat's own moves. What chance brought after one bars it: nothing that was seen is unseen again."""
 
 
-def play(state: State, seat: Seat, move: Move) -> Result:
-    """Return the state after a seat's move, or why it cannot be made."""
-    name = move.name
-    rule = _MOVES.get(name) if isinstance(name, str) else None
-    if not isinstance(seat, str) or (seat not in state.seats and seat != CHANCE):
-        return Refusal("not_seated", {"seat": shown(seat)})
-    if rule is None:
-        return Refusal("unknown_move", {"move": shown(name)})
-    if rule.by_chance != (seat == CHANCE):
-        return Refusal("chance_only" if rule.by_chance else "players_only", {"move": name})
-    if not isinstance(move.args, tuple) or len(move.args) != rule.length:
-        return Refusal("bad_arguments", {"move": name, "expected": rule.length})
-    if name == NOTE:
-        return _note(state, seat, *move.args)
-    if refusal := _out_of_turn(state, seat, rule):
-        return refusal
-    return rule.carry_out(state, *move.args)
-
-
 def undoable(before: State, seat: Seat, move: Move) -> bool:
     """Return whether a seat may take back its own move while nothing has come of it."""
     return seat in before.seats and move.name in TAKEN_BACK
 
 
-def _out_of_turn(state: State, seat: Seat, rule: _Rule) -> Refusal | None:
-    if state.over:
-        return Refusal("over")
-    if rule.by_chance:
-        return None
-    if rule.stage != state.stage:
-        return Refusal("not_now")
-    if state.stage == PLAYING:
-        if seat != state.seat:
-            return Refusal("not_your_turn")
-        if chance.due(state):
-            return Refusal("not_now")
-    return None
-
-
-def _first(state: State, arg: Arg) -> Result:
-    if state.stage != FIRST or not isinstance(arg, str) or arg not in state.seats:
+def _first(state: State, seat: Seat) -> Result:
+    if state.stage != FIRST:
         return Refusal("nothing_due")
-    return replace(state, stage=PLAYING, first=state.seats.index(arg))
+    return replace(state, stage=PLAYING, first=state.seats.index(seat))
 
 
-def _chit(state: State, arg: Arg) -> Result:
+def _chit(state: State, shows: str) -> Result:
     """Give a face to the chit that is looked at, or turned (rulings Z5 to Z7)."""
     if not (state.queue or state.flipping):
         return Refusal("nothing_due")
-    face = FACES.index(arg) if isinstance(arg, str) and arg in FACES else UNSEEN
-    if face == UNSEEN or chance.CHIT_MOVES[face] not in chance.weights(state):
-        return Refusal("cannot_be", {"what": shown(arg)})
+    face = FACES.index(shows)
+    if chance.CHIT_MOVES[face] not in chance.weights(state):
+        return Refusal("cannot_be", {"what": shows})
     space = state.queue[0] if state.queue else state.shown
-    chits = _with(state.chits, space, face)
+    chits = put(state.chits, space, face)
     if state.queue:
         at = state.current
-        seen = _with(state.seen, at, state.seen[at] | 1 << space)
+        seen = put(state.seen, at, state.seen[at] | 1 << space)
         return replace(state, chits=chits, seen=seen, queue=state.queue[1:])
     turned = replace(state, chits=chits, shown=space + 1, flipping=False)
     return replace(turned, stage=REVEAL) if space == LAST else _next_turn(turned)
 
 
-def _name(state: State, arg: Arg) -> Result:
+def _name(state: State, read: str) -> Result:
     """Let a temple's name be seen, by its explorer or, at the end, by all."""
-    name = NAMES.index(arg) if isinstance(arg, str) and arg in NAMES else UNSEEN
+    name = NAMES.index(read)
     if state.drawing == 0 and state.stage != REVEAL:
         return Refusal("nothing_due")
-    if name == UNSEEN or chance.NAME_MOVES[name] not in chance.weights(state):
-        return Refusal("cannot_be", {"what": shown(arg)})
+    if chance.NAME_MOVES[name] not in chance.weights(state):
+        return Refusal("cannot_be", {"what": read})
     if state.stage == REVEAL:
         revealed = state.revealed + 1
-        names = _with(state.names, state.revealed, name)
+        names = put(state.names, state.revealed, name)
         return replace(state, names=names, revealed=revealed, stage=OVER if revealed == TEMPLES else REVEAL)
     at = state.current
     temple = state.places[at] - 1
-    read = _with(state.read, at, state.read[at] | 1 << temple)
-    return _drawn(replace(state, names=_with(state.names, temple, name), read=read), NAME)
+    seen = put(state.read, at, state.read[at] | 1 << temple)
+    return _drawn(replace(state, names=put(state.names, temple, name), read=seen), NAME)
 
 
-def _treasure(state: State, arg: Arg) -> Result:
+def _treasure(state: State, worth: int) -> Result:
     if state.drawing == 0:
         return Refusal("nothing_due")
-    if type(arg) is not int or arg == NAME or Move("treasure", (arg,)) not in chance.weights(state):
-        return Refusal("cannot_be", {"what": shown(arg)})
-    return _drawn(state, arg)
+    if chance.CARD_MOVES[worth] not in chance.weights(state):
+        return Refusal("cannot_be", {"what": worth})
+    return _drawn(state, worth)
 
 
 def _drawn(state: State, card: int) -> State:
     temple = state.places[state.current] - 1
-    decks = _with(state.decks, temple, chance.without(state.decks[temple], card, state.current))
+    decks = put(state.decks, temple, chance.without(state.decks[temple], card, state.current))
     return replace(state, decks=decks, hand=(*state.hand, card), drawing=state.drawing - 1)
 
 
-def _walk(state: State, place: Arg) -> Result:
+def _walk(state: State, place: int) -> Result:
     at = state.current
     if _busy(state):
         return Refusal("finish_first")
-    if type(place) is not int or not 0 <= place < PLACES:
-        return Refusal("unknown_place", {"place": shown(place)})
     if place not in state.ways[state.places[at]]:
         return Refusal("not_adjacent", {"place": place})
     if not state.points:
         return Refusal("too_few_points", {"n": 0, "cost": 1})
-    return replace(state, places=_with(state.places, at, place), points=state.points - 1)
+    return replace(state, places=put(state.places, at, place), points=state.points - 1)
 
 
-def _study(state: State, n: Arg) -> Result:
+def _study(state: State, n: int) -> Result:
     """Begin a research; where no more chits are left than may be looked at, all of them are (ruling Z9)."""
     if refusal := _dear(state, n):
         return refusal
-    assert isinstance(n, int)
     if state.places[state.current] != LIBRARY:
         return Refusal("not_here")
     points, left = state.points - COSTS[n], SPACES - state.shown
@@ -161,21 +138,20 @@ def _study(state: State, n: Arg) -> Result:
     return replace(state, points=points, looking=n, looked=0)
 
 
-def _peek(state: State, space: Arg) -> Result:
+def _peek(state: State, space: int) -> Result:
     if not state.looking:
         return Refusal("not_now")
-    if type(space) is not int or not state.shown <= space < SPACES or state.looked >> space & 1:
-        return Refusal("no_such_chit", {"chit": shown(space)})
+    if space < state.shown or state.looked >> space & 1:
+        return Refusal("no_such_chit", {"chit": space})
     looking = state.looking - 1
     looked = state.looked | 1 << space if looking else 0
     return replace(state, looking=looking, looked=looked, queue=(space,))
 
 
-def _explore(state: State, n: Arg) -> Result:
+def _explore(state: State, n: int) -> Result:
     """Begin to draw; a deck that holds its name alone has nothing to give (ruling Z11)."""
     if refusal := _dear(state, n):
         return refusal
-    assert isinstance(n, int)
     place = state.places[state.current]
     if place == LIBRARY:
         return Refusal("not_here")
@@ -185,12 +161,12 @@ def _explore(state: State, n: Arg) -> Result:
     return replace(state, points=state.points - COSTS[n], drawing=min(n, size))
 
 
-def _keep(state: State, worth: Arg) -> Result:
+def _keep(state: State, worth: int) -> Result:
     """Keep one treasure; the name card never (ruling Z12)."""
     if not state.hand or state.spare:
         return Refusal("not_now")
-    if type(worth) is not int or worth == NAME or worth not in state.hand:
-        return Refusal("not_drawn", {"n": shown(worth)})
+    if worth == NAME or worth not in state.hand:
+        return Refusal("not_drawn", {"n": worth})
     return _back(state, worth)
 
 
@@ -207,7 +183,7 @@ def _back(state: State, kept: int) -> State:
     rest = list(state.hand)
     if kept:
         rest.remove(kept)
-    after = replace(state, hand=(), trips=_with(state.trips, at, (*state.trips[at], trip)))
+    after = replace(state, hand=(), trips=put(state.trips, at, (*state.trips[at], trip)))
     if state.rules.bottom == "choose" and len(rest) > 1:
         return replace(after, spare=tuple(rest))
     if state.rules.bottom == "shuffle":
@@ -219,14 +195,14 @@ def _back(state: State, kept: int) -> State:
 def _under(state: State, lower: tuple[Lower, ...]) -> State:
     temple = state.places[state.current] - 1
     deck = state.decks[temple]
-    return replace(state, decks=_with(state.decks, temple, deck._replace(below=deck.below + lower)))
+    return replace(state, decks=put(state.decks, temple, deck._replace(below=deck.below + lower)))
 
 
-def _put(state: State, card: Arg) -> Result:
+def _put(state: State, card: int) -> Result:
     if not state.spare:
         return Refusal("not_now")
-    if type(card) is not int or card not in state.spare:
-        return Refusal("not_drawn", {"n": shown(card)})
+    if card not in state.spare:
+        return Refusal("not_drawn", {"n": card})
     rest, put = list(state.spare), (*state.put, card)
     rest.remove(card)
     if len(rest) > 1:
@@ -247,9 +223,9 @@ def _next_turn(state: State) -> State:
     return replace(state, turn=state.turn + 1, points=POINTS)
 
 
-def _path(state: State, a: Arg, b: Arg) -> Result:
-    if type(a) is not int or type(b) is not int or not 0 <= a < b < PLACES:
-        return Refusal("unknown_place", {"place": shown(b)})
+def _path(state: State, a: int, b: int) -> Result:
+    if a >= b:
+        return Refusal("unknown_place", {"place": b})
     return replace(state, ways=toggled(state.ways, a, b))
 
 
@@ -257,71 +233,73 @@ def _ready(state: State) -> Result:
     return replace(state, stage=FIRST) if whole(state.ways) else Refusal("not_joined")
 
 
-def _note(state: State, seat: Seat, line: Arg, text: Arg) -> Result:
+def _note(state: State, seat: Seat, line: int, words: str) -> Result:
     """Write one line of a seat's own notebook; an empty text takes the line out."""
     at = state.seats.index(seat)
     notes = state.notes[at]
-    if type(line) is not int or not 0 <= line <= len(notes) or line >= NOTES:
-        return Refusal("no_such_line", {"n": shown(line)})
-    if not isinstance(text, str) or len(text) > NOTE_LENGTH or not all(map(_writable, text)):
-        return Refusal("unwritable", {"n": NOTE_LENGTH})
-    written = text.strip()
+    if line > len(notes):
+        return Refusal("no_such_line", {"line": line})
+    written = words.strip()
     lines = (*notes[:line], *([written] if written else []), *notes[line + 1 :])
-    return replace(state, notes=_with(state.notes, at, lines))
-
-
-def _writable(sign: str) -> bool:
-    return sign >= " " and sign != "\x7f" and not "\ud800" <= sign <= "\udfff"
+    return replace(state, notes=put(state.notes, at, lines))
 
 
 def _busy(state: State) -> bool:
     return bool(state.looking or state.hand or state.spare)
 
 
-def _dear(state: State, n: Arg) -> Refusal | None:
+def _dear(state: State, n: int) -> Refusal | None:
     if _busy(state):
         return Refusal("finish_first")
-    if type(n) is not int or n not in COSTS:
-        return Refusal("bad_number", {"n": shown(n)})
     if COSTS[n] > state.points:
         return Refusal("too_few_points", {"n": state.points, "cost": COSTS[n]})
     return None
 
 
-def _with(values: tuple, at: int, value: object) -> tuple:  # type: ignore[type-arg]  # any tuple, the same kind back
-    return (*values[:at], value, *values[at + 1 :])
+def _out_of_turn(state: State, seat: Seat, move: Move) -> Refusal | None:
+    if move.name == NOTE or (seat == CHANCE and not state.over):
+        return None
+    if state.over:
+        return Refusal("over")
+    if state.stage == PLAYING:
+        if seat != state.seat:
+            return Refusal("not_your_turn")
+        if chance.due(state):
+            return Refusal("not_now", {"move": move.name})
+    return None
 
 
-def shown(value: object) -> str:
-    """Return a value as the facts of a refusal hold it: escaped, and short whatever its size."""
-    if isinstance(value, str):
-        return ascii(value[:40])[1:-1][:40]
-    if type(value) is int and value.bit_length() <= 64:
-        return str(value)
-    return type(value).__name__[:40]
+_COST = one_of(*COSTS, code="bad_number")
+_PLACE = number(0, PLACES - 1, "unknown_place")
 
-
-class _Rule(NamedTuple):
-    length: int
-    carry_out: Callable[..., Result]
-    stage: str = PLAYING
-    by_chance: bool = False
-
-
-_MOVES: Mapping[str, _Rule] = {
-    "chit": _Rule(1, _chit, by_chance=True),
-    "end_turn": _Rule(0, _end_turn),
-    "explore": _Rule(1, _explore),
-    "first": _Rule(1, _first, by_chance=True),
-    "keep": _Rule(1, _keep),
-    "leave": _Rule(0, _leave),
-    "name": _Rule(1, _name, by_chance=True),
-    NOTE: _Rule(2, _note),
-    "path": _Rule(2, _path, LAYING),
-    "peek": _Rule(1, _peek),
-    "put": _Rule(1, _put),
-    "ready": _Rule(0, _ready, LAYING),
-    "study": _Rule(1, _study),
-    "treasure": _Rule(1, _treasure, by_chance=True),
-    "walk": _Rule(1, _walk),
-}
+MOVES: MoveTable[State] = MoveTable(
+    MoveType("path", _path, {"from": _PLACE, "place": _PLACE}, during=(LAYING,)),
+    MoveType("ready", _ready, during=(LAYING,)),
+    MoveType("first", _first, {"seat": a_seat()}, CHANCE),
+    MoveType("chit", _chit, {"face": one_of(*FACES)}, CHANCE),
+    MoveType("name", _name, {"name": one_of(*NAMES)}, CHANCE),
+    MoveType("treasure", _treasure, {"n": one_of(*WORTHS)}, CHANCE),
+    MoveType("walk", _walk, {"place": _PLACE}, during=(PLAYING,)),
+    MoveType("study", _study, {"n": _COST}, during=(PLAYING,)),
+    MoveType("peek", _peek, {"chit": number(0, LAST, "no_such_chit")}, during=(PLAYING,)),
+    MoveType("explore", _explore, {"n": _COST}, during=(PLAYING,)),
+    MoveType("keep", _keep, {"n": one_of(*CARDS)}, during=(PLAYING,)),
+    MoveType("leave", _leave, during=(PLAYING,)),
+    MoveType("put", _put, {"n": one_of(*CARDS)}, during=(PLAYING,)),
+    MoveType("end_turn", _end_turn, during=(PLAYING,)),
+    MoveType(
+        NOTE,
+        _note,
+        {
+            "line": number(0, NOTES - 1, "no_such_line"),
+            "text": text(
+                f"[^\\x00-\\x1f\\x7f\\ud800-\\udfff]{{0,{NOTE_LENGTH}}}", "a line", "unwritable", n=NOTE_LENGTH
+            ),
+        },
+        names_seat=True,
+    ),
+    seats=attrgetter("seats"),
+    stage=attrgetter("stage"),
+    gate=_out_of_turn,
+)
+"""Every move of the game."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from companion.games.kit import Arg, Json, Move, Value, replace
+from companion.games.kit import Json, Move, MoveType, Value, one_of, replace
 from companion.games.moctezuma.rules.state import COSTS, POINTS
 from companion.games.moctezuma.tools.tool import Sheet, SheetTool
 
@@ -33,12 +33,12 @@ class PointCounter(SheetTool[Points]):
         """Return what can be paid, and the next turn."""
         return [Move("next"), *(Move("spend", (what,)) for what, cost in SPENT.items() if cost <= state.left)]
 
-    def tapped(self, state: Points, name: str, *args: Arg) -> Points:
-        """Return the counter after a tap; points that are left are lost (ruling Z19)."""
-        if name == "next":
-            return Points(state.chosen, turn=state.turn + 1)
-        what = str(args[0])
-        return replace(state, left=state.left - SPENT[what], done=(*state.done, what))
+    def tapped(self) -> Sequence[MoveType[Points]]:
+        """Return every tap: points spent, and the next turn; points that are left are lost (ruling Z19)."""
+        return (
+            MoveType("next", lambda state: Points(state.chosen, turn=state.turn + 1)),
+            MoveType("spend", _spend, {"what": one_of(*SPENT)}),
+        )
 
     def sheet_of(self, state: Points) -> dict[str, Json]:
         """Return the points and what they were spent on."""
@@ -53,3 +53,7 @@ class PointCounter(SheetTool[Points]):
     def words(self, state: Points) -> Sequence[str]:
         """Return turn and spendings; what is left follows."""
         return (str(state.turn), ",".join(state.done) or "-")
+
+
+def _spend(state: Points, what: str) -> Points:
+    return replace(state, left=state.left - SPENT[what], done=(*state.done, what))

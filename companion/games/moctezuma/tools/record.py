@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from companion.games.kit import Arg, Json, Move, Option, Value, replace
+from companion.games.kit import Json, Move, MoveType, Option, Value, number, one_of, put, replace
 from companion.games.moctezuma.rules.deduction import Knowledge, deduce
 from companion.games.moctezuma.rules.pieces import (
     COPIES,
@@ -22,7 +22,7 @@ from companion.games.moctezuma.rules.pieces import (
     chits,
     chits_of,
 )
-from companion.games.moctezuma.tools.tool import Sheet, SheetTool, written
+from companion.games.moctezuma.tools.tool import Sheet, SheetTool, without, written
 
 _SIGNS = "sc?"
 
@@ -71,19 +71,15 @@ class RecordSheet(SheetTool[Record]):
                     yield Move("keep", (temple, worth))
         yield from (Move("unkeep", card) for card in sorted(set(state.kept)))
 
-    def tapped(self, state: Record, name: str, *args: Arg) -> Record:
-        """Return the sheet after a tap; what stands there already is taken out."""
-        at = int(args[0])
-        if name == "chit":
-            face = FACES.index(str(args[1]))
-            return replace(state, chits=_set(state.chits, at, face))
-        if name == "name":
-            return replace(state, names=_set(state.names, at - 1, NAMES.index(str(args[1]))))
-        card = (at, int(args[1]))
-        if name == "keep":
-            return replace(state, kept=(*state.kept, card))
-        last = len(state.kept) - 1 - state.kept[::-1].index(card)
-        return replace(state, kept=state.kept[:last] + state.kept[last + 1 :])
+    def tapped(self) -> Sequence[MoveType[Record]]:
+        """Return every tap: a chit, a name, a treasure; what stands there already is taken out."""
+        card = {"temple": number(1, TEMPLES), "n": one_of(*WORTHS)}
+        return (
+            MoveType("chit", _chit, {"chit": number(0, SPACES - 1), "face": one_of(*FACES)}),
+            MoveType("name", _name, {"temple": number(1, TEMPLES), "name": one_of(*NAMES)}),
+            MoveType("keep", lambda state, *card: replace(state, kept=(*state.kept, card)), card),
+            MoveType("unkeep", lambda state, *card: replace(state, kept=without(state.kept, card)), card),
+        )
 
     def sheet_of(self, state: Record) -> dict[str, Json]:
         """Return kings and temples with what is known of each, and what follows."""
@@ -125,8 +121,16 @@ class RecordSheet(SheetTool[Record]):
         return ("".join(_SIGNS[face] for face in state.chits), names, written(state.kept))
 
 
+def _chit(state: Record, space: int, face: str) -> Record:
+    return replace(state, chits=_set(state.chits, space, FACES.index(face)))
+
+
+def _name(state: Record, temple: int, name: str) -> Record:
+    return replace(state, names=_set(state.names, temple - 1, NAMES.index(name)))
+
+
 def _set(values: tuple[int, ...], at: int, value: int) -> tuple[int, ...]:
-    return (*values[:at], UNSEEN if values[at] == value else value, *values[at + 1 :])
+    return put(values, at, UNSEEN if values[at] == value else value)
 
 
 def _percent(chance: float) -> int:

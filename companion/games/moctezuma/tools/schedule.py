@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from companion.games.kit import Arg, Json, Move, Option, Value, replace
+from companion.games.kit import Json, Move, MoveType, Option, Value, one_of, replace
 from companion.games.moctezuma.rules.pieces import CURSED, FACES, KINGS, SPACES, king_of
 from companion.games.moctezuma.tools.tool import Sheet, SheetTool
 
@@ -48,11 +48,12 @@ class ChitSchedule(SheetTool[Schedule]):
             return [Move("turned", (face,)) for face in FACES]
         return [] if len(state.faces) == SPACES else [Move("done")]
 
-    def tapped(self, state: Schedule, name: str, *args: Arg) -> Schedule:
-        """Return the schedule after a tap."""
-        if name == "done":
-            return replace(state, turns=state.turns + 1)
-        return replace(state, faces=(*state.faces, FACES.index(str(args[0]))))
+    def tapped(self) -> Sequence[MoveType[Schedule]]:
+        """Return every tap: a turn that has ended, and what a chit shows."""
+        return (
+            MoveType("done", lambda state: replace(state, turns=state.turns + 1)),
+            MoveType("turned", _turned, {"face": one_of(*FACES)}),
+        )
 
     def sheet_of(self, state: Schedule) -> dict[str, Json]:
         """Return whose turn it is, what is due, and every chit in the order in which they are turned."""
@@ -81,3 +82,7 @@ class ChitSchedule(SheetTool[Schedule]):
     def words(self, state: Schedule) -> Sequence[str]:
         """Return the turns and the faces."""
         return (str(state.turns), "".join(_SIGNS[face] for face in state.faces) or "-")
+
+
+def _turned(state: Schedule, face: str) -> Schedule:
+    return replace(state, faces=(*state.faces, FACES.index(face)))

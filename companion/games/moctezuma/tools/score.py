@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from companion.games.kit import Arg, Json, Move, Option, Value, replace
+from companion.games.kit import Json, Move, MoveType, Option, Value, number, one_of, put, replace
 from companion.games.moctezuma.rules.options import COLOURS
 from companion.games.moctezuma.rules.pieces import (
     CLUE,
@@ -24,7 +24,7 @@ from companion.games.moctezuma.rules.pieces import (
     chits_of,
 )
 from companion.games.moctezuma.rules.scoring import cursed_kings, score, winners
-from companion.games.moctezuma.tools.tool import Sheet, SheetTool, written
+from companion.games.moctezuma.tools.tool import Sheet, SheetTool, without, written
 
 _SIGNS = "sc"
 
@@ -79,23 +79,18 @@ class FinalScore(SheetTool[Final]):
         for n, own in enumerate(state.treasure):
             yield from (Move("uncard", (n + 1, *card)) for card in set(own))
 
-    def tapped(self, state: Final, name: str, *args: Arg) -> Final:
-        """Return the sheet after a tap; what stands there already is taken out."""
-        at = int(args[0])
-        if name == "chit":
-            face = SAFE if state.chits[at] == CURSED else CURSED
-            return replace(state, chits=(*state.chits[:at], face, *state.chits[at + 1 :]))
-        if name == "name":
-            given = NAMES.index(str(args[1]))
-            found = UNSEEN if state.names[at - 1] == given else given
-            return replace(state, names=(*state.names[: at - 1], found, *state.names[at:]))
-        own, card = state.treasure[at - 1], (int(args[1]), int(args[2]))
-        if name == "card":
-            own = (*own, card)
-        else:
-            last = len(own) - 1 - own[::-1].index(card)
-            own = own[:last] + own[last + 1 :]
-        return replace(state, treasure=(*state.treasure[: at - 1], own, *state.treasure[at:]))
+    def tapped(self) -> Sequence[MoveType[Final]]:
+        """Return every tap: a chit turned, a name, a treasure put in or taken out."""
+        player, temple = number(1, len(COLOURS)), number(1, TEMPLES)
+        card = {"player": player, "temple": temple, "n": one_of(*WORTHS)}
+        return (
+            MoveType("chit", _chit, {"chit": number(0, SPACES - 1)}),
+            MoveType("name", _name, {"temple": temple, "name": one_of(*NAMES)}),
+            MoveType("card", lambda state, n, *card: _treasure(state, n, (*state.treasure[n - 1], card)), card),
+            MoveType(
+                "uncard", lambda state, n, *card: _treasure(state, n, without(state.treasure[n - 1], card)), card
+            ),
+        )
 
     def sheet_of(self, state: Final) -> dict[str, Json]:
         """Return the chart, the names and the count; nobody has won while a temple with treasure has no name."""
@@ -159,3 +154,18 @@ class FinalScore(SheetTool[Final]):
         """Return chits, names and everybody's treasure."""
         names = ",".join("?" if name == UNSEEN else str(name) for name in state.names)
         return ("".join(_SIGNS[face] for face in state.chits), names, "/".join(map(written, state.treasure)))
+
+
+def _chit(state: Final, space: int) -> Final:
+    return replace(state, chits=put(state.chits, space, SAFE if state.chits[space] == CURSED else CURSED))
+
+
+def _name(state: Final, temple: int, name: str) -> Final:
+    """Give a temple a name; the one that it has already is taken away."""
+    given = NAMES.index(name)
+    found = UNSEEN if state.names[temple - 1] == given else given
+    return replace(state, names=put(state.names, temple - 1, found))
+
+
+def _treasure(state: Final, player: int, own: tuple[tuple[int, int], ...]) -> Final:
+    return replace(state, treasure=put(state.treasure, player - 1, own))

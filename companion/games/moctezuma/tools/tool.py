@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from companion.games.kit import Arg, Choice, Json, Move, Refusal, Seat, Struct, Tool, Value, replace
+from companion.games.kit import Choice, Json, Move, MoveType, Refusal, Seat, Struct, Tool, Value, one_of, replace
 
 CHOOSE = "choose"
 """The tap that changes a rule: a tool is opened with one tap, and its rules are chosen on the sheet itself."""
@@ -33,8 +33,8 @@ class SheetTool(Tool[S], Generic[S]):
         """Return everything that may be tapped now, in any order."""
 
     @abstractmethod
-    def tapped(self, state: S, name: str, *args: Arg) -> S:
-        """Return the state after a tap that may be made."""
+    def tapped(self) -> Sequence[MoveType[S]]:
+        """Return every tap of this tool, with its arguments and what it does."""
 
     @abstractmethod
     def words(self, state: S) -> Sequence[str]:
@@ -89,21 +89,17 @@ class SheetTool(Tool[S], Generic[S]):
         """Return a tap, on the element that bears its name."""
         return Choice(move.name, self.facts(move), "-".join(map(str, move.to_json())), move, move.name)
 
-    def facts(self, move: Move) -> Mapping[str, Arg]:
-        """Return the facts that the words of a tap need."""
-        if move.name == CHOOSE:
-            return {"option": move.args[0], "value": move.args[1]}
-        return {f"a{n}": arg for n, arg in enumerate(move.args)}
+    def declared(self) -> Sequence[MoveType[S]]:
+        """Return every tap, the one that chooses a rule among them."""
+        keys = one_of(*(option.key for option in self.options))
+        values = one_of(*(value for option in self.options for value in option.values))
+        return (*self.tapped(), MoveType(CHOOSE, self._choose, {"option": keys, "value": values}))
 
-    def made(self, state: S, move: Move) -> S:
-        """Return the sheet after a tap."""
-        if move.name == CHOOSE:
-            key, value = move.args
-            chosen = zip(self.options, state.chosen, strict=True)
-            return self.rechosen(
-                replace(state, chosen=tuple(value if option.key == key else now for option, now in chosen))
-            )
-        return self.tapped(state, move.name, *move.args)
+    def _choose(self, state: S, key: str, value: Value) -> S:
+        chosen = zip(self.options, state.chosen, strict=True)
+        return self.rechosen(
+            replace(state, chosen=tuple(value if option.key == key else now for option, now in chosen))
+        )
 
     def refused(self, state: S, seat: Seat, move: Move) -> Refusal:
         """Return whether it is the seat or the moment that forbids a tap."""
@@ -137,3 +133,9 @@ class SheetTool(Tool[S], Generic[S]):
 def written(found: Iterable[tuple[int, int]]) -> str:
     """Write treasure cards as `cards` reads them."""
     return ",".join(f"{temple}:{worth}" for temple, worth in found) or "-"
+
+
+def without(found: tuple[tuple[int, int], ...], card: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+    """Return treasure cards without the one like this that came last."""
+    last = len(found) - 1 - found[::-1].index(card)
+    return found[:last] + found[last + 1 :]

@@ -39,6 +39,8 @@ class Grid:
     numbers: Mapping[str, int]
     rank: tuple[int, ...]
     """For each hex its place among all names when they are sorted."""
+    masks: tuple[int, int, int, int]
+    """The hexes of the first column, of the last, of the rows that are shifted, and all."""
 
     def __len__(self) -> int:
         return self.width * self.height
@@ -60,11 +62,13 @@ class Grid:
         return max(abs(a[0] - b[0]), abs(a[1] - b[1]), abs(a[2] - b[2]))
 
     def grown(self, hexes: int) -> int:
-        """Return a set with all its neighbours."""
-        grown = hexes
-        for each in bits(hexes):
-            grown |= self.around[each]
-        return grown
+        """Return a set with all its neighbours: each of the six steps is a shift of the whole set."""
+        width, (west, east, odd, all_) = self.width, self.masks
+        leftwards, rightwards = hexes & ~west, hexes & ~east
+        sideways = leftwards >> 1 | rightwards << 1 | hexes << width | hexes >> width
+        left, right = leftwards & ~odd, rightwards & odd
+        slanting = left << width - 1 | left >> width + 1 | right << width + 1 | right >> width - 1
+        return hexes | (sideways | slanting) & all_
 
 
 @lru_cache(maxsize=64)
@@ -82,7 +86,10 @@ def grid(width: int, height: int) -> Grid:
     numbers = {name: h for h, name in enumerate(names)}
     places = {name: place for place, name in enumerate(sorted(names))}
     rank = tuple(places[name] for name in names)
-    return Grid(width, height, tuple(beside), around, tuple(cubes), names, numbers, rank)
+    west = sum(1 << row * width for row in range(height))
+    odd = sum((1 << width) - 1 << row * width for row in range(1, height, 2))
+    masks = (west, west << width - 1, odd, (1 << width * height) - 1)
+    return Grid(width, height, tuple(beside), around, tuple(cubes), names, numbers, rank, masks)
 
 
 def _letters(column: int) -> str:

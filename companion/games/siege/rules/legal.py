@@ -18,9 +18,9 @@ from companion.games.siege.rules.geometry import bits
 from companion.games.siege.rules.roster import SIDES
 from companion.games.siege.rules.state import MOVE, NOBODY, State
 
-_NUMBERS = range(128)
+MOST_UNITS = 128
 _MARCH, _FORCE, _WALK, _SUCCUMB = (
-    tuple(Move(name, (u,)) for u in _NUMBERS) for name in ("march", "force", "walk", "succumb")
+    tuple(Move(name, (u,)) for u in range(MOST_UNITS)) for name in ("march", "force", "walk", "succumb")
 )
 _ALL, _CLAIM, _DONE, _HOLD, _READY, _REST = (Move(name) for name in ("all", "claim", "done", "hold", "ready", "rest"))
 
@@ -121,11 +121,8 @@ def _made(state: State) -> list[Move]:
 
 
 def holds(listed: tuple[Move, ...], move: Move) -> bool:
-    """Return whether a sorted list holds a move."""
-    try:
-        place = bisect_left(listed, move)
-    except TypeError:  # its arguments are not of the kinds that moves of this name have
-        return False
+    """Return whether a sorted list holds a move, whose arguments are of the kinds that moves of its name have."""
+    place = bisect_left(listed, move)
     return place < len(listed) and listed[place] == move
 
 
@@ -191,8 +188,8 @@ def _marching(state: State) -> list[Move]:
 @lru_cache(maxsize=256)
 def _unrolled(units: tuple[int, ...], rolled: int) -> tuple[tuple[int, ...], tuple[Move, ...], tuple[Move, ...]]:
     """Return the units that may still be rolled for, with the moves that force them and that let them march."""
-    fresh = tuple(u for u in units if not rolled >> u & 1)
-    return fresh, tuple(_FORCE[u] for u in fresh), tuple(_MARCH[u] for u in fresh)
+    fresh = tuple([u for u in units if not rolled >> u & 1])
+    return fresh, tuple(map(_FORCE.__getitem__, fresh)), tuple(map(_MARCH.__getitem__, fresh))
 
 
 def _attacking(state: State) -> list[Move]:

@@ -27,11 +27,8 @@ letter city of the quarter that bears it. A wall or a gate names a hex and the s
 from __future__ import annotations
 
 import pkgutil
-import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any
 
 from companion.games.kit import Arg, Facts, Fault, Reader, toml
 from companion.games.siege.rules.field import BESIEGERS, NO_QUARTER, OUTSIDE, TERRAINS, WATER, Field
@@ -50,8 +47,6 @@ MOST_FAULTS = 200
 """Where a map has more, the rest is not looked for: each costs a search of the whole text."""
 
 _KEYS = {"name": str, "ground": str, "zones": str, "walls": list, "gates": list, "quarters": dict, "places": dict}
-_LINE = re.compile(r"line (\d+)")
-_QUOTED = re.compile(r'"([^"]*)"')
 
 
 class MapError(ValueError):
@@ -107,13 +102,11 @@ def _read(text: str) -> tuple[Field | None, list[Fault]]:
     if len(text) > LONGEST_FILE:
         return None, [Fault(1, "map_long", {"length": len(text), "longest": LONGEST_FILE})]
     try:
-        tree = toml.loads(text)
+        sheet = _Sheet(toml.read(text))
     except toml.TomlLimitError as error:
         return None, [error.fault]
-    except tomllib.TOMLDecodeError as error:
-        found = _LINE.search(str(error))
-        return None, [Fault(int(found[1]) if found else 1, "map_toml", {})]
-    sheet = _Sheet(text, tree)
+    except toml.TomlError as error:
+        return None, [Fault(error.line, "map_toml", {}, error.column)]
     try:
         field = sheet.field()
     except _TooManyFaultsError:
@@ -126,18 +119,21 @@ def _read(text: str) -> tuple[Field | None, list[Fault]]:
 class _Sheet:
     """A map's text while it is read: its parts, where they stand, and what is wrong with them."""
 
-    def __init__(self, text: str, tree: dict[str, Any]) -> None:
-        self.lines = text.split("\n")
-        self.tree = tree
+    def __init__(self, document: toml.Document) -> None:
+        self.document, self.tree = document, document.tree
+        self.line = document.line
         self.faults: list[Fault] = []
 
-    def line(self, needle: str) -> int:
-        """Return the first line that begins with a word or holds a quoted one."""
-        starts = (n for n, line in enumerate(self.lines, 1) if line.lstrip().startswith(needle))
-        return next(starts, next((n for n, line in enumerate(self.lines, 1) if needle in line), 1))
+    def wrong(self, path: toml.Path, code: str, **facts: Arg) -> None:
+        """Note what is wrong with a key or an item."""
+        self._note(self.document.fault(path, code, **facts))
 
-    def wrong(self, line: int, code: str, **facts: Arg) -> None:
-        self.faults.append(Fault(line, code, facts))
+    def wrong_row(self, key: str, row: int, code: str, **facts: Arg) -> None:
+        """Note what is wrong with a row of a block of letters, from 0."""
+        self._note(Fault(self.line(key) + 1 + row, code, facts))
+
+    def _note(self, fault: Fault) -> None:
+        self.faults.append(fault)
         if len(self.faults) >= MOST_FAULTS:
             raise _TooManyFaultsError
 
@@ -145,12 +141,12 @@ class _Sheet:
         for key, kind in _KEYS.items():
             if key not in self.tree:
                 if key != "places":
-                    self.wrong(len(self.lines), "map_missing", key=key)
+                    self._note(Fault(self.document.text.count("\n") + 1, "map_missing", {"key": key}))
             elif not isinstance(self.tree[key], kind):
-                self.wrong(self.line(key), "map_kind", key=key)
+                self.wrong((key,), "map_kind", key=key)
         for key in self.tree:
             if key not in _KEYS:
-                self.wrong(self.line(key), "map_key", key=_shown(key))
+                self.wrong((key,), "map_key", key=_shown(key))
         if self.faults:
             return None
         rows = self._block("ground", tuple(TERRAINS))
@@ -158,24 +154,24 @@ class _Sheet:
         zones = self._block("zones", (OUTSIDE, BESIEGERS, NO_QUARTER, *quarters))
         for letter in quarters:
             if len(letter) != 1 or not "a" <= letter <= "z" or letter == BESIEGERS:
-                self.wrong(self._within("[quarters]", letter), "map_quarter_letter", letter=_shown(letter))
+                self.wrong(("quarters", letter), "map_quarter_letter", letter=_shown(letter))
         if not 1 <= len(self.tree["name"].strip()) <= LONGEST_NAME:
-            self.wrong(self.line("name"), "map_name", longest=LONGEST_NAME)
+            self.wrong(("name",), "map_name", longest=LONGEST_NAME)
         if self.faults:
             return None
         board = grid(len(rows[0]), len(rows))
         if [len(row) for row in zones] != [len(row) for row in rows]:
-            self.wrong(self.line("zones"), "map_size", width=board.width, height=board.height)
+            self.wrong(("zones",), "map_size", width=board.width, height=board.height)
             return None
         walls, gates = self._edges("walls", board), self._edges("gates", board)
         for edge in sorted(walls.keys() & gates.keys()):
-            self.wrong(gates[edge], "map_gate_in_wall", hex=board.name(edge[0]), other=board.name(edge[1]))
+            self.wrong(("gates", gates[edge]), "map_gate_in_wall", hex=board.name(edge[0]), other=board.name(edge[1]))
         places = {}
         for name, words in self._names("places").items():
             try:
                 places[board.hexagon(name)] = words
             except ValueError:
-                self.wrong(self._within("[places]", name), "map_hex", hex=_shown(name))
+                self.wrong(("places", name), "map_hex", hex=_shown(name))
         if self.faults:
             return None
         joined = ("".join(row) for row in (*rows,)), ("".join(row) for row in (*zones,))
@@ -184,16 +180,15 @@ class _Sheet:
         return Field(name, board, ground, zoned, quarters, places, frozenset(walls), frozenset(gates))
 
     def _block(self, key: str, letters: Sequence[str]) -> list[list[str]]:
-        first = self.line(key) + 1
         rows = [row.split() for row in self.tree[key].strip("\n").split("\n")]
         if not 3 <= len(rows) <= LARGEST or not 3 <= len(rows[0]) <= LARGEST:
-            self.wrong(first, "map_too_large", largest=LARGEST)
+            self.wrong_row(key, 0, "map_too_large", largest=LARGEST)
         for n, row in enumerate(rows):
             if len(row) != len(rows[0]):
-                self.wrong(first + n, "map_row", n=len(row), expected=len(rows[0]))
+                self.wrong_row(key, n, "map_row", n=len(row), expected=len(rows[0]))
             for letter in row:
                 if letter not in letters:
-                    self.wrong(first + n, f"map_{key}", letter=_shown(letter))
+                    self.wrong_row(key, n, f"map_{key}", letter=_shown(letter))
         return rows
 
     def _names(self, key: str) -> dict[str, str]:
@@ -202,43 +197,28 @@ class _Sheet:
             if isinstance(words, str) and 1 <= len(words.strip()) <= LONGEST_NAME:
                 names[name] = words.strip()
             else:
-                self.wrong(self._within(f"[{key}]", name), "map_name", longest=LONGEST_NAME)
+                self.wrong((key, name), "map_name", longest=LONGEST_NAME)
         return names
 
-    def _within(self, heading: str, name: str) -> int:
-        start = self.line(heading)
-        for n in range(start, len(self.lines)):
-            if self.lines[n].lstrip().startswith((name, f'"{name}"')):
-                return n + 1
-        return start
-
     def _edges(self, key: str, board: Grid) -> dict[tuple[int, int], int]:
+        """Return the edges of a list, each with the place of its item in the list."""
         edges: dict[tuple[int, int], int] = {}
-        start = self.line(key)
-        lines: dict[str, int] = {}
-        for n in range(start, len(self.lines) + 1):
-            for quoted in _QUOTED.findall(self.lines[n - 1]):
-                lines.setdefault(quoted, n)
-        for item in self.tree[key]:
-            if not isinstance(item, str):
-                self.wrong(start, "map_edge", edge=_shown(item))
-                continue
-            line = lines.get(item, start)
+        for n, item in enumerate(self.tree[key]):
             try:
                 here, *sides = item.split()
                 hexagon = board.hexagon(here)
                 towards = [board.beside[hexagon][SIDES.index(side)] for side in sides]
-            except ValueError:
-                self.wrong(line, "map_edge", edge=_shown(item))
+            except (AttributeError, ValueError):
+                self.wrong((key, n), "map_edge", edge=_shown(item))
                 continue
             if not towards or -1 in towards:
-                self.wrong(line, "map_edge_off", edge=_shown(item))
+                self.wrong((key, n), "map_edge_off", edge=_shown(item))
                 continue
             for other in towards:
                 edge = (min(hexagon, other), max(hexagon, other))
                 if edge in edges:
-                    self.wrong(line, "map_edge_twice", hex=board.name(edge[0]), other=board.name(edge[1]))
-                edges[edge] = line
+                    self.wrong((key, n), "map_edge_twice", hex=board.name(edge[0]), other=board.name(edge[1]))
+                edges[edge] = n
         return edges
 
 
@@ -250,7 +230,7 @@ class _Inspection:
         self.zones = sheet.line("zones")
         self.ground = sheet.line("ground")
         self.walls = sheet.line("walls")
-        self.quarters = sheet.line("[quarters]")
+        self.quarters = sheet.line("quarters")
 
     def faults(self) -> Iterator[Fault]:
         yield from self._lake()

@@ -148,9 +148,10 @@ def _ranked(field: Field, found: dict[int, int]) -> dict[int, int]:
 
 
 def _by_land(field: Field, start: int, points: int, ground: Ground) -> dict[int, int]:
-    barred, by_land, shy = set(bits(ground.barred)), field.by_land, ground.shy
-    best = {start: 0}
-    known = best.get
+    by_land, shy = field.by_land, ground.shy
+    best = bytearray([FAR]) * len(field.grid)
+    for closed in (start, *bits(ground.barred)) if ground.barred else (start,):
+        best[closed] = 0  # there is no cheaper way in
     ripe: list[list[int]] = [[] for _ in range(points + 1)]
     ripe[0].append(start)
     for spent in range(points):
@@ -161,13 +162,13 @@ def _by_land(field: Field, start: int, points: int, ground: Ground) -> dict[int,
                 total = spent + cost
                 if total > points:
                     break
-                if total < known(to, FAR) and to not in barred:
+                if total < best[to]:
                     if shy and nearer(field, here, to, ground):
                         continue
                     best[to] = total
                     ripe[total].append(to)
-    taken = {start, *bits(ground.friends)}
-    return {h: cost for h, cost in best.items() if h not in taken}
+    friends = ground.friends
+    return {h: best[h] for reached in ripe[1:] for h in reached if not friends >> h & 1}
 
 
 def _add_one(field: Field, start: int, points: int, ground: Ground, found: dict[int, int]) -> None:

@@ -102,7 +102,8 @@ class State(Struct, frozen=True):
     @property
     def roster(self) -> Roster:
         """The units of this game."""
-        return roster_of(self.rules)
+        rules = self.rules
+        return _roster(rules.map, rules.forces)
 
     @property
     def deploying(self) -> bool:
@@ -144,11 +145,6 @@ def setup(rules: HouseRules) -> State:
     first = 0 if rules.setup_order == "aztecs_first" else 1
     active = 0 if first == 0 else roster_of(rules).land[1][0]
     return State(rules, (WAITING,) * n, (0,) * n, (0, 0), phase=-1 - first, active=active)
-
-
-def put(numbers: tuple[int, ...], place: int, value: int) -> tuple[int, ...]:
-    """Return a tuple with one number changed."""
-    return (*numbers[:place], value, *numbers[place + 1 :])
 
 
 def standing(state: State, side: int) -> Iterator[int]:

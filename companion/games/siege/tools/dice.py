@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from companion.games.kit import Arg, Chance, Json, Line, Move, Seat, Struct, replace
+from companion.games.kit import CHANCE, Chance, Json, Line, Move, MoveType, Seat, Struct, number, one_of, replace
 from companion.games.siege.rules import fighting
 from companion.games.siege.tools.tool import SiegeTool, die
 
@@ -47,10 +47,6 @@ class Dice(SiegeTool[Hand]):
         clear = [Move("clear")] if state.ticked or state.shown else []
         return [*(Move("tick", (each,)) for each in _NAMES), *(Move("throw", (each,)) for each in THROWS), *clear]
 
-    def facts(self, move: Move) -> Mapping[str, Arg]:
-        """Return what the words of a move need."""
-        return {"what": move.args[0]} if move.name in ("tick", "throw") else super().facts(move)
-
     def chance(self, state: Hand) -> Chance | None:
         """Return the die that is due, or two of them."""
         if not state.due:
@@ -59,17 +55,14 @@ class Dice(SiegeTool[Hand]):
         outcomes = _TWO if throw == "force" else die("die", _FACES.get(throw, 6))
         return Chance("throw", outcomes, None, {"what": throw})
 
-    def made(self, state: Hand, move: Move) -> Hand:
-        """Return the hand after a tap or a die."""
-        match move.name, move.args:
-            case "tick", (str(reason),):
-                ticked = set(state.ticked) ^ {_NAMES.index(reason)}
-                return replace(state, ticked=tuple(sorted(ticked)), shown=0, throw=0)
-            case "throw", (str(throw),):
-                return replace(state, throw=THROWS.index(throw) + 1, due=1, shown=0)
-            case "clear", _:
-                return Hand()
-        return replace(state, due=0, shown=int(move.args[0]))
+    def declared(self) -> Sequence[MoveType[Hand]]:
+        """Return every tap, and what a die showed."""
+        return (
+            MoveType("tick", _tick, {"what": one_of(*_NAMES)}),
+            MoveType("throw", _throw, {"what": one_of(*THROWS)}),
+            MoveType("clear", lambda _: Hand()),
+            MoveType("die", lambda state, n: replace(state, due=0, shown=n), {"n": number(1, 12)}, CHANCE),
+        )
 
     def sound(self, state: Hand) -> bool:
         """Return whether ticks are known and no more was shown than the dice have."""
@@ -99,6 +92,15 @@ class Dice(SiegeTool[Hand]):
     def story(self, before: Hand, seat: Seat, move: Move, after: Hand) -> list[Line]:
         """Return what a throw showed."""
         return [Line("threw", {"what": THROWS[before.throw - 1], "n": move.args[0]})] if move.name == "die" else []
+
+
+def _tick(state: Hand, reason: str) -> Hand:
+    ticked = set(state.ticked) ^ {_NAMES.index(reason)}
+    return replace(state, ticked=tuple(sorted(ticked)), shown=0, throw=0)
+
+
+def _throw(state: Hand, throw: str) -> Hand:
+    return replace(state, throw=THROWS.index(throw) + 1, due=1, shown=0)
 
 
 def _means(throw: str, n: int, ticked: tuple[int, ...], modifier: int) -> str:

@@ -9,7 +9,23 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from companion.games.kit import CHANCE, Arg, Choice, Json, Move, Option, Refusal, Seat, Value, replace
+from companion.games.kit import (
+    CHANCE,
+    Arg,
+    Choice,
+    Json,
+    Kind,
+    Move,
+    MoveType,
+    Option,
+    Refusal,
+    Seat,
+    Value,
+    number,
+    one_of,
+    replace,
+    text,
+)
 from companion.games.siege.page import board
 from companion.games.siege.page.view import map_of
 from companion.games.siege.printer import map_sheet
@@ -92,57 +108,33 @@ class Editor(SiegeTool[Draft]):
         return []
 
     def _facts(self, state: Draft, move: Move) -> Mapping[str, Arg]:
-        match move.name, move.args:
-            case "brush", (str(what),) if _key(move) == "brush_quarter":
-                letter = ZONES[int(what.removeprefix("zone_"))]
-                return {"name": state.named()[f"quarter.{letter}"], "letter": letter}
-            case (("brush" | "begin"), (what,)):
-                return {"what": what}
-            case (("paint" | "mark"), (where,)):
-                return {"hex": where}
-            case "side", (where, side):
-                return {"hex": where, "side": side}
-            case (("width" | "height"), (n,)):
-                return {"n": n}
-        return {}
+        if _key(move) == "brush_quarter":
+            letter = ZONES[int(str(move.args[0]).removeprefix("zone_"))]
+            return {"name": state.named()[f"quarter.{letter}"], "letter": letter}
+        return self.facts(move)
 
     def aside(self, move: Move) -> bool:
         """Return whether a move gives a name: names may be written at any time, and no undo takes them back."""
         return move.name == "name"
 
-    def play(self, state: Draft, seat: Seat, move: Move) -> Draft | Refusal:
-        """Return the draft after a stroke or a name, or why it cannot be."""
-        if move.name != "name":
-            return super().play(state, seat, move)
-        if seat != self.user or not isinstance(move.args, tuple) or [type(arg) for arg in move.args] != [str, str]:
-            return Refusal("not_now", {"move": "name"})
-        what, words = str(move.args[0]), drafts.clean(str(move.args[1])[: LARGEST * maps.LONGEST_NAME])
-        if not drafts.bears_name(what):
-            return Refusal("not_now", {"move": "name"})
-        if len(words) > maps.LONGEST_NAME:
-            return Refusal("long_name", {"longest": maps.LONGEST_NAME})
-        return drafts.renamed(state, what, words)
-
-    def made(self, state: Draft, move: Move) -> Draft:
-        """Return the draft after a stroke; a wall or a gate that is painted again goes away."""
-        match move.name, move.args:
-            case "brush", (str(what),):
-                return replace(state, brush=BRUSHES.index(what))
-            case "begin", (str(what),):
-                begun = drafts.blank(state.width, state.height) if what == "blank" else drafts.begun(what)
-                return replace(begun, brush=state.brush)
-            case "paint", (str(where),):
-                key, first = ("ground", 0) if state.brush < _FIRST_ZONE else ("zones", _FIRST_ZONE)
-                return drafts.painted(state, key, state.cells.numbers[where], state.brush - first)
-            case "mark", (str(where),):
-                return replace(state, marked=state.cells.numbers[where])
-            case "side", (str(where), str(side)):
-                return drafts.sided(state, f"{BRUSHES[state.brush]}s", state.cells.numbers[where], SIDES.index(side))
-            case "width", (int(n),):
-                return drafts.resized(state, n, state.height)
-            case "height", (int(n),):
-                return drafts.resized(state, state.width, n)
-        return drafts.enclosed(state)
+    def declared(self) -> Sequence[MoveType[Draft]]:
+        """Return every stroke, and the move that gives a name."""
+        hexagon, size = Kind("hex", grid(LARGEST, LARGEST).numbers), {"n": number(_SIZES[0], _SIZES[-1])}
+        return (
+            MoveType(
+                "brush", lambda state, what: replace(state, brush=BRUSHES.index(what)), {"what": one_of(*BRUSHES)}
+            ),
+            MoveType("begin", _begun, {"what": one_of(*STARTS)}),
+            MoveType("paint", _paint, {"hex": hexagon}),
+            MoveType(
+                "mark", lambda state, where: replace(state, marked=state.cells.numbers[where]), {"hex": hexagon}
+            ),
+            MoveType("side", _side, {"hex": hexagon, "side": one_of(*SIDES)}),
+            MoveType("width", lambda state, n: drafts.resized(state, n, state.height), size),
+            MoveType("height", lambda state, n: drafts.resized(state, state.width, n), size),
+            MoveType("enclose", drafts.enclosed),
+            MoveType("name", _named, {"what": text(), "words": text()}),
+        )
 
     def sound(self, state: Draft) -> bool:
         """Return whether every number and every name has a meaning on a map of that size."""
@@ -158,15 +150,15 @@ class Editor(SiegeTool[Draft]):
 
     def view(self, state: Draft, seat: Seat | None) -> Mapping[str, Json]:
         """Return the draft as a map, as a file, and what is wrong with it."""
-        text = drafts.written(state)
+        file = drafts.written(state)
         faults: list[Json] = [
-            {"line": fault.line, "code": fault.code, "facts": dict(fault.facts)} for fault in _faults(text)
+            {"line": fault.line, "code": fault.code, "facts": dict(fault.facts)} for fault in _faults(file)
         ]
         return {
             "brush": BRUSHES[state.brush],
             "map": map_of(drafts.field(state)),
             "marked": state.cells.names[state.marked],
-            "text": text,
+            "text": file,
             "faults": faults,
         }
 
@@ -197,6 +189,30 @@ class Editor(SiegeTool[Draft]):
             | {"places": dict(places), "marked": view["marked"] if brush == "name" else ""},
             "checks": {"faults": view["faults"], "text": view["text"], "name": view["map"]["name"]},
         }
+
+
+def _begun(state: Draft, start: str) -> Draft:
+    begun = drafts.blank(state.width, state.height) if start == "blank" else drafts.begun(start)
+    return replace(begun, brush=state.brush)
+
+
+def _paint(state: Draft, where: str) -> Draft:
+    key, first = ("ground", 0) if state.brush < _FIRST_ZONE else ("zones", _FIRST_ZONE)
+    return drafts.painted(state, key, state.cells.numbers[where], state.brush - first)
+
+
+def _side(state: Draft, where: str, side: str) -> Draft:
+    """Paint a wall or a gate; one that is painted again goes away."""
+    return drafts.sided(state, f"{BRUSHES[state.brush]}s", state.cells.numbers[where], SIDES.index(side))
+
+
+def _named(state: Draft, what: str, words: str) -> Draft | Refusal:
+    if not drafts.bears_name(what):
+        return Refusal("not_now", {"move": "name"})
+    cleaned = drafts.clean(words[: LARGEST * maps.LONGEST_NAME])
+    if len(cleaned) > maps.LONGEST_NAME:
+        return Refusal("long_name", {"longest": maps.LONGEST_NAME})
+    return drafts.renamed(state, what, cleaned)
 
 
 def _palette(choices: Sequence[Mapping[str, Any]]) -> Json:

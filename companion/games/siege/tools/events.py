@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from companion.games.kit import Chance, Json, Line, Move, Seat, Struct, replace
+from companion.games.kit import CHANCE, Chance, Json, Line, Move, MoveType, Seat, Struct, number, replace
 from companion.games.siege.rules.course import AZTECS_SUFFER, EVENTS
 from companion.games.siege.tools.tool import SiegeTool, die
 
@@ -34,11 +34,12 @@ class Events(SiegeTool[Rolls]):
         """Return the die that is due."""
         return Chance("event", _DIE, None, {"n": EVENTS + 1 - state.due}) if state.due else None
 
-    def made(self, state: Rolls, move: Move) -> Rolls:
-        """Return the dice after a tap or a die."""
-        if move.name == "events":
-            return Rolls(state.turn + 1, (), EVENTS)
-        return replace(state, shown=(*state.shown, int(move.args[0])), due=state.due - 1)
+    def declared(self) -> Sequence[MoveType[Rolls]]:
+        """Return the one tap, and what a die showed."""
+        return (
+            MoveType("events", lambda state: Rolls(state.turn + 1, (), EVENTS)),
+            MoveType("event", _shown, {"n": number(1, 6)}, CHANCE),
+        )
 
     def sound(self, state: Rolls) -> bool:
         """Return whether there are as many dice as a turn has."""
@@ -53,3 +54,7 @@ class Events(SiegeTool[Rolls]):
     def story(self, before: Rolls, seat: Seat, move: Move, after: Rolls) -> list[Line]:
         """Return what a die showed."""
         return [Line("event", {"n": move.args[0]})] if move.name == "event" else []
+
+
+def _shown(state: Rolls, n: int) -> Rolls:
+    return replace(state, shown=(*state.shown, n), due=state.due - 1)

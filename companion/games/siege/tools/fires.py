@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from companion.games.kit import Chance, Json, Line, Move, Seat, Struct, replace
+from companion.games.kit import CHANCE, Chance, Json, Line, Move, MoveType, Seat, Struct, number, replace
 from companion.games.siege.rules.combat import GOES_OUT
 from companion.games.siege.tools.tool import SiegeTool, die
 
@@ -38,20 +38,14 @@ class Fires(SiegeTool[Counters]):
         """Return the die of the next fire."""
         return Chance("fire", _DIE, None, {"hex": str(state.due[0])}) if state.due else None
 
-    def made(self, state: Counters, move: Move) -> Counters:
-        """Return the fires after a tap or a die."""
-        match move.name:
-            case "light":
-                return replace(state, burning=(*state.burning, state.last + 1), last=state.last + 1, out=())
-            case "douse":
-                return replace(state, burning=tuple(n for n in state.burning if n != move.args[0]), out=())
-            case "fires":
-                return replace(state, due=state.burning, out=())
-        first, *rest = state.due
-        if int(move.args[0]) > GOES_OUT:
-            return replace(state, due=tuple(rest))
-        left = tuple(n for n in state.burning if n != first)
-        return replace(state, due=tuple(rest), burning=left, out=(*state.out, first))
+    def declared(self) -> Sequence[MoveType[Counters]]:
+        """Return a fire more, a fire out, the dice for all of them, and what each die showed."""
+        return (
+            MoveType("light", _lit),
+            MoveType("douse", _doused, {"n": number(1, 10**5)}),
+            MoveType("fires", lambda state: replace(state, due=state.burning, out=())),
+            MoveType("fire", _rolled, {"n": number(1, 6)}, CHANCE),
+        )
 
     def sound(self, state: Counters) -> bool:
         """Return whether all numbers were given out, and only burning fires are to be rolled for."""
@@ -70,3 +64,19 @@ class Fires(SiegeTool[Counters]):
             return []
         code = "fire_out" if len(after.burning) < len(before.burning) else "fire_on"
         return [Line(code, {"hex": str(before.due[0]), "n": move.args[0]})]
+
+
+def _lit(state: Counters) -> Counters:
+    return replace(state, burning=(*state.burning, state.last + 1), last=state.last + 1, out=())
+
+
+def _doused(state: Counters, fire: int) -> Counters:
+    return replace(state, burning=tuple(n for n in state.burning if n != fire), out=())
+
+
+def _rolled(state: Counters, n: int) -> Counters:
+    first, *rest = state.due
+    if n > GOES_OUT:
+        return replace(state, due=tuple(rest))
+    left = tuple(each for each in state.burning if each != first)
+    return replace(state, due=tuple(rest), burning=left, out=(*state.out, first))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from companion.games.kit import Json, Line, Move, Seat, Struct
+from companion.games.kit import Json, Line, Move, MoveType, Seat, Struct
 from companion.games.siege.rules.roster import SIDES
 from companion.games.siege.rules.state import PHASES
 from companion.games.siege.tools.tool import SiegeTool
@@ -29,10 +29,12 @@ class Phases(SiegeTool[Place]):
         back = [Move("back")] if (state.turn, state.phase) != (1, 0) else []
         return [*back, *([Move("next")] if state.turn < 10**5 else [])]
 
-    def made(self, state: Place, move: Move) -> Place:
-        """Return the place after a tap."""
-        n = (state.turn - 1) * len(PHASES) + state.phase + (1 if move.name == "next" else -1)
-        return Place(n // len(PHASES) + 1, n % len(PHASES))
+    def declared(self) -> Sequence[MoveType[Place]]:
+        """Return a phase on and a phase back."""
+        return (
+            MoveType("next", lambda state: _stepped(state, 1)),
+            MoveType("back", lambda state: _stepped(state, -1)),
+        )
 
     def sound(self, state: Place) -> bool:
         """Return whether there is such a place."""
@@ -49,3 +51,8 @@ class Phases(SiegeTool[Place]):
     def story(self, before: Place, seat: Seat, move: Move, after: Place) -> list[Line]:
         """Return a new turn where one began."""
         return [Line("turn", {"number": after.turn})] if after.turn > before.turn else []
+
+
+def _stepped(state: Place, by: int) -> Place:
+    n = (state.turn - 1) * len(PHASES) + state.phase + by
+    return Place(n // len(PHASES) + 1, n % len(PHASES))

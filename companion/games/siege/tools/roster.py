@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
-from companion.games.kit import Arg, Json, Line, Move, Seat, Struct, replace
+from companion.games.kit import Json, Line, Move, MoveType, Seat, Struct, added, one_of, replace
 from companion.games.siege.rules.roster import FULL, ROSTERS, THIRD, People
 from companion.games.siege.tools.tool import SiegeTool
 
@@ -54,20 +55,12 @@ class Strengths(SiegeTool[Count]):
         ]
         return [*taps, *(Move("begin", (forces,)) for forces in _FORCES)]
 
-    def facts(self, move: Move) -> Mapping[str, Arg]:
-        """Return what the words of a move need."""
-        return {"forces" if move.name == "begin" else "people": move.args[0]}
-
-    def made(self, state: Count, move: Move) -> Count:
-        """Return the count after a tap."""
-        what = str(move.args[0])
-        if move.name == "begin":
-            return _begun(_FORCES.index(what))
-        source, to = _TAPS[move.name]
-        place = next(n for n, people in enumerate(PEOPLES) if people == what)
-        return replace(
-            state, **{source: _add(getattr(state, source), place, -1), to: _add(getattr(state, to), place, 1)}
-        )
+    def declared(self) -> Sequence[MoveType[Count]]:
+        """Return every tap: a unit of a people counted elsewhere, and the forces that begin."""
+        people = {"people": one_of(*PEOPLES)}
+        taps = [MoveType(name, partial(_tapped, *way), people) for name, way in _TAPS.items()]
+        begin = MoveType("begin", lambda _, forces: _begun(_FORCES.index(forces)), {"forces": one_of(*_FORCES)})
+        return (*taps, begin)
 
     def sound(self, state: Count) -> bool:
         """Return whether every people has as many units as it began with."""
@@ -92,5 +85,8 @@ class Strengths(SiegeTool[Count]):
         return [Line(f"counted_{move.name}", {"people": move.args[0]})]
 
 
-def _add(counts: tuple[int, ...], place: int, n: int) -> tuple[int, ...]:
-    return tuple(count + n if at == place else count for at, count in enumerate(counts))
+def _tapped(source: str, to: str, state: Count, people: str) -> Count:
+    place = [str(each) for each in PEOPLES].index(people)
+    return replace(
+        state, **{source: added(getattr(state, source), place, -1), to: added(getattr(state, to), place, 1)}
+    )

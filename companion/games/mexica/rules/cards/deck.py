@@ -16,8 +16,6 @@ cards, ``day-crocodile-1`` to ``day-flower-13``; then ``week-crocodile`` to ``we
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
@@ -192,7 +190,9 @@ class DeckError(ValueError):
 
     def __init__(self, faults: Iterable[tuple[str, Fault]]) -> None:
         self.faults = tuple(faults)
-        super().__init__("\n".join(f"{file}:{each.line}: {each.code} {each.facts}" for file, each in self.faults))
+        super().__init__(
+            "\n".join(f"{file}:{each.line}:{each.column}: {each.code} {each.facts}" for file, each in self.faults)
+        )
 
 
 def _standing(week: tuple[Card, ...]) -> dict[str, tuple[tuple[int, int], ...]]:
@@ -235,27 +235,21 @@ def read(files: Mapping[str, str], base: Deck | None = None) -> Deck:
 
 
 class _File:
-    """One file while it is read: each fault goes to `faults` with its line."""
+    """One file while it is read: each fault goes to `faults` with its place."""
 
     def __init__(self, name: str, text: str, faults: list[tuple[str, Fault]]) -> None:
-        self._name = name
-        self._text = text
-        self._faults = faults
-        self._lines: Mapping[tuple[str, ...], int] | None = None
+        self._name, self._faults = name, faults
+        try:
+            self._document = toml.read(text)
+        except toml.TomlError as error:
+            faults.append((name, Fault(error.line, "toml", {"said": error.said}, error.column)))
+            self._document = toml.EMPTY
+        except toml.TomlLimitError as error:
+            faults.append((name, error.fault))
+            self._document = toml.EMPTY
 
     def read(self, found: dict[str, Card], words: dict[str, dict[str, str]]) -> None:
-        try:
-            tree = toml.loads(self._text)
-        except tomllib.TOMLDecodeError as error:
-            at = re.search(r"line (\d+)", str(error))
-            line = int(at[1]) if at else self._text.count("\n") + 1
-            said = re.sub(r" \(at .*\)$", "", str(error))
-            self._faults.append((self._name, Fault(line, "toml", {"said": said})))
-            return
-        except toml.TomlLimitError as error:
-            self._faults.append((self._name, error.fault))
-            return
-        for key, value in tree.items():
+        for key, value in self._document.tree.items():
             if key in PILES and isinstance(value, dict):
                 self._pile(key, value, found)
             elif key == "words" and isinstance(value, dict):
@@ -294,12 +288,8 @@ class _File:
                     words[language] |= {f"card.{each}.{part}": text for part, text in said.items()}
 
     def _fault(self, path: tuple[str, ...], code: str, **facts: Arg) -> None:
-        if len(self._faults) >= MOST_FAULTS:
-            return
-        if self._lines is None:
-            self._lines = _lines(self._text)
-        line = next((self._lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self._lines), 1)
-        self._faults.append((self._name, Fault(line, code, facts)))
+        if len(self._faults) < MOST_FAULTS:
+            self._faults.append((self._name, self._document.fault(path, code, **facts)))
 
 
 def _card(pile: Pile, card_id: str, place: int, table: Mapping[str, Any]) -> Card:
@@ -385,23 +375,3 @@ def _no_words(said: object) -> EffectError | None:
         if len(text) > LONGEST[part]:
             return EffectError("letters", part=part, length=len(text), longest=LONGEST[part])
     return None
-
-
-def _lines(text: str) -> dict[tuple[str, ...], int]:
-    """Return the first line on which each key stands, or its table begins, however the file writes them."""
-    at: tuple[str, ...] = ()
-    lines: dict[tuple[str, ...], int] = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        if header := re.match(r"\s*\[([^\[\]]+)\]", line):
-            here = at = _keys(header[1])
-        elif "=" in line and re.fullmatch(r"[\w\-\".' \t]+", key := line.partition("=")[0]):
-            here = (*at, *_keys(key))
-        else:
-            continue
-        for n in range(1, min(len(here), 4) + 1):
-            lines.setdefault(here[:n], number)
-    return lines
-
-
-def _keys(dotted: str) -> tuple[str, ...]:
-    return tuple(part.strip().strip("\"'") for part in dotted.split("."))

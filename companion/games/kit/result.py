@@ -1,0 +1,21 @@
+"""How a game ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from companion.games.kit.moves import Seat
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a game ended: a word for the kind of end, who won, and each seat's points where the game counts any.
+
+    >>> Result("points", ("east",), {"east": 12, "west": 9}).winners
+    ('east',)
+    """
+
+    kind: str
+    winners: tuple[Seat, ...] = ()
+    points: Mapping[Seat, int] = field(default_factory=dict)

@@ -1,0 +1,25 @@
+"""Tuples with one of their values changed: states are frozen, and hold tuples where others would hold lists."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+V = TypeVar("V")
+
+
+def put(values: tuple[V, ...], place: int, value: V) -> tuple[V, ...]:
+    """Return a tuple with another value at a place.
+
+    >>> put((3, 0, 1), 1, 5)
+    (3, 5, 1)
+    """
+    return (*values[:place], value, *values[place + 1 :])
+
+
+def added(numbers: tuple[int, ...], place: int, n: int) -> tuple[int, ...]:
+    """Return a tuple with the number at a place raised by `n`, or lowered where that is below 0.
+
+    >>> added((3, 0, 1), 0, -2)
+    (1, 0, 1)
+    """
+    return (*numbers[:place], numbers[place] + n, *numbers[place + 1 :])

@@ -1,0 +1,25 @@
+"""Who has won, and every seat's count, once all names are open."""
+
+from __future__ import annotations
+
+from companion.games.kit import Result
+from companion.games.moctezuma.rules.scoring import Score, cursed_kings, score, winners
+from companion.games.moctezuma.rules.state import State
+
+
+def totals(state: State) -> tuple[tuple[int, ...], list[Score]]:
+    """Return who won, by place, and every seat's count; only when all names are open."""
+    cursed = cursed_kings(state.chits, state.rules.curse_rule, state.rules.third_chit)
+    scores = [
+        score([(trip.temple, trip.kept) for trip in own if trip.kept], state.names, cursed) for own in state.trips
+    ]
+    return winners(scores), scores
+
+
+def result(state: State) -> Result | None:
+    """Return who won with how many points, or none before the end."""
+    if not state.over:
+        return None
+    won, scores = totals(state)
+    points = {seat: count.total for seat, count in zip(state.seats, scores, strict=True)}
+    return Result("points", tuple(state.seats[n] for n in won), points)

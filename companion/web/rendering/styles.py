@@ -1,0 +1,52 @@
+"""Joins style sheets for delivery: one file for all pages, one for each page that has its own, one for each game.
+
+A folder is a layer: what is in ``static/styles/components/`` is in ``@layer components``. The order of the layers
+is declared once, in ``static/styles/layers.css``; the order of the files within one means nothing. What a page has
+of its own, ``static/pages/<page>/``, is in ``components`` too. What a game brings, ``static/*.css`` of its folder,
+is in ``games``: a game's rule wins over the site's whatever their selectors are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ORDER = "layers.css"
+PAGES_LAYER = "components"
+GAMES_LAYER = "games"
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A joined style sheet, with the tag by which a browser knows whether it has this one already."""
+
+    css: str
+    tag: str
+
+
+def of_site(folder: Path) -> Sheet:
+    """Join the order of the layers and every layer of a folder such as ``static/styles``."""
+    layers = [_layer(path.name, path) for path in sorted(folder.iterdir()) if path.is_dir()]
+    return _sheet((folder / ORDER).read_text(encoding="utf-8"), *layers)
+
+
+def of_pages(folder: Path) -> Mapping[str, Sheet]:
+    """Join what each page of a folder such as ``static/pages`` has of its own."""
+    return {path.name: _sheet(_layer(PAGES_LAYER, path)) for path in sorted(folder.iterdir()) if path.is_dir()}
+
+
+def of_game(folder: Path) -> Sheet:
+    """Join the style sheets of a game's folder ``static``; a game may have none."""
+    return _sheet(_layer(GAMES_LAYER, folder))
+
+
+def _layer(name: str, folder: Path) -> str:
+    rules = "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.css")))
+    return f"@layer {name} {{\n{rules}}}\n"
+
+
+def _sheet(*texts: str) -> Sheet:
+    css = "".join(texts)
+    return Sheet(css, hashlib.sha256(css.encode()).hexdigest()[:16])

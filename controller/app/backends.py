@@ -1,0 +1,31 @@
+"""The backends that beams may have, by name. A new one is a module with a `Source`, and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import cast
+
+from controller.core.ports import BackendContext, Source
+from controller.core.settings import BeamSettings
+
+BACKENDS = {
+    "gpio": "controller.adapters.gpio:HeaderBeams",
+    "gpiod": "controller.adapters.libgpiod:LineBeams",
+    "serial": "controller.adapters.serial_board:SerialBoard",
+    "simulated": "controller.simulation.beams:SimulatedBeams",
+}
+"""Where each backend's class is; its module is imported when it is chosen."""
+
+
+def find(settings: BeamSettings) -> Callable[[BackendContext], Source]:
+    """Return the class of the backend that the settings name.
+
+    Raises `ValueError`, saying what was expected, for a name that is not known and for settings that it cannot use.
+    """
+    if (place := BACKENDS.get(settings.backend)) is None:
+        raise ValueError(f"one of {', '.join(BACKENDS)}")
+    module, name = place.split(":")
+    backend = getattr(import_module(module), name)
+    backend.check(settings)
+    return cast("Callable[[BackendContext], Source]", backend)

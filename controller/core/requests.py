@@ -1,0 +1,154 @@
+"""Carries out what a companion commands over the broker and what the command line requests on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import TypeAlias
+
+from controller.core.calibration import USUAL, Calibration
+from controller.core.commands import Commands, RefusedError, Result
+from controller.core.ledger_access import LedgerAccess
+from controller.core.messages import (
+    CalibrationRequest,
+    DismissRequest,
+    DropRequest,
+    SelftestRequest,
+    StatusRequest,
+)
+from controller.core.ports import Clock, LedgerError, LedgerTrouble, MessageSink
+from controller.core.publisher import Publisher
+from controller.core.slots import Found, Slots
+from controller.core.status import StatusReporter
+from templo.contract import Command, CommandName, God
+
+Respond: TypeAlias = Callable[[Result], None]
+Request: TypeAlias = DropRequest | DismissRequest | StatusRequest | SelftestRequest | CalibrationRequest
+
+
+class Requests:
+    """Answers each request, now or once its tokens have fallen."""
+
+    def __init__(
+        self,
+        reporter: StatusReporter,
+        slots: Slots,
+        calibration: Calibration,
+        access: LedgerAccess,
+        publisher: Publisher,
+        clock: Clock,
+        sink: MessageSink,
+        drop: Callable[[DropRequest], None],
+        handle: Callable[[Found], None],
+    ) -> None:
+        """Answer commands through `sink`. `drop` drops tokens; `handle` takes what the emitters proved."""
+        self._reporter = reporter
+        self._slots = slots
+        self._calibration = calibration
+        self._access = access
+        self._publisher = publisher
+        self._clock = clock
+        self._drop = drop
+        self._handle = handle
+        self.companion_ahead: timedelta | None = None
+        """How far the companion's clock is ahead of this temple's, where that is known."""
+        self._commands = Commands(
+            {
+                CommandName.IDENTIFY: lambda _, respond: respond(self._identify()),
+                CommandName.SELFTEST: lambda _, respond: respond(self._selftest()),
+                CommandName.CALIBRATE: self._calibrate,
+                CommandName.RESEND: self._resend,
+                CommandName.DROP: self._test,
+                CommandName.DISMISS: self._dismiss_by_command,
+            },
+            sink.publish,
+        )
+
+    def command(self, command: Command) -> None:
+        """Carry out a companion's command, or answer why not."""
+        now, ahead = self._clock.utc(), self.companion_ahead
+        self._commands.take(command, now, None if ahead is None else now + ahead)
+
+    def take(self, request: Request) -> None:
+        """Carry out a request of the command line, or answer why not."""
+        try:
+            match request:
+                case DropRequest():
+                    self._drop(request)
+                case DismissRequest(code, respond):
+                    self._dismiss(code, respond)
+                case StatusRequest(respond):
+                    respond(self._reporter.report())
+                case SelftestRequest(respond):
+                    respond(self._selftest())
+                case CalibrationRequest(god, number, keep, respond):
+                    self._measure(god, number, keep, respond)
+        except RefusedError as error:
+            request.respond(error.result())
+
+    def _identify(self) -> Result:
+        return {key: value for key, value in self._reporter.report().items() if value is not None}
+
+    def _selftest(self) -> Result:
+        """Test the beams. Switching the emitters takes a fifth of a second and hides what falls meanwhile.
+
+        So they are switched only while no beam has changed for a second.
+        """
+        now_ns = self._clock.monotonic_ns()
+        if quiet := self._slots.quiet(now_ns):
+            self._handle(self._slots.prove())
+        return self._reporter.selftest(now_ns, quiet)
+
+    def _resend(self, command: Command, respond: Respond) -> None:
+        if command.seq is None:
+            raise RefusedError("no_seq", "resend needs seq, the first token to send again")
+        if self._access.readable is None:
+            raise RefusedError("ledger", "the ledger cannot be read now: see the temple's status")
+        if command.seq > (highest := self._publisher.last_seq + 1):
+            words = f"resend from {command.seq}; expected at most {highest}, the next token"
+            raise RefusedError("beyond", words)
+        if self._access.ledger is not None:
+            try:
+                self._access.ledger.deliver_again(command.seq)
+            except (LedgerTrouble, LedgerError) as error:
+                raise RefusedError("ledger", str(error)) from error
+        self._publisher.resend_from(command.seq)
+        respond({"from": command.seq, "last_seq": self._publisher.last_seq})
+
+    def _dismiss_by_command(self, command: Command, respond: Respond) -> None:
+        if command.notice is None:
+            raise RefusedError("no_notice", "dismiss needs notice, the code of the notice to take away")
+        self._dismiss(command.notice, respond)
+
+    def _dismiss(self, code: str, respond: Respond) -> None:
+        """Take away a notice that a person has dealt with."""
+        if self._access.ledger is None:
+            raise RefusedError("ledger", "the ledger cannot be written now: see the temple's status")
+        try:
+            dismissed = self._access.ledger.dismiss(code)
+        except (LedgerTrouble, LedgerError) as error:
+            raise RefusedError("ledger", str(error)) from error
+        standing = [notice.code for notice in self._access.notices]
+        if not dismissed:
+            words = ", ".join(standing) or "none stands"
+            raise RefusedError("no_notice", f"there is no notice {code[:32]!r} here; expected one of: {words}")
+        respond({"dismissed": code, "notices": standing})
+
+    def _calibrate(self, command: Command, respond: Respond) -> None:
+        if command.god is None:
+            raise RefusedError("no_god", f"calibrate needs a god: {' or '.join(God)}")
+        self._measure(command.god, command.count, command.keep, respond)
+
+    def _measure(self, god: God, number: int | None, keep: bool | None, respond: Respond) -> None:
+        if keep is None:
+            wanted = USUAL if number is None else number
+            self._calibration.begin(god, wanted, self._clock.monotonic_ns(), respond)
+            return
+        limits, result = self._calibration.decide(god, keep)
+        self._slots.learn(limits)
+        respond(result)
+
+    def _test(self, command: Command, respond: Respond) -> None:
+        if command.god is None:
+            raise RefusedError("no_god", f"drop needs a god: {' or '.join(God)}")
+        self._drop(DropRequest(command.god, 1, 0, True, respond))
