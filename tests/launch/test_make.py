@@ -66,6 +66,7 @@ def test_make_alone_lists_every_target_in_words() -> None:
         "test",
         "check",
         "conformance",
+        "coverage",
         "bench",
         "chaos",
         "crash",
