@@ -17,7 +17,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from companion.adapters.private import make_database_private
 from companion.adapters.schema import (
     ABOUT,
     DECISIONS,
@@ -50,6 +49,7 @@ from companion.model.ports import (
 )
 from companion.model.table import Charter, Entry, ServiceError
 from templo import contract
+from templo.files import make_database_private
 
 _IS_OLD = sa.and_(OLD.c.source == TOKENS.c.source, TOKENS.c.seq <= OLD.c.through, TOKENS.c.replayed)
 _OF_DECISION = DECISIONS.c.token == QUARANTINE.c.token

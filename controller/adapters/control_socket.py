@@ -6,18 +6,17 @@ open to its owner alone, and whoever holds the state directory's lock is the one
 
 from __future__ import annotations
 
-import fcntl
 import json
 import logging
 import os
 import socket
-import stat
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
 
+from templo import files
 from templo.liveness import IDLE_S, SOON_S, Beat, no_heartbeat
 
 Answerer: TypeAlias = Callable[[Mapping[str, object]], Mapping[str, object]]
@@ -73,16 +72,13 @@ class StateLock:
             return
         descriptor = self._opened()
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
+            files.lock(descriptor)
+        except files.HeldError as error:
             os.close(descriptor)
+            holder = error.holder or "unknown"
             raise InUseError(f"another controller (process {holder}) already keeps {self._state}") from None
         self._descriptor = descriptor
-        with suppress(OSError):  # on a full disk the lock holds, and only its holder's number is missing
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-        _make_private(self._state)
+        files.make_folder_private(self._state)
 
     def release(self) -> None:
         """Let others have it."""
@@ -92,7 +88,7 @@ class StateLock:
 
     def _opened(self) -> int:
         try:
-            return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.OWNER_ONLY)
         except OSError as error:
             with suppress(OSError):  # a lock that is there holds on a read-only disk as well
                 return os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
@@ -108,25 +104,6 @@ def held(state: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-def _make_private(state: Path) -> None:
-    """Give what lies in a state directory mode 0600: an earlier release, or a copy, left it as the umask was.
-
-    SQLite gives its log and its shared memory the mode of the ledger.
-    """
-    try:
-        paths = list(state.iterdir())
-    except OSError as error:
-        log.warning("%s cannot be listed, so that nothing in it is made private: %s", state, error)
-        return
-    for path in paths:
-        mode = path.lstat().st_mode
-        if stat.S_ISREG(mode) and mode & 0o077:
-            try:
-                path.chmod(0o600)
-            except OSError as error:
-                log.warning("%s can be opened by other users of this machine, and stays so: %s", path, error)
 
 
 class ControlServer:

@@ -29,10 +29,10 @@ from controller.adapters.sqlite_ledger import (
     MOST_WIDTH_NS,
     DamagedError,
     Ledger,
-    sync_folder,
 )
 from controller.core.ports import LedgerTrouble, UnnumberedToken
 from templo.contract import Flag, God, Trouble
+from templo.files import OWNER_ONLY, sync
 
 MARK_NAME = "ledger.begun"
 """Lies beside a ledger from its beginning on: where it is and no ledger is, one is missing."""
@@ -105,9 +105,9 @@ def build(folder: Path, new_source: Callable[[], str], fill: Callable[[Ledger], 
     ledger.close()
     if _size(_beside(building, "-wal")):
         raise LedgerTrouble(Trouble.LEDGER_FAILING, f"the new ledger {building} cannot be completed on this disk")
-    building.chmod(0o600)
+    building.chmod(OWNER_ONLY)
     building.replace(folder / READY)
-    sync_folder(folder)
+    sync(folder)
 
 
 def exchange(folder: Path, at: datetime, word: str) -> Path | None:
@@ -118,11 +118,11 @@ def exchange(folder: Path, at: datetime, word: str) -> Path | None:
         kept = _free_name(folder, word, at)
         for suffix in old:
             _beside(path, suffix).rename(_beside(kept, suffix))
-            _beside(kept, suffix).chmod(0o600)
+            _beside(kept, suffix).chmod(OWNER_ONLY)
         _beside(path, "-shm").unlink(missing_ok=True)
-        sync_folder(folder)
+        sync(folder)
     (folder / READY).replace(path)
-    sync_folder(folder)
+    sync(folder)
     _leave_mark(folder)
     return kept
 
@@ -177,7 +177,7 @@ def _was_begun(folder: Path) -> bool:
 def _leave_mark(folder: Path) -> None:
     if _size(folder / MARK_NAME) is None:
         (folder / MARK_NAME).write_text(_MARK, "utf-8")
-        sync_folder(folder)
+        sync(folder)
 
 
 @dataclass(slots=True)

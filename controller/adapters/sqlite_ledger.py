@@ -5,7 +5,6 @@ It knows nothing of beams, brokers or clocks. Not safe for use by two threads at
 
 from __future__ import annotations
 
-import os
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import TypeAlias
 
 from controller.core.ports import LedgerError, LedgerTrouble, UnnumberedToken
 from templo.contract import MAX_WIDTH_MS, Flag, God, Notice, Token, Trouble
+from templo.files import sync
 
 SCHEMA = 1
 """Of a ledger as it is made."""
@@ -509,7 +509,7 @@ def _make(connection: sqlite3.Connection, path: Path, new_source: Callable[[], s
             for statement in _TABLES.split(";\n")[:-1]:
                 connection.execute(statement)
             connection.execute("INSERT INTO meta VALUES (1, ?, ?, 0, 0)", (SCHEMA, new_source()))
-        sync_folder(path.absolute().parent)
+        sync(path.absolute().parent)
 
 
 def _settle(connection: sqlite3.Connection, path: Path) -> None:
@@ -527,15 +527,6 @@ def _settle(connection: sqlite3.Connection, path: Path) -> None:
             Trouble.LEDGER_FAILING,
             f"another program has been reading the ledger {path} for too long, so its log cannot be emptied: end it",
         )
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a new file's name durable, which syncing the file does not."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _check(connection: sqlite3.Connection, path: Path, whole: bool) -> None:

@@ -18,7 +18,7 @@ from controller.adapters.sqlite_ledger import FILE_NAME
 from controller.app.explanations import BEAMS as _WORDS
 from controller.app.explanations import NOTICES, told_calibration, told_selftest
 from controller.app.explanations import TROUBLES as _TROUBLES
-from controller.app.settings import SettingsError, load
+from controller.app.settings import load
 from controller.core.calibration import MOST, USUAL
 from controller.core.counting import SECOND
 from controller.core.ports import BeamsError, LedgerError, LedgerTrouble
@@ -26,8 +26,9 @@ from controller.core.settings import Settings
 from controller.simulation.beams import MOST_DROPS
 from controller.simulation.parser import MAX_BYTES, ScenarioError, Script
 from controller.simulation.parser import read as read_script
-from templo import __version__
+from templo import __version__, logs
 from templo.contract import God
+from templo.settings import SettingFlag, SettingsError, add_flags, given_flags
 
 EXIT_REFUSED = 1
 EXIT_USAGE = 2
@@ -38,14 +39,10 @@ _NAMES = {**{god.value: god for god in God}, **{god.value[0]: god for god in God
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     parser = _parser()
-    given = parser.parse_args(arguments)
     try:
+        given = parser.parse_args(arguments)
         settings = load(file=given.config, environ=os.environ, flags=_flags(given), home=Path.home())
-        logging.basicConfig(
-            stream=sys.stderr,
-            level=settings.log.upper(),
-            format="templo-controller: %(levelname)s: %(message)s",
-        )
+        logs.set_up("templo-controller", settings.log, settings.deprecated)
         code: int = given.command(settings, given)
     except (SettingsError, ScenarioError) as error:
         return _complain(str(error), EXIT_USAGE)
@@ -62,13 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--config", type=Path, metavar="FILE", help="the settings file, in TOML")
-    common.add_argument("--state", metavar="DIR", help="where the ledger is kept")
-    common.add_argument("--temple", metavar="NAME", help="the temple's name at the broker (templo)")
-    common.add_argument("--broker", metavar="HOST[:PORT]", help="the broker's address (127.0.0.1:1883)")
-    common.add_argument("--log", metavar="LEVEL", help="debug, info, warning or error (info)")
+    add_flags(common)
     common.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="any other setting: counting.min_break_ms=4"
+        "--temple", action=SettingFlag, metavar="NAME", help="the temple's name at the broker (templo)"
     )
     simulated = argparse.ArgumentParser(add_help=False)
     simulated.add_argument("--simulate", action="store_true", help="beams of a simulation instead of real ones")
@@ -81,7 +74,11 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", parents=[common], help="count tokens until stopped")
     run.add_argument(
-        "--beams", metavar="SOURCE", help="gpio, gpiod, simulated, or a board that counts: serial:/dev/ttyACM0 (gpio)"
+        "--beams",
+        dest="beams.source",
+        action=SettingFlag,
+        metavar="SOURCE",
+        help="gpio, gpiod, simulated, or a board that counts: serial:/dev/ttyACM0 (gpio)",
     )
     run.add_argument("--keys", action="store_true", help="read keys that drop tokens from the terminal or a pipe")
     run.add_argument(
@@ -157,27 +154,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _flags(given: argparse.Namespace) -> dict[str, tuple[str, str]]:
     """Return the settings that flags give, each with its flag."""
-    flags = {}
-    for pair in given.set:
-        key, equals, value = pair.partition("=")
-        if not equals:
-            raise SettingsError(f"--set is {pair!r}; expected KEY=VALUE, such as broker.port=1883")
-        flags[key] = (value, "--set")
-    for key in ("state", "temple", "log"):
-        if (value := getattr(given, key)) is not None:
-            flags[key] = (value, f"--{key}")
-    if given.broker is not None:
-        host, colon, port = given.broker.rpartition(":")
-        if not colon or (":" in host and not host.startswith("[")):  # a bare name, or a bare IPv6 address
-            host, port = given.broker, ""
-        flags["broker.host"] = (host.strip("[]"), "--broker")
-        if port:
-            flags["broker.port"] = (port, "--broker")
-    if getattr(given, "beams", None) is not None:
-        flags["beams.source"] = (given.beams, "--beams")
-    if given.simulate:
-        flags["beams.source"] = ("simulated", "--simulate")
-    return flags
+    simulated = {"beams.source": ("simulated", "--simulate")} if given.simulate else {}
+    return given_flags(given) | simulated
 
 
 def _god(text: str) -> God:

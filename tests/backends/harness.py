@@ -52,7 +52,9 @@ class Harness:
 
     def context(self) -> BackendContext:
         emitters = EMITTERS if self.switched else None
-        settings = BeamSettings(self.source_name, "mock", None, PINS, emitters, "low", self.pull)
+        settings = BeamSettings(
+            PINS[God.HUITZILOPOCHTLI], PINS[God.TLALOC], "low", self.pull, self.source_name, "mock", emitters=emitters
+        )
         return BackendContext(settings, Limits(), self.folder, time.monotonic_ns, lambda: "d" * 32)
 
     def make(self) -> Source:
