@@ -11,11 +11,11 @@ from pathlib import Path
 
 from companion.adapters.draft_watcher import Draft
 from companion.cli import check
-from companion.cli.settings import SettingsError
 from companion.games.kit import Fault, Option, Value
 from companion.model.lobby import read_text
 from companion.model.table import Table
 from companion.service.services import Services
+from templo.settings import SettingsError
 
 GAME = "mexica"
 OPTION = "deck"

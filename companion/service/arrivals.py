@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from companion.games.kit import TEMPLE, Refusal
+from companion.model.entries import OLD
 from companion.model.ports import ARRIVED, COUNTED, Decision, OldTokens, StoredToken
-from companion.model.table import OLD
 from companion.model.temples import Receipt, Source, Temple
 from companion.service.ledgers import Ledgers, first_live
 from companion.service.workspace import Change, Workspace

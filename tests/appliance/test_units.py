@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from companion.web.server import serving
-from controller.app.settings import default_state
 from templo import liveness
+from templo.settings import default_state
 from tests.controller.program import ROOT
 
 UNITS = ("templo-controller", "templo-companion")

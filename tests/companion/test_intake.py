@@ -13,8 +13,9 @@ import paho.mqtt.client as mqtt
 import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 
-from companion.adapters.mqtt_intake import Broker, Intake
+from companion.adapters.mqtt_intake import Intake
 from templo import contract
+from templo.broker import BrokerSettings
 from tests.brokers import mosquitto, nats
 from tests.companion.conftest import SOURCE, Home
 
@@ -70,7 +71,7 @@ class Temple:
 
 @contextmanager
 def listening(home: Home, host: str, port: int) -> Iterator[Intake]:
-    intake = Intake(home.services, Broker(host, port), "0" * 32, home.clock)
+    intake = Intake(home.services, BrokerSettings(host, port), "0" * 32, home.clock)
     intake.start()
     try:
         yield intake
@@ -224,11 +225,7 @@ def test_junk_is_named_in_the_log_and_disturbs_nothing(
         eventually(lambda: temple.acked() == 2)
         temple.close()
     assert total(home, table.id) == 2
-    assert all(
-        record.name == "companion.adapters.mqtt_intake"
-        for record in caplog.records
-        if record.levelno >= logging.WARNING
-    )
+    assert all(record.name == "templo.mqtt" for record in caplog.records if record.levelno >= logging.WARNING)
     assert "token.seq is -1; expected a whole number" in caplog.text
     assert "token.v is 2; expected 1" in caplog.text
     assert "200000 bytes" in caplog.text

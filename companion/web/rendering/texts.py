@@ -212,5 +212,5 @@ class Library:
 
 
 def line_words(words: Words, code: str, facts: Mapping[str, Any]) -> str:
-    """Return one line of a table's story; who sits down without a name is told so."""
+    """Return one line of a table's story; a player who sits down without a name has a text of its own."""
     return words(f"log.{'sat_nameless' if code == 'sat' and not facts.get('name') else code}", **facts)
