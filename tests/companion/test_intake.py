@@ -20,7 +20,7 @@ from tests.brokers import mosquitto, nats
 from tests.companion.conftest import SOURCE, Home
 
 
-def eventually(true: Callable[[], Any], seconds: float = 60.0) -> None:
+def eventually(true: Callable[[], Any], seconds: float = 180.0) -> None:
     """Wait until something is true, or fail."""
     deadline = time.monotonic() + seconds
     while not true():

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 READY_S = 180.0
 
 
-def eventually(true: Callable[[], Any], seconds: float = 90.0, what: str = "it") -> None:
+def eventually(true: Callable[[], Any], seconds: float = 180.0, what: str = "it") -> None:
     """Wait until something is true, or fail."""
     until = time.monotonic() + seconds
     while not true():
