@@ -19,8 +19,9 @@ from bench.figures import Chapter, Row, spread
 from bench.programs import BenchError
 from companion import web
 from companion.games import registry
-from companion.games.kit import CHANCE, Game, Move, Refusal, Seat
-from companion.model.table import BEGIN, SIT, Charter, Entry, Table
+from companion.games.kit import CHANCE, Game, Refusal, Seat
+from companion.model.entries import Action, Begin, Sit
+from companion.model.table import Charter, Table
 from companion.web.rendering.renderer import Painter
 from companion.web.rendering.texts import Library
 from companion.web.view_models import seat as handheld
@@ -217,8 +218,8 @@ def _table(field: Field) -> Table:
     )
     table = Table.opened(charter, game)
     for seat in field.seats:
-        table = _entered(table, seat, Move(SIT, (seat, seat.title())))
-    return _entered(table, field.seats[0], Move(BEGIN))
+        table = _entered(table, seat, Sit(seat, seat.title()))
+    return _entered(table, field.seats[0], Begin())
 
 
 def _moved(table: Table) -> Iterator[Table]:
@@ -233,10 +234,10 @@ def _moved(table: Table) -> Iterator[Table]:
         yield table
 
 
-def _entered(table: Table, seat: Seat, move: Move) -> Table:
-    extended = table.extended(Entry(table.version + 1, NOW, seat, move))
+def _entered(table: Table, seat: Seat, action: Action) -> Table:
+    extended = table.extended(table.entry(NOW, seat, action))
     if isinstance(extended, Refusal):
-        raise BenchError(f"{move} by {seat} is refused: {extended}; expected it to stand in the table's log")
+        raise BenchError(f"{action} by {seat} is refused: {extended}; expected it to stand in the table's log")
     return extended
 
 

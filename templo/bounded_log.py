@@ -1,7 +1,4 @@
-"""A log that strangers can write to, kept to a bounded rate: what is left out is counted, and the count is logged.
-
-The same file is in the controller and in the companion, which do not import each other.
-"""
+"""A log for what strangers cause, kept to a bounded rate: what is left out is counted, and the count is logged."""
 
 from __future__ import annotations
 
@@ -18,7 +15,15 @@ WINDOW_S = 60.0
 class BoundedLog:
     """Logs the first warnings of each minute, and then how many more there were.
 
-    `clock` gives seconds, and may be set. Safe from any thread.
+    `clock` gives seconds. Safe from any thread.
+
+    >>> import sys
+    >>> log = logging.getLogger("example"); log.propagate = False; log.addHandler(logging.StreamHandler(sys.stdout))
+    >>> bounded = BoundedLog(log, lambda: 0.0, at_once=2)
+    >>> for number in range(5):
+    ...     bounded.warning("junk %d", number)
+    junk 0
+    junk 1
     """
 
     def __init__(

@@ -1,7 +1,6 @@
-"""Whether every stage of a program still makes progress, and how its supervisor (systemd) is notified.
+"""Whether every stage of a program still makes progress, and how its supervisor (systemd) learns of it.
 
-Standard library only. It knows stages by their names and nothing of what they do; it never ends or mends anything.
-Controller and companion share the wire contract alone, so each has a copy of this file; a test keeps them equal.
+A stage is known by its name alone. This module never ends or restarts anything; systemd does.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from collections.abc import Callable, Iterable, MutableMapping
 from typing import TypeAlias
 
 Beat: TypeAlias = Callable[[float], None]
-"""Called by a stage's own thread: "I made progress; hear from me again within so many seconds, or I am stuck"."""
+"""Called by a stage's own thread: "I made progress; expect another call within so many seconds, or I am stuck"."""
 
 IDLE_S = 1.0
-"""How long a stage that has nothing to do may sleep before it says that it is there."""
+"""How long a stage that has nothing to do may sleep before its next heartbeat."""
 
 SOON_S = 5.0
 """What a stage promises that waits for nothing but its own work."""
@@ -35,11 +34,19 @@ log = logging.getLogger(__name__)
 
 
 def no_heartbeat(within_s: float) -> None:
-    """Take a beat that nobody listens to."""
+    """Ignore a heartbeat."""
 
 
 class Pulse:
-    """Until when each stage has promised to be heard again. Safe from any thread, and never blocks one for long."""
+    """When each stage's next heartbeat is due. Safe from any thread, and never blocks one for long.
+
+    >>> clock = [0.0]
+    >>> pulse = Pulse(["link"], lambda: clock[0])
+    >>> pulse.of("link")(5.0)
+    >>> clock[0] = 6.0
+    >>> pulse.late()
+    ['link']
+    """
 
     def __init__(self, stages: Iterable[str], monotonic: Callable[[], float]) -> None:
         """Expect these stages; others may join with their first beat. `monotonic` gives seconds."""
@@ -53,54 +60,54 @@ class Pulse:
         return lambda within_s: self.beat(stage, within_s)
 
     def beat(self, stage: str, within_s: float) -> None:
-        """Take note that a stage made progress, and when it wants to be heard again."""
+        """Note that a stage made progress, and when its next heartbeat is due."""
         with self._lock:
             self._awaited.discard(stage)
             self._due[stage] = self._now() + within_s
 
     def rest(self, stage: str) -> None:
-        """Expect nothing more of a stage that has ended as it should."""
+        """Expect no more heartbeats of a stage that has ended in order."""
         with self._lock:
             self._awaited.discard(stage)
             self._due.pop(stage, None)
 
     def begun(self) -> bool:
-        """Say whether every stage that was expected from the start has been heard."""
+        """Return whether every stage that was expected from the start has had a heartbeat."""
         with self._lock:
             return not self._awaited
 
     def late(self) -> list[str]:
-        """Return the stages that have not kept their promise, by name."""
+        """Return the names of the stages whose heartbeat is overdue."""
         with self._lock:
             now = self._now()
             return sorted(stage for stage, due in self._due.items() if due < now)
 
 
 class Supervisor:
-    """Who started this program and wants to hear from it, by systemd's notification protocol; maybe nobody."""
+    """Whoever started this program and waits for its notifications, by systemd's protocol; maybe nobody."""
 
     def __init__(self, environ: MutableMapping[str, str], pid: int) -> None:
-        """Read who listens, and how often; the variables are taken away, so that no child speaks in our name."""
+        """Read where to send, and how often; the variables are removed, so that no child sends in our name."""
         self._address = environ.pop("NOTIFY_SOCKET", "")
         every, whom = environ.pop("WATCHDOG_USEC", ""), environ.pop("WATCHDOG_PID", "")
         meant = not whom or whom == str(pid)
         self.watchdog_s = int(every) / 1e6 if self._address and meant and every.isdecimal() and int(every) else None
 
-    def tell(self, *facts: str) -> None:
-        """Send facts such as ``READY=1``; what cannot be sent now is left out."""
+    def notify(self, *facts: str) -> None:
+        """Send facts such as ``READY=1``; what cannot be sent now is dropped."""
         if not self._address:
             return
         address = f"\0{self._address[1:]}" if self._address.startswith("@") else self._address
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as door:
-            door.setblocking(False)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as connection:
+            connection.setblocking(False)
             try:
-                door.sendto("\n".join(facts).encode(), address)
+                connection.sendto("\n".join(facts).encode(), address)
             except OSError as error:
-                log.warning("the supervisor at %s cannot be told %s: %s", ascii(self._address), facts[0], error)
+                log.warning("the supervisor at %s cannot be sent %s: %s", ascii(self._address), facts[0], error)
 
 
 class Feeder:
-    """Tells the supervisor that the program is ready, and from then on that it is well, for as long as it is."""
+    """Notifies the supervisor that the program is ready, and from then on feeds its watchdog while all goes well."""
 
     def __init__(self, pulse: Pulse, supervisor: Supervisor) -> None:
         self._pulse = pulse
@@ -117,7 +124,7 @@ class Feeder:
         return most_s if watchdog_s is None else min(most_s, watchdog_s / 3)
 
     def turn(self) -> None:
-        """Say ready once all have begun; feed the watchdog unless some stage is stuck."""
+        """Notify that all have begun, once; feed the watchdog unless some stage is stuck."""
         if self._over:
             return
         late = self._pulse.late()
@@ -125,20 +132,20 @@ class Feeder:
             self._stuck = late
             if late:
                 log.error("no progress from: %s; the watchdog is not fed", ", ".join(late))
-                self._supervisor.tell(f"STATUS=no progress from: {', '.join(late)}")
+                self._supervisor.notify(f"STATUS=no progress from: {', '.join(late)}")
             else:
                 log.warning("every stage makes progress again")
-                self._supervisor.tell("STATUS=")
+                self._supervisor.notify("STATUS=")
         if not self._ready and not late and self._pulse.begun():
             self._ready = True
-            self._supervisor.tell("READY=1")
+            self._supervisor.notify("READY=1")
         if self._ready and not late:
-            self._supervisor.tell("WATCHDOG=1")
+            self._supervisor.notify("WATCHDOG=1")
 
     def stopping(self) -> None:
-        """Say that the end has begun, in good order."""
+        """Notify that the program is ending in order."""
         self._over = True
-        self._supervisor.tell("STOPPING=1")
+        self._supervisor.notify("STOPPING=1")
 
 
 def supervisor() -> Supervisor:

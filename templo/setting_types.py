@@ -1,100 +1,58 @@
-"""What one setting may be: each kind reads a value from a file, the environment or a flag, and says what it expects.
+"""The types that settings are declared with; each says in words what it expects.
 
-It knows no setting by its name, and none beside the one that it reads.
+A setting is a field of a dataclass, annotated with one of these: ``port: Port = 1883``, or
+``pin: Annotated[int, whole(0, 27, "a BCM pin number")]``.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Annotated, TypeAlias
 
-from templo import contract
+from msgspec import Meta
 
-_NS_PER_MS = 1_000_000
-
-
-class RawValue(NamedTuple):
-    """A value and where it came from; `text` where it came without a type of its own."""
-
-    value: object
-    origin: str
-    text: bool
+from templo.contract import TEMPLE_NAME
 
 
-class SettingType(Protocol):
-    """What a setting must be; `expected` says it in an error's words."""
+def whole(low: int, high: int, what: str = "a whole number") -> Meta:
+    """Describe a whole number within a range.
 
-    expected: str
-
-    def read(self, given: RawValue) -> object:
-        """Return the value, checked; raises `ValueError` or `OverflowError` for anything else."""
-
-
-class Whole:
-    """A whole number within a range."""
-
-    def __init__(self, low: int, high: int, what: str = "a whole number") -> None:
-        self.low, self.high = low, high
-        self.expected = f"{what} from {low} to {high}"
-
-    def read(self, given: RawValue) -> object:
-        """Return the value, checked."""
-        value = int(str(given.value)) if given.text else given.value
-        if type(value) is not int or not self.low <= value <= self.high:
-            raise ValueError
-        return value
+    >>> whole(0, 27, "a BCM pin number").description
+    'a BCM pin number from 0 to 27'
+    """
+    return Meta(ge=low, le=high, description=f"{what} from {low} to {high}")
 
 
-class Milliseconds:
-    """A time within a range, given in milliseconds and read as whole nanoseconds."""
+def number(low: float, high: float, unit: str) -> Meta:
+    """Describe a number of a unit within a range.
 
-    def __init__(self, low: float, high: float) -> None:
-        self.low, self.high = low, high
-        self.expected = f"milliseconds from {low:g} to {high:g}"
-
-    def read(self, given: RawValue) -> object:
-        """Return the value, checked."""
-        value = float(str(given.value)) if given.text else given.value
-        if type(value) not in (int, float) or not self.low <= value <= self.high:  # type: ignore[operator]
-            raise ValueError
-        return round(value * _NS_PER_MS)  # type: ignore[operator]
+    >>> number(0.1, 1000, "milliseconds").description
+    'milliseconds from 0.1 to 1000'
+    """
+    return Meta(ge=low, le=high, description=f"{unit} from {low:g} to {high:g}")
 
 
-class OneOf:
-    """One of a few words."""
-
-    def __init__(self, *words: str) -> None:
-        self.words = words
-        self.expected = "one of " + ", ".join(words)
-
-    def read(self, given: RawValue) -> object:
-        """Return the value, checked."""
-        if given.value not in self.words:
-            raise ValueError
-        return given.value
+def text(longest: int, expected: str, least: int = 1) -> Meta:
+    """Describe printable text by its length."""
+    return Meta(min_length=least, max_length=longest, description=expected)
 
 
-class Text:
-    """Printable text of a length."""
-
-    def __init__(self, longest: int, expected: str) -> None:
-        self.longest = longest
-        self.expected = expected
-
-    def read(self, given: RawValue) -> object:
-        """Return the value, checked."""
-        value = given.value
-        if not isinstance(value, str) or not 0 < len(value) <= self.longest or not value.isprintable():
-            raise ValueError
-        return value
+def matching(pattern: str, expected: str) -> Meta:
+    """Describe printable text that matches a regular expression as a whole."""
+    return Meta(pattern=rf"\A(?:{pattern})\Z", max_length=4096, description=expected)
 
 
-class Temple:
-    """A name that may stand in a topic."""
+def listed(expected: str) -> Meta:
+    """Describe a list."""
+    return Meta(description=expected)
 
-    expected = "1 to 32 lower-case letters, digits and inner hyphens"
 
-    def read(self, given: RawValue) -> object:
-        """Return the value, checked."""
-        if not isinstance(given.value, str):
-            raise ValueError
-        return contract.temple_name(given.value)
+HIDDEN = Meta(extra={"hidden": True})
+"""Beside another description: no message shows the value."""
+
+BY_PATHSEP = Meta(extra={"pathsep": True})
+"""Beside a list: the environment separates its values as PATH does, and not by commas."""
+
+LogLevel: TypeAlias = Annotated[str, matching("debug|info|warning|error", "one of debug, info, warning, error")]
+PathText: TypeAlias = Annotated[str, text(4096, "a path")]
+Port: TypeAlias = Annotated[int, whole(1, 65_535, "a port")]
+TempleName: TypeAlias = Annotated[str, matching(TEMPLE_NAME, "1 to 32 lower-case letters, digits and inner hyphens")]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
 from playwright.sync_api import Browser
 
+from companion.model.table import Table
 from templo import contract
 from templo.contract import Emitters, Finding, God
 from tests.browser.conftest import Companion
@@ -60,6 +62,36 @@ def selftest(home: WebHome) -> None:
     )
 
 
+def came_back(home: WebHome, *codes: str) -> None:
+    """Let the temple be at work again with notices of what happened to its ledger."""
+    gods = dict.fromkeys(God, contract.Beam.CLEAR)
+    kind, timing = contract.Kind.SIMULATOR, contract.Timing.SIMULATED
+    notices = tuple(contract.Notice(code, home.clock.now) for code in codes)
+    state = contract.State.READY
+    status = contract.Status(state, SESSION, kind, "0.1.0", timing, gods, SOURCE, None, notices)
+    home.services.temples.receive_status(NAME, status)
+
+
+def old_tokens(home: WebHome, tokens: int = 2000) -> None:
+    """Let a temple that nobody knew have tokens in its ledger from before."""
+    came_back(home)
+    count = contract.Count(SOURCE, tokens, dict.fromkeys(God, tokens // 2))
+    home.services.temples.ledgers.receive_count(NAME, count)
+
+
+def held(home: WebHome, tokens: int = 4) -> Table:
+    """Let a table's temple send tokens under numbers that others have: they are held apart."""
+    came_back(home)
+    table = home.table(temple=NAME)
+    gods = ("tlaloc", "huitzilopochtli", "huitzilopochtli", "tlaloc")
+    for first in (1, 0xE0):
+        for n in range(tokens):
+            home.clock.pass_(seconds=7)
+            token = home.token(n + 1, gods[n % len(gods)], token=f"{first + n:032x}")
+            home.services.temples.intake.receive([(NAME, token)])
+    return table
+
+
 @contextmanager
 def sanctuary() -> Iterator[Companion]:
     """Start a companion for one picture."""
@@ -72,27 +104,59 @@ def sanctuary() -> Iterator[Companion]:
             companion.home.store.close()
 
 
+@dataclass(frozen=True)
+class Shot:
+    """One picture: what happens at a temple, the path that is opened, by day or by night, on a phone or a screen.
+
+    What happens may return a table; the seat of it that is taken then sees the path after the table's.
+    """
+
+    name: str
+    happens: Callable[[WebHome], Table | None]
+    night: bool = False
+    size: tuple[int, int] = PHONE
+    path: str = f"/temples/{NAME}"
+
+
+def _well(home: WebHome) -> None:
+    evening(home, WELL)
+    selftest(home)
+
+
+def _restored(home: WebHome) -> None:
+    old_tokens(home)
+    came_back(home, "ledger_restored", "backup_restored")
+
+
+SHOTS = (
+    Shot("screen-temple", _well, size=SCREEN),
+    Shot("phone-temple-unplugged-night", lambda home: evening(home, NO_ANSWER), night=True),
+    Shot("phone-temple-restored", _restored),
+    Shot("phone-held", held, path="/held"),
+    Shot("phone-held-night", held, night=True, path="/held"),
+)
+
+
 def take(browser: Browser, camera: Camera) -> None:
-    """Take the pictures of a temple that is well, and of one that asks for a hand."""
-    for name, found, asked, night, size in (
-        ("screen-temple", WELL, True, False, SCREEN),
-        ("phone-temple-unplugged-night", NO_ANSWER, False, True, PHONE),
-    ):
-        if not camera.wants(name):
+    """Take the pictures of a temple that is well, and of some that ask for a hand."""
+    for shot in SHOTS:
+        if not camera.wants(shot.name):
             continue
         with sanctuary() as companion:
-            evening(companion.home, found)
-            if asked:
-                selftest(companion.home)
-            phone = size == PHONE
+            table, path = shot.happens(companion.home), shot.path
+            phone = shot.size == PHONE
             context = browser.new_context(
-                viewport={"width": size[0], "height": size[1]},
+                viewport={"width": shot.size[0], "height": shot.size[1]},
                 device_scale_factor=2 if phone else 1,
                 has_touch=phone,
                 reduced_motion="reduce",
                 locale="en",
             )
+            if table is not None:
+                key = companion.home.seated(table, "east", "Citlali")
+                path = f"/t/{table.id}{path}"
+                context.add_cookies([{"name": f"seat-{table.id}", "value": key, "url": companion.address}])
             page = context.new_page()
-            page.goto(f"{companion.address}/temples/{NAME}")
-            camera.take(page, name, night=night)
+            page.goto(f"{companion.address}{path}")
+            camera.take(page, shot.name, night=shot.night)
             context.close()

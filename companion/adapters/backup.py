@@ -18,9 +18,9 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from companion.adapters import store_lock
-from companion.adapters.private import OWNER_ONLY
 from companion.adapters.schema import ABOUT, METADATA, QUARANTINE, SCHEMA, TABLES, TEMPLES, TOKENS
 from companion.adapters.sql_store import SqlStore, StoreError, sqlite_path, without_password
+from templo.files import draft_beside, sync
 
 MADE_AT = "backup_made_at"
 """The row of `about` that makes a database a backup, and says when it was made."""
@@ -76,9 +76,9 @@ def back_up(url: str, file: Path, now: datetime) -> Backup:
                 "INSERT INTO about VALUES (?, ?)", (MADE_AT, now.astimezone(UTC).isoformat(timespec="seconds"))
             )
         made = examine(draft)
-        _sync(draft)
+        sync(draft)
         draft.rename(file)
-        _sync(file.absolute().parent)
+        sync(file.absolute().parent)
     return made
 
 
@@ -135,7 +135,7 @@ def restore(file: Path, url: str, aside: Path, now: datetime) -> Restored:
                 if found:
                     _set_aside(path, kept)
                 draft.replace(path)
-                _sync(path.absolute().parent)
+                sync(path.absolute().parent)
             if not found:
                 return Restored(backup, None)
     return Restored(backup, kept)
@@ -144,19 +144,13 @@ def restore(file: Path, url: str, aside: Path, now: datetime) -> Restored:
 @contextmanager
 def _draft(file: Path) -> Iterator[Path]:
     """Give a new private file beside another one; what is left of it afterwards is removed."""
-    draft = file.with_name(f".{file.name}.draft")
     try:
-        draft.unlink(missing_ok=True)
-        os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, OWNER_ONLY))
-    except OSError as error:
-        raise BackupError(f"{file} cannot be written ({error}); expected a folder that can") from None
-    try:
-        yield draft
+        with draft_beside(file) as draft:
+            yield draft
     except (sqlite3.Error, OSError) as error:
-        raise BackupError(f"{file} cannot be written ({error}); nothing was changed") from error
-    finally:
-        for ending in ("", "-journal", "-wal", "-shm"):
-            draft.with_name(draft.name + ending).unlink(missing_ok=True)
+        raise BackupError(
+            f"{file} cannot be written ({error}); expected a folder that can; nothing was changed"
+        ) from error
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -216,7 +210,7 @@ def _make_current(draft: Path) -> None:
     with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.execute("DELETE FROM about WHERE key = ?", (MADE_AT,))
         connection.execute("PRAGMA journal_mode=DELETE")
-    _sync(draft)
+    sync(draft)
 
 
 def _set_aside(path: Path, kept: Path) -> None:
@@ -230,7 +224,7 @@ def _set_aside(path: Path, kept: Path) -> None:
         os.link(path, kept)
     except OSError:  # not every file system has second names
         shutil.copy2(path, kept)
-        _sync(kept)
+        sync(kept)
     for ending in ("-wal", "-shm"):
         beside = path.with_name(path.name + ending)
         if beside.exists():
@@ -246,11 +240,3 @@ def _copy_rows(reading: sa.Connection, writing: sa.Connection) -> None:
 
 def _sqlite(path: Path) -> sa.Engine:
     return sa.create_engine(f"sqlite:///{path}")
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -17,7 +17,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from companion.adapters.private import make_database_private
 from companion.adapters.schema import (
     ABOUT,
     DECISIONS,
@@ -34,7 +33,8 @@ from companion.adapters.schema import (
     TOKENS,
     bring_up,
 )
-from companion.games.kit import LONGEST_TEXT, Move, Seat
+from companion.games.kit import LONGEST_TEXT, Seat
+from companion.model.entries import decode, encode
 from companion.model.ports import (
     COUNTED,
     HISTORY,
@@ -49,6 +49,7 @@ from companion.model.ports import (
 )
 from companion.model.table import Charter, Entry, ServiceError
 from templo import contract
+from templo.files import make_database_private
 
 _IS_OLD = sa.and_(OLD.c.source == TOKENS.c.source, TOKENS.c.seq <= OLD.c.through, TOKENS.c.replayed)
 _OF_DECISION = DECISIONS.c.token == QUARANTINE.c.token
@@ -184,8 +185,7 @@ class SqlStore:
         log = sa.select(ENTRIES).where(ENTRIES.c.table_id == table_id, ENTRIES.c.n > after)
         rows = connection.execute(log.order_by(ENTRIES.c.n))
         return tuple(
-            Entry(row.n, row.at, row.by, Move.from_json(row.move, LONGEST_TEXT), row.request, row.hand)
-            for row in rows
+            Entry(row.n, row.at, row.by, decode(row.move, LONGEST_TEXT), row.request, row.hand) for row in rows
         )
 
     def entries(self, table_id: str, after: int = 0) -> tuple[Entry, ...]:
@@ -214,7 +214,7 @@ class SqlStore:
             return KnownTokens(ids, stored, held)
 
     def temples(self) -> list[TempleRecord]:
-        """Return every temple that was ever heard of, by name."""
+        """Return every temple that is known, by name."""
         with self._reading() as connection:
             rows = connection.execute(sa.select(TEMPLES).order_by(TEMPLES.c.name))
             return [TempleRecord(**row._mapping) for row in rows]
@@ -339,7 +339,7 @@ class SqlTransaction:
                 "n": entry.n,
                 "at": entry.at,
                 "by": entry.by,
-                "move": entry.move.to_json(),
+                "move": encode(entry.action),
                 "request": entry.request,
                 "hand": entry.hand,
             }

@@ -6,7 +6,6 @@ nothing is locked.
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import threading
@@ -18,8 +17,8 @@ from typing import Protocol, Self
 
 import sqlalchemy as sa
 
-from companion.adapters.private import OWNER_ONLY, make_private
 from companion.adapters.sql_store import StoreError, sqlite_path, without_password
+from templo import files
 
 log = logging.getLogger(__name__)
 
@@ -84,21 +83,17 @@ class _FileLock:
         path = database.resolve()
         path = path.with_name(f"{path.name}.lock")
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.OWNER_ONLY)
         except OSError as error:
             raise StoreError(
                 f"store is {without_password(url)!r}; expected a folder in which {path.name} can be written ({error})"
             ) from None
-        make_private(path)
+        files.make_private(path)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.read(self._file, 20).decode("ascii", "replace").strip()
+            files.lock(self._file)
+        except files.HeldError as error:
             os.close(self._file)
-            raise _in_use(url, f" (process {holder})" if holder.isdigit() else "") from None
-        with suppress(OSError):  # a full disk: the number is for people, the lock holds without it
-            os.ftruncate(self._file, 0)
-            os.write(self._file, f"{os.getpid()}\n".encode())
+            raise _in_use(url, f" (process {error.holder})" if error.holder else "") from None
 
     def __enter__(self) -> Self:
         return self

@@ -7,10 +7,11 @@ token rests in the controller's ledger until the companion has it, so nothing he
 from __future__ import annotations
 
 import json
-import os
 import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
+
+from templo.files import create_private
 
 HOST = "127.0.0.1"
 USER = "templo"
@@ -42,8 +43,8 @@ def prepare(program: Path, folder: Path, port: int, password: str) -> Broker:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     configuration = folder / "nats-server.conf"
     configuration.unlink(missing_ok=True)
-    with os.fdopen(os.open(configuration, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(_configuration(folder / "store", port, password))
+    create_private(configuration)
+    configuration.write_text(_configuration(folder / "store", port, password))
     return Broker(program, configuration, port, password)
 
 

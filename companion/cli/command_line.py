@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from templo.settings import SettingFlag, SettingsError, add_flags
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
@@ -25,10 +27,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         from companion.cli import commands
 
         return commands.check_files(words)
-    arguments = _parser().parse_args(words)
+    try:
+        arguments = _parser().parse_args(words)
+    except SettingsError as error:
+        print(f"templo-companion: {error}", file=sys.stderr)
+        return 2
     from companion.cli import commands
 
-    return commands.carry_out(arguments, _flags(arguments))
+    return commands.carry_out(arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -39,9 +45,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     run_command = commands.add_parser("run", help="serve the pages and receive the temples' tokens")
-    run_command.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings")
-    _add_settings(run_command, "web.host", "web.port", "state", "store")
-    run_command.add_argument("--broker", metavar="HOST[:PORT]", help="the MQTT broker's address")
+    add_flags(run_command)
+    _add_flag(run_command, "web.host", "address to listen on")
+    _add_flag(run_command, "web.port", "port to listen on")
+    _add_store(run_command)
     run_command.add_argument("--instance", help="an id that /healthz returns, to recognise this process")
     run_command.add_argument(
         "--demo-table", metavar="TEMPLE", help="open and begin a table for four that uses this temple"
@@ -55,15 +62,15 @@ def _parser() -> argparse.ArgumentParser:
     again = commands.add_parser("replay", help="replay an exported table and show where it fails")
     again.add_argument("file", type=Path, metavar="FILE", help="a table's JSON export")
     again.add_argument("--short", action="store_true", help="print what happened without the states")
-    again.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings, with additional games")
+    add_flags(again)
     for name, meaning, file in (
         ("backup", "write the whole store to one file; the companion may be running", "the new file"),
         ("restore", "replace the store with a backup; the companion must not be running", "a file that backup wrote"),
     ):
         command = commands.add_parser(name, help=meaning)
         command.add_argument("file", type=Path, metavar="FILE", help=file)
-        command.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings")
-        _add_settings(command, "state", "store")
+        add_flags(command)
+        _add_store(command)
     _add_held(commands)
     commands.add_parser("launch", help="start broker, companion and temple together", add_help=False)
     commands.add_parser("sheets", help="build PDFs of the printable pages", add_help=False)
@@ -87,28 +94,14 @@ def _add_held(commands: Any) -> None:
             action.add_argument(
                 "--for", dest="whose", required=True, metavar="SEAT", help="a seat, or the name of its player"
             )
-        action.add_argument("--config", type=Path, metavar="FILE", help="a TOML file of settings")
-        _add_settings(action, "state", "store")
+        add_flags(action)
+        _add_store(action)
 
 
-_SETTINGS = {
-    "web.host": "address to listen on",
-    "web.port": "port to listen on",
-    "state": "directory that holds what must last",
-    "store": "database URL, where it is not SQLite in the state directory",
-}
-"""The settings that have a flag, and what they mean."""
+def _add_flag(parser: argparse.ArgumentParser, key: str, meaning: str) -> None:
+    name = key.rpartition(".")[2]
+    parser.add_argument(f"--{name}", dest=key, action=SettingFlag, metavar=name.upper(), help=meaning)
 
 
-def _add_settings(parser: argparse.ArgumentParser, *paths: str) -> None:
-    for path in paths:
-        flag = path.removeprefix("web.").replace(".", "-")
-        parser.add_argument(f"--{flag}", dest=path, metavar=path.rpartition(".")[2].upper(), help=_SETTINGS[path])
-
-
-def _flags(arguments: argparse.Namespace) -> dict[str, Any]:
-    flags = {name: value for name in _SETTINGS if (value := getattr(arguments, name, None)) is not None}
-    if getattr(arguments, "broker", None) is not None:
-        host, colon, port = arguments.broker.rpartition(":")
-        flags |= {"broker.host": host, "broker.port": port} if colon else {"broker.host": arguments.broker}
-    return flags
+def _add_store(parser: argparse.ArgumentParser) -> None:
+    _add_flag(parser, "store", "database URL, where it is not SQLite in the state directory")

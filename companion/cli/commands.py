@@ -8,17 +8,16 @@ import secrets
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from companion.adapters.backup import BackupError
 from companion.adapters.sql_store import StoreError
 from companion.cli import backup, check, daemon, replay
 from companion.cli import held as held_commands
 from companion.cli import settings as configuration
-from companion.cli.settings import SettingsError
 from companion.games import registry
 from companion.web.rendering.texts import TextError
 from companion.web.server.serving import ServeError
+from templo.settings import SettingsError, given_flags
 
 _ERRORS = (
     SettingsError,
@@ -37,9 +36,9 @@ def check_files(words: Sequence[str]) -> int:
     return _exit_code(lambda: check.main(words))
 
 
-def carry_out(arguments: argparse.Namespace, flags: dict[str, Any]) -> int:
+def carry_out(arguments: argparse.Namespace) -> int:
     """Run any other command with the settings that its flags give; returns the exit code."""
-    return _exit_code(lambda: _run(arguments, flags))
+    return _exit_code(lambda: _run(arguments))
 
 
 def _exit_code(command: Callable[[], int]) -> int:
@@ -50,18 +49,16 @@ def _exit_code(command: Callable[[], int]) -> int:
         return EXIT_USAGE
 
 
-def _run(arguments: argparse.Namespace, flags: dict[str, Any]) -> int:
+def _run(arguments: argparse.Namespace) -> int:
+    settings = configuration.load(arguments.config, os.environ, given_flags(arguments))
     if arguments.command == "replay":
-        settings = configuration.load(arguments.config, os.environ, {})
         games = registry.with_tools(registry.load(settings.games))
         return replay.replay(arguments.file, games, sys.stdout, states=not arguments.short)
     if arguments.command in ("backup", "restore"):
-        settings = configuration.load(arguments.config, os.environ, flags)
         os.umask(0o077)
         command = backup.back_up if arguments.command == "backup" else backup.restore
         return command(settings, arguments.file, _now(), sys.stdout)
     if arguments.command == "held":
-        settings = configuration.load(arguments.config, os.environ, flags)
         os.umask(0o077)
         given = vars(arguments)
         wanted = held_commands.Wanted(**{name: given[name] for name in held_commands.Wanted._fields if name in given})
@@ -69,7 +66,6 @@ def _run(arguments: argparse.Namespace, flags: dict[str, Any]) -> int:
         return held_commands.held(settings, wanted, games, _now, secrets.token_bytes, sys.stdout)
     if arguments.deck and not arguments.demo_table:
         raise SettingsError("--deck is given without --demo-table; expected both")
-    settings = configuration.load(arguments.config, os.environ, flags)
     return daemon.run(settings, arguments.instance or secrets.token_hex(16), arguments.demo_table, arguments.deck)
 
 

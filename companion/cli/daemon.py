@@ -16,17 +16,19 @@ from types import FrameType
 
 from companion.adapters import store_lock
 from companion.adapters.addresses import own_names, phone_address
-from companion.adapters.mqtt_intake import Broker, Intake
+from companion.adapters.mqtt_intake import Intake
 from companion.adapters.news import Hub
 from companion.adapters.sql_store import SqlStore
 from companion.cli import demo
-from companion.cli.settings import Settings, SettingsError
+from companion.cli.settings import Settings
 from companion.games import registry
 from companion.service.services import Services
 from companion.service.workspace import Workspace
 from companion.web import WebConfig, create_app
 from companion.web.server.serving import Server
+from templo import logs
 from templo.liveness import Feeder, Pulse, supervisor
+from templo.settings import SettingsError
 
 EXIT_DEAD = 70
 """A thread died; a supervisor should restart the companion."""
@@ -36,7 +38,7 @@ WATCH_S = 2.0
 
 def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path | None = None) -> int:
     """Serve until a signal ends it; raises `StoreError` where another companion uses the database."""
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    logs.set_up("templo-companion", settings.log)
     logging.getLogger("sqlalchemy").setLevel(logging.WARNING)
     os.umask(0o077)
     try:
@@ -68,7 +70,7 @@ def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Pat
             streams_each=settings.web.streams_each,
         ),
     )
-    pulse = Pulse(("intake", "server", "pages"), time.monotonic)
+    pulse = Pulse(("intake", "link", "server", "pages"), time.monotonic)
     server = Server(
         app,
         settings.web.host,
@@ -80,8 +82,9 @@ def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Pat
         pages_beat=pulse.of("pages"),
         prove=lambda: hub.streams,
     )
-    broker = Broker(*(getattr(settings.broker, name) for name in Broker.__slots__))
-    intake = Intake(services, broker, instance, _now, pulse.of("intake"), pulse.of("network"))
+    intake = Intake(
+        services, settings.broker, instance, _now, pulse.of("intake"), pulse.of("link"), pulse.of("network")
+    )
     watch = _Watch(Feeder(pulse, supervisor()))
     died: list[str] = []
 

@@ -26,6 +26,7 @@ from companion.adapters import addresses
 from companion.cli import broker, network
 from companion.cli.children import Child, Program, Signals, end, end_with_parent
 from companion.cli.terminal import Terminal, kept
+from templo.settings import default_state
 
 WEB_PORT = 8000
 BROKER_PORT = 11883
@@ -39,6 +40,9 @@ PATIENCE = 60.0
 
 LISTEN = 0.5
 """Seconds between two looks at what the companion says of a deck that it follows."""
+
+_CONFIGS = ("TEMPLO_CONTROLLER_CONFIG", "TEMPLO_COMPANION_CONFIG")
+"""What names the settings files: a simulated temple has none."""
 
 LOOK_AT_LOGS = 5.0
 """Seconds between two looks at how long the programs' logs have grown."""
@@ -166,8 +170,8 @@ def _state(wish: Wish) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="templo-mayor-", ignore_cleanup_errors=True) as passing:
             yield Path(passing)
         return
-    home = Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "templo-mayor"
-    folder = (wish.state or home).absolute()
+
+    folder = (wish.state or default_state({**os.environ, "STATE_DIRECTORY": ""}, Path.home())).absolute()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (folder / "launch.lock").open("a")
@@ -227,7 +231,7 @@ class Launch:
         self._environment = {
             **_inherited(simulate=self._wish.simulate),
             "PYTHONUNBUFFERED": "1",
-            **({"TEMPLO_CONFIG": os.devnull} if self._wish.simulate else {}),
+            **(dict.fromkeys(_CONFIGS, os.devnull) if self._wish.simulate else {}),
             "TEMPLO_BROKER_USER": broker.USER,
             "TEMPLO_BROKER_PASSWORD": password,
             "TEMPLO_WEB_ADDRESS": self._url(self._addresses[0]),

@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from companion.games import registry
 from companion.games.kit import Game
+from companion.model.entries import encode
 from companion.model.exports import Export, ExportError, read
 from companion.model.history import BrokenLog, ReplayStep, replay_log
 from companion.model.table import ServiceError, Table
@@ -61,7 +62,7 @@ class Replay:
         try:
             entries = self._export.entries[: hidden - 1] if hidden else self._export.entries
             for last in replay_log(charter, self._game, entries):
-                self._tell(last)
+                self._print_step(last)
         except BrokenLog as broken:
             return self._broken(broken.entry.n, self._refusal(last, broken))
         except (ServiceError, ValueError, TypeError) as error:
@@ -90,7 +91,7 @@ class Replay:
         entries = self._export.entries
         if n <= len(entries):
             entry = entries[n - 1]
-            self._say(f"  it is {entry.by}'s {entry.move.to_json()}; the {n - 1} entries before it stand")
+            self._say(f"  it is {entry.by}'s {encode(entry.action)}; the {n - 1} entries before it stand")
         return 1
 
     def _refusal(self, last: ReplayStep | None, broken: BrokenLog) -> str:
@@ -102,12 +103,11 @@ class Replay:
         people = {chair.seat: chair.name for chair in table.chairs if chair.name} if table else {}
         return self._library.words(LANGUAGE, self._game.name, people)
 
-    def _tell(self, stage: ReplayStep) -> None:
-        entry, before, after = stage
+    def _print_step(self, stage: ReplayStep) -> None:
+        entry, _, after = stage
         words = self._words(after)
-        told = after.told[-1].lines if len(after.told) > len(before.told) else ()
-        what = "; ".join(line_words(words, line.code, line.facts) for line in told) or " ".join(
-            map(str, entry.move.to_json())
+        what = "; ".join(line_words(words, line.code, line.facts) for line in stage.lines) or " ".join(
+            map(str, encode(entry.action))
         )
         self._say(f"{entry.n:5}  {entry.at:%H:%M:%S}  {what}{f' ({entry.hand})' if entry.hand else ''}")
         if self._states and after.state is not None:

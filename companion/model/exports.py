@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from companion.games.kit import LONGEST_TEXT, Arg, Game, Json, Line, Move, Seat
+from companion.model.entries import Action, decode, encode
 from companion.model.history import ReplayStep
 from companion.model.table import Charter, Entry
 from templo import contract
@@ -42,21 +43,21 @@ def exported(
 ) -> dict[str, Json]:
     """Return a table as JSON for a phone that holds these seats.
 
-    While the game runs a move is what one of the seats may know of it. A game that is over is told whole, once
+    While the game runs a move is what one of the seats may know of it. A game that is over is exported whole, once
     its end cannot be taken back: or whoever ended it could look, and play on. What others noted in their own books
     stays theirs even then; the state, which holds it, is then left out.
     """
-    told = list(stages)
-    last = told[-1].after if told else None
+    steps = list(stages)
+    last = steps[-1].after if steps else None
     over = last is not None and last.phase == "over"
     open_ = over and last is not None and all(last.undo_refused(seat) for seat in charter.seats)
     names = {chair.seat: chair.name for chair in last.chairs if chair.name} if last else {}
-    entries = [_entry(game, stage, None if open_ else tuple(seats)) for stage in told]
+    entries = [_entry(game, stage, None if open_ else tuple(seats)) for stage in steps]
     whole = over and not any("hidden" in entry for entry in entries)
-    for entry, stage in zip(entries, told, strict=True):
-        if game.aside(stage.entry.move):
-            entry["move"] = _known(game, stage, tuple(seats)).to_json()
-    noted = any(entry["move"] != stage.entry.move.to_json() for entry, stage in zip(entries, told, strict=True))
+    for entry, stage in zip(entries, steps, strict=True):
+        if last is not None and last.is_aside(stage.entry.action):
+            entry["move"] = encode(_known(game, stage, tuple(seats)))
+    noted = any(entry["move"] != encode(stage.entry.action) for entry, stage in zip(entries, steps, strict=True))
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -75,25 +76,26 @@ def exported(
 
 
 def _entry(game: Game[Any], stage: ReplayStep, seats: tuple[Seat, ...] | None) -> dict[str, Json]:
-    entry, before, after = stage
-    move = entry.move
-    if seats is not None and before.steps and not move.name.startswith("@") and not game.aside(move):
-        move = _known(game, stage, seats)
-    lines = after.told[-1].lines if len(after.told) > len(before.told) else ()
+    entry, before, _ = stage
+    action = entry.action
+    if seats is not None and before.steps and not before.is_aside(action):
+        action = _known(game, stage, seats)
     return {
         "n": entry.n,
         "at": contract.format_utc(entry.at),
         "by": entry.by,
         "hand": entry.hand,
-        "move": move.to_json(),
-        **({"hidden": True} if move != entry.move else {}),
-        "lines": [_line(line) for line in lines],
+        "move": encode(action),
+        **({"hidden": True} if action != entry.action else {}),
+        "lines": [_line(line) for line in stage.lines],
     }
 
 
-def _known(game: Game[Any], stage: ReplayStep, seats: tuple[Seat, ...]) -> Move:
-    """Return the move of an entry as one of these seats may know it, or with none a spectator."""
-    by, move = stage.entry.by, stage.entry.move
+def _known(game: Game[Any], stage: ReplayStep, seats: tuple[Seat, ...]) -> Action:
+    """Return the action of an entry as one of these seats may know it, or with none a spectator."""
+    by, move = stage.entry.by, stage.entry.action
+    if not isinstance(move, Move):
+        return move
     seen = [game.known(stage.before.state, by, move, seat) for seat in seats or (None,)]
     return move if move in seen else seen[0]
 
@@ -112,7 +114,7 @@ def written(export: Mapping[str, Json]) -> str:
 
 
 def read(text: str, games: Mapping[str, Game[Any]]) -> Export:
-    """Return the table that a file holds; raises `ExportError`. Whether its log stands, only a fold tells."""
+    """Return the table that a file holds; raises `ExportError`. Whether its log stands, only a replay shows."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -166,10 +168,10 @@ def _read_entry(n: int, entry: _Fields) -> Entry:
     if entry.number("n") != n:
         raise ExportError(f"entry {n} has the number {entry.number('n')}; expected {n}: entries are missing or moved")
     try:
-        move = Move.from_json(entry.value.get("move"), LONGEST_TEXT)
+        action = decode(entry.value.get("move"), LONGEST_TEXT)
     except ValueError as error:
         raise ExportError(f"entry {n}: {error}") from None
-    return Entry(n, entry.moment("at"), entry.text("by"), move, "", entry.text("hand"))
+    return Entry(n, entry.moment("at"), entry.text("by"), action, "", entry.text("hand"))
 
 
 class _Fields:

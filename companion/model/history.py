@@ -1,4 +1,4 @@
-"""The log of a table, folded entry by entry and grouped into turns. It stores nothing and paints nothing."""
+"""The log of a table, folded entry by entry, and cut into turns. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from companion.games.kit import Game, Refusal, Seat
+from companion.games.kit import Game, Line, Refusal, Seat
+from companion.model.entries import encode
 from companion.model.table import Charter, Entry, LoggedEntry, Table
 
 
@@ -15,7 +16,7 @@ class BrokenLog(ValueError):
     """An entry that cannot stand where it stands: what it is, and why the rules refuse it."""
 
     def __init__(self, entry: Entry, refusal: Refusal, rules: int) -> None:
-        super().__init__(f"entry {entry.n} is {entry.move.to_json()}; expected a move of rules {rules}")
+        super().__init__(f"entry {entry.n} is {encode(entry.action)}; expected a move of rules {rules}")
         self.entry = entry
         self.refusal = refusal
 
@@ -26,6 +27,11 @@ class ReplayStep(NamedTuple):
     entry: Entry
     before: Table
     after: Table
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """What its pages say of it."""
+        return self.after.logged[-1].lines if len(self.after.logged) > len(self.before.logged) else ()
 
 
 def replay_log(charter: Charter, game: Game[Any], entries: Iterable[Entry]) -> Iterator[ReplayStep]:
@@ -51,33 +57,33 @@ def _steps(table: Table, entries: Iterable[Entry]) -> Iterator[ReplayStep]:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What was told in one turn: 0 before the game began; with no seat, before it began or after it ended.
+    """What happened in one turn: 0 before the game began; with no seat, before it began or after it ended.
 
-    `last` is the number of its last entry. A turn that was ended and taken back is told in two parts.
+    `last` is the number of its last entry. A turn that was ended and taken back comes twice, in two pieces.
     """
 
     n: int
     seat: Seat
     began: datetime
-    told: tuple[LoggedEntry, ...]
+    logged: tuple[LoggedEntry, ...]
     last: int
 
 
 def turns(stages: Iterable[ReplayStep]) -> Iterator[Turn]:
-    """Yield a log turn by turn, lines that add up told as one; an entry belongs to the turn that it found running."""
+    """Yield a log turn by turn, lines that add up as one; an entry belongs to the turn that it found running."""
     running: tuple[int, Seat] | None = None
     began = last = None
-    told: list[LoggedEntry] = []
+    logged: list[LoggedEntry] = []
     for entry, before, after in stages:
         now = _turn(before)
         if running is not None and began is not None and last is not None and now != running:
-            yield Turn(*running, began, tuple(told), last)
-            told, began = [], None
+            yield Turn(*running, began, tuple(logged), last)
+            logged, began = [], None
         running, last, began = now, entry.n, began or entry.at
-        if len(after.told) > len(before.told):
-            _tell(told, after.told[-1])
+        if len(after.logged) > len(before.logged):
+            _add(logged, after.logged[-1])
     if running is not None and began is not None and last is not None:
-        yield Turn(*running, began, tuple(told), last)
+        yield Turn(*running, began, tuple(logged), last)
 
 
 def ends(stages: Iterable[ReplayStep]) -> Iterator[Table]:
@@ -95,14 +101,14 @@ def _turn(table: Table) -> tuple[int, Seat]:
     return (0, "") if table.phase == "lobby" else (table.game.turn(table.state), table.on_turn or "")
 
 
-def _tell(told: list[LoggedEntry], next_: LoggedEntry) -> None:
-    before = told[-1] if told else None
+def _add(logged: list[LoggedEntry], next_: LoggedEntry) -> None:
+    before = logged[-1] if logged else None
     if (
         before
         and before.hand == next_.hand
         and len(before.lines) == len(next_.lines) == 1
         and (one := before.lines[0].with_next(next_.lines[0]))
     ):
-        told[-1] = replace(next_, lines=(one,))
+        logged[-1] = replace(next_, lines=(one,))
     else:
-        told.append(next_)
+        logged.append(next_)

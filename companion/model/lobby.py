@@ -52,7 +52,11 @@ def read_text(data: bytes) -> tuple[str, tuple[Fault, ...]]:
 
 
 def clean_name(text: str) -> str:
-    """Return a name as it is shown: control and direction marks gone, blanks single; raises ``bad_name``."""
+    r"""Return a name as it is shown: control and direction marks gone, blanks single; raises ``bad_name``.
+
+    >>> clean_name("  Ana \u202e María ")
+    'Ana María'
+    """
     kept = (sign for sign in unicodedata.normalize("NFC", text) if _visible(sign))
     name = " ".join("".join(kept).split())
     if len(name) > LONGEST_NAME or not any(map(_inked, name)):
@@ -69,7 +73,11 @@ def _visible(sign: str) -> bool:
 
 
 def normal_code(text: str) -> str:
-    """Return a join code as it is kept, however it was typed: ``" abc-def"`` is ``"ABCDEF"``."""
+    """Return a join code as it is stored, however it was typed.
+
+    >>> normal_code(" abc-def")
+    'ABCDEF'
+    """
     return "".join(sign for sign in text.upper() if sign.isalnum())[:32]
 
 

@@ -1,7 +1,8 @@
 """A table: its options, its chairs and its ordered log, and the state that they fold to; the only door to the rules.
 
 A `Table` is a frozen value: every change gives a new one, and what is shared between threads is never written.
-No IO, no clock, no randomness.
+No IO, no clock, no randomness. In the examples `lobby` is a new table of Mexica for two, whose temple counts, `begun`
+the same table when its game has begun, and `at` a time.
 """
 
 from __future__ import annotations
@@ -26,19 +27,24 @@ from companion.games.kit import (
     Value,
 )
 from companion.model.chance import outcome
+from companion.model.entries import (
+    ANYONE,
+    APP,
+    PASSED,
+    Action,
+    Again,
+    Away,
+    Begin,
+    Decide,
+    Free,
+    Rolls,
+    Serve,
+    SetOption,
+    Sit,
+    Undo,
+    is_reserved,
+)
 from templo import contract
-
-BEGIN = "@begin"
-SIT = "@sit"
-FREE = "@free"
-SERVED = "@served"
-UNDO = "@undo"
-AWAY = "@away"
-ROLLS = "@rolls"
-AGAIN = "@again"
-OPTION = "@option"
-DECIDED = "@decided"
-"""What a table's log holds beside the moves of its game. No game's move begins with ``@``."""
 
 COMPANION: Seat = "house"
 """Who enters what no seat did: the opening of the lobby, a temple that was moved away."""
@@ -46,22 +52,12 @@ COMPANION: Seat = "house"
 OWNER = "owner"
 """Whose hand decided at the command line of the companion's machine, about tokens held apart."""
 
-APP = "app"
-PASSED = "pass"
-ANYONE = "anyone"
-AWAY_MODES = (APP, PASSED, ANYONE)
-"""What becomes of a seat whose player is away: the app plays it, it is passed, or anyone at the table acts for it."""
-
-
-DISMISSED, OLD = "dismissed", "old"
-"""What `DECIDED` enters: so many tokens held apart were none, or so many old ones are to count here."""
-
 HELD = "held"
 """The doubt of a token that was held apart; `OLD` is that of an old one."""
 
 
 class ServiceError(Exception):
-    """Something asked of the house that cannot be done: a code with words in the texts, and the facts they need."""
+    """Something that cannot be done: a code with words in the texts, and the facts that those words need."""
 
     def __init__(self, code: str, **facts: str | int) -> None:
         super().__init__(f"{code} {facts}" if facts else code)
@@ -80,7 +76,7 @@ class Entry:
     n: int
     at: datetime
     by: Seat
-    move: Move
+    action: Action
     request: str = ""
     hand: str = ""
 
@@ -109,10 +105,10 @@ class LoggedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One move that stands, the state it gave, and when the turn running in that state began."""
+    """One action that stands, the state it gave, and when the turn running in that state began."""
 
     by: Seat
-    move: Move
+    action: Action
     state: Any
     turn_began: datetime
 
@@ -134,7 +130,7 @@ class Charter:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table at one moment. Made by `Table.opened`, changed by `extended`, asked by everybody else."""
+    """One table at one moment. Made by `Table.opened`, changed by `extended`, read by everybody else."""
 
     charter: Charter
     game: Game[Any]
@@ -153,15 +149,21 @@ class Table:
     again: str = ""
     """The id of the table at which these players play once more."""
     amendments: Mapping[str, Value] = field(default_factory=dict)
-    """The options that the house changed since the table was opened."""
+    """The options that its designer changed since the table was opened."""
     steps: tuple[Step, ...] = ()
     """The moves that may still be taken back, after the one below them that no longer can."""
-    told: tuple[LoggedEntry, ...] = ()
+    logged: tuple[LoggedEntry, ...] = ()
+    """What happened, as its pages show it: entries without a line are left out."""
     requests: frozenset[str] = frozenset()
 
     @classmethod
     def opened(cls, charter: Charter, game: Game[Any]) -> Table:
-        """Return the empty lobby of a new table."""
+        """Return the empty lobby of a new table.
+
+        >>> opened = Table.opened(lobby.charter, lobby.game)
+        >>> opened.phase, opened.version, [chair.seat for chair in opened.chairs]
+        ('lobby', 0, ['east', 'west'])
+        """
         return cls(charter, game, tuple(Chair(seat) for seat in charter.seats))
 
     @property
@@ -204,7 +206,7 @@ class Table:
     @property
     def last_at(self) -> datetime:
         """When something was last done at it, by a person or by a token."""
-        return self.told[-1].at if self.told else self.charter.opened_at
+        return self.logged[-1].at if self.logged else self.charter.opened_at
 
     @property
     def on_turn(self) -> Seat | None:
@@ -217,65 +219,128 @@ class Table:
         return self.steps[-1].turn_began if self.steps else None
 
     def chair(self, seat: Seat) -> Chair:
-        """Return a seat's chair; raises `ServiceError` where the table has no such seat."""
+        """Return a seat's chair; raises `ServiceError` where the table has no such seat.
+
+        >>> lobby.chair("west").taken
+        False
+        >>> lobby.chair("moon")
+        Traceback (most recent call last):
+            ...
+        companion.model.table.ServiceError: unknown_seat {'seat': 'moon'}
+        """
         for chair in self.chairs:
             if chair.seat == seat:
                 return chair
         raise ServiceError("unknown_seat", seat=seat[:24])
 
     def log(self, limit: int = 50) -> tuple[LoggedEntry, ...]:
-        """Return what happened, newest first, lines that add up told as one under the time of the last."""
+        """Return what happened, newest first; lines that add up become one, under the time of the last.
+
+        >>> [entry.lines[0].code for entry in begun.log()]
+        ['begun']
+        """
         log: list[LoggedEntry] = []
-        for told in reversed(self.told):
+        for entry in reversed(self.logged):
             later = log[-1] if log else None
             if (
                 later
-                and len(told.lines) == len(later.lines) == 1
-                and (one := told.lines[0].with_next(later.lines[0]))
+                and len(entry.lines) == len(later.lines) == 1
+                and (one := entry.lines[0].with_next(later.lines[0]))
             ):
                 log[-1] = replace(later, lines=(one,))
             elif len(log) == limit:
                 break
             else:
-                log.append(told)
+                log.append(entry)
         return tuple(log)
 
-    def entry(self, at: datetime, by: Seat, move: Move, request: str = "", hand: str = "") -> Entry:
-        """Return the entry that would come next."""
-        return Entry(self.version + 1, at, by, move, request, hand)
+    def is_aside(self, action: Action) -> bool:
+        """Return whether an action is a note beside the game, for which nobody has to wait.
+
+        >>> begun.is_aside(Move("end_turn"))
+        False
+        """
+        return isinstance(action, Move) and self.game.aside(action)
+
+    def entry(self, at: datetime, by: Seat, action: Action, request: str = "", hand: str = "") -> Entry:
+        """Return the entry that would come next.
+
+        >>> lobby.entry(at, "east", Sit("east", "Ana")).n
+        1
+        """
+        return Entry(self.version + 1, at, by, action, request, hand)
 
     def extended(self, entry: Entry) -> Table | Refusal:
         """Return the table with one more entry in its log, or why the entry cannot stand.
 
         The same call serves a tap, a fallen token and the replay of a stored log.
+
+        >>> after = begun.extended(begun.entry(at, "east", Move("end_turn")))
+        >>> after.on_turn, after.version, begun.on_turn
+        ('west', 2, 'east')
+        >>> lobby.extended(lobby.entry(at, "east", Move("end_turn"))).code
+        'not_begun'
         """
-        name, args = entry.move
-        match name:
-            case "@begin" | "@sit" | "@free" | "@served" | "@away" | "@rolls" | "@again" | "@option" | "@decided":
-                return self._noted(entry, *args)
-            case "@undo":
-                return self._undone(entry)
+        match entry.action:
+            case Move() as move if not is_reserved(move):
+                return self._played(entry, move)
+            case Begin():
+                return self._begun(entry)
+            case Sit(seat, name):
+                line = Line("sat", {"seat": seat, "name": name})
+                return self._logged(entry, [line], chairs=self._with_chair(seat, name=name, away=""))
+            case Free(seat):
+                self.chair(seat)
+                return self._logged(entry, [Line("freed", {"seat": seat})])
+            case Serve(temple):
+                line = Line("served", {"temple": temple}) if temple else Line("unserved")
+                return self._logged(entry, [line], temple=temple or None, served_since=entry.at if temple else None)
+            case Undo():
+                if refusal := self.undo_refused(entry.by):
+                    return refusal
+                return self._logged(entry, [Line("undone", {"by": entry.by})], steps=self.steps[:-1])
+            case Away(seat, mode):
+                line = Line(f"away_{mode}" if mode else "back", {"seat": seat, "by": entry.by})
+                return self._logged(entry, [line], chairs=self._with_chair(seat, away=mode))
+            case Rolls(by):
+                return self._logged(entry, [Line("rolls_app" if by else "rolls_people")], rolls=bool(by))
+            case Again(table_id):
+                return self._logged(entry, [Line("again")], again=table_id)
+            case Decide(what, n):
+                return self._logged(entry, [Line(f"decided_{what}", {"n": n, "by": entry.by})])
+            case SetOption(key, value):
+                return self._amended(entry, key, value)
+            case Move(name):
+                return Refusal("unknown_move", {"move": name[:24]})
+
+    def _played(self, entry: Entry, move: Move) -> Table | Refusal:
         if not self.steps:
             return Refusal("not_begun")
-        if self.game.aside(entry.move):
-            return self._beside(entry)
+        if self.game.aside(move):
+            return self._beside(entry, move)
         last = self.steps[-1]
-        after = self.game.play(last.state, entry.by, entry.move)
+        after = self.game.play(last.state, entry.by, move)
         if isinstance(after, Refusal):
             return after
         same_turn = self.game.turn(after) == self.game.turn(last.state)
-        step = Step(entry.by, entry.move, after, last.turn_began if same_turn else entry.at)
-        lines = self.game.story(last.state, entry.by, entry.move, after)
+        step = Step(entry.by, move, after, last.turn_began if same_turn else entry.at)
+        lines = self.game.story(last.state, entry.by, move, after)
         # Another's move ends what could be taken back, and what cannot be is not remembered state by state.
         steps = self.steps if last.by == entry.by and self.undo_refused(entry.by) is None else self.steps[-1:]
-        return self._told(entry, lines, steps=(*steps, step))
+        return self._logged(entry, lines, steps=(*steps, step))
 
     def undo_refused(self, seat: Seat) -> Refusal | None:
-        """Return why a seat cannot take its last move back, or none where it can."""
+        """Return why a seat cannot take its last move back, or none where it can.
+
+        >>> given = begun.extended(begun.entry(at, "east", Move("sacrifice", ("tlaloc", 2))))
+        >>> given.undo_refused("east"), given.undo_refused("west").code
+        (None, 'undo_barred')
+        """
         if len(self.steps) < 2:
             return Refusal("nothing_to_undo")
         before, last = self.steps[-2:]
-        if last.by != seat or not self.game.undoable(before.state, seat, last.move):
+        move = last.action if last.by == seat else None
+        if not isinstance(move, Move) or not self.game.undoable(before.state, seat, move):
             return Refusal("undo_barred")
         return None
 
@@ -283,6 +348,13 @@ class Table:
         """Return the move by which a token enters this table's game, with what makes it doubtful.
 
         `stranger` says that a second counter under the temple's name sent it; a `doubt` that is given stands.
+
+        >>> token = contract.Token("a" * 32, 1, "b" * 32, contract.God.TLALOC, at, 14.0, frozenset(), False)
+        >>> begun.fall(token).name
+        'token'
+        >>> waits = begun.extended(begun.entry(at, TEMPLE, begun.fall(token, doubt="jam")))
+        >>> waits.log(1)[0].lines[0].code
+        'unclaimed'
         """
         if doubt:
             pass
@@ -296,14 +368,22 @@ class Table:
                 doubt = "elsewhere"
             elif self.turn_began and token.at < self.turn_began:
                 doubt = "earlier"
-        return self.game.fall(self.state, TokenDrop(token.token, token.god, doubt))
+        return self.game.fall(self.state, TokenDrop(token.token, token.god.value, doubt))
 
     def chance(self) -> Chance | None:
-        """Return what a die, a bag or a deck has to bring now, or none."""
+        """Return what a die, a bag or a deck has to bring now, or none.
+
+        >>> begun.chance() is None
+        True
+        """
         return self.game.chance(self.state) if self.steps else None
 
     def may_bring(self, held: Sequence[Seat]) -> bool:
-        """Return whether a phone that holds these seats may roll, draw or type in what chance has to bring."""
+        """Return whether a phone that holds these seats may roll, draw or type in what chance has to bring.
+
+        >>> begun.may_bring(["east"])
+        False
+        """
         due = self.chance()
         return due is not None and bool(held) and (not due.secret or due.seat is None or due.seat in held)
 
@@ -311,6 +391,12 @@ class Table:
         """Return what the app does now by itself: an outcome that nobody is asked for, or an absent seat's move.
 
         `brought` says that the app has just brought an outcome: it goes on with what follows that one.
+
+        >>> begun.automatic(lambda n: 0) is None
+        True
+        >>> away = begun.extended(begun.entry(at, "west", Away("east", PASSED)))
+        >>> away.automatic(lambda n: 0)
+        ('east', Move(name='end_turn', args=()))
         """
         if self.phase != "running":
             return None
@@ -337,44 +423,21 @@ class Table:
     def _seen_by(self, seat: Seat) -> Mapping[str, Json]:
         return self.game.view(self.state, seat)
 
-    def _noted(self, entry: Entry, *args: str | int) -> Table | Refusal:
-        match entry.move.name, args:
-            case "@begin", ():
-                if self.began_at is not None:
-                    return Refusal("begun_already")
-                opening = Step(COMPANION, entry.move, self.game.setup(self.options, self.charter.seats), entry.at)
-                return self._told(entry, [Line("begun")], began_at=entry.at, steps=(opening,))
-            case "@sit", (str(seat), str(name)):
-                line = Line("sat", {"seat": seat, "name": name})
-                return self._told(entry, [line], chairs=self._with_chair(seat, name=name, away=""))
-            case "@free", (str(seat),):
-                self.chair(seat)
-                return self._told(entry, [Line("freed", {"seat": seat})])
-            case "@served", (str(temple),):
-                line = Line("served", {"temple": temple}) if temple else Line("unserved")
-                return self._told(entry, [line], temple=temple or None, served_since=entry.at if temple else None)
-            case "@away", (str(seat), str(mode)) if mode in (*AWAY_MODES, ""):
-                line = Line(f"away_{mode}" if mode else "back", {"seat": seat, "by": entry.by})
-                return self._told(entry, [line], chairs=self._with_chair(seat, away=mode))
-            case "@rolls", (str(whose),) if whose in (APP, ""):
-                return self._told(entry, [Line("rolls_app" if whose else "rolls_people")], rolls=bool(whose))
-            case "@again", (str(table_id),):
-                return self._told(entry, [Line("again")], again=table_id)
-            case "@decided", (str(what), int(n)) if what in (DISMISSED, OLD) and n > 0:
-                return self._told(entry, [Line(f"decided_{what}", {"n": n, "by": entry.by})])
-            case "@option", (str(key), value):
-                return self._amended(entry, key, value)
-        return Refusal("unknown_move", {"move": entry.move.name})
+    def _begun(self, entry: Entry) -> Table | Refusal:
+        if self.began_at is not None:
+            return Refusal("begun_already")
+        opening = Step(COMPANION, entry.action, self.game.setup(self.options, self.charter.seats), entry.at)
+        return self._logged(entry, [Line("begun")], began_at=entry.at, steps=(opening,))
 
-    def _beside(self, entry: Entry) -> Table | Refusal:
+    def _beside(self, entry: Entry, move: Move) -> Table | Refusal:
         """Return the table with an aside in each state that may still be returned to."""
         steps: list[Step] = []
         for step in self.steps:
-            after = self.game.play(step.state, entry.by, entry.move)
+            after = self.game.play(step.state, entry.by, move)
             if isinstance(after, Refusal):
                 return after
             steps.append(replace(step, state=after))
-        return self._told(entry, (), steps=tuple(steps))
+        return self._logged(entry, (), is_aside=True, steps=tuple(steps))
 
     def _amended(self, entry: Entry, key: str, value: Value) -> Table | Refusal:
         """Return the table under a changed option. What was done under the old one can no longer be taken back."""
@@ -386,36 +449,39 @@ class Table:
             state = self.game.amended(self.state, amended.options)
             if isinstance(state, Refusal):
                 return state
-            step = Step(entry.by, entry.move, state, self.steps[-1].turn_began)
+            step = Step(entry.by, entry.action, state, self.steps[-1].turn_began)
             amended = replace(amended, steps=(step,))
-        return amended._told(entry, [Line(f"amended.{key}")])
-
-    def _undone(self, entry: Entry) -> Table | Refusal:
-        if refusal := self.undo_refused(entry.by):
-            return refusal
-        return self._told(entry, [Line("undone", {"by": entry.by})], steps=self.steps[:-1])
+        return amended._logged(entry, [Line(f"amended.{key}")])
 
     def _with_chair(self, seat: Seat, **changes: Any) -> tuple[Chair, ...]:
         chair = self.chair(seat)
         return tuple(replace(each, **changes) if each is chair else each for each in self.chairs)
 
-    def _told(self, entry: Entry, lines: Iterable[Line], **changes: Any) -> Table:
-        told = LoggedEntry(entry.n, entry.at, tuple(lines), entry.hand)
+    def _logged(self, entry: Entry, lines: Iterable[Line], *, is_aside: bool = False, **changes: Any) -> Table:
+        logged = LoggedEntry(entry.n, entry.at, tuple(lines), entry.hand)
         return replace(
             self,
             version=entry.n,
-            basis=self.basis if entry.by == TEMPLE or self.game.aside(entry.move) else entry.n,
+            basis=self.basis if entry.by == TEMPLE or is_aside else entry.n,
             requests=self.requests | {entry.request} if entry.request else self.requests,
-            told=(*self.told, told) if told.lines else self.told,
+            logged=(*self.logged, logged) if logged.lines else self.logged,
             **changes,
         )
 
     def lent(self) -> tuple[Seat, ...]:
-        """Return the seats that anyone at the table acts for."""
+        """Return the seats that anyone at the table acts for.
+
+        >>> begun.extended(begun.entry(at, "west", Away("east", ANYONE))).lent()
+        ('east',)
+        """
         return tuple(chair.seat for chair in self.chairs if chair.away == ANYONE)
 
     def with_keys(self, keys: Mapping[Seat, str]) -> Table:
-        """Return the table with other phones on its chairs."""
+        """Return the table with other phones on its chairs.
+
+        >>> [(chair.taken, chair.shared) for chair in lobby.with_keys({"east": "a" * 64, "west": "a" * 64}).chairs]
+        [(True, True), (True, True)]
+        """
         held = list(keys.values())
         chairs = tuple(
             replace(chair, taken=chair.seat in keys, shared=held.count(keys.get(chair.seat, "")) > 1)

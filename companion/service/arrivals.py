@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from companion.games.kit import TEMPLE, Refusal
+from companion.model.entries import OLD
 from companion.model.ports import ARRIVED, COUNTED, Decision, OldTokens, StoredToken
-from companion.model.table import OLD
 from companion.model.temples import Receipt, Source, Temple
 from companion.service.ledgers import Ledgers, first_live
 from companion.service.workspace import Change, Workspace
@@ -36,7 +36,7 @@ class TokenIntake:
         self._doubts = BoundedLog(log, lambda: workspace.clock().timestamp())
 
     def receive(self, arrivals: Sequence[tuple[str, contract.Token]]) -> list[Receipt]:
-        """Store tokens with everything they cause, in one change; returns what each source may be told afterwards.
+        """Store tokens with everything they cause, in one change; returns what each source may know afterwards.
 
         A token already stored changes nothing. One that is stored under another number, of another source perhaps, is
         known by its id: its new number is stored, and it counts nowhere a second time. One whose number another

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 
 from companion.games.kit import CHANCE, Below, Refusal
-from companion.model.table import APP, Table
+from companion.model.entries import APP
+from companion.model.table import Table
 from companion.service.workspace import Change
 
 log = logging.getLogger(__name__)

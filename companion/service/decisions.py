@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from companion.games.kit import TEMPLE, Move, Seat, UnclaimedToken
+from companion.games.kit import TEMPLE, Seat, UnclaimedToken
+from companion.model.entries import DISMISSED, OLD, Decide
 from companion.model.ports import COUNTED, HISTORY, LEFT_OUT, Decision, OldTokens, StoredToken
 from companion.model.ports import DISMISSED as NO_TOKEN
 from companion.model.seating import require_seats, seats_held
-from companion.model.table import DECIDED, DISMISSED, HELD, OLD, OWNER, ServiceError, Table
+from companion.model.table import HELD, OWNER, ServiceError, Table
 from companion.model.temples import Temple
 from companion.service.automatic import play_on
 from companion.service.workspace import Change, Workspace
@@ -108,7 +109,7 @@ class Decisions:
         now = change.now
         audited = OWNER if hand == OWNER else by
         if table is not None and whose is None:
-            change.enter(table.id, by, Move(DECIDED, (DISMISSED, len(held))), request, hand)
+            change.enter(table.id, by, Decide(DISMISSED, len(held)), request, hand)
         elif table is not None and whose is not None:
             self._count(change, table, held, whose, by, request, hand)
             play_on(change, table.id, self._workspace.below)
@@ -180,7 +181,7 @@ class Decisions:
                 return temple.name
             _check_takes_tokens(table)
             name = table.chair(by).name or by
-            table = change.enter(table_id, by, Move(DECIDED, (OLD, old.through)))
+            table = change.enter(table_id, by, Decide(OLD, old.through))
             scored = [kept for kept in self._store.old_tokens(old) if contract.Flag.TEST not in kept.token.flags]
             for kept in scored:
                 table = change.enter(table_id, TEMPLE, table.fall(kept.token, doubt=OLD))

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from companion.games.kit import CHANCE, Move, Refusal, Seat
 from companion.model.chance import outcome
+from companion.model.entries import APP, Action, Rolls, Undo, is_reserved
 from companion.model.seating import require_seats, seats_held
-from companion.model.table import APP, ROLLS, UNDO, ServiceError, Table
+from companion.model.table import ServiceError, Table
 from companion.service.automatic import play_on
 from companion.service.workspace import Change, Workspace
 
@@ -28,11 +29,11 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class _Post:
-    """What a phone posts: the moves of a seat, or with none that the app rolls, made against a version."""
+    """What a phone posts: the actions of a seat, or with none that the app rolls, made against a version."""
 
     token: str
     seat: Seat
-    moves: Sequence[Move]
+    actions: Sequence[Action]
     version: int
     request: str
 
@@ -49,7 +50,7 @@ class PlayService:
         A post older than the last thing a person did is stale and changes nothing; tokens that fell since do
         not make it so. Raises `ServiceError` ``unknown_table``, ``not_seated``, ``not_your_seat``.
         """
-        if move.name.startswith("@"):
+        if is_reserved(move):
             return Played(self._workspace.table(table_id), False, Refusal("unknown_move", {"move": move.name[:24]}))
         return self._play(table_id, _Post(token, seat, [move], version, request))
 
@@ -60,13 +61,13 @@ class PlayService:
 
         Raises `ServiceError` as `move` does, and ``bad_move`` for no move at all.
         """
-        if not moves or any(move.name.startswith("@") for move in moves):
+        if not moves or any(map(is_reserved, moves)):
             raise ServiceError("bad_move")
         return self._play(table_id, _Post(token, seat, moves, version, request))
 
     def undo(self, table_id: str, token: str, seat: Seat, version: int, request: str) -> Played:
         """Take back a seat's last move, where nothing has happened since."""
-        return self._play(table_id, _Post(token, seat, [Move(UNDO)], version, request))
+        return self._play(table_id, _Post(token, seat, [Undo()], version, request))
 
     def roll(self, table_id: str, token: str, version: int, request: str) -> Played:
         """Let the app roll or draw what chance has to bring now."""
@@ -77,7 +78,7 @@ class PlayService:
 
         def judge(change: Change) -> Table:
             by = require_seats(change.table(table_id), token)[0]
-            change.enter(table_id, by, Move(ROLLS, (APP if by_itself else "",)))
+            change.enter(table_id, by, Rolls(APP if by_itself else ""))
             return play_on(change, table_id, self._workspace.below)
 
         return self._workspace.run(judge, tables=[table_id])
@@ -92,19 +93,19 @@ class PlayService:
             raise ServiceError("not_your_seat", seat=post.seat[:24])
         if post.request and post.request in table.requests:
             return Played(table, True)
-        beside = bool(post.moves) and all(map(table.game.aside, post.moves))
+        beside = bool(post.actions) and all(map(table.is_aside, post.actions))
         if post.version < table.basis and not beside:
             return Played(table, False, stale=True)
         if post.seat == CHANCE and not table.may_bring(held):
             return Played(table, False, Refusal("no_chance"))
-        moves, hand = post.moves, own[0] if post.seat not in own else ""
-        if not moves:
+        actions, hand = post.actions, own[0] if post.seat not in own else ""
+        if not actions:
             due = table.chance()
             assert due is not None  # or it could not be rolled
-            moves, hand = [outcome(due, self._workspace.below)], APP
+            actions, hand = [outcome(due, self._workspace.below)], APP
         request = post.request
-        for move in moves:
-            after = change.extend(table_id, post.seat, move, request, hand)
+        for action in actions:
+            after = change.extend(table_id, post.seat, action, request, hand)
             if isinstance(after, Refusal):
                 change.discard()
                 return Played(table, False, after)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hmac
 from collections.abc import Mapping
 
-from companion.games.kit import Move, Seat
+from companion.games.kit import Seat
+from companion.model.entries import Away, Begin, Free, Sit, is_away_mode
 from companion.model.lobby import clean_name, digest
 from companion.model.seating import is_code, proved, require_seats, seats_held
-from companion.model.table import AWAY, AWAY_MODES, BEGIN, FREE, SIT, ServiceError, Table
+from companion.model.table import ServiceError, Table
 from companion.service.automatic import play_on
 from companion.service.requests import TempleRequests
 from companion.service.workspace import Change, Workspace
@@ -58,7 +59,7 @@ class SeatService:
         for seat, name in names.items():
             if table.chair(seat).taken:
                 raise ServiceError("seat_taken", seat=seat)
-            change.enter(table_id, seat, Move(SIT, (seat, clean_name(name) if name.strip() else "")))
+            change.enter(table_id, seat, Sit(seat, clean_name(name) if name.strip() else ""))
         play_on(change, table_id, self._workspace.below)
         change.set_keys(table_id, {**table.keys, **dict.fromkeys(names, digest(token))})
         return token
@@ -71,7 +72,7 @@ class SeatService:
 
         def judge(change: Change) -> Table:
             table = change.table(table_id)
-            change.enter(table_id, proved(table, proof), Move(FREE, (seat,)))
+            change.enter(table_id, proved(table, proof), Free(seat))
             play_on(change, table_id, self._workspace.below)
             return change.set_keys(table_id, {held: key for held, key in table.keys.items() if held != seat})
 
@@ -85,7 +86,7 @@ class SeatService:
 
         def judge(change: Change) -> Table:
             by = proved(change.table(table_id), proof)
-            change.enter(table_id, by, Move(BEGIN))
+            change.enter(table_id, by, Begin())
             return play_on(change, table_id, self._workspace.below)
 
         table = self._workspace.run(judge, tables=[table_id])
@@ -102,11 +103,11 @@ class SeatService:
         def judge(change: Change) -> Table:
             table = change.table(table_id)
             by = require_seats(table, token)[0]
-            if mode not in (*AWAY_MODES, ""):
+            if not is_away_mode(mode):
                 raise ServiceError("unknown_mode", mode=mode[:24])
             if table.chair(seat).away == mode:
                 return table
-            change.enter(table_id, by, Move(AWAY, (seat, mode)))
+            change.enter(table_id, by, Away(seat, mode))
             return play_on(change, table_id, self._workspace.below)
 
         return self._workspace.run(judge, tables=[table_id])

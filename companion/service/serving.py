@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from companion.games.kit import Move
+from companion.model.entries import Serve
 from companion.model.seating import proved, require_seats
-from companion.model.table import COMPANION, SERVED, ServiceError, Table
+from companion.model.table import COMPANION, ServiceError, Table
 from companion.service.requests import TempleRequests
 from companion.service.workspace import Change, Workspace
 
@@ -88,6 +88,6 @@ def move_temple(change: Change, table_id: str, temple: str | None) -> Table:
     if temple:
         arriving = change.temple(temple)
         if arriving.table_id in change.locked_tables:
-            change.enter(arriving.table_id, COMPANION, Move(SERVED, ("",)))
+            change.enter(arriving.table_id, COMPANION, Serve(""))
         change.put(replace(arriving, table_id=table_id))
-    return change.enter(table_id, COMPANION, Move(SERVED, (temple or "",)))
+    return change.enter(table_id, COMPANION, Serve(temple or ""))

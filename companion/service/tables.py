@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from companion.games.kit import Fault, Move, Value
+from companion.games.kit import Fault, Value
+from companion.model.entries import Again, SetOption, Sit
 from companion.model.history import ReplayStep, replay_log
 from companion.model.lobby import clean_name, complete_options, new_code
 from companion.model.ports import StoredToken
 from companion.model.seating import is_code, require_seats
-from companion.model.table import AGAIN, COMPANION, OPTION, SIT, Charter, Entry, ServiceError, Table
+from companion.model.table import COMPANION, Charter, Entry, ServiceError, Table
 from companion.service.automatic import play_on
 from companion.service.serving import Serving, move_temple
 from companion.service.workspace import Change, Workspace
@@ -125,9 +126,9 @@ class TableService:
             change.open(charter)
             for chair in table.chairs:
                 if chair.taken:
-                    change.enter(charter.id, chair.seat, Move(SIT, (chair.seat, chair.name or "")))
+                    change.enter(charter.id, chair.seat, Sit(chair.seat, chair.name or ""))
             change.set_keys(charter.id, table.keys)
-            change.enter(table_id, by, Move(AGAIN, (charter.id,)))
+            change.enter(table_id, by, Again(charter.id))
             move_temple(change, charter.id, table.temple)
             return charter.id, table.temple
 
@@ -159,7 +160,7 @@ class TableService:
             table = change.table(table_id)
             if table.options.get(key) == value:
                 return table
-            change.enter(table_id, COMPANION, Move(OPTION, (key, value)))
+            change.enter(table_id, COMPANION, SetOption(key, value))
             return play_on(change, table_id, self._workspace.below)
 
         return self._workspace.run(judge, tables=[table_id])

@@ -17,8 +17,9 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from companion.games.kit import Game, Move, Refusal, Seat
+from companion.games.kit import Game, Refusal, Seat
 from companion.model.chance import below_from
+from companion.model.entries import Action
 from companion.model.history import folded
 from companion.model.ports import Conflict, OldTokens, Store, Transaction
 from companion.model.table import Charter, Entry, ServiceError, Table
@@ -325,19 +326,19 @@ class Change:
         self.tables[charter.id] = table
         return table
 
-    def extend(self, table_id: str, by: Seat, move: Move, request: str = "", hand: str = "") -> Table | Refusal:
+    def extend(self, table_id: str, by: Seat, action: Action, request: str = "", hand: str = "") -> Table | Refusal:
         """Enter the next line of a table's log; return the table after it, or why it cannot stand."""
         table = self.table(table_id)
-        entry = table.entry(self.now, by, move, request, hand)
+        entry = table.entry(self.now, by, action, request, hand)
         after = table.extended(entry)
         if isinstance(after, Table):
             self._entries.setdefault(table_id, []).append(entry)
             self.tables[table_id] = after
         return after
 
-    def enter(self, table_id: str, by: Seat, move: Move, request: str = "", hand: str = "") -> Table:
+    def enter(self, table_id: str, by: Seat, action: Action, request: str = "", hand: str = "") -> Table:
         """Enter the next line of a table's log; raises `ServiceError` with what the rules refuse it with."""
-        after = self.extend(table_id, by, move, request, hand)
+        after = self.extend(table_id, by, action, request, hand)
         if isinstance(after, Refusal):
             raise ServiceError(after.code, **after.facts)
         return after

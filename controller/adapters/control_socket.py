@@ -1,23 +1,22 @@
 """The door into a running daemon, for the command line on the same machine: a socket in the state directory.
 
 One JSON object a line, one answer each. It passes requests on and knows nothing of what they do. The socket's file is
-open to its owner alone, and whoever holds the state directory's lock is the one daemon behind it.
+open to its owner alone, and the daemon that holds the state directory's lock is the one behind it.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import logging
 import os
 import socket
-import stat
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
 
+from templo import files
 from templo.liveness import IDLE_S, SOON_S, Beat, no_heartbeat
 
 Answerer: TypeAlias = Callable[[Mapping[str, object]], Mapping[str, object]]
@@ -32,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 class ControlError(Exception):
-    """A request that was refused, or a door that cannot be made; the message says why."""
+    """A request that was refused, or a socket that cannot be made; the message says why."""
 
 
 class InUseError(Exception):
@@ -68,21 +67,18 @@ class StateLock:
         self._descriptor: int | None = None
 
     def take(self) -> None:
-        """Take the lock, or keep it; raises `InUseError`, and `ControlError` where its file cannot be opened."""
+        """Take the lock, if need be; raises `InUseError`, and `ControlError` where its file cannot be opened."""
         if self._descriptor is not None:
             return
         descriptor = self._opened()
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
+            files.lock(descriptor)
+        except files.HeldError as error:
             os.close(descriptor)
+            holder = error.holder or "unknown"
             raise InUseError(f"another controller (process {holder}) already keeps {self._state}") from None
         self._descriptor = descriptor
-        with suppress(OSError):  # on a full disk the lock holds, and only its holder's number is missing
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-        _make_private(self._state)
+        files.make_folder_private(self._state)
 
     def release(self) -> None:
         """Let others have it."""
@@ -92,7 +88,7 @@ class StateLock:
 
     def _opened(self) -> int:
         try:
-            return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.OWNER_ONLY)
         except OSError as error:
             with suppress(OSError):  # a lock that is there holds on a read-only disk as well
                 return os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
@@ -110,27 +106,8 @@ def held(state: Path) -> Iterator[None]:
         lock.release()
 
 
-def _make_private(state: Path) -> None:
-    """Give what lies in a state directory mode 0600: an earlier release, or a copy, left it as the umask was.
-
-    SQLite gives its log and its shared memory the mode of the ledger.
-    """
-    try:
-        paths = list(state.iterdir())
-    except OSError as error:
-        log.warning("%s cannot be listed, so that nothing in it is made private: %s", state, error)
-        return
-    for path in paths:
-        mode = path.lstat().st_mode
-        if stat.S_ISREG(mode) and mode & 0o077:
-            try:
-                path.chmod(0o600)
-            except OSError as error:
-                log.warning("%s can be opened by other users of this machine, and stays so: %s", path, error)
-
-
 class ControlServer:
-    """Answers whoever comes to the socket, each in a thread of its own, a handful at a time."""
+    """Answers the socket's clients, each in a thread of its own, a handful at a time."""
 
     def __init__(self, path: Path, answer: Answerer, beat: Beat = no_heartbeat) -> None:
         """Bind the socket; the caller holds the state directory, so one left by a daemon that died is removed."""
@@ -158,7 +135,7 @@ class ControlServer:
         self._thread.start()
 
     def alive(self) -> bool:
-        """Say whether somebody still answers."""
+        """Return whether the socket is still answered."""
         return self._thread.is_alive()
 
     def close(self) -> None:
@@ -211,7 +188,7 @@ class ControlServer:
 
 
 def ask(state: Path, request: Mapping[str, object], timeout_s: float) -> Mapping[str, object] | None:
-    """Ask the daemon that keeps a state directory; None if there is none. Raises `ControlError`."""
+    """Send a request to the daemon of a state directory; None if there is none. Raises `ControlError`."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
         door.settimeout(timeout_s)
         try:

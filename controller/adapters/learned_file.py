@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from controller.core.counting import MS
 from controller.core.learned_limits import Measured
 from templo.contract import God
+from templo.files import write_whole
 
 FILE_NAME = "learned.json"
 
@@ -42,17 +42,12 @@ def load(folder: Path) -> dict[God, Measured]:
 
 def save(folder: Path, learned: Mapping[God, Measured]) -> None:
     """Make what was learned durable; raises `OSError`."""
-    path = folder / FILE_NAME
-    partial = path.with_suffix(".new")
     entries = {
         god: {"low_ms": each.low_ns / MS, "high_ms": each.high_ns / MS, "tokens": each.tokens}
         for god, each in learned.items()
     }
-    with partial.open("w", encoding="utf-8") as file:
-        json.dump({"v": VERSION, "learned": entries}, file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
+    content = json.dumps({"v": VERSION, "learned": entries}, indent=1)
+    write_whole(folder / FILE_NAME, content.encode())
 
 
 def _read(entry: Mapping[str, object]) -> Measured:

@@ -1,11 +1,10 @@
-"""The temple's ledger: one SQLite row a token, durable before it is published.
+"""The temple's record: one SQLite row a token, durable before it is published.
 
 It knows nothing of beams, brokers or clocks. Not safe for use by two threads at once; another process may read it.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import TypeAlias
 
 from controller.core.ports import LedgerError, LedgerTrouble, UnnumberedToken
 from templo.contract import MAX_WIDTH_MS, Flag, God, Notice, Token, Trouble
+from templo.files import sync
 
 SCHEMA = 1
 """Of a ledger as it is made."""
@@ -27,7 +27,7 @@ FILE_NAME = "ledger.sqlite3"
 """What a ledger is called in its state directory."""
 
 LOG_BOUND = 400_000
-"""Bytes that a ledger's write-ahead log never exceeds, whoever reads meanwhile."""
+"""Bytes that a ledger's write-ahead log never exceeds, even while another process reads."""
 
 _APPLICATION = 0x544D504C  # "TMPL", which marks the file as ours
 _PAGE = 512
@@ -105,7 +105,7 @@ _SETS = [",".join(flag for n, flag in enumerate(_FLAGS) if bits & 1 << n) for bi
 EARLIEST_MS, LATEST_MS = (
     (datetime(year, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1) for year in (1900, 2300)
 )
-"""What a temple's clock may say, wrong as it may be."""
+"""The times that a temple's clock may show, wrong as it may be."""
 
 _HAS = {"meta", "token"}
 _ODD_NOTICE = f"""
@@ -126,7 +126,7 @@ ORDER BY seq LIMIT 1
 
 
 class DamagedError(LedgerError):
-    """A file that is no ledger any more: what can be read of it may be saved, and a new one begun."""
+    """A file that is no ledger any more: what can be read of it may be saved into a new one."""
 
 
 class NewerError(LedgerError):
@@ -227,7 +227,7 @@ class Ledger:
 
         Up to 250 are one commit, and more are several: what is recorded before one of them fails is recognised when
         all are offered again. Those that are recorded already are the ledger's last, in the same order; they are
-        amended. `boards` says up to where the tokens of boards that count by themselves are now recorded: by a
+        amended. `boards` holds up to where the tokens of boards that count by themselves are now recorded: by a
         board's name its own number and how many of its tokens were Huitzilopochtli's. With it everything is one
         commit, as a board sends again what its mark does not cover; and no board has room for many.
         """
@@ -271,7 +271,7 @@ class Ledger:
             self.totals = {God.HUITZILOPOCHTLI: huitzilopochtli, God.TLALOC: tlaloc}
 
     def boards(self) -> dict[str, tuple[int, int]]:
-        """Return up to where the tokens of each board are recorded, as `record` was told."""
+        """Return up to where the tokens of each board are recorded, as `record` stored it."""
         try:
             if not self._has_table("board"):
                 return {}
@@ -509,7 +509,7 @@ def _make(connection: sqlite3.Connection, path: Path, new_source: Callable[[], s
             for statement in _TABLES.split(";\n")[:-1]:
                 connection.execute(statement)
             connection.execute("INSERT INTO meta VALUES (1, ?, ?, 0, 0)", (SCHEMA, new_source()))
-        sync_folder(path.absolute().parent)
+        sync(path.absolute().parent)
 
 
 def _settle(connection: sqlite3.Connection, path: Path) -> None:
@@ -527,15 +527,6 @@ def _settle(connection: sqlite3.Connection, path: Path) -> None:
             Trouble.LEDGER_FAILING,
             f"another program has been reading the ledger {path} for too long, so its log cannot be emptied: end it",
         )
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a new file's name durable, which syncing the file does not."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _check(connection: sqlite3.Connection, path: Path, whole: bool) -> None:

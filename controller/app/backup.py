@@ -11,14 +11,15 @@ from pathlib import Path
 
 from controller.adapters import learned_file
 from controller.adapters.ledger_recovery import BUILDING, build, clear, exchange, trouble_with
-from controller.adapters.sqlite_ledger import FILE_NAME, Ledger, sync_folder
+from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
 from controller.core.ports import LedgerError
+from templo.files import OWNER_ONLY, draft_beside, sync, write_whole
 
 _BESIDE = "CREATE TABLE beside (name TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT"
 
 
 class BackupError(Exception):
-    """A backup that cannot be written, or a file that is none; the message says why."""
+    """A backup that cannot be written, or a file that is no backup; the message says why."""
 
 
 def backup(state: Path, file: Path) -> int:
@@ -30,30 +31,26 @@ def backup(state: Path, file: Path) -> int:
     if os.path.lexists(file):
         raise BackupError(f"the backup {file} is there already; expected a name that nothing has")
     with closing(Ledger.open(state / FILE_NAME, str, read_only=True)) as ledger:
-        partial = file.absolute().with_name(f".{file.name}.{os.getpid()}")
         try:
-            os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-            with closing(sqlite3.connect(partial, isolation_level=None)) as target:
-                ledger.copy_to(target)
-                target.execute("PRAGMA journal_mode = DELETE")
-                target.execute("PRAGMA synchronous = FULL")
-                target.execute(_BESIDE)
-                with suppress(FileNotFoundError):
-                    content = (state / learned_file.FILE_NAME).read_bytes()
-                    target.execute("INSERT INTO beside VALUES (?, ?)", (learned_file.FILE_NAME, content))
-                (number,) = target.execute("SELECT count(*) FROM token").fetchone()
-            partial.replace(file)
-            sync_folder(file.absolute().parent)
+            with draft_beside(file) as draft:
+                with closing(sqlite3.connect(draft, isolation_level=None)) as target:
+                    ledger.copy_to(target)
+                    target.execute("PRAGMA journal_mode = DELETE")
+                    target.execute("PRAGMA synchronous = FULL")
+                    target.execute(_BESIDE)
+                    with suppress(FileNotFoundError):
+                        content = (state / learned_file.FILE_NAME).read_bytes()
+                        target.execute("INSERT INTO beside VALUES (?, ?)", (learned_file.FILE_NAME, content))
+                    (number,) = target.execute("SELECT count(*) FROM token").fetchone()
+                draft.replace(file)
+                sync(file.absolute().parent)
         except (OSError, sqlite3.Error) as error:
             raise BackupError(f"the backup {file} cannot be written: {error}") from error
-        finally:
-            with suppress(OSError):
-                partial.unlink(missing_ok=True)
     return int(number)
 
 
 def restore(state: Path, file: Path, now: datetime) -> tuple[int, int, Path | None]:
-    """Put a backup in the place of the ledger of a state folder that no daemon keeps; the caller holds it.
+    """Put a backup in the place of the ledger of a state folder that no daemon uses; the caller holds its lock.
 
     A new source begins with what was not delivered when the backup was made, and a notice says so. Returns how many
     tokens the backup has, how many of them will be sent again, and where the ledger that was there is kept. Raises
@@ -66,7 +63,7 @@ def restore(state: Path, file: Path, now: datetime) -> tuple[int, int, Path | No
             building.write_bytes(file.read_bytes())
         except OSError as error:
             raise BackupError(f"the backup {file} cannot be read or copied: {error}") from error
-        building.chmod(0o600)
+        building.chmod(OWNER_ONLY)
         content = _taken_from(building, file)
         counts: list[int] = []
 
@@ -77,7 +74,7 @@ def restore(state: Path, file: Path, now: datetime) -> tuple[int, int, Path | No
         build(state, lambda: secrets.token_hex(16), renew)
         kept = exchange(state, now.astimezone(UTC), "replaced")
         if content is not None:
-            _put_back(state, content)
+            write_whole(state / learned_file.FILE_NAME, content)
     except LedgerError as error:
         clear(state)
         raise BackupError(f"{file} is no whole backup of a temple: {error}") from error
@@ -87,7 +84,7 @@ def restore(state: Path, file: Path, now: datetime) -> tuple[int, int, Path | No
 
 
 def _taken_from(building: Path, file: Path) -> bytes | None:
-    """Take what lay beside the ledger out of a backup; raises `BackupError` for a file that is none."""
+    """Take what was stored beside the ledger out of a backup; raises `BackupError` for a file that is none."""
     try:
         with closing(sqlite3.connect(building, isolation_level=None)) as found:
             row = found.execute("SELECT content FROM beside WHERE name = ?", (learned_file.FILE_NAME,)).fetchone()
@@ -96,13 +93,3 @@ def _taken_from(building: Path, file: Path) -> bytes | None:
         building.unlink(missing_ok=True)
         raise BackupError(f"{file} is no backup of a temple: {error}") from error
     return None if row is None else bytes(row[0])
-
-
-def _put_back(state: Path, content: bytes) -> None:
-    partial = state / "learned.restored"
-    with partial.open("wb") as opened:
-        opened.write(content)
-        opened.flush()
-        os.fsync(opened.fileno())
-    partial.replace(state / learned_file.FILE_NAME)
-    sync_folder(state)

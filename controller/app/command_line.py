@@ -1,4 +1,4 @@
-"""The command line of the controller: run the daemon, drop a token, say how it is, hand out the ledger."""
+"""The command line of the controller: run the daemon, drop a token, show its status, export the ledger."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tempfile import TemporaryDirectory
 from controller.adapters.control_socket import ControlError, InUseError, ask, held, prepare
 from controller.adapters.sqlite_ledger import FILE_NAME
 from controller.app.explanations import BEAMS as _WORDS
-from controller.app.explanations import NOTICES, told_calibration, told_selftest
+from controller.app.explanations import NOTICES, calibration_lines, selftest_lines
 from controller.app.explanations import TROUBLES as _TROUBLES
-from controller.app.settings import SettingsError, load
+from controller.app.settings import load
 from controller.core.calibration import MOST, USUAL
 from controller.core.counting import SECOND
 from controller.core.ports import BeamsError, LedgerError, LedgerTrouble
@@ -26,8 +26,9 @@ from controller.core.settings import Settings
 from controller.simulation.beams import MOST_DROPS
 from controller.simulation.parser import MAX_BYTES, ScenarioError, Script
 from controller.simulation.parser import read as read_script
-from templo import __version__
+from templo import __version__, logs
 from templo.contract import God
+from templo.settings import SettingFlag, SettingsError, add_flags, given_flags
 
 EXIT_REFUSED = 1
 EXIT_USAGE = 2
@@ -38,21 +39,17 @@ _NAMES = {**{god.value: god for god in God}, **{god.value[0]: god for god in God
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     parser = _parser()
-    given = parser.parse_args(arguments)
     try:
+        given = parser.parse_args(arguments)
         settings = load(file=given.config, environ=os.environ, flags=_flags(given), home=Path.home())
-        logging.basicConfig(
-            stream=sys.stderr,
-            level=settings.log.upper(),
-            format="templo-controller: %(levelname)s: %(message)s",
-        )
+        logs.set_up("templo-controller", settings.log, settings.deprecated)
         code: int = given.command(settings, given)
     except (SettingsError, ScenarioError) as error:
         return _complain(str(error), EXIT_USAGE)
     except (BeamsError, ControlError, InUseError, LedgerError, LedgerTrouble, FileNotFoundError) as error:
         return _complain(str(error), EXIT_REFUSED)
     except BrokenPipeError:
-        # Whoever read our output has seen enough; nothing more may be written, not even at the exit.
+        # The reader of our output has gone; nothing more may be written, not even at the exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
@@ -62,13 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--config", type=Path, metavar="FILE", help="the settings file, in TOML")
-    common.add_argument("--state", metavar="DIR", help="the folder of the ledger")
-    common.add_argument("--temple", metavar="NAME", help="the temple's name at the broker (templo)")
-    common.add_argument("--broker", metavar="HOST[:PORT]", help="the broker's address (127.0.0.1:1883)")
-    common.add_argument("--log", metavar="LEVEL", help="debug, info, warning or error (info)")
+    add_flags(common)
     common.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="any other setting: counting.min_break_ms=4"
+        "--temple", action=SettingFlag, metavar="NAME", help="the temple's name at the broker (templo)"
     )
     simulated = argparse.ArgumentParser(add_help=False)
     simulated.add_argument("--simulate", action="store_true", help="simulate the beams")
@@ -81,7 +74,11 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", parents=[common], help="count tokens until stopped")
     run.add_argument(
-        "--beams", metavar="SOURCE", help="gpio, gpiod, simulated, or a board that counts: serial:/dev/ttyACM0 (gpio)"
+        "--beams",
+        dest="beams.source",
+        action=SettingFlag,
+        metavar="SOURCE",
+        help="gpio, gpiod, simulated, or a board that counts: serial:/dev/ttyACM0 (gpio)",
     )
     run.add_argument("--keys", action="store_true", help="read keys that drop tokens from the terminal or a pipe")
     run.add_argument(
@@ -159,27 +156,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _flags(given: argparse.Namespace) -> dict[str, tuple[str, str]]:
     """Return the settings that flags give, each with its flag."""
-    flags = {}
-    for pair in given.set:
-        key, equals, value = pair.partition("=")
-        if not equals:
-            raise SettingsError(f"--set is {pair!r}; expected KEY=VALUE, such as broker.port=1883")
-        flags[key] = (value, "--set")
-    for key in ("state", "temple", "log"):
-        if (value := getattr(given, key)) is not None:
-            flags[key] = (value, f"--{key}")
-    if given.broker is not None:
-        host, colon, port = given.broker.rpartition(":")
-        if not colon or (":" in host and not host.startswith("[")):  # a bare name, or a bare IPv6 address
-            host, port = given.broker, ""
-        flags["broker.host"] = (host.strip("[]"), "--broker")
-        if port:
-            flags["broker.port"] = (port, "--broker")
-    if getattr(given, "beams", None) is not None:
-        flags["beams.source"] = (given.beams, "--beams")
-    if given.simulate:
-        flags["beams.source"] = ("simulated", "--simulate")
-    return flags
+    simulated = {"beams.source": ("simulated", "--simulate")} if given.simulate else {}
+    return given_flags(given) | simulated
 
 
 def _god(text: str) -> God:
@@ -229,7 +207,7 @@ def _scenario(settings: Settings, given: argparse.Namespace) -> int:
     from controller.simulation.fast import play_fast
 
     script = _script(given.file)
-    # What is provoked is told at the end, in one place; each line of it in the log would only drown that.
+    # The result is printed at the end, in one place; each provoked fault in the log would only hide it.
     logging.getLogger("controller").setLevel(logging.CRITICAL)
     with TemporaryDirectory(prefix="templo-scenario-") as folder:
         try:
@@ -243,7 +221,7 @@ def _scenario(settings: Settings, given: argparse.Namespace) -> int:
         for god in God:
             print(f"  {god.capitalize():<16} {_tokens(outcome.fell[god])} fell, {outcome.counted(god)} counted")
         print(f"  Ledger           {_tokens(len(outcome.tokens))}, {len(outcome.delivered)} of them delivered")
-        print("\n".join(told_selftest(outcome.selftest)))
+        print("\n".join(selftest_lines(outcome.selftest)))
     for complaint in outcome.complaints:
         _complain(f"{given.file}: {complaint}", EXIT_REFUSED)
     return EXIT_REFUSED if outcome.complaints else 0
@@ -253,7 +231,7 @@ def _selftest(settings: Settings, given: argparse.Namespace) -> int:
     result = ask(settings.state, {"do": "selftest"}, 10)
     if result is None:
         return _no_daemon(settings)
-    print(json.dumps(result, indent=2) if given.json else "\n".join(told_selftest(result)))
+    print(json.dumps(result, indent=2) if given.json else "\n".join(selftest_lines(result)))
     return 0
 
 
@@ -291,7 +269,7 @@ def _calibrate(settings: Settings, given: argparse.Namespace) -> int:
     result = ask(settings.state, {"do": "calibrate", "god": given.god, "count": given.count}, 130)
     if result is None:
         return _no_daemon(settings)
-    print("\n".join(told_calibration(result)))
+    print("\n".join(calibration_lines(result)))
     yes = given.yes or (
         sys.stdin.isatty() and input("Count by these from now on? [y/N] ").strip().lower() in ("y", "yes")
     )

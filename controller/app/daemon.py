@@ -62,7 +62,7 @@ from templo.contract import God, State, Trouble
 from templo.liveness import Beat, Feeder, Pulse, no_heartbeat, supervisor
 
 EXIT_DEAD = 70
-"""A thread died; a supervisor should start the daemon anew."""
+"""A thread died; a supervisor should start the daemon again."""
 
 RESTART = -1
 """The scenario wants the program to end, and to start again."""
@@ -88,7 +88,7 @@ def run(settings: Settings, keys: bool, script: Script | None = None) -> int:
         stage = Stage(script, SimulatedBeams(_context(settings)), time.monotonic_ns, _say)
     prepare(settings.state)
     lock = StateLock(settings.state)
-    with suppress(ControlError):  # what opens the ledger tries again, and says so
+    with suppress(ControlError):  # opening the ledger tries again, and reports it
         lock.take()
     try:
         if stage is None:
@@ -169,14 +169,14 @@ class _Daemon:
             faulthandler.enable()  # so that a watchdog's SIGABRT leaves in the log where every thread stood
         with ExitStack() as stack:
             self._thread.start()
-            self._link.start()
+            self._link.connection.start()
             if (door := self._open_door()) is None:
                 self._pulse.rest("door")
             else:
                 stack.callback(door.close)
             _say(
                 f"templo-controller ready: temple={self._settings.temple} state={self._settings.state} "
-                f"broker={self._link.address} beams={self._settings.beams.source}"
+                f"broker={self._link.connection.address} beams={self._settings.beams.source}"
             )
             if keys:
                 keyboard = Keyboard(sys.stdin.fileno(), self, _say)
@@ -187,7 +187,7 @@ class _Daemon:
             watched = {
                 "beams": self._beams.alive,
                 "pipeline": self._thread.is_alive,
-                "link": self._link.alive,
+                "link": self._link.connection.alive,
             }
             if door is not None:
                 watched["door"] = door.alive
@@ -225,13 +225,13 @@ class _Daemon:
 
     def plug(self) -> str:
         """Pull the plug of the broker's connection, or put it back."""
-        pulled = not self._link.unplugged
-        self._link.pull_plug(pulled)
-        return f"the plug to {self._link.address} is {'pulled' if pulled else 'back in'}"
+        pulled = not self._link.connection.unplugged
+        self._link.connection.pull_plug(pulled)
+        return f"the plug to {self._link.connection.address} is {'pulled' if pulled else 'back in'}"
 
     def cut(self, pulled: bool) -> None:
         """Cut the connection to the broker for a scenario, or let it come back."""
-        self._link.pull_plug(pulled)
+        self._link.connection.pull_plug(pulled)
 
     def restart(self) -> None:
         """End in order for a scenario, to be started again."""
@@ -239,7 +239,7 @@ class _Daemon:
         self._ended.set()
 
     def status(self) -> str:
-        """Say how the temple is, in one line."""
+        """Return the temple's status in one line."""
         try:
             report = self._report()
         except ControlError as error:
@@ -248,7 +248,7 @@ class _Daemon:
         assert isinstance(beams, Mapping)
         assert isinstance(totals, Mapping)
         slots = ", ".join(f"{god} {beams[god]} at {totals.get(god, 'an unknown count')}" for god in God)
-        broker = "connected" if self._link.protocol else "not connected"
+        broker = "connected" if self._link.connection.protocol else "not connected"
         return f"{report['state']}: {slots}; {report['waiting']} waiting for the companion, {broker}"
 
     def quit(self) -> str:
@@ -277,7 +277,7 @@ class _Daemon:
         return open_ledger(self._settings.state, lambda: secrets.token_hex(16), lambda: datetime.now(UTC))
 
     def _open_door(self) -> ControlServer | None:
-        """Let the command line in; without a socket nobody can come, which keeps no temple from counting."""
+        """Open the control socket; a temple that cannot still counts, without the command line."""
         try:
             door = ControlServer(socket_path(self._settings.state), self._answer, self._pulse.of("door"))
         except ControlError as error:
@@ -307,7 +307,8 @@ class _Daemon:
 
     def _report(self) -> Mapping[str, object]:
         result = self._ask(StatusRequest, _ANSWER_S)
-        return {**result, "broker": {"address": self._link.address, "protocol": self._link.protocol}}
+        connection = self._link.connection
+        return {**result, "broker": {"address": str(connection.address), "protocol": connection.protocol}}
 
     def _ask(
         self, item: Callable[[Callable[[Mapping[str, object]], None]], PipelineMessage], patience_s: float
@@ -386,5 +387,5 @@ def _dropped(result: Result) -> str:
 
 
 def _say(line: str) -> None:
-    with suppress(OSError):  # whoever read our words may have gone
+    with suppress(OSError):  # the reader of our output may have gone
         print(line, flush=True)

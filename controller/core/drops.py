@@ -1,4 +1,4 @@
-"""Requested drops whose tokens are not all recorded yet: who gets the reply, and the deadline.
+"""Requested drops whose tokens are not all recorded yet: who is to be answered, and until when.
 
 No clock and no IO: times come in as integer nanoseconds of one monotonic clock.
 """

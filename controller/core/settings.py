@@ -1,30 +1,39 @@
-"""The controller's settings as values, read and checked. It reads nothing itself."""
+"""The controller's settings: what may be set, what each value must be, and its default. It reads nothing itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
 
-from controller.core.counting import Limits
+from controller.core.counting import MS, Limits
+from templo.broker import BrokerSettings
 from templo.contract import God
+from templo.setting_types import LogLevel, PathText, TempleName, number, text, whole
+
+Pin: TypeAlias = Annotated[int, whole(0, 27, "a BCM pin number")]
+Milliseconds: TypeAlias = Annotated[float, number(0.1, 1000, "milliseconds")]
+LongMilliseconds: TypeAlias = Annotated[float, number(0.1, 60_000, "milliseconds")]
+_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
 class BeamSettings:
-    """Which beams are watched, and how.
+    """Which beams are watched, and how. Pins and polarity have their defaults in ``pins.toml``.
 
-    `broken` is the level of a broken beam, ``"low"`` or ``"high"``; `pull` is ``"up"``, ``"down"`` or ``"none"``.
+    `broken` is the level of a broken beam, `pull` the resistor of its pin.
     """
 
-    source: str
+    huitzilopochtli: Pin
+    tlaloc: Pin
+    broken: Literal["low", "high"]
+    pull: Literal["up", "down", "none"]
+    source: Annotated[str, text(4096, "the name of a backend")] = "gpio"
     """The backend's name, such as ``"gpio"``; its address may follow: ``"serial:/dev/ttyACM0"``."""
-    factory: str
-    chip: str | None
-    pins: Mapping[God, int]
-    emitters: int | None
-    broken: str
-    pull: str
+    factory: Literal["lgpio", "rpigpio", "mock"] = "lgpio"
+    chip: Annotated[str, text(64, "the label of a GPIO chip, such as pinctrl-rp1")] | None = None
+    emitters: Pin | None = None
 
     @property
     def backend(self) -> str:
@@ -36,17 +45,46 @@ class BeamSettings:
         """What follows the backend's name, or nothing."""
         return self.source.partition(":")[2]
 
+    @property
+    def pins(self) -> Mapping[God, int]:
+        """The pin of each slot's receiver."""
+        return {God.HUITZILOPOCHTLI: self.huitzilopochtli, God.TLALOC: self.tlaloc}
+
 
 @dataclass(frozen=True, slots=True)
-class BrokerSettings:
-    """Where the broker is and how to connect to it. The password never shows in a `repr`."""
+class CountingSettings:
+    """What counts as a token, in milliseconds; see `Limits`."""
 
-    host: str
-    port: int
-    user: str | None
-    password: str | None = field(repr=False)
-    protocol: str
-    keepalive: int
+    min_break_ms: Milliseconds = _LIMITS.min_break / MS
+    min_clear_ms: Milliseconds = _LIMITS.min_clear / MS
+    max_break_ms: Annotated[float, number(1, 60_000, "milliseconds")] = _LIMITS.max_break / MS
+    band_ms: LongMilliseconds | None = None
+    narrow_ms: LongMilliseconds | None = None
+    flicker_per_s: Annotated[int, whole(2, 10_000)] = _LIMITS.flicker
+
+    def limits(self) -> Limits:
+        """Return them in whole nanoseconds."""
+        return Limits(
+            min_break=round(self.min_break_ms * MS),
+            min_clear=round(self.min_clear_ms * MS),
+            max_break=round(self.max_break_ms * MS),
+            flicker=self.flicker_per_s,
+            band=None if self.band_ms is None else round(self.band_ms * MS),
+            narrow=None if self.narrow_ms is None else round(self.narrow_ms * MS),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredSettings:
+    """Every setting of the controller, as a settings file has them."""
+
+    temple: TempleName = "templo"
+    state: PathText | None = None
+    """The directory of the ledger; without one systemd's, or the user's own."""
+    log: LogLevel = "info"
+    beams: BeamSettings
+    counting: CountingSettings = field(default_factory=CountingSettings)
+    broker: BrokerSettings = field(default_factory=BrokerSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +99,8 @@ class Settings:
     broker: BrokerSettings
     chosen: frozenset[str] = frozenset()
     """The keys that somebody set; all others have their defaults."""
+    deprecated: tuple[str, ...] = ()
+    """What to log about old names that were used."""
 
     @property
     def simulated(self) -> bool:

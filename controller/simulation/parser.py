@@ -1,7 +1,7 @@
-"""A scenario file, read: what happens to a temple's beams, its broker and itself, in the words of the file.
+"""Reads a scenario file: what happens to a temple's beams, its broker and itself, in the words of the file.
 
-Pure: text goes in, a `Script` or a `ScenarioError` comes out, whatever the bytes are. It never says what edges follow
-(`timeline.py`), nor plays anything. The format is version 1 and is described in ``docs/simulated-sensors.md``.
+Pure: text goes in, a `Script` or a `ScenarioError` comes out, whatever the bytes are. What edges follow is worked out
+in `timeline.py`. The format is version 1 and is described in ``docs/simulated-sensors.md``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, Never, TypeAlias
 
 from controller.core.counting import MS, Limits
 from templo.contract import Emitters, God
+from templo.quoting import shown
 
 VERSION = 1
 MAX_BYTES = 1_000_000
@@ -67,7 +68,7 @@ class Happening:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the file says should come out; a god that is not named may have anything."""
+    """The result that the file expects; a god that is not named may have anything."""
 
     tokens: Mapping[God, int]
     findings: Mapping[God, frozenset[str]]
@@ -75,7 +76,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A whole file. `end_ns` is when it should be over, if it says so; `counting` is in milliseconds."""
+    """A whole file. `end_ns` is when it should be over, if that is given; `counting` is in milliseconds."""
 
     title: str
     seed: int
@@ -262,10 +263,10 @@ class _Reader:
                 )
         version = tables.get("v")
         if type(version) is not int or version != VERSION:
-            self._refuse(self._line_of("v"), f"v is {_shown(version)}; expected {VERSION}, the version of the format")
+            self._refuse(self._line_of("v"), f"v is {shown(version)}; expected {VERSION}, the version of the format")
         title = tables.get("title", "")
         if not isinstance(title, str) or len(title) > 200:
-            self._refuse(self._line_of("title"), f"title is {_shown(title)}; expected at most 200 characters")
+            self._refuse(self._line_of("title"), f"title is {shown(title)}; expected at most 200 characters")
         seed = self._value("seed", _Whole(0, 2**32 - 1), tables.get("seed", 1))
         happenings = self._happenings(tables.get("event", []))
         last = max((each.at_ns for each in happenings), default=0)
@@ -308,16 +309,14 @@ class _Reader:
         for key in ("tokens", "findings"):
             for name, value in self._table(f"expect.{key}", table.get(key, {})).items():
                 if name not in tuple(God):
-                    self._refuse(
-                        self._line_of(key), f"expect.{key} names {_shown(name)}; expected {' or '.join(God)}"
-                    )
+                    self._refuse(self._line_of(key), f"expect.{key} names {shown(name)}; expected {' or '.join(God)}")
                 if key == "tokens":
                     tokens[God(name)] = self._value(f"expect.tokens.{name}", _Whole(0, 10 * MOST_TOKENS), value)
                     continue
                 if not isinstance(value, list) or not all(isinstance(c, str) and _CODE.fullmatch(c) for c in value):
                     self._refuse(
                         self._line_of(key),
-                        f"expect.findings.{name} is {_shown(value)}; expected a list of codes, such as blocked",
+                        f"expect.findings.{name} is {shown(value)}; expected a list of codes, such as blocked",
                     )
                 findings[God(name)] = frozenset(value)
         return Expected(tokens, findings)
@@ -325,7 +324,7 @@ class _Reader:
     def _happenings(self, events: object) -> tuple[Happening, ...]:
         if not isinstance(events, list) or not all(isinstance(each, dict) for each in events):
             self._refuse(
-                self._line_of("event"), f"event is {_shown(events)}; expected tables that begin with [[event]]"
+                self._line_of("event"), f"event is {shown(events)}; expected tables that begin with [[event]]"
             )
         if len(events) > MOST_EVENTS:
             self._refuse(None, f"there are {len(events)} events; expected at most {MOST_EVENTS}")
@@ -339,7 +338,7 @@ class _Reader:
         do = table.get("do")
         where = f"event {number}"
         if not isinstance(do, str) or do not in KINDS:
-            self._refuse(self._line_of("do", number), f"{where}: do is {_shown(do)}; expected {', '.join(KINDS)}")
+            self._refuse(self._line_of("do", number), f"{where}: do is {shown(do)}; expected {', '.join(KINDS)}")
         fields: _Kind = {"at_ms": _AT, **KINDS[do]}
         for key in table:
             if key != "do" and key not in fields:
@@ -366,16 +365,16 @@ class _Reader:
             return kind.read(value)
         except (ValueError, TypeError, OverflowError) as error:
             self._refuse(
-                self._line_of(key.rpartition(".")[2], number), f"{where}{key} is {_shown(value)}; expected {error}"
+                self._line_of(key.rpartition(".")[2], number), f"{where}{key} is {shown(value)}; expected {error}"
             )
 
     def _table(self, key: str, value: object) -> dict[str, object]:
         if not isinstance(value, dict):
-            self._refuse(self._line_of(key.rpartition(".")[2]), f"{key} is {_shown(value)}; expected a table")
+            self._refuse(self._line_of(key.rpartition(".")[2]), f"{key} is {shown(value)}; expected a table")
         return value
 
     def _line_of(self, key: str, event: int = 0) -> int | None:
-        """Return the line of a key, in the event of that number if one is given, as nearly as can be told."""
+        """Return the line of a key, in the event of that number if one is given, as nearly as it is known."""
         begin = 0
         if event:
             heads = [line for line, text in enumerate(self._lines) if re.match(r"\s*\[\[\s*event\s*\]\]", text)]
@@ -391,11 +390,3 @@ class _Reader:
 
     def _refuse(self, line: int | None, words: str) -> Never:
         raise ScenarioError(f"{self._name}:{'' if line is None else f'{line}:'} {words}")
-
-
-def _shown(value: object) -> str:
-    try:
-        text = ascii(value) if not isinstance(value, int) or value.bit_length() < 256 else "a huge number"
-    except ValueError:  # Python writes no number of thousands of digits
-        text = "something with a huge number"
-    return text if len(text) <= 60 else f"{text[:57]}..."

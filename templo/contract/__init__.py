@@ -1,7 +1,8 @@
 """The contract between a temple and its readers: its topics, its messages, how they are written and checked.
 
-Standard library only. It never connects, stores or logs. Bytes of any kind give a message or a `WireError`.
-Messages are JSON objects with ``"v": 1``; unknown fields are ignored, wrong types and ranges are refused.
+It uses the standard library alone, and never connects, stores or logs. Bytes of any kind give a message or a
+`WireError`. Messages are JSON objects with ``"v": 1``; unknown fields are ignored, wrong types and ranges are
+refused.
 """
 
 from templo.contract.access import (
@@ -29,6 +30,7 @@ from templo.contract.field_types import (
     MAX_FACT,
     MAX_SEQ,
     MOST_FACTS,
+    TEMPLE_NAME,
     WireError,
     format_utc,
     parse_utc,
@@ -71,8 +73,8 @@ from templo.contract.vocabulary import (
 )
 
 __all__ = [
-    "CONTRACT", "DISCOVERY", "MAX_FACT", "MAX_PAYLOAD", "MAX_SEQ", "MAX_WIDTH_MS", "MOST_FACTS",
-    "MOST_FINDINGS", "MOST_NOTICES", "ROOT", "TABLES_ROOT", "VERSION", "Ack", "Beam", "Catalogue", "Changed",
+    "CONTRACT", "DISCOVERY", "MAX_FACT", "MAX_PAYLOAD", "MAX_SEQ", "MAX_WIDTH_MS", "MOST_FACTS", "MOST_FINDINGS",
+    "MOST_NOTICES", "ROOT", "TABLES_ROOT", "TEMPLE_NAME", "VERSION", "Ack", "Beam", "Catalogue", "Changed",
     "Command", "CommandName", "Count", "Declaration", "Emitters", "Finding", "Findings", "Flag", "God", "Kind",
     "Message", "Noise", "Notice", "Place", "Reply", "Role", "Score", "State", "Status", "Timing", "Token",
     "Trouble", "WireError", "access_rules", "declaration_of", "decode", "discovery_topic", "encode",

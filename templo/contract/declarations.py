@@ -35,10 +35,10 @@ from templo.contract.field_types import (
     Truth,
     WireError,
     refuse,
-    shown,
     temple_name,
 )
 from templo.contract.vocabulary import God
+from templo.quoting import shown
 
 VERSION = 1
 ROOT = "templo"

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Generic, Never, TypeVar
 
 from templo.contract.vocabulary import God
+from templo.quoting import shown
 
 MAX_SEQ = 2**63 - 1
 MAX_FACT = 1e12
@@ -21,7 +22,10 @@ MOST_FACTS = 16
 
 _T = TypeVar("_T")
 _E = TypeVar("_E", bound=StrEnum)
-_TEMPLE = re.compile(r"[a-z0-9][a-z0-9-]{0,31}", re.ASCII)
+TEMPLE_NAME = "[a-z0-9][a-z0-9-]{0,31}"
+"""What a temple's name may be, as a regular expression."""
+
+_TEMPLE = re.compile(TEMPLE_NAME, re.ASCII)
 _HEX_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 _UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", re.ASCII)
@@ -34,14 +38,6 @@ class WireError(ValueError):
 def refuse(where: str, value: object, expected: str) -> Never:
     """Raise the error for a value at a place such as ``token.seq``."""
     raise WireError(f"{where} is {shown(value)}; expected {expected}")
-
-
-def shown(value: object) -> str:
-    """Return a value as an error shows it: escaped, and short whatever its size."""
-    if isinstance(value, bytes | str):
-        value = value[:80]
-    text = ascii(value) if not isinstance(value, int) or value.bit_length() < 256 else "a huge number"
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def temple_name(text: str) -> str:

@@ -22,7 +22,7 @@ from tests.backends.harness import PINS, Queue
 from tests.controller.program import eventually
 from tests.controller.rig import Rig, close_all
 
-SETTINGS = BeamSettings("gpiod", "lgpio", None, PINS, None, "low", "up")
+SETTINGS = BeamSettings(PINS[God.HUITZILOPOCHTLI], PINS[God.TLALOC], "low", "up", "gpiod")
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ import pytest
 
 from companion.games.kit import CHANCE, Chance, Move
 from companion.model.chance import below_from, outcome
-from companion.model.table import APP, ServiceError, Table
+from companion.model.entries import APP, encode
+from companion.model.table import ServiceError, Table
 from tests.companion.conftest import Home
 from tests.games.your_own_game import loaded
 
@@ -32,7 +33,7 @@ def _table(home: Home, players: int = 2) -> tuple[Table, str, str]:
 
 
 def _hands(home: Home, table: Table) -> list[tuple[str, str, str]]:
-    return [(each.by, each.move.name, each.hand) for each in home.services.tables.entries(table.id)[3:]]
+    return [(each.by, encode(each.action)[0], each.hand) for each in home.services.tables.entries(table.id)[3:]]
 
 
 def test_a_real_die_is_typed_and_the_log_says_by_whom(beans: Home) -> None:

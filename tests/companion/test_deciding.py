@@ -217,7 +217,7 @@ def test_the_owner_decides_at_the_command_line_and_the_log_says_whose_hand_it_wa
     home.services.temples.decisions.decide_as_owner(TEMPLE, ids[:1], "north")
     home.services.temples.decisions.decide_as_owner(TEMPLE, ids[1:], None)
     assert score(home, table, "north") == 1
-    last, before = home.services.tables.get(table.id).told[-1], home.services.tables.get(table.id).told[-2]
+    last, before = home.services.tables.get(table.id).logged[-1], home.services.tables.get(table.id).logged[-2]
     assert (last.lines[0].code, last.lines[0].facts) == ("decided_dismissed", {"n": 2, "by": OWNER})
     assert (before.lines[0].code, before.hand) == ("claimed", OWNER)
     assert {each.by for each in home.services.temples.decisions.last(TEMPLE, 9)} == {OWNER}

@@ -11,9 +11,10 @@ import pytest
 
 from companion.adapters.draft_watcher import Draft
 from companion.cli.check import option_of
-from companion.games.kit import Fault, Move
+from companion.games.kit import Fault
 from companion.games.mexica.rules import hands
 from companion.games.mexica.rules.cards.effects import Gain
+from companion.model.entries import SetOption
 from companion.model.table import Entry, ServiceError, Table
 from companion.web.view_models.table import Audience, table_view_model
 from tests.companion.conftest import Home
@@ -69,7 +70,7 @@ def test_each_sound_version_is_in_play_at_once_and_for_ever_in_the_log(followed:
     assert followed.gain == Gain(6)
     assert followed.told == [(), ()]
     entries = followed.home.services.tables.entries(followed.id)
-    assert [entry.move for entry in entries[-2:]] == [Move("@option", ("deck", FIVE)), Move("@option", ("deck", SIX))]
+    assert [entry.action for entry in entries[-2:]] == [SetOption("deck", FIVE), SetOption("deck", SIX)]
     before = followed.table.state
     followed.file.unlink()
     followed.home.restart()

@@ -16,9 +16,10 @@ from companion.games import registry
 from companion.games.kit import Game, Move, Refusal, Seat
 from companion.games.mexica import GAME
 from companion.games.mexica.rules.hands import card, pile_of, unseen
+from companion.model.entries import Begin, Sit, Undo, decode, encode
 from companion.model.exports import Export, ExportError, exported, read, written
 from companion.model.history import BrokenLog, ReplayStep, ends, replay_log, turns
-from companion.model.table import BEGIN, COMPANION, SIT, UNDO, Charter, Entry
+from companion.model.table import COMPANION, Charter, Entry
 from tests.companion.conftest import EVENING
 from tests.games.playouts import Combination, playout
 
@@ -35,8 +36,8 @@ def charter(game: Game[Any], preset: str, players: int = 3, **options: str | int
 def log(charter: Charter, game: Game[Any], seed: int, longest: int = 3000) -> list[Entry]:
     """Return the log of a random game, with people who sat down and a request id in each post."""
     entries = [
-        Entry(1, EVENING, COMPANION, Move(SIT, ("east", "Ana"))),
-        Entry(2, EVENING, COMPANION, Move(BEGIN)),
+        Entry(1, EVENING, COMPANION, Sit("east", "Ana")),
+        Entry(2, EVENING, COMPANION, Begin()),
     ]
     opening = game.setup(charter.options, charter.seats)
     for step in playout(game, opening, Random(seed), longest):
@@ -63,7 +64,7 @@ def test_a_finished_game_is_exported_whole_and_folds_to_the_same_state(game: Gam
     *_, last = replay_log(back.charter, game, back.entries)
     assert last.after.state == stages[-1].after.state
     assert game.notation(last.after.state) == back.state
-    assert [told.lines for told in last.after.told] == [told.lines for told in stages[-1].after.told]
+    assert [each.lines for each in last.after.logged] == [each.lines for each in stages[-1].after.logged]
 
 
 def test_a_file_names_the_table_and_keeps_its_keys(tmp_path: Path) -> None:
@@ -79,7 +80,7 @@ def test_a_file_names_the_table_and_keeps_its_keys(tmp_path: Path) -> None:
 def running(seed: int) -> tuple[Charter, list[Entry], list[ReplayStep]]:
     """Return a full game that runs, in which cards are cheap and everybody keeps them."""
     own, random = charter(GAME, "classic", god_card_cost=1), Random(seed)
-    entries = [Entry(1, EVENING, COMPANION, Move(BEGIN))]
+    entries = [Entry(1, EVENING, COMPANION, Begin())]
     state = GAME.setup(own.options, own.seats)
     while sum(any(not card(state, each).sign for each in tribe.hand) for tribe in state.laid.tribes) < 3:
         seat = random.choice(GAME.to_act(state))
@@ -131,14 +132,14 @@ def test_another_hidden_card_in_its_place_changes_no_byte_of_others_files(seed: 
     swapped = 0
     for seat in own.seats:
         for holder, each in hidden(stages, seat):
-            named = {arg for entry in entries for arg in entry.move.args}
+            named = {arg for entry in entries for arg in encode(entry.action)[1:]}
             others = [
                 other for other in unseen(state, pile_of(each)) if other not in named and not card(state, other).sign
             ]
             if card(state, each).sign or not others:
                 continue
             permuted = [
-                Entry(e.n, e.at, e.by, Move(e.move.name, tuple(others[0] if a == each else a for a in e.move.args)))
+                Entry(e.n, e.at, e.by, decode([others[0] if a == each else a for a in encode(e.action)]))
                 for e in entries
             ]
             assert export(own, GAME, permuted, seat)[0] == export(own, GAME, entries, seat)[0]
@@ -162,7 +163,7 @@ def test_what_ends_a_full_game_cannot_be_taken_back_once_its_file_is_whole() -> 
 
 def test_an_end_that_can_be_taken_back_is_whole_where_nothing_is_hidden() -> None:
     own = charter(GAME, "temple_only")
-    entries = [Entry(1, EVENING, COMPANION, Move(BEGIN)), Entry(2, EVENING, "east", Move("settle", ("east",)))]
+    entries = [Entry(1, EVENING, COMPANION, Begin()), Entry(2, EVENING, "east", Move("settle", ("east",)))]
     _, stages, value = export(own, GAME, entries)
     assert stages[-1].after.undo_refused("east") is None
     assert value["whole"]
@@ -171,11 +172,11 @@ def test_an_end_that_can_be_taken_back_is_whole_where_nothing_is_hidden() -> Non
 def test_a_log_is_told_in_turns_and_a_turn_taken_back_in_two_parts() -> None:
     own = charter(GAME, "temple_only")
     moves = [
-        (COMPANION, Move(BEGIN)),
+        (COMPANION, Begin()),
         ("east", Move("sacrifice", ("tlaloc", 1))),
         ("east", Move("sacrifice", ("tlaloc", 2))),
         ("east", Move("end_turn")),
-        ("east", Move(UNDO)),
+        ("east", Undo()),
         ("east", Move("end_turn")),
     ]
     entries = [Entry(n, EVENING, by, move) for n, (by, move) in enumerate(moves, 1)]
@@ -186,7 +187,7 @@ def test_a_log_is_told_in_turns_and_a_turn_taken_back_in_two_parts() -> None:
         (2, "north", 5),
         (1, "east", 6),
     ]
-    assert [line.facts.get("n") for line in told[1].told[0].lines] == [3]
+    assert [line.facts.get("n") for line in told[1].logged[0].lines] == [3]
 
 
 @pytest.mark.parametrize(("game", "preset"), [(GAME, "temple_only"), (GAME, "evening")])
@@ -277,9 +278,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_broken_log_names_its_entry() -> None:
     own = charter(GAME, "temple_only")
     with pytest.raises(BrokenLog, match=r"entry 2 is \['fly'\]; expected a move of rules 1"):
-        list(
-            replay_log(own, GAME, [Entry(1, EVENING, COMPANION, Move(BEGIN)), Entry(2, EVENING, "east", Move("fly"))])
-        )
+        list(replay_log(own, GAME, [Entry(1, EVENING, COMPANION, Begin()), Entry(2, EVENING, "east", Move("fly"))]))
 
 
 def test_only_what_read_returns_is_believed() -> None:

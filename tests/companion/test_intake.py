@@ -13,13 +13,14 @@ import paho.mqtt.client as mqtt
 import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 
-from companion.adapters.mqtt_intake import Broker, Intake
+from companion.adapters.mqtt_intake import Intake
 from templo import contract
+from templo.broker import BrokerSettings
 from tests.brokers import mosquitto, nats
 from tests.companion.conftest import SOURCE, Home
 
 
-def eventually(true: Callable[[], Any], seconds: float = 60.0) -> None:
+def eventually(true: Callable[[], Any], seconds: float = 180.0) -> None:
     """Wait until something is true, or fail."""
     deadline = time.monotonic() + seconds
     while not true():
@@ -70,7 +71,7 @@ class Temple:
 
 @contextmanager
 def listening(home: Home, host: str, port: int) -> Iterator[Intake]:
-    intake = Intake(home.services, Broker(host, port), "0" * 32, home.clock)
+    intake = Intake(home.services, BrokerSettings(host, port), "0" * 32, home.clock)
     intake.start()
     try:
         yield intake
@@ -224,11 +225,7 @@ def test_junk_is_named_in_the_log_and_disturbs_nothing(
         eventually(lambda: temple.acked() == 2)
         temple.close()
     assert total(home, table.id) == 2
-    assert all(
-        record.name == "companion.adapters.mqtt_intake"
-        for record in caplog.records
-        if record.levelno >= logging.WARNING
-    )
+    assert all(record.name == "templo.mqtt" for record in caplog.records if record.levelno >= logging.WARNING)
     assert "token.seq is -1; expected a whole number" in caplog.text
     assert "token.v is 2; expected 1" in caplog.text
     assert "200000 bytes" in caplog.text
@@ -285,7 +282,34 @@ def test_a_request_travels_to_its_temple_and_the_answer_back(home: Home, tmp_pat
         home.services.temples.requests.send("templo", contract.CommandName.IDENTIFY, "one")
         (command,) = eventually_all(lambda: [each for each in temple.heard if isinstance(each, contract.Command)])
         temple.says(contract.Reply(command.id, True, {"software": "9"}))
-        eventually(lambda: home.services.temples.get("templo").errand.stage == "answered")  # type: ignore[union-attr]
+        eventually(lambda: home.services.temples.get("templo").request.stage == "answered")  # type: ignore[union-attr]
+        temple.close()
+
+
+def test_a_command_without_an_answer_is_sent_again_at_the_next_connection(home: Home, tmp_path: Path) -> None:
+    """A temple carries it out once, however often it arrives; lost on the way, it would never be."""
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port) as intake:
+        temple = Temple(broker.host, broker.port)
+        temple.says(status(), retain=True)
+        eventually(lambda: [each.alive and each.reachable for each in home.services.temples.all()] == [True])
+        home.services.temples.requests.send("templo", contract.CommandName.IDENTIFY, "one")
+
+        def commands() -> list[str]:
+            return [each.id for each in temple.heard if isinstance(each, contract.Command)]
+
+        eventually(lambda: len(commands()) == 1)
+        for answered in (False, True):
+            intake._connection.pull_plug(True)
+            eventually(lambda: not home.services.temples.get("templo").reachable)
+            intake._connection.pull_plug(False)
+            eventually(lambda: home.services.temples.get("templo").reachable)
+            if not answered:
+                eventually(lambda: len(commands()) == 2)
+                temple.says(contract.Reply(commands()[0], True, {"software": "9"}))
+                eventually(lambda: home.services.temples.get("templo").errand.stage == "answered")  # type: ignore[union-attr]
+        home.services.temples.requests.send("templo", contract.CommandName.IDENTIFY, "two")
+        eventually(lambda: len(commands()) == 3)
+        assert len(set(commands())) == 2
         temple.close()
 
 

@@ -18,21 +18,21 @@ def written(tmp_path: Path, text: str) -> Path:
 
 def test_flags_win_over_the_environment_and_the_environment_over_the_file(tmp_path: Path) -> None:
     file = written(tmp_path, '[web]\nport = 1\nhost = "file"\n[broker]\nhost = "file"\n')
-    settings = load(file, {"TEMPLO_WEB_PORT": "2", "TEMPLO_WEB_HOST": "environment"}, {"web.port": "3"})
+    settings = load(file, {"TEMPLO_WEB_PORT": "2", "TEMPLO_WEB_HOST": "environment"}, {"web.port": ("3", "--port")})
     assert (settings.web.port, settings.web.host, settings.broker.host) == (3, "environment", "file")
 
 
 def test_with_nothing_given_every_setting_has_its_default() -> None:
-    assert load(None, {}, {}) == Settings()
+    assert load(None, {}, {}, Path("/home/ana")) == Settings(state="/home/ana/.local/state/templo-mayor")
 
 
 @pytest.mark.parametrize(
     ("text", "place", "value", "expected"),
     [
         ("[web]\nport = 70000", "web.port", "70000", "65535"),
-        ('[web]\nport = "8000"', "web.port", "'8000'", "expected a whole number"),
-        ("[web]\nprot = 8000", "web", "prot", "there is no setting `prot`"),
-        ("[broker]\nport = true", "broker.port", "True", "expected a whole number"),
+        ('[web]\nport = "8000"', "web.port", "'8000'", "expected a port from 1 to 65535"),
+        ("[web]\nprot = 8000", "web.prot", "is no setting", "did you mean web.port?"),
+        ("[broker]\nport = true", "broker.port", "True", "expected a port"),
         ("games = 3", "games", "3", "expected a list"),
     ],
 )
@@ -46,9 +46,9 @@ def test_a_wrong_file_is_refused_with_place_value_and_need(
 
 
 def test_a_file_that_is_no_toml_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"companion\.toml.*expected a readable TOML file"):
+    with pytest.raises(SettingsError, match=r"the settings file .*companion\.toml is not TOML"):
         load(written(tmp_path, "[web"), {}, {})
-    with pytest.raises(SettingsError, match="expected a readable TOML file"):
+    with pytest.raises(SettingsError, match=r"absent\.toml cannot be read: No such file"):
         load(tmp_path / "absent.toml", {}, {})
 
 
@@ -58,8 +58,39 @@ def test_a_wrong_environment_variable_is_named() -> None:
 
 
 def test_a_wrong_flag_is_named() -> None:
-    with pytest.raises(SettingsError, match=r"web\.port is '0' \(from --port\); expected a whole number >= 1"):
-        load(None, {}, {"web.port": "0"})
+    with pytest.raises(SettingsError, match=r"web\.port is '0' \(from --port\); expected a port from 1 to 65535"):
+        load(None, {}, {"web.port": ("0", "--port")})
+
+
+def test_the_words_that_the_controller_knows_too_mean_the_same(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("s3cret\n")
+    environment = {
+        "TEMPLO_STATE": "~/here",
+        "TEMPLO_LOG": "debug",
+        "TEMPLO_BROKER_PASSWORD_FILE": str(tmp_path / "secret"),
+        "TEMPLO_BROKER_PROTOCOL": "3.1.1",
+    }
+    settings = load(None, environment, {})
+    assert settings.state_directory == Path.home() / "here"
+    assert (settings.log, settings.broker.password, settings.broker.protocol) == ("debug", "s3cret", "3.1.1")
+
+
+def test_a_password_in_the_settings_file_still_counts(tmp_path: Path) -> None:
+    assert load(written(tmp_path, '[broker]\npassword = "s3cret"'), {}, {}).broker.password == "s3cret"
+
+
+def test_a_file_in_its_usual_place_is_found(tmp_path: Path) -> None:
+    folder = tmp_path / ".config/templo-mayor"
+    folder.mkdir(parents=True)
+    (folder / "companion.toml").write_text("[web]\nport = 81")
+    assert load(None, {}, {}, tmp_path).web.port == 81
+
+
+def test_lists_are_separated_by_commas_and_folders_as_in_path() -> None:
+    environment = {"TEMPLO_WEB_ALLOWED_HOSTS": "a.example,b.example", "TEMPLO_GAMES": "/one:/two"}
+    settings = load(None, environment, {})
+    assert settings.web.allowed_hosts == ("a.example", "b.example")
+    assert settings.games == ("/one", "/two")
 
 
 def test_a_password_is_never_shown_in_a_complaint() -> None:
@@ -69,7 +100,7 @@ def test_a_password_is_never_shown_in_a_complaint() -> None:
 
 
 def test_a_misspelt_name_beside_a_password_does_not_give_it_away(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="broker is password, prot") as caught:
+    with pytest.raises(SettingsError, match=r"did you mean broker\.port\?") as caught:
         load(written(tmp_path, '[broker]\npassword = "s3cret"\nprot = 1884'), {}, {})
     assert "s3cret" not in str(caught.value)
 

@@ -202,7 +202,7 @@ class Cable:
 
 
 def context(monotonic_ns: Callable[[], int], new_id: Callable[[], str]) -> BackendContext:
-    beams = BeamSettings("serial:/dev/ttyACM0", "lgpio", None, {}, None, "low", "up")
+    beams = BeamSettings(17, 27, "low", "up", "serial:/dev/ttyACM0")
     return BackendContext(beams, Limits(), Path("unused"), monotonic_ns, new_id)
 
 

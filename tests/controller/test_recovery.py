@@ -14,9 +14,10 @@ import pytest
 
 from controller.adapters import ledger_recovery
 from controller.adapters.ledger_recovery import open_ledger
-from controller.adapters.sqlite_ledger import FILE_NAME, Ledger, NewerError, sync_folder
+from controller.adapters.sqlite_ledger import FILE_NAME, Ledger, NewerError
 from controller.core.ports import LedgerTrouble, UnnumberedToken
 from templo.contract import Flag, God
+from templo.files import sync
 
 NOW = datetime(2026, 11, 21, 18, 42, 7, 123_000, tzinfo=UTC)
 THEN = NOW - timedelta(days=1)
@@ -212,7 +213,7 @@ def test_an_exchange_that_is_cut_at_any_step_loses_nothing(
 
     for name in ("rename", "replace"):
         monkeypatch.setattr(Path, name, cut(getattr(Path, name)))
-    monkeypatch.setattr(ledger_recovery, "sync_folder", cut(sync_folder))
+    monkeypatch.setattr(ledger_recovery, "sync", cut(sync))
     with pytest.raises(Cut):
         opened(folder)
     monkeypatch.undo()
@@ -237,7 +238,7 @@ def test_a_damaged_ledger_on_a_disk_without_room_is_trouble_and_stays(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(ledger_recovery, "sync_folder", full)
+    monkeypatch.setattr(ledger_recovery, "sync", full)
     with pytest.raises(LedgerTrouble, match="No space left"):
         opened(folder)
     assert kept(folder) == []

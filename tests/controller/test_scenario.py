@@ -44,7 +44,7 @@ def queue() -> Queue:
 
 @pytest.fixture
 def beams(queue: Queue) -> Iterator[SimulatedBeams]:
-    settings = BeamSettings("simulated", "lgpio", None, {}, None, "low", "up")
+    settings = BeamSettings(17, 27, "low", "up", "simulated")
     made = SimulatedBeams(BackendContext(settings, Limits(), Path("unused"), time.monotonic_ns, lambda: ""))
     made.open(queue.put)
     yield made

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 import templo
-from controller.app.settings import KEYS, SettingsError, default_state, load, variable
+from controller.app.settings import load
 from controller.core.counting import MS
-from controller.core.settings import Settings
+from controller.core.settings import DeclaredSettings, Settings
 from templo.contract import God
+from templo.settings import SettingsError, declared_settings, default_state
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,7 +40,7 @@ def test_without_any_setting_the_defaults_hold(tmp_path: Path) -> None:
     assert (settings.beams.broken, settings.beams.pull, settings.beams.factory) == ("low", "up", "lgpio")
     limits = settings.counting
     assert (limits.min_break, limits.min_clear, limits.max_break) == (3 * MS, 5 * MS, 250 * MS)
-    assert (settings.broker.host, settings.broker.port, settings.broker.password) == ("127.0.0.1", 1883, None)
+    assert (settings.broker.host, settings.broker.port, settings.broker.password) == ("127.0.0.1", 1883, "")
 
 
 def test_flags_win_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
@@ -127,7 +128,7 @@ def test_the_state_is_kept_where_systemd_or_the_desktop_says() -> None:
 
 
 def test_every_setting_has_a_variable_of_its_own() -> None:
-    names = [variable(key) for key in KEYS]
+    names = [each.variable for each in declared_settings(DeclaredSettings).values()]
     assert len(set(names)) == len(names)
     assert all(re.fullmatch("TEMPLO_[A-Z0-9_]+", name) for name in names)
 

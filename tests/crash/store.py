@@ -14,6 +14,7 @@ from typing import Any
 from companion.adapters.sql_store import SqlStore, StoreError
 from companion.games import registry
 from companion.games.kit import Game
+from companion.model.entries import encode
 from companion.model.table import ServiceError
 from companion.service.services import Services
 from companion.service.workspace import Workspace
@@ -109,7 +110,7 @@ def _wrong(store: SqlStore, services: Services, promise: Promise) -> str:
         kept = [each.token for each in services.tables.tokens(promise.table)]
         if kept != [token(seq) for seq in range(1, mark + 1)]:
             return f"lost: {mark} tokens are marked, {len(kept)} others are kept"
-        entered = [entry.move.args[0] for entry in entries if entry.by == "temple"]
+        entered = [encode(entry.action)[1] for entry in entries if entry.by == "temple"]
         if entered != [each.token for each in kept]:
             return f"doubled: {mark} tokens are kept, {len(entered)} entered the table's log"
         if [entry.n for entry in entries] != list(range(1, len(entries) + 1)):

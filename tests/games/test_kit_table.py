@@ -21,6 +21,7 @@ from companion.games.kit import (
     shown,
     text,
 )
+from tests.games import moves_page
 from tests.games.playouts import GAMES
 
 AMOUNT = {"n": number(1, 3), "what": text("[a-z]+")}
@@ -108,3 +109,7 @@ def test_every_move_of_our_games_stands_in_a_table(game: Game[object]) -> None:
     for seat in game.to_act(state):
         for move in game.moves(state, seat):
             assert len(game.facts(move)) == len(move.args)
+
+
+def test_the_page_of_all_moves_says_what_the_tables_say() -> None:
+    assert moves_page.PAGE.read_text(encoding="utf-8") == moves_page.written()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from companion.games import registry
 from companion.games.kit import Game
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "your-own-game.md"
+EXAMPLES = PAGE.parent / "examples"
+"""The words and pages of the game on the page, beside which its reader puts the rules."""
 
 _FILE = re.compile(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", re.DOTALL)
 
@@ -24,6 +27,7 @@ def files() -> dict[str, str]:
 
 def written(folder: Path, changes: tuple[tuple[str, str], ...] = ()) -> Path:
     """Write the game's folder into another one and return it; `changes` replace words of its rules."""
+    shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
     for path, text in files().items():
         for was, is_ in changes if path.endswith(".py") else ():
             assert was in text, f"the page no longer says {was!r}"

@@ -132,11 +132,11 @@ def test_an_abstract_socket_is_an_address_too(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ear:
         ear.bind(f"\0templo-{tmp_path.name}-{id(tmp_path)}")
         ear.setblocking(False)
-        Supervisor({"NOTIFY_SOCKET": f"@templo-{tmp_path.name}-{id(tmp_path)}"}, 1).tell("READY=1")
+        Supervisor({"NOTIFY_SOCKET": f"@templo-{tmp_path.name}-{id(tmp_path)}"}, 1).notify("READY=1")
         assert told(ear) == ["READY=1"]
 
 
 def test_a_supervisor_that_is_gone_is_no_reason_to_end(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    Supervisor({"NOTIFY_SOCKET": str(tmp_path / "gone")}, 1).tell("READY=1")
-    assert "cannot be told READY=1" in caplog.text
-    Supervisor({}, 1).tell("READY=1")
+    Supervisor({"NOTIFY_SOCKET": str(tmp_path / "gone")}, 1).notify("READY=1")
+    assert "cannot be sent READY=1" in caplog.text
+    Supervisor({}, 1).notify("READY=1")

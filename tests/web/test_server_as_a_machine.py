@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from companion.games.kit import CHANCE, TEMPLE, Move, Refusal
+from companion.model.entries import Begin, Undo, encode
 from companion.model.table import Entry, Table
 from templo import contract
 from tests.web.conftest import WebHome
@@ -214,7 +215,9 @@ class Server(RuleBasedStateMachine):
         if not hasattr(self, "table_id"):
             return
         entered = [
-            entry.move.args[0] for entry in self.home.services.tables.entries(self.table_id) if entry.by == TEMPLE
+            encode(entry.action)[1]
+            for entry in self.home.services.tables.entries(self.table_id)
+            if entry.by == TEMPLE
         ]
         assert len(entered) == len(set(entered))
         kept = self.home.store.totals("templo")
@@ -226,12 +229,12 @@ def _folded(table: Table, entries: Any) -> Any:
     states: list[Any] = []
     for entry in entries:
         match entry:
-            case Entry(move=Move(name="@begin")):
+            case Entry(action=Begin()):
                 states = [table.game.setup(table.options, table.charter.seats)]
-            case Entry(move=Move(name="@undo")):
+            case Entry(action=Undo()):
                 states.pop()
-            case Entry(move=Move(name=name)) if not name.startswith("@"):
-                after = table.game.play(states[-1], entry.by, entry.move)
+            case Entry(action=Move() as move):
+                after = table.game.play(states[-1], entry.by, move)
                 assert not isinstance(after, Refusal)
                 states.append(after)
     return states[-1] if states else None

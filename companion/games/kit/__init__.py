@@ -28,6 +28,7 @@ from companion.games.kit.options import MOST_LINES as MOST_LINES
 from companion.games.kit.options import Fault as Fault
 from companion.games.kit.options import Option as Option
 from companion.games.kit.options import Reader as Reader
+from companion.games.kit.options import TableRules as TableRules
 from companion.games.kit.options import complete as complete
 from companion.games.kit.parts import Bot as Bot
 from companion.games.kit.parts import Page as Page

@@ -23,6 +23,10 @@ class Chance:
     card it is. Where `secret`, only that seat may learn the outcome, so only it may type one in. Where not `asked`,
     the app brings it at once: nobody at a table would roll for it. Where it `follows`, it is one draw with the
     outcome before it, and whoever let the app bring that one wants this one too.
+
+    >>> coin = Chance("coin", {Move("heads"): Fraction(1, 2), Move("tails"): Fraction(1, 2)}, "east")
+    >>> sum(coin.outcomes.values())
+    Fraction(1, 1)
     """
 
     key: str

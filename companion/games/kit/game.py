@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from companion.games.kit.moves import Arg, Move, Refusal, Seat, Value
+from companion.games.kit.moves import CHANCE, Arg, Move, Refusal, Seat, Value
 from companion.games.kit.options import Option
 from companion.games.kit.parts import Bot, Page, Printer, Rules, TempleRules, flat
 from companion.games.kit.temple import TokenAudit, TokenDrop
@@ -14,12 +14,43 @@ from companion.games.kit.temple import TokenAudit, TokenDrop
 S = TypeVar("S")
 
 
-def _played(name: str, rules: Rules[S]) -> Callable[[S, Seat, Move], S | Refusal]:
+def _actors(rules: Rules[S]) -> Callable[[S], tuple[Seat, ...]]:
+    def to_act(state: S) -> tuple[Seat, ...]:
+        if rules.chance(state):
+            return (CHANCE,)
+        seat = rules.on_turn(state)
+        return () if seat is None else (seat,)
+
+    return rules.to_act or to_act
+
+
+def _lister(rules: Rules[S], to_act: Callable[[S], tuple[Seat, ...]]) -> Callable[[S, Seat], list[Move]]:
+    def moves(state: S, seat: Seat) -> list[Move]:
+        if rules.listed is None or seat not in to_act(state):
+            return []
+        due = rules.chance(state)
+        return sorted(due.outcomes if due else rules.listed(state))
+
+    return rules.moves or moves
+
+
+def _player(
+    name: str, rules: Rules[S], to_act: Callable[[S], tuple[Seat, ...]], moves: Callable[[S, Seat], list[Move]]
+) -> Callable[[S, Seat, Move], S | Refusal]:
     if rules.play:
         return rules.play
     if rules.table is None:
         raise TypeError(f"rules of {name} have no table of moves and no play; expected one of them")
-    return rules.table.play
+    if rules.listed is None:
+        return rules.table.play
+
+    def gate(state: S, seat: Seat, move: Move) -> Refusal | None:
+        return None if seat in to_act(state) else Refusal("not_yours")
+
+    def legal(state: S, seat: Seat, move: Move) -> Refusal | None:
+        return None if move in moves(state, seat) else Refusal("not_now", {"move": move.name})
+
+    return rules.table.guarded(gate, legal).play
 
 
 class Game(Generic[S]):
@@ -58,10 +89,10 @@ class Game(Generic[S]):
         self.tools, self.makes = tools, makes
         self.rules, self.page, self.bot, self.printer, self.temple = rules, page, bot, printer, temple
 
-        self.setup, self.to_act, self.on_turn, self.turn = rules.setup, rules.to_act, rules.on_turn, rules.turn
-        self.moves, self.table, self.chance = rules.moves, rules.table, rules.chance
-        self.play = _played(name, rules)
-        self.choices = rules.choices or flat(rules.moves, rules.table)
+        self.setup, self.to_act, self.on_turn, self.turn = rules.setup, _actors(rules), rules.on_turn, rules.turn
+        self.moves, self.table, self.chance = _lister(rules, self.to_act), rules.table, rules.chance
+        self.play = _player(name, rules, self.to_act, self.moves)
+        self.choices = rules.choices or flat(self.moves, rules.table)
         self.result, self.resample = rules.result, rules.resample
         self.amended, self.undoable, self.aside = rules.amended, rules.undoable, rules.aside
         self.laws, self.notation = rules.laws, rules.notation

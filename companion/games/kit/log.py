@@ -9,10 +9,10 @@ from companion.games.kit.moves import Facts
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the story: a code with words in the game's texts, the facts they need, and how to mark it.
+    """One line of the log: a code with words in the game's texts, the facts they need, and how to mark it.
 
     `adds` names a number among the facts that adds up when the same line follows itself: seven tokens one by one
-    are told as seven.
+    make one line of seven.
     """
 
     code: str
@@ -21,7 +21,12 @@ class Line:
     adds: str = ""
 
     def with_next(self, later: Line) -> Line | None:
-        """Return this line and a later one told as one, or none where they tell different things."""
+        """Return this line and a later one as one, or none where they say different things.
+
+        >>> gave = Line("gave", {"seat": "east", "n": 1}, adds="n")
+        >>> gave.with_next(gave).facts
+        {'seat': 'east', 'n': 2}
+        """
         if not self.adds or (self.code, self.mark, self.adds) != (later.code, later.mark, later.adds):
             return None
         both = int(self.facts[self.adds]) + int(later.facts[self.adds])

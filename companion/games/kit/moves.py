@@ -28,12 +28,20 @@ class Move(NamedTuple):
     args: tuple[Arg, ...] = ()
 
     def to_json(self) -> list[Arg]:
-        """Return the move as a JSON list, its name first."""
+        """Return the move as a JSON list, its name first.
+
+        >>> Move("sacrifice", ("tlaloc", 2)).to_json()
+        ['sacrifice', 'tlaloc', 2]
+        """
         return [self.name, *self.args]
 
     @classmethod
     def from_json(cls, value: object, longest: int = 200) -> Move:
-        """Read what `to_json` wrote, no word in it longer than that; raises `ValueError` for anything else."""
+        """Read what `to_json` wrote, no word in it longer than that; raises `ValueError` for anything else.
+
+        >>> Move.from_json(["sacrifice", "tlaloc", 2])
+        Move(name='sacrifice', args=('tlaloc', 2))
+        """
         if isinstance(value, list) and value and isinstance(value[0], str) and len(value) <= 16:
             name, *args = value
             if all(type(arg) is int or (isinstance(arg, str) and len(arg) <= longest) for arg in args):

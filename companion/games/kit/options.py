@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
+from msgspec import Struct
 
 from companion.games.kit.moves import Facts, Value
 
@@ -60,11 +63,19 @@ class Option:
     group: str = ""
 
     def matters(self, chosen: Mapping[str, Value]) -> bool:
-        """Return whether this option has any effect beside the others that were chosen."""
+        """Return whether this option has any effect beside the others that were chosen.
+
+        >>> Option("deck", "default", "", ("default",), only=("scope", "full")).matters({"scope": "temple"})
+        False
+        """
         return self.only is None or chosen.get(self.only[0]) == self.only[1]
 
     def accepts(self, value: object) -> bool:
-        """Return whether a table may choose this value; where there is a range, `values` are only proposals."""
+        """Return whether a table may choose this value; where there is a range, `values` are only proposals.
+
+        >>> Option("goal", 30, "", (20, 30), low=10, high=50).accepts(49)
+        True
+        """
         if self.high:
             return type(value) is int and self.low <= value <= self.high
         if type(value) in (int, str) and value in self.values:
@@ -85,12 +96,39 @@ class Option:
         return _unreadable(text) or tuple(self.reader.faults(text))
 
 
+class TableRules(Struct, frozen=True):
+    """What one table chose: a game adds a field for each of its options, under the option's key.
+
+    >>> class Chosen(TableRules, frozen=True):
+    ...     OPTIONS = (Option("goal", 30, "", low=10, high=50),)
+    ...     goal: int
+    >>> Chosen.of({"goal": 20}).chosen()
+    {'goal': 20}
+    """
+
+    OPTIONS: ClassVar[tuple[Option, ...]]
+
+    @classmethod
+    def of(cls, chosen: Mapping[str, Value]) -> Self:
+        """Read a complete choice; raises `ValueError` for one that is incomplete or that no option accepts."""
+        return cls(**complete(cls.OPTIONS, chosen))
+
+    def chosen(self) -> dict[str, Value]:
+        """Return the choice as it was given to `of`."""
+        return {option.key: getattr(self, option.key) for option in self.OPTIONS}
+
+
 def complete(
     options: Sequence[Option], chosen: Mapping[str, Value], needed: Sequence[Option] | None = None
 ) -> dict[str, Value]:
     """Return what was chosen for each of the `needed` options, all of them where none are named.
 
     Raises `ValueError` for a choice in which one of those is missing, or that holds a value which no option accepts.
+
+    >>> complete((Option("goal", 30, "", low=10, high=50),), {"goal": 60})
+    Traceback (most recent call last):
+        ...
+    ValueError: option goal is 60; expected a whole number from 10 to 50
     """
     known = {option.key: option for option in options}
     for key, value in chosen.items():

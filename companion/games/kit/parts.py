@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from companion.games.kit.chance import Below, Chance
@@ -68,14 +69,19 @@ class Rules(Generic[S]):
 
     setup: Callable[[Mapping[str, Value], tuple[Seat, ...]], S]
     """From options that are complete and each accepted by its `Option`, and the seats: the first state."""
-    to_act: Callable[[S], tuple[Seat, ...]]
-    """The seats that have a move now, `CHANCE` among them where it has; empty when the game is over."""
     on_turn: Callable[[S], Seat | None]
     """The seat whose turn it is, or none when the game is over."""
-    turn: Callable[[S], int]
+    turn: Callable[[S], int] = attrgetter("turn")
     """The number of the turn now running, counted from 1; a token's doubt depends on when it began."""
-    moves: Callable[[S, Seat], list[Move]]
+    to_act: Callable[[S], tuple[Seat, ...]] | None = None
+    """The seats that have a move now, `CHANCE` among them where it has; empty when the game is over.
+
+    Without it that is `CHANCE` while something is due from it, and else the seat on turn.
+    """
+    moves: Callable[[S, Seat], list[Move]] | None = None
     """Exactly the legal moves of a seat, sorted; of `CHANCE` the outcomes that may come now."""
+    listed: Callable[[S], Iterable[Move]] | None = None
+    """The legal moves of the seat that must act, where there are no `moves`: a move is legal where it is listed."""
     table: MoveTable[S] | None = None
     """Every move of the game with its arguments, who makes it and what it does; `play` follows from it."""
     play: Callable[[S, Seat, Move], S | Refusal] | None = None
@@ -125,6 +131,10 @@ def _as_made(before: Any, by: Seat, move: Move, seat: Seat | None) -> Move:
     return move
 
 
+def _one_region(view: View) -> Regions:
+    return {"board": view}
+
+
 def _no_lines(before: Any, seat: Seat, move: Move, after: Any) -> list[Line]:
     return []
 
@@ -139,8 +149,9 @@ class Page(Generic[S]):
 
     view: Callable[[S, Seat | None], View]
     """What a seat, or with none a spectator, may know: the one place that strips secrets."""
-    regions: Callable[[View], Regions]
-    """The view cut into the named regions of the page; a region is drawn from its slice alone."""
+    regions: Callable[[View], Regions] = _one_region
+    """The view cut into the named regions of the page, all in one, ``board``; a region is drawn from its slice alone.
+    """
     log: Callable[[S, Seat, Move, S], list[Line]] = _no_lines
     """From the state before, who moved, the move and the state after: the lines for the log that every seat reads."""
     known: Callable[[S, Seat, Move, Seat | None], Move] = _as_made

@@ -67,7 +67,8 @@ def one_of(*values: Arg, code: str = BAD_MOVE, **facts: Arg) -> Kind:
     >>> one_of("tlaloc", "huitzilopochtli").accepts("tlaloc")
     True
     """
-    return Kind(" | ".join(map(str, values))[:60], dict.fromkeys(values), code=code, facts=facts)
+    words = " | ".join(map(str, values))
+    return Kind(words if len(words) <= 60 else f"{words[:57]}...", dict.fromkeys(values), code=code, facts=facts)
 
 
 def number(low: int, high: int, code: str = BAD_MOVE) -> Kind:
@@ -113,9 +114,24 @@ class MoveType(Generic[S]):
     during: tuple[str, ...] = ()
     optional: int = 0
     names_seat: bool = False
+    _allowed: tuple[Collection[Arg], ...] | None = field(init=False, repr=False, compare=False)
+    """The values of each argument, where values are all that there is to look at."""
+
+    def __post_init__(self) -> None:
+        """Lay out what a move is looked up in."""
+        kinds = self.args.values()
+        plain = not any(kind.seat or kind.pattern is not None for kind in kinds)
+        object.__setattr__(self, "_allowed", tuple(kind.values for kind in kinds) if plain else None)
 
     def misfit(self, args: object, seats: Collection[Seat] = ()) -> Refusal | None:
         """Return why these cannot be the arguments of such a move, or none."""
+        allowed = self._allowed
+        if allowed is not None and type(args) is tuple and len(args) == len(allowed):  # as nearly all moves are
+            for value, values in zip(args, allowed):  # noqa: B905  # as many, and half the time
+                if type(value) not in _PLAIN or value not in values:
+                    break
+            else:
+                return None
         kinds = self.args
         if not isinstance(args, tuple) or not len(kinds) - self.optional <= len(args) <= len(kinds):
             return self._refused(str(len(args)) if isinstance(args, tuple) else str(shown(args)))
@@ -147,10 +163,6 @@ def _one_stage(_state: Any) -> str:
     return ""
 
 
-def _no_seats(_state: Any) -> tuple[Seat, ...]:
-    return ()
-
-
 def _open(_state: Any, _seat: Seat, _move: Move) -> None:
     return None
 
@@ -170,31 +182,40 @@ class MoveTable(Generic[S]):
     def __init__(
         self,
         *types: MoveType[S],
-        seats: Callable[[S], Collection[Seat]] = _no_seats,
+        seats: Callable[[S], Collection[Seat]] | None = None,
         stage: Callable[[S], str] = _one_stage,
         gate: Callable[[S, Seat, Move], Refusal | None] = _open,
         legal: Callable[[S, Seat, Move], Refusal | None] = _open,
     ) -> None:
         """Make a table.
 
-        `seats` are the players' at a table; `stage` what goes on in a state, one of the words in `MoveType.during`.
-        `gate` is asked first, whatever the arguments are: whether the game is over, whose turn it is. `legal` is
-        asked last, of a move that is well formed: whether the position allows it. What a move does may refuse, too.
+        `seats` are the players' at a table, where it shall refuse others; `stage` what goes on in a state, one of the
+        words in `MoveType.during`. `gate` is asked first, whatever the arguments are: whether the game is over, whose
+        turn it is. `legal` is asked last, of a move that is well formed: whether the position allows it. What a move
+        does may refuse, too.
         """
         self._seats, self._stage, self._gate, self._legal = seats, stage, gate, legal
+        self._all = types
         self._types: dict[str, dict[str, MoveType[S]]] = {}
         for each in types:
             self._types.setdefault(each.name, {}).update(dict.fromkeys(each.during or ("",), each))
         self._makers = {each.by for each in types} - {PLAYERS, ANYONE}
 
     def __iter__(self) -> Iterator[MoveType[S]]:
-        """Run through the types, each once."""
-        for stages in self._types.values():
-            yield from {id(each): each for each in stages.values()}.values()
+        """Run through the types."""
+        return iter(self._all)
+
+    def guarded(
+        self,
+        gate: Callable[[S, Seat, Move], Refusal | None],
+        legal: Callable[[S, Seat, Move], Refusal | None],
+    ) -> MoveTable[S]:
+        """Return the same table with another `gate` and another judge of what is `legal`."""
+        return MoveTable(*self._all, seats=self._seats, stage=self._stage, gate=gate, legal=legal)
 
     def play(self, state: S, seat: Seat, move: Move) -> S | Refusal:
         """Return the state after a seat's move, or why it cannot be made."""
-        seats, name = self._seats(state), move.name
+        seats, name = self._seats(state) if self._seats else (seat,), move.name
         if not isinstance(seat, str) or not (seat in seats or seat in self._makers):
             return Refusal("not_seated", {"seat": shown(seat)})
         stages = self._types.get(name) if isinstance(name, str) else None

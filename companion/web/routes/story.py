@@ -55,7 +55,7 @@ def story(table_id: str) -> Response:
                 "seat": turn.seat,
                 "began": clock(words, turn.began.isoformat()),
                 "last": turn.last,
-                "lines": _lines(words, turn.told),
+                "lines": _lines(words, turn.logged),
             }
             for turn in turns(stages)
         ],
@@ -86,7 +86,7 @@ def _stages(table: Table) -> tuple[ReplayStep, ...]:
     return past.stages(table, site().services.tables.replay)
 
 
-def _lines(words: Words, told: Sequence[LoggedEntry]) -> list[dict[str, Any]]:
+def _lines(words: Words, logged: Sequence[LoggedEntry]) -> list[dict[str, Any]]:
     return [
         {
             "n": each.n,
@@ -95,7 +95,7 @@ def _lines(words: Words, told: Sequence[LoggedEntry]) -> list[dict[str, Any]]:
             "hand": _hand_words(words, each.hand) if first else "",
             "clock": clock(words, each.at.isoformat()),
         }
-        for each in told
+        for each in logged
         for first, line in ((line is each.lines[0], line) for line in each.lines)
     ]
 
@@ -128,10 +128,11 @@ def export_csv(table_id: str) -> Response:
     out = io.StringIO()
     rows = csv.writer(out)
     rows.writerow([words(f"export.{name}") for name in ("entry", "time", "turn", "by", "hand", "what")])
-    for entry, before, after in _stages(table):
+    for step in _stages(table):
+        entry, before, _ = step
         turn = table.game.turn(before.state) if before.steps else 0
         hand = _who(words, entry.hand) if entry.hand else ""
-        for line in after.told[-1].lines if len(after.told) > len(before.told) else ():
+        for line in step.lines:
             what = line_words(words, line.code, line.facts)
             rows.writerow(
                 map(_cell, (entry.n, entry.at.isoformat(timespec="seconds"), turn, _who(words, entry.by), hand, what))
@@ -171,7 +172,7 @@ def replay(table_id: str) -> Response:
     stages = _stages(now)[:step]
     table = stages[-1].after if stages else Table.opened(now.charter, now.game)
     words = here.words(now)
-    told = table.told[-1:] if stages and len(table.told) > len(stages[-1].before.told) else ()
+    logged = table.logged[-1:] if stages and stages[-1].lines else ()
     return here.page(
         "replay.html",
         table=now,
@@ -179,7 +180,7 @@ def replay(table_id: str) -> Response:
         layout=layout,
         phase=table.phase,
         step=step,
-        lines=_lines(words, told),
+        lines=_lines(words, logged),
         turn=0 if table.phase == "lobby" else table.game.turn(table.state),
         picture=_picture(table, layout),
         game_style=here.game_style(now.charter.game),

@@ -91,9 +91,9 @@ def test_the_log_holds_no_token_no_code_and_no_cookie(
         token = phone.sit(table, "east").headers["Set-Cookie"].split("=")[1].split(";")[0]
         phone.post(f"/t/{table.id}/begin")
         phone.get(f"/j/{table.code}")
-        monkeypatch.setattr(home.services, "table_by_code", lambda code: 1 / 0)
+        monkeypatch.setattr(home.services.tables, "by_code", lambda code: 1 / 0)
         assert phone.get(f"/j/{table.code}").status_code == 500
-        monkeypatch.setattr(home.services, "seats_held", lambda table_id, token: 1 / 0)
+        monkeypatch.setattr(home.services.seats, "held", lambda table_id, token: 1 / 0)
         assert phone.get(f"/t/{table.id}").status_code == 500
     logged = "\n".join(caplog.handler.format(record) for record in caplog.records)
     assert "invited failed" in logged
@@ -105,7 +105,7 @@ def test_the_log_holds_no_token_no_code_and_no_cookie(
 def test_a_failure_inside_shows_nothing_of_the_inside(
     home: WebHome, phone: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(home.services, "tables", lambda: 1 / 0)
+    monkeypatch.setattr(home.services.tables, "all", lambda: 1 / 0)
     answer = phone.get("/tables")
     assert answer.status_code == 500
     assert "ZeroDivision" not in answer.get_data(as_text=True)

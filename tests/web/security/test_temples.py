@@ -8,7 +8,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from companion.model.table import Table
-from companion.service.seats import ABANDONED
+from companion.service.serving import ABANDONED
 from templo import contract
 from templo.contract import Beam, God
 from tests.web.conftest import Browser, WebHome, text_of

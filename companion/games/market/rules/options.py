@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from companion.games.kit import Option, Seat, Struct, Value, complete
+from companion.games.kit import Option, Seat, TableRules, Value
 
 BLIND, EQUAL = "blind", "equal"
 DRAFT, RANDOM = "draft", "random"
@@ -38,8 +38,10 @@ SEATINGS: Mapping[int, tuple[Seat, ...]] = {
 empty is theirs to say, by how they turn the market: turned with its seats it is the same game (A23)."""
 
 
-class HouseRules(Struct, frozen=True):
+class HouseRules(TableRules, frozen=True):
     """One table's choice: a field for each option, under its key."""
+
+    OPTIONS = OPTIONS
 
     slide: str
     pass_moves_distinct: str
@@ -51,12 +53,3 @@ class HouseRules(Struct, frozen=True):
     partner_tie: str
     tie_sum: str
     start: str
-
-    @classmethod
-    def of(cls, chosen: Mapping[str, Value]) -> HouseRules:
-        """Read a complete choice; raises `ValueError` for one that is incomplete or that no option accepts."""
-        return cls(**complete(OPTIONS, chosen))  # type: ignore[arg-type]  # each value was accepted by the option of its field
-
-    def chosen(self) -> dict[str, Value]:
-        """Return the choice as it was given to `of`."""
-        return {option.key: getattr(self, option.key) for option in OPTIONS}

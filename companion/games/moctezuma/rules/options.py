@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from companion.games.kit import Option, Seat, Struct, Value, complete
+from companion.games.kit import Option, Seat, TableRules, Value
 
 _OFF_ON = ("off", "on")
 _ON_OFF = ("on", "off")
@@ -33,8 +33,10 @@ COLOURS: tuple[Seat, ...] = ("red", "blue", "yellow", "green", "white", "black")
 SEATINGS: Mapping[int, tuple[Seat, ...]] = {players: COLOURS[:players] for players in range(2, 7)}
 
 
-class HouseRules(Struct, frozen=True):
+class HouseRules(TableRules, frozen=True):
     """One table's choice: a field for each option, under its key."""
+
+    OPTIONS = OPTIONS
 
     curse_rule: str
     third_chit: str
@@ -45,12 +47,3 @@ class HouseRules(Struct, frozen=True):
     open_treasure: str
     peek_target_public: str
     deduction: str
-
-    @classmethod
-    def of(cls, chosen: Mapping[str, Value]) -> HouseRules:
-        """Read a complete choice; raises `ValueError` for one that is incomplete or that no option accepts."""
-        return cls(**complete(OPTIONS, chosen))  # type: ignore[arg-type]  # each value was accepted by the option of its field
-
-    def chosen(self) -> dict[str, Value]:
-        """Return the choice as it was given to `of`."""
-        return {option.key: getattr(self, option.key) for option in OPTIONS}

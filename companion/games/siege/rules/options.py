@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from companion.games.kit import Option, Seat, Struct, Value, complete
+from companion.games.kit import Option, Seat, TableRules, Value
 from companion.games.siege.rules.maps import READER
 from companion.games.siege.rules.roster import FULL, THIRD
 
@@ -49,8 +49,10 @@ SPANIARDS: Seat = "spaniards"
 SEATINGS: Mapping[int, tuple[Seat, ...]] = {2: (AZTECS, SPANIARDS)}
 
 
-class HouseRules(Struct, frozen=True):
+class HouseRules(TableRules, frozen=True):
     """One table's choice: a field for each option, under its key."""
+
+    OPTIONS = OPTIONS
 
     map: str
     forces: str
@@ -75,8 +77,3 @@ class HouseRules(Struct, frozen=True):
     panic_move: str
     cortez_afloat: str
     quiet_limit: Value
-
-    @classmethod
-    def of(cls, chosen: Mapping[str, Value]) -> HouseRules:
-        """Read a complete choice; raises `ValueError` for one that is incomplete or that no option accepts."""
-        return cls(**complete(OPTIONS, chosen))  # type: ignore[arg-type]  # each value was accepted by the option of its field

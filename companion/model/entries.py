@@ -1,0 +1,136 @@
+"""What a table's log holds beside the moves of its game: a frozen type for each kind, and the one stored form."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias, TypeGuard
+
+import msgspec
+from msgspec import Meta, Struct
+
+from companion.games.kit import Arg, Move, Seat, Value
+
+APP: Literal["app"] = "app"
+PASSED: Literal["pass"] = "pass"
+ANYONE: Literal["anyone"] = "anyone"
+AwayMode: TypeAlias = Literal["app", "pass", "anyone", ""]
+AWAY_MODES: tuple[AwayMode, ...] = (APP, PASSED, ANYONE)
+"""What becomes of a seat whose player is away: the app plays it, it is passed, or anyone at the table acts for it."""
+
+DISMISSED: Literal["dismissed"] = "dismissed"
+OLD: Literal["old"] = "old"
+
+RESERVED = "@"
+"""How every table entry begins in its stored form, and no game's move."""
+
+
+class _Stored(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Stored as a list: its tag, then its fields in their order."""
+
+
+class Begin(_Stored, frozen=True, tag="@begin"):
+    """The game begins."""
+
+
+class Sit(_Stored, frozen=True, tag="@sit"):
+    """A player takes a seat, under a name or under none."""
+
+    seat: Seat
+    name: str
+
+
+class Free(_Stored, frozen=True, tag="@free"):
+    """A seat is handed over: its phone no longer holds it."""
+
+    seat: Seat
+
+
+class Serve(_Stored, frozen=True, tag="@served"):
+    """A temple serves the table from now on, or none."""
+
+    temple: str
+
+
+class Undo(_Stored, frozen=True, tag="@undo"):
+    """A seat takes its last move back."""
+
+
+class Away(_Stored, frozen=True, tag="@away"):
+    """A seat's player is away, with one of `AWAY_MODES`, or back."""
+
+    seat: Seat
+    mode: AwayMode
+
+
+class Rolls(_Stored, frozen=True, tag="@rolls"):
+    """The app rolls and draws by itself from now on, or people do."""
+
+    by: Literal["app", ""]
+
+
+class Again(_Stored, frozen=True, tag="@again"):
+    """The players play once more, at another table."""
+
+    table_id: str
+
+
+class SetOption(_Stored, frozen=True, tag="@option"):
+    """A designer changes an option of the running table."""
+
+    key: str
+    value: Value
+
+
+class Decide(_Stored, frozen=True, tag="@decided"):
+    """So many tokens held apart were none, or so many old ones are to count here."""
+
+    what: Literal["dismissed", "old"]
+    n: Annotated[int, Meta(gt=0)]
+
+
+TableEntry: TypeAlias = Begin | Sit | Free | Serve | Undo | Away | Rolls | Again | SetOption | Decide
+Action: TypeAlias = Move | TableEntry
+"""What one line of a table's log holds."""
+
+
+def is_away_mode(mode: str) -> TypeGuard[AwayMode]:
+    """Return whether a word is one of `AWAY_MODES`, or empty for a player who is back."""
+    return mode in (*AWAY_MODES, "")
+
+
+def is_reserved(move: Move) -> bool:
+    """Return whether a move has a name that no game's move may have.
+
+    >>> is_reserved(Move("@undo")), is_reserved(Move("sacrifice", ("tlaloc", 2)))
+    (True, False)
+    """
+    return move.name.startswith(RESERVED)
+
+
+def encode(action: Action) -> list[Arg]:
+    """Return what stores an action: a JSON list, its name first.
+
+    >>> encode(Sit("east", "Ana")), encode(Undo()), encode(Move("sacrifice", ("tlaloc", 2)))
+    (['@sit', 'east', 'Ana'], ['@undo'], ['sacrifice', 'tlaloc', 2])
+    """
+    stored: list[Arg] = action.to_json() if isinstance(action, Move) else msgspec.to_builtins(action)
+    return stored
+
+
+def decode(stored: object, longest: int = 200) -> Action:
+    """Read what `encode` wrote, no word in it longer than that; raises `ValueError` for no list of words and numbers.
+
+    A table entry that this software does not know becomes a move with a reserved name, which no table accepts.
+
+    >>> decode(["@away", "north", "app"])
+    Away(seat='north', mode='app')
+    >>> decode(["@away", "north", "asleep"])
+    Move(name='@away', args=('north', 'asleep'))
+    """
+    move = Move.from_json(stored, longest)
+    if not is_reserved(move):
+        return move
+    try:
+        entry: TableEntry = msgspec.convert(stored, TableEntry)
+    except msgspec.ValidationError:
+        return move
+    return entry

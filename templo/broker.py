@@ -1,0 +1,44 @@
+"""How a program reaches its MQTT broker: the settings of ``[broker]``, alike in both programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal, NamedTuple, TypeAlias
+
+from templo.setting_types import HIDDEN, PathText, Port, text, whole
+
+Protocol: TypeAlias = Literal["auto", "5", "3.1.1"]
+
+
+class Address(NamedTuple):
+    """Where one broker listens.
+
+    >>> str(Address("127.0.0.1", 1883))
+    '127.0.0.1:1883'
+    """
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerSettings:
+    """Where the broker is and how to log in. The password is in no `repr` and in no message."""
+
+    host: Annotated[str, text(253, "a host name or address")] = "127.0.0.1"
+    port: Port = 1883
+    user: Annotated[str, text(128, "a user name", least=0)] = ""
+    password: Annotated[str, HIDDEN, text(255, "a password", least=0)] = field(default="", repr=False)
+    password_file: PathText | None = None
+    """A file whose first line is the password; `password` counts where both are given."""
+    protocol: Protocol = "auto"
+    """The version of MQTT; ``auto`` is 5, or 3.1.1 at a broker that does not know 5."""
+    keepalive_s: Annotated[int, whole(2, 3600, "seconds")] = 10
+
+    @property
+    def addresses(self) -> tuple[Address, ...]:
+        """The brokers to try, in this order."""
+        return (Address(self.host, self.port),)

@@ -1,0 +1,49 @@
+"""How messages show values and names that people gave: escaped, in one line, and short."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+LONGEST = 80
+
+
+def shown(value: object) -> str:
+    r"""Return a value as a message shows it: escaped, and short whatever its size.
+
+    >>> shown("a\nb")
+    "'a\\nb'"
+    >>> shown(10**5000)
+    'a huge number'
+    >>> len(shown("x" * 1000))
+    80
+    """
+    if isinstance(value, bytes | str):
+        value = value[:LONGEST]
+    try:
+        text = ascii(value)
+    except ValueError:  # Python writes no number of thousands of digits
+        text = "a huge number"
+    if isinstance(value, int) and len(text) > LONGEST:
+        text = "a huge number"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def printable(words: str, longest: int = 600) -> str:
+    r"""Return words as a terminal may show them: in one line, other signs written out.
+
+    >>> printable("no such file: \x1b[2J")
+    'no such file: \\x1b[2J'
+    """
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in words)[:longest]
+
+
+def nearest(word: str, known: Iterable[str], closeness: float = 0.6) -> str | None:
+    """Return the known word that was probably meant.
+
+    >>> nearest("broker.prot", ["broker.host", "broker.port"])
+    'broker.port'
+    """
+    from difflib import get_close_matches  # slow to import, and needed for errors alone
+
+    found = get_close_matches(word, list(known), 1, closeness)
+    return found[0] if found else None

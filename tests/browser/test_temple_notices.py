@@ -1,0 +1,101 @@
+"""The pages of what does not count by itself, in a real browser: tokens held apart, old tokens, notices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Page, ViewportSize, expect
+
+from companion.model.table import Table
+from tests import sanctuary
+from tests.browser.conftest import PHONE, SCREEN, Companion, Device, InBothFonts
+from tests.browser.layout import too_full, too_small, too_wide
+from tests.browser.test_access import violations
+
+Make = Callable[..., Device]
+
+TABLET: ViewportSize = {"width": 820, "height": 1180}
+LAPTOP: ViewportSize = {"width": 1366, "height": 768}
+LOOKS = [(PHONE, "light", "es"), (TABLET, "dark", "en"), (LAPTOP, "light", "en"), (SCREEN, "dark", "es")]
+Scheme = Literal["light", "dark"]
+
+
+def wrong(page: Page) -> list[str]:
+    """Return what is wrong with the boxes of a page: they are looked at in the state that a test brought it to."""
+    return [*too_wide(page), *too_small(page, both=False), *too_full(page)]
+
+
+@pytest.fixture
+def table(companion: Companion) -> Table:
+    """A running table whose temple holds four tokens apart."""
+    return sanctuary.held(companion.home)
+
+
+def restored(companion: Companion) -> None:
+    """Bring about a temple with old tokens and two notices."""
+    sanctuary.old_tokens(companion.home)
+    sanctuary.came_back(companion.home, "ledger_restored", "ledger_cloned")
+
+
+@pytest.mark.parametrize(("viewport", "scheme", "language"), LOOKS)
+def test_the_pages_of_held_tokens_fit_and_axe_finds_nothing(
+    companion: Companion,
+    device: Make,
+    in_both_fonts: InBothFonts,
+    table: Table,
+    viewport: ViewportSize,
+    scheme: Scheme,
+    language: str,
+) -> None:
+    reader = device(viewport, language, scheme)
+    reader.join(companion, table, "west", "Nezahualcoyotl Texcoco")
+    found: dict[str, Any] = {}
+    for path in (f"/t/{table.id}/held", f"/temples/{sanctuary.NAME}/held", f"/temples/{sanctuary.NAME}"):
+        reader.page.goto(companion.address + path)
+        found[path] = violations(reader)
+        for page in in_both_fonts(reader.page):
+            found[path] += wrong(page)
+    assert [problem for problems in found.values() for problem in problems] == []
+
+
+@pytest.mark.parametrize(("viewport", "scheme", "language"), LOOKS)
+def test_the_question_of_old_tokens_and_the_notices_fit_and_axe_finds_nothing(
+    companion: Companion,
+    device: Make,
+    in_both_fonts: InBothFonts,
+    viewport: ViewportSize,
+    scheme: Scheme,
+    language: str,
+) -> None:
+    restored(companion)
+    reader = device(viewport, language, scheme)
+    found: dict[str, Any] = {}
+    for path in (f"/temples/{sanctuary.NAME}", "/temples", "/"):
+        reader.page.goto(companion.address + path)
+        found[path] = violations(reader)
+        for page in in_both_fonts(reader.page):
+            found[path] += wrong(page)
+    assert [problem for problems in found.values() for problem in problems] == []
+
+
+def test_marked_tokens_go_to_a_seat_with_one_tap(companion: Companion, device: Make, table: Table) -> None:
+    phone = device(PHONE)
+    phone.join(companion, table, "east", "Ana")
+    phone.page.goto(f"{companion.address}/t/{table.id}/held")
+    phone.page.locator(".asked-what").first.click()
+    bar = phone.page.locator(".sort-to")
+    expect(bar).to_be_in_viewport()
+    bar.get_by_role("button").first.click()
+    expect(phone.page.locator(".decided li")).to_have_count(1)
+    expect(phone.page.locator(".asked-token")).to_have_count(3)
+
+
+def test_without_a_script_a_person_chooses_what_becomes_of_old_tokens(companion: Companion, device: Make) -> None:
+    restored(companion)
+    phone = device(PHONE, java_script_enabled=False)
+    phone.page.goto(f"{companion.address}/temples/{sanctuary.NAME}")
+    phone.page.locator('.todo-form button[value="history"]').click()
+    expect(phone.page.locator('.todo-form button[value="history"]')).to_have_count(0)
+    expect(phone.page.locator(".old-choice")).to_be_visible()

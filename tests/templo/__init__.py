@@ -1,0 +1,1 @@
+"""What both programs share, each piece by itself."""

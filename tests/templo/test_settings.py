@@ -1,0 +1,85 @@
+"""The settings reader: what both programs' settings have in common."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from companion.cli.settings import Settings as CompanionSettings
+from controller.app import settings as controller
+from controller.core.settings import DeclaredSettings
+from templo.quoting import nearest
+from templo.settings import SettingsError, add_flags, declared_settings, given_flags, load
+from tools import settings_page
+
+HOME = Path("/home/ana")
+
+
+def test_the_table_in_the_docs_is_that_of_the_declarations() -> None:
+    text = settings_page.PAGE.read_text("utf-8")
+    assert settings_page.with_table(text) == text, "write it anew with: python -m tools.settings_page"
+
+
+def test_no_variable_of_one_program_is_taken_for_a_misspelt_one_of_the_other() -> None:
+    """Both may find one environment: `launch` and a unit's drop-in give them one."""
+    programs = {"CONTROLLER": DeclaredSettings, "COMPANION": CompanionSettings}
+    names = {
+        program: {each.variable for each in declared_settings(declared).values()} | {f"TEMPLO_{program}_CONFIG"}
+        for program, declared in programs.items()
+    }
+    for mine, others in ((names["CONTROLLER"], names["COMPANION"]), (names["COMPANION"], names["CONTROLLER"])):
+        assert not {name: meant for name in others - mine if (meant := nearest(name, mine, 0.9))}
+
+
+def test_a_setting_that_both_programs_have_is_declared_alike() -> None:
+    of_controller, of_companion = declared_settings(DeclaredSettings), declared_settings(CompanionSettings)
+    both = of_controller.keys() & of_companion.keys()
+    assert {"state", "log", "broker.password_file", "broker.keepalive_s"} <= both
+    assert all(of_controller[key] == of_companion[key] for key in both)
+
+
+def test_an_old_name_of_a_variable_still_counts_and_is_reported(tmp_path: Path) -> None:
+    file = tmp_path / "controller.toml"
+    file.write_text('temple = "old"')
+    settings = controller.load(file=None, environ={"TEMPLO_CONFIG": str(file)}, flags={}, home=tmp_path)
+    assert settings.temple == "old"
+    assert settings.deprecated == ("TEMPLO_CONFIG is an old name; set TEMPLO_CONTROLLER_CONFIG instead",)
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        (["--broker", "temple.local"], {"broker.host": ("temple.local", "--broker")}),
+        (["--broker", "h:1884"], {"broker.host": ("h", "--broker"), "broker.port": ("1884", "--broker")}),
+        (["--broker", "[::1]:1884"], {"broker.host": ("::1", "--broker"), "broker.port": ("1884", "--broker")}),
+        (["--broker", "::1"], {"broker.host": ("::1", "--broker")}),
+        (["--set", "log=debug", "--state", "/s"], {"log": ("debug", "--set"), "state": ("/s", "--state")}),
+        ([], {}),
+    ],
+)
+def test_flags_give_settings_each_with_its_own_name(words: list[str], given: dict[str, tuple[str, str]]) -> None:
+    parser = argparse.ArgumentParser()
+    add_flags(parser)
+    assert given_flags(parser.parse_args(words)) == given
+
+
+def test_a_flag_without_a_value_is_refused() -> None:
+    parser = argparse.ArgumentParser()
+    add_flags(parser)
+    with pytest.raises(SettingsError, match="--set is 'log'; expected KEY=VALUE"):
+        parser.parse_args(["--set", "log"])
+
+
+def test_a_password_is_no_flag_because_others_can_read_a_command_line() -> None:
+    with pytest.raises(SettingsError, match=r"broker\.password is hidden \(from --set\)") as caught:
+        load(
+            CompanionSettings,
+            "companion",
+            file=None,
+            environ={},
+            flags={"broker.password": ("s3cret", "--set")},
+            home=HOME,
+        )
+    assert "s3cret" not in str(caught.value)
