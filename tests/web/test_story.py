@@ -226,10 +226,10 @@ def given(home: WebHome, table_id: str, seat: str) -> dict[str, int]:
 def test_what_waits_is_shown_with_its_time_its_slot_and_its_doubt(home: WebHome, phone: Browser) -> None:
     table_id = reconcile(home, phone)
     page = text_of(phone.get(f"/t/{table_id}/reconcile"))
-    assert "They do not agree yet: 3 tokens wait" in page
+    assert "They do not agree yet: 3 tokens are waiting" in page
     assert "It fell before this turn began." in page
     assert "It was stuck for a while. Was it a token?" in page
-    assert "It took 14 ms." in page
+    assert "It took 14 ms to pass." in page
     assert "Probably Ana" in page
     assert "fell for this table 3" in page
     assert f'href="/t/{table_id}/reconcile"' in phone.get(f"/t/{table_id}").get_data(as_text=True)
@@ -244,7 +244,7 @@ def test_several_tokens_are_given_to_one_seat_at_once(home: WebHome, phone: Brow
         assert phone.post(f"/t/{table_id}/reconcile", form).status_code == 303  # type: ignore[arg-type]
     assert home.services.tables.get(table_id).version == before + 2
     assert given(home, table_id, "west") == {"huitzilopochtli": 0, "tlaloc": 2}
-    assert "1 token waits" in text_of(phone.get(f"/t/{table_id}/reconcile"))
+    assert "1 token is waiting" in text_of(phone.get(f"/t/{table_id}/reconcile"))
 
 
 def test_one_tap_says_what_is_likely_and_one_dismisses(home: WebHome, phone: Browser) -> None:
@@ -256,7 +256,7 @@ def test_one_tap_says_what_is_likely_and_one_dismisses(home: WebHome, phone: Bro
     assert given(home, table_id, "east") == {"huitzilopochtli": 0, "tlaloc": 1}
     page = text_of(phone.get(f"/t/{table_id}/reconcile"))
     assert "Not a token, Huitzilopochtli’s slot" in page
-    assert "1 token waits" in page
+    assert "1 token is waiting" in page
 
 
 def test_when_all_is_answered_for_the_page_says_so(home: WebHome, phone: Browser) -> None:

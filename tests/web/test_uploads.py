@@ -68,7 +68,7 @@ def test_a_wrong_file_says_line_and_reason_and_the_form_keeps_what_was_typed(hom
     answer = upload(phone, "[day]\nday-dog-1 = 3\n[war]\nwar-1 = { effect = 'fly' }\n", title="Noche", players="2")
     said = text_of(answer)
     assert answer.status_code == 422
-    assert "2 things are wrong in this file" in said
+    assert "This file has 2 faults" in said
     assert "Line 2: day-dog-1 is 3; expected { effect = ... }" in said
     assert "Line 4: war-1: effect is &#39;fly&#39;; expected go_to |" in said
     page = answer.get_data(as_text=True)
@@ -85,7 +85,7 @@ def test_a_wrong_file_is_told_in_the_players_language(home: WebHome) -> None:
 
 def test_of_very_many_faults_twenty_are_told_and_the_others_counted(phone: Browser) -> None:
     said = text_of(upload(phone, "[day]\n" + "".join(f"day-dog-{n} = 3\n" for n in range(1, 61))))
-    assert "60 things are wrong" in said
+    assert "This file has 60 faults" in said
     assert "Line 21: day-dog-20" not in said.replace("day-dog-20 is no", "")  # from 14 on there is no such day
     assert said.count("Line ") == 20
     assert "And 40 more." in said
@@ -101,7 +101,7 @@ def test_of_very_many_faults_twenty_are_told_and_the_others_counted(phone: Brows
         (b"# \x1asearch\n", "Line 1: there is a control character"),
         (b"#" * 1001, "Line 1: the line has 1,001 characters; expected 1,000 at most"),
         (b"# x\n" * 60_000, "Line 1: the file has 240,000 characters; expected 200,000 at most"),
-        (b"\x89PNG\r\n\x1a\n\x00\x00", "Line 1: this is no text"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "Line 1: this is not text"),
     ],
 )
 def test_what_is_no_text_to_read_is_refused_before_any_game_reads_it(
