@@ -282,7 +282,34 @@ def test_a_request_travels_to_its_temple_and_the_answer_back(home: Home, tmp_pat
         home.services.temples.requests.send("templo", contract.CommandName.IDENTIFY, "one")
         (command,) = eventually_all(lambda: [each for each in temple.heard if isinstance(each, contract.Command)])
         temple.says(contract.Reply(command.id, True, {"software": "9"}))
-        eventually(lambda: home.services.temples.get("templo").errand.stage == "answered")  # type: ignore[union-attr]
+        eventually(lambda: home.services.temples.get("templo").request.stage == "answered")  # type: ignore[union-attr]
+        temple.close()
+
+
+def test_a_command_without_an_answer_is_sent_again_at_the_next_connection(home: Home, tmp_path: Path) -> None:
+    """A temple carries it out once, however often it arrives; lost on the way, it would never be."""
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port) as intake:
+        temple = Temple(broker.host, broker.port)
+        temple.says(status(), retain=True)
+        eventually(lambda: [each.alive and each.reachable for each in home.services.temples.all()] == [True])
+        home.services.temples.requests.send("templo", contract.CommandName.IDENTIFY, "one")
+
+        def commands() -> list[str]:
+            return [each.id for each in temple.heard if isinstance(each, contract.Command)]
+
+        eventually(lambda: len(commands()) == 1)
+        for answered in (False, True):
+            intake._connection.pull_plug(True)
+            eventually(lambda: not home.services.temples.get("templo").reachable)
+            intake._connection.pull_plug(False)
+            eventually(lambda: home.services.temples.get("templo").reachable)
+            if not answered:
+                eventually(lambda: len(commands()) == 2)
+                temple.says(contract.Reply(commands()[0], True, {"software": "9"}))
+                eventually(lambda: home.services.temples.get("templo").errand.stage == "answered")  # type: ignore[union-attr]
+        home.services.temples.requests.send("templo", contract.CommandName.IDENTIFY, "two")
+        eventually(lambda: len(commands()) == 3)
+        assert len(set(commands())) == 2
         temple.close()
 
 
