@@ -40,7 +40,7 @@ class Ledgers(Protocol):
         ...
 
     def is_current(self, temple: str, source: str) -> bool:
-        """Return whether a ledger is the one that speaks for a temple now."""
+        """Return whether a ledger is the one that a temple counts with now."""
         ...
 
     def count(self) -> int:
@@ -74,7 +74,7 @@ class Allowance:
 
 
 STRANGERS = (200, 20.0)
-"""Messages of ledgers that speak for no temple, in all: at once, and a second."""
+"""Messages of ledgers that no temple counts with, in all: at once, and a second."""
 
 NEW_NAMES = (500, 1 / 60)
 """Temples that were never seen before."""

@@ -24,17 +24,22 @@ EVERY = 0.5
 class Draft:
     """One table's option, kept as its file says; of a file with faults the last sound one stays in play.
 
-    `tell` is told what came of each version: the faults, none where it is in play. It is called from this thread.
+    `on_version` is given the faults of each version, none where it is in play. It is called from this thread.
     """
 
     def __init__(
-        self, services: Services, table_id: str, option: Option, path: Path, tell: Callable[[Sequence[Fault]], None]
+        self,
+        services: Services,
+        table_id: str,
+        option: Option,
+        path: Path,
+        on_version: Callable[[Sequence[Fault]], None],
     ) -> None:
         self._services = services
         self._table_id = table_id
         self._option = option
         self._path = path
-        self._tell = tell
+        self._on_version = on_version
         self._seen: object = self
         self._taken: object = self
         self._ending = threading.Event()
@@ -72,7 +77,7 @@ class Draft:
             log.exception("a sound file could not be taken into play")
             return
         self._services.tables.set_draft(self._table_id, faults)
-        self._tell(faults)
+        self._on_version(faults)
 
     def _follow(self) -> None:
         while not self._ending.wait(EVERY):

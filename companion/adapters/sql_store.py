@@ -214,7 +214,7 @@ class SqlStore:
             return KnownTokens(ids, stored, held)
 
     def temples(self) -> list[TempleRecord]:
-        """Return every temple that was ever heard of, by name."""
+        """Return every temple that is known, by name."""
         with self._reading() as connection:
             rows = connection.execute(sa.select(TEMPLES).order_by(TEMPLES.c.name))
             return [TempleRecord(**row._mapping) for row in rows]

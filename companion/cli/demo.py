@@ -71,10 +71,10 @@ def _sound(file: Path, option: Option) -> str:
 def _draft(services: Services, table: Table, deck: Path) -> Draft:
     words = check.words_of(table.game)
 
-    def tell(faults: Sequence[Fault]) -> None:
+    def report(faults: Sequence[Fault]) -> None:
         for line in check.fault_lines(deck, faults, words) or [f"{deck}: {words('contents.sound')}"]:
             print(f"{OPTION} {line}", flush=True)
 
-    draft = Draft(services, table.id, check.option_of(table.game, OPTION), deck, tell)
+    draft = Draft(services, table.id, check.option_of(table.game, OPTION), deck, report)
     draft.start()
     return draft

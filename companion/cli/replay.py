@@ -62,7 +62,7 @@ class Replay:
         try:
             entries = self._export.entries[: hidden - 1] if hidden else self._export.entries
             for last in replay_log(charter, self._game, entries):
-                self._tell(last)
+                self._print_step(last)
         except BrokenLog as broken:
             return self._broken(broken.entry.n, self._refusal(last, broken))
         except (ServiceError, ValueError, TypeError) as error:
@@ -103,7 +103,7 @@ class Replay:
         people = {chair.seat: chair.name for chair in table.chairs if chair.name} if table else {}
         return self._library.words(LANGUAGE, self._game.name, people)
 
-    def _tell(self, stage: ReplayStep) -> None:
+    def _print_step(self, stage: ReplayStep) -> None:
         entry, _, after = stage
         words = self._words(after)
         what = "; ".join(line_words(words, line.code, line.facts) for line in stage.lines) or " ".join(

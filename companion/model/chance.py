@@ -11,6 +11,7 @@ from companion.games.kit import Below, Chance, Move
 def outcome(due: Chance, below: Below) -> Move:
     """Return one outcome of what is due, each as likely as it says.
 
+    >>> from fractions import Fraction
     >>> coin = Chance("coin", {Move("coin", (side,)): Fraction(1, 2) for side in (0, 1)})
     >>> [outcome(coin, lambda n: drawn).args for drawn in (0, 1)]
     [(0,), (1,)]

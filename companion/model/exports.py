@@ -43,7 +43,7 @@ def exported(
 ) -> dict[str, Json]:
     """Return a table as JSON for a phone that holds these seats.
 
-    While the game runs a move is what one of the seats may know of it. A game that is over is told whole, once
+    While the game runs a move is what one of the seats may know of it. A game that is over is exported whole, once
     its end cannot be taken back: or whoever ended it could look, and play on. What others noted in their own books
     stays theirs even then; the state, which holds it, is then left out.
     """
@@ -114,7 +114,7 @@ def written(export: Mapping[str, Json]) -> str:
 
 
 def read(text: str, games: Mapping[str, Game[Any]]) -> Export:
-    """Return the table that a file holds; raises `ExportError`. Whether its log stands, only a fold tells."""
+    """Return the table that a file holds; raises `ExportError`. Whether its log stands, only a replay shows."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -24,7 +24,7 @@ class TableRecord:
 
 @dataclass(frozen=True, slots=True)
 class TempleRecord:
-    """A temple as it is stored: the ledger it speaks from and the table it serves."""
+    """A temple as it is stored: its ledger and the table it serves."""
 
     name: str
     source: str | None = None
@@ -195,7 +195,7 @@ class Store(Protocol):
         ...
 
     def temples(self) -> Iterable[TempleRecord]:
-        """Return every temple that was ever heard of."""
+        """Return every temple that is known."""
         ...
 
     def marks(self) -> Mapping[str, MarkRecord]:

@@ -26,7 +26,7 @@ class Side:
     waiting: int
     dismissed: int
     missing: int
-    """Tokens that arrived, and that the game has never heard of: none, unless something is broken."""
+    """Tokens that arrived, and that the game does not know: none, unless something is broken."""
     tapped: int
     corrected: int
 

@@ -1,7 +1,7 @@
 """What was asked of a temple, and how it went: sent, answered, refused, or never answered at all.
 
 Pure values: no clock, no network. An answer is what another program wrote, so it is read with suspicion: one of
-another shape than expected is as good as none, and is told as such.
+another shape than expected is as good as none, and is shown as such.
 """
 
 from __future__ import annotations
@@ -116,18 +116,18 @@ SENT, ANSWERED, REFUSED, SILENT = "sent", "answered", "refused", "silent"
 
 @dataclass(frozen=True, slots=True)
 class TempleRequest:
-    """One request to a temple and what came of it. `request` is the id of the post that asked for it."""
+    """One request to a temple and what came of it. `post` is the id of the post that asked for it."""
 
     command: contract.Command
-    request: str
-    asked_at: datetime
+    post: str
+    sent_at: datetime
     stage: str = SENT
-    told_at: datetime | None = None
+    answered_at: datetime | None = None
     answer: Answer | None = None
     code: str = ""
     error: str = ""
     widths_ms: tuple[float, ...] = ()
-    """What a calibration has measured so far, as the tokens themselves tell it."""
+    """What a calibration has measured so far, by the tokens themselves."""
 
     @property
     def pending(self) -> bool:
@@ -142,24 +142,24 @@ class TempleRequest:
     @property
     def until(self) -> datetime:
         """When its answer is overdue."""
-        return self.asked_at + (CALIBRATION if self.measuring else PATIENCE)
+        return self.sent_at + (CALIBRATION if self.measuring else PATIENCE)
 
     def replied(self, reply: contract.Reply, now: datetime) -> TempleRequest:
         """Return it after a reply; one that came late still counts, and only the last says what is so."""
         if reply.id != self.command.id:
             return self
         if not reply.ok:
-            return replace(self, stage=REFUSED, told_at=now, code=reply.code or "", error=reply.error or "")
+            return replace(self, stage=REFUSED, answered_at=now, code=reply.code or "", error=reply.error or "")
         try:
             shape = Verdict if self.command.keep is not None else _SHAPES[self.command.name]
             answer: Any = msgspec.convert(dict(reply.result or {}), shape)
         except msgspec.ValidationError as error:
-            return replace(self, stage=REFUSED, told_at=now, code="garbled", error=str(error)[:200])
-        return replace(self, stage=ANSWERED, told_at=now, answer=answer)
+            return replace(self, stage=REFUSED, answered_at=now, code="garbled", error=str(error)[:200])
+        return replace(self, stage=ANSWERED, answered_at=now, answer=answer)
 
     def timed(self, now: datetime) -> TempleRequest:
-        """Return it as of now: an answer that is overdue is told to be."""
-        return replace(self, stage=SILENT, told_at=now) if self.pending and now >= self.until else self
+        """Return it as of now: an answer may be overdue."""
+        return replace(self, stage=SILENT, answered_at=now) if self.pending and now >= self.until else self
 
     def saw(self, tokens: Iterable[StoredToken]) -> TempleRequest:
         """Return it after tokens arrived: those of a calibration are known by their flag."""

@@ -368,7 +368,7 @@ class Table:
                 doubt = "elsewhere"
             elif self.turn_began and token.at < self.turn_began:
                 doubt = "earlier"
-        return self.game.fall(self.state, TokenDrop(token.token, token.god, doubt))
+        return self.game.fall(self.state, TokenDrop(token.token, token.god.value, doubt))
 
     def chance(self) -> Chance | None:
         """Return what a die, a bag or a deck has to bring now, or none.

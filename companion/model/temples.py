@@ -1,4 +1,4 @@
-"""The temples a companion has heard of: how each is, what it counted, and which of its tokens are kept.
+"""The temples that a companion knows: how each is, what it counted, and which of its tokens are stored.
 
 Values and pure functions only. What is durable about a temple goes through the port of `companion.model.ports`.
 """
@@ -53,11 +53,11 @@ class Temple:
 
     name: str
     source: str | None = None
-    """The ledger that speaks for this temple."""
+    """The ledger whose tokens count as this temple's."""
     table_id: str | None = None
     status: contract.Status | None = None
     conflict: str | None = None
-    """A second ledger that speaks under the same name; its tokens wait for a person."""
+    """A second ledger under the same name; its tokens wait for a person."""
     reachable: bool = True
     """Whether the broker that carries its messages can be reached."""
     recent: tuple[StoredToken, ...] = ()
@@ -71,17 +71,17 @@ class Temple:
     notices: tuple[contract.Notice, ...] = ()
     """What happened to its ledger and was not dismissed, by its last word while it was at work."""
     since: datetime | None = None
-    """When it was first heard to be as it is; `exact` says whether it was heard to become so."""
+    """Since when it is known to be as it is; `exact` says whether the change itself was reported."""
     exact: bool = False
     findings: contract.Findings | None = None
     """What it last found wrong with its beams."""
     noise: contract.Noise | None = None
     falls: tuple[datetime, ...] = ()
     """When its tokens of the last minute arrived, tests and those sent again left out."""
-    errand: TempleRequest | None = None
-    """What was last asked of it."""
+    request: TempleRequest | None = None
+    """What was last requested of it."""
     trouble: Trouble | None = None
-    """Why tokens that its ledger has and that are missing here do not come, though they were asked for."""
+    """Why tokens that its ledger has and that are missing here do not come, though they were requested."""
 
     def stored(self) -> TempleRecord:
         """Return what is durable about it."""
@@ -94,7 +94,7 @@ class Temple:
 
     @property
     def alive(self) -> bool:
-        """Whether its own ledger was last heard to be at work."""
+        """Whether its own ledger was at work, by its last word."""
         return self.status is not None and self.status.source == self.source and self.status.state in _ALIVE
 
     @property
@@ -122,10 +122,10 @@ class Temple:
             return Health("conflict")
         return Health(self.trouble.code) if self.trouble else Health("ready")
 
-    def heard(self, status: contract.Status) -> Temple:
-        """Return the temple after a status was heard under its name.
+    def with_status(self, status: contract.Status) -> Temple:
+        """Return the temple after a status came under its name.
 
-        The first ledger heard speaks for the temple. Another takes over when the first has stopped or was lost, or
+        The first ledger is the temple's own. Another takes over when the first has stopped or was lost, or
         when the first one's own session has begun it; while both are at work the second is a conflict.
         """
         if status.source is None or status.source == self.source:
@@ -144,7 +144,7 @@ class Temple:
         return replace(self, conflict=status.source if status.state in _ALIVE else None)
 
     def _renewed(self, status: contract.Status) -> bool:
-        """Say whether the run of the program that spoke for the temple has begun a new ledger."""
+        """Return whether the run of the program that sent the last status has begun a new ledger."""
         return self.status is not None and self.status.session == status.session and status.state in _ALIVE
 
     def counted(self, tokens: Iterable[StoredToken], quarantined: int) -> Temple:
@@ -166,7 +166,7 @@ class Temple:
             totals=totals,
             quarantined=self.quarantined + quarantined,
             falls=falls,
-            errand=self.errand and self.errand.saw(new),
+            request=self.request and self.request.saw(new),
         )
 
     def _is_old(self, kept: StoredToken) -> bool:
@@ -174,7 +174,7 @@ class Temple:
 
     def timed(self, now: datetime) -> Temple:
         """Return the temple as of now, where nothing but time has passed."""
-        return replace(self, falls=_last_minute(self.falls, now), errand=self.errand and self.errand.timed(now))
+        return replace(self, falls=_last_minute(self.falls, now), request=self.request and self.request.timed(now))
 
 
 def _last_minute(falls: tuple[datetime, ...], now: datetime) -> tuple[datetime, ...]:

@@ -36,7 +36,7 @@ class TokenIntake:
         self._doubts = BoundedLog(log, lambda: workspace.clock().timestamp())
 
     def receive(self, arrivals: Sequence[tuple[str, contract.Token]]) -> list[Receipt]:
-        """Store tokens with everything they cause, in one change; returns what each source may be told afterwards.
+        """Store tokens with everything they cause, in one change; returns what each source may know afterwards.
 
         A token already stored changes nothing. One that is stored under another number, of another source perhaps, is
         known by its id: its new number is stored, and it counts nowhere a second time. One whose number another

@@ -45,7 +45,7 @@ class TempleRequests:
         self,
         name: str,
         what: contract.CommandName,
-        request: str,
+        post: str,
         god: contract.God | None = None,
         count: int | None = None,
         keep: bool | None = None,
@@ -59,19 +59,19 @@ class TempleRequests:
         self._workspace.temple(name)
         with self._workspace.change(temples=[name]) as change:
             temple = change.temple(name)
-            if temple.errand is not None and temple.errand.request == request:
+            if temple.request is not None and temple.request.post == post:
                 return temple
             if not (temple.alive and temple.reachable and self._carrier):
                 raise ServiceError("temple_away", temple=name)
-            ends = keep is False and temple.errand is not None and temple.errand.measuring
-            if temple.errand is not None and temple.errand.pending and not ends:
+            ends = keep is False and temple.request is not None and temple.request.measuring
+            if temple.request is not None and temple.request.pending and not ends:
                 raise ServiceError("temple_busy", temple=name)
             if count is not None and not 1 <= count <= MOST:
                 raise ServiceError("bad_count", most=MOST)
             now = change.now
             details: dict[str, Any] = {"god": god, "count": count, "keep": keep, "notice": notice}
             command = contract.Command(self._workspace.entropy(16).hex(), what, now + LIVES, **details)
-            change.put(replace(temple, errand=TempleRequest(command, request, now)))
+            change.put(replace(temple, request=TempleRequest(command, post, now)))
         self._carrier(name, command)
         return self._workspace.temple(name)
 
@@ -79,13 +79,13 @@ class TempleRequests:
         """End the calibration that a temple is in the middle of, so that what falls from now on scores."""
         with self._workspace.change(temples=[name]) as change:
             temple = change.temple(name)
-            if temple.errand is None or not temple.errand.measuring or self._carrier is None:
+            if temple.request is None or not temple.request.measuring or self._carrier is None:
                 return
-            god, calibrate = temple.errand.command.god, contract.CommandName.CALIBRATE
+            god, calibrate = temple.request.command.god, contract.CommandName.CALIBRATE
             command = contract.Command(
                 self._workspace.entropy(16).hex(), calibrate, change.now + LIVES, god=god, keep=False
             )
-            change.put(replace(temple, errand=TempleRequest(command, command.id, change.now)))
+            change.put(replace(temple, request=TempleRequest(command, command.id, change.now)))
         self._carrier(name, command)
 
     def receive_reply(self, name: str, reply: contract.Reply, now_s: float = 0.0) -> None:
@@ -97,8 +97,8 @@ class TempleRequests:
             return
         with self._workspace.change(temples=[name]) as change:
             temple = change.temple(name)
-            if temple.errand is not None:
-                temple = replace(temple, errand=temple.errand.replied(reply, change.now))
+            if temple.request is not None:
+                temple = replace(temple, request=temple.request.replied(reply, change.now))
             if (missing := self._missing.get(name)) is not None:
                 temple = self._with_missing(temple, missing.replied(reply, now_s))
             change.put(temple, shown=False)
@@ -106,7 +106,7 @@ class TempleRequests:
     def request_missing(self, now_s: float) -> None:
         """Request of each temple what its ledger has and is not stored here; `now_s` is of a monotonic clock.
 
-        Call it twice a second, and after tokens were stored. Only the ledger that speaks for a temple is asked: a
+        Call it twice a second, and after tokens were stored. Only the ledger that is the temple's own is asked: a
         request names a number and no ledger.
         """
         for temple in self._workspace.temples():

@@ -56,7 +56,7 @@ class TempleService:
         return known and (not source or self._workspace.source(source) is not None)
 
     def is_current(self, temple: str, source: str) -> bool:
-        """Return whether a ledger is the one that speaks for a temple now."""
+        """Return whether a ledger is the one that a temple counts with now."""
         known = self._workspace.find_temple(temple)
         return known is not None and known.source == source
 
@@ -75,7 +75,7 @@ class TempleService:
         """Take in a temple's status."""
         with self._workspace.change(temples=[name]) as change:
             before = change.find_temple(name)
-            after = (before or Temple(name, reachable=self._reachable)).heard(status)
+            after = (before or Temple(name, reachable=self._reachable)).with_status(status)
             after = replace(after, old=self._workspace.old_of(after.source))
             change.put(after)
             self.ledgers.meet(change, after)

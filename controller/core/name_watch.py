@@ -95,7 +95,8 @@ class NameWatch:
         ):
             self._other, self._seen_ns = status, now_ns
             self._probe_ns = now_ns + PROBE_NS if self._probe_ns is None else self._probe_ns
-        return self._may_answer(now_ns)
+        # Whoever is lost answers nothing: its will, of which nobody knows yet whether it is gone, is always replaced.
+        return status.state is contract.State.LOST or self._may_answer(now_ns)
 
     def advance(self, now_ns: int) -> bool:
         """Forget another temple that has been silent for too long; return whether to probe for it now."""

@@ -89,14 +89,14 @@ def test_an_answer_that_does_not_come_is_said_so_and_counts_when_it_is_late(
     home.services.temples.requests.send(NAME, CommandName.DROP, "one", God.TLALOC)
     home.clock.pass_(seconds=7)
     home.services.temples.pass_time()
-    assert now(home).errand.stage == "sent"  # type: ignore[union-attr]
+    assert now(home).request.stage == "sent"  # type: ignore[union-attr]
     home.clock.pass_(seconds=2)
     home.changes.clear()
     home.services.temples.pass_time()
-    assert now(home).errand.stage == "silent"  # type: ignore[union-attr]
+    assert now(home).request.stage == "silent"  # type: ignore[union-attr]
     assert home.changes == [f"temple:{NAME}"]
     answer(home, sent[0], ok=True, result={"god": "tlaloc", "recorded": 1, "seq": 9})
-    assert now(home).errand.answer == Dropped(9)  # type: ignore[union-attr]
+    assert now(home).request.answer == Dropped(9)  # type: ignore[union-attr]
 
 
 def test_a_calibration_is_given_its_two_minutes_and_counts_along(home: Home, sent: list[contract.Command]) -> None:
@@ -111,10 +111,10 @@ def test_a_calibration_is_given_its_two_minutes_and_counts_along(home: Home, sen
     )
     home.clock.pass_(seconds=119)
     home.services.temples.pass_time()
-    errand = now(home).errand
-    assert errand is not None
-    assert errand.measuring
-    assert errand.widths_ms == (14.0,)
+    request = now(home).request
+    assert request is not None
+    assert request.measuring
+    assert request.widths_ms == (14.0,)
 
 
 def test_a_calibration_can_be_ended_while_it_runs(home: Home, sent: list[contract.Command]) -> None:
@@ -124,7 +124,7 @@ def test_a_calibration_can_be_ended_while_it_runs(home: Home, sent: list[contrac
     assert sent[-1].keep is False
     answer(home, sent[0], ok=False, error="ended", code="ended")  # the old request's own end is nobody's news
     answer(home, sent[1], ok=True, result={"god": "tlaloc", "kept": False, "limits": {}})
-    assert now(home).errand.answer == Verdict(False, {})  # type: ignore[union-attr]
+    assert now(home).request.answer == Verdict(False, {})  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -142,9 +142,9 @@ def test_an_answer_of_another_shape_is_as_good_as_none(
 ) -> None:
     home.services.temples.requests.send(NAME, name, "one", God.TLALOC)
     answer(home, sent[0], ok=True, result=result)
-    errand = now(home).errand
-    assert errand is not None
-    assert (errand.stage, errand.code, errand.answer) == ("refused", "garbled", None)
+    request = now(home).request
+    assert request is not None
+    assert (request.stage, request.code, request.answer) == ("refused", "garbled", None)
 
 
 def test_answers_are_read_into_what_they_are(home: Home, sent: list[contract.Command]) -> None:
@@ -157,7 +157,7 @@ def test_answers_are_read_into_what_they_are(home: Home, sent: list[contract.Com
     }
     home.services.temples.requests.send(NAME, CommandName.SELFTEST, "one")
     answer(home, sent[-1], ok=True, result={"beams": dict.fromkeys(God, beam), "limits": {}, "emitters": "fixed"})
-    told = now(home).errand.answer  # type: ignore[union-attr]
+    told = now(home).request.answer  # type: ignore[union-attr]
     assert isinstance(told, Selftest)
     assert told.beams["tlaloc"].findings[0]["code"] == "dark"
     home.services.temples.requests.send(NAME, CommandName.CALIBRATE, "two", God.TLALOC, 1)
@@ -170,7 +170,7 @@ def test_answers_are_read_into_what_they_are(home: Home, sent: list[contract.Com
         "proposed": {"a": None},
     }
     answer(home, sent[-1], ok=True, result=proposal)
-    assert isinstance(now(home).errand.answer, Proposal)  # type: ignore[union-attr]
+    assert isinstance(now(home).request.answer, Proposal)  # type: ignore[union-attr]
 
 
 def test_the_queue_says_what_waits_in_the_temple(home: Home, sent: list[contract.Command]) -> None:
@@ -221,4 +221,4 @@ def test_what_another_run_of_the_temple_found_is_not_told(home: Home, sent: list
 def test_nothing_of_this_is_durable(home: Home, sent: list[contract.Command]) -> None:
     home.services.temples.requests.send(NAME, CommandName.SELFTEST, "one")
     home.restart()
-    assert now(home).errand is None
+    assert now(home).request is None

@@ -5,20 +5,15 @@
 
 from __future__ import annotations
 
-import doctest
 import json
-from fractions import Fraction
 from pathlib import Path
-from types import ModuleType
 from typing import Any, get_args
 
 import pytest
 import sqlalchemy as sa
 
 from companion.adapters.sql_store import SqlStore
-from companion.games import registry
 from companion.games.kit import Move, Refusal
-from companion.model import chance, entries, lobby, table
 from companion.model.entries import (
     Action,
     Again,
@@ -33,8 +28,7 @@ from companion.model.entries import (
     encode,
 )
 from companion.model.history import folded
-from companion.model.lobby import complete_options
-from companion.model.table import Charter, Table
+from companion.model.table import Table
 from tests.companion.conftest import DATABASES, EVENING, Home
 
 STORED: list[dict[str, Any]] = json.loads((Path(__file__).parent / "stored_logs.json").read_text())
@@ -143,16 +137,3 @@ def test_a_log_goes_on_where_it_was_left(home: Home) -> None:
     for cut in range(len(log) + 1):
         before = folded(Table.opened(now.charter, now.game), log[:cut])
         assert folded(before, log[cut:]).with_keys(now.keys) == now
-
-
-@pytest.mark.parametrize("module", [chance, entries, lobby, table], ids=lambda module: module.__name__)
-def test_the_examples_in_the_model_are_true(module: ModuleType) -> None:
-    game = registry.load(())["mexica"]
-    options = complete_options(game, "temple_only", {})
-    charter = Charter("id", "CODE23", "Sunday", "mexica", 1, "temple_only", options, game.seatings[2], EVENING)
-    lobby = Table.opened(charter, game)
-    begun = lobby.extended(lobby.entry(EVENING, "east", Begin()))
-    given = {"lobby": lobby, "begun": begun, "at": EVENING, "Fraction": Fraction}
-    found = doctest.testmod(module, extraglobs=given)
-    assert found.attempted
-    assert not found.failed

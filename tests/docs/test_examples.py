@@ -6,9 +6,16 @@ import doctest
 import importlib
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from companion.games import registry
+from companion.model.entries import Begin
+from companion.model.lobby import complete_options
+from companion.model.table import Charter, Table
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("templo", "controller", "companion")
@@ -30,8 +37,20 @@ def source(name: str) -> str:
 WITH_EXAMPLES = [name for name in module_names() if re.search(r"^\s*>>> ", source(name), re.MULTILINE)]
 
 
+def given(name: str) -> dict[str, Any]:
+    """Return what the examples of a module may use, as its docstring says."""
+    if name != "companion.model.table":
+        return {}
+    at, game = datetime(2026, 11, 21, 18, 0, tzinfo=UTC), registry.load(())["mexica"]
+    options = complete_options(game, "temple_only", {})
+    charter = Charter("id", "CODE23", "Sunday", "mexica", 1, "temple_only", options, game.seatings[2], at)
+    lobby = Table.opened(charter, game)
+    return {"lobby": lobby, "begun": lobby.extended(lobby.entry(at, "east", Begin())), "at": at}
+
+
 @pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_every_example_prints_what_it_shows(name: str) -> None:
-    result = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
+    module, flags = importlib.import_module(name), doctest.NORMALIZE_WHITESPACE
+    result = doctest.testmod(module, optionflags=flags, extraglobs=given(name))
     assert result.attempted
     assert not result.failed, f"{result.failed} examples of {name} print something else: see the captured output"

@@ -64,7 +64,7 @@ def test_a_stale_post_changes_nothing_and_gets_the_new_state(home: WebHome, phon
     assert scripted.status_code == 409
     assert scripted.json is not None
     assert scripted.json["kind"] == "stale"
-    assert "moved on" in scripted.json["words"]
+    assert "The table changed before your tap" in scripted.json["words"]
     assert "North" in scripted.json["regions"]["turn"]
     plain = phone.move(table, "east", "end_turn", version=2)
     assert plain.status_code == 409

@@ -34,7 +34,7 @@ _OF_A_SLOT = frozenset({"drop", "calibrate", "keep", "discard"})
 
 @blueprint.get("/temples")
 def temples() -> Response:
-    """Show every temple that has ever connected."""
+    """Show every temple that is known."""
     here = site()
     return here.page(
         "temples.html",
@@ -47,14 +47,14 @@ def temples() -> Response:
 def temple(name: str) -> Response:
     """Show one temple."""
     here = site()
-    asked = here.services.temples.get(name).errand
+    sent = here.services.temples.get(name).request
     picture = _picture(name)
     return here.page(
         "temple.html",
         name=name,
         picture=picture,
         notice="",
-        waits=asked is not None and asked.pending,
+        waits=sent is not None and sent.pending,
         stream_url=here.url("temple_stream", name=name),
         region=here.temple_region(picture),
     )

@@ -78,12 +78,12 @@ def _log(table: Table, layout: str) -> Mapping[str, Json]:
         "story": True,
         "entries": [
             {
-                "n": told.n,
-                "at": contract.format_utc(told.at),
-                "hand": told.hand,
-                "lines": [{"code": line.code, "facts": line.facts, "mark": line.mark} for line in told.lines],
+                "n": entry.n,
+                "at": contract.format_utc(entry.at),
+                "hand": entry.hand,
+                "lines": [{"code": line.code, "facts": line.facts, "mark": line.mark} for line in entry.lines],
             }
-            for told in table.log(LOG_LINES[layout])
+            for entry in table.log(LOG_LINES[layout])
         ],
     }
 

@@ -81,7 +81,7 @@ class Todo(NamedTuple):
     error: str = ""
     """The temple's own words, in English."""
 
-    def told(self) -> dict[str, Json]:
+    def shown(self) -> dict[str, Json]:
         """Return it as a slice holds it."""
         return {
             **self._asdict(),
@@ -118,8 +118,8 @@ def todos(temple: Temple, unclaimed: int) -> list[Todo]:
         found.append(Todo("health", "conflict"))
     if temple.trouble and health.code != temple.trouble.code:
         found.append(_of_health(temple, temple.trouble.code))
-    if (errand := temple.errand) is not None and (errand.measuring or isinstance(errand.answer, Proposal)):
-        found.append(Todo("errand", "measuring" if errand.measuring else "proposed", str(errand.command.god)))
+    if (request := temple.request) is not None and (request.measuring or isinstance(request.answer, Proposal)):
+        found.append(Todo("errand", "measuring" if request.measuring else "proposed", str(request.command.god)))
     found += [Todo("notice", each.code, since=contract.format_utc(each.at)) for each in temple.notices]
     if temple.undecided:
         found.append(Todo("old", "old", facts={"n": temple.undecided.through}))
@@ -195,13 +195,13 @@ def _now(temple: Temple, serves: Table | None, unclaimed: int) -> Mapping[str, J
         "here": temple.alive and temple.reachable,
         "pace": len(temple.falls),
         "emitters": str(temple.diagnosis.emitters) if temple.diagnosis else "",
-        "todos": [each.told() for each in found],
+        "todos": [each.shown() for each in found],
         "temple": temple.name,
         "table": serves.id if serves else "",
         "title": serves.title if serves else "",
         "running": serves.id if serves and serves.phase == "running" else "",
         "counting": serves is not None and serves.phase == "running" and serves.game.uses_temple,
-        "free": temple.errand is None or not temple.errand.pending,
+        "free": temple.request is None or not temple.request.pending,
     }
 
 
@@ -228,46 +228,46 @@ def _beams(temple: Temple) -> Mapping[str, Json]:
 
 
 def _ask(temple: Temple, serves: Table | None) -> Mapping[str, Json]:
-    errand = temple.errand
+    request = temple.request
     limits = temple.diagnosis.limits if temple.diagnosis else {}
     return {
         "temple": temple.name,
         "table": serves.id if serves and serves.phase == "running" else "",
         "title": serves.title if serves and serves.phase == "running" else "",
         "here": temple.alive and temple.reachable,
-        "free": errand is None or not errand.pending,
+        "free": request is None or not request.pending,
         "usual": USUAL,
         "most": MOST,
         "limits": {name: limits[name] for name in sorted(limits)},
-        "errand": _errand(temple, errand) if errand else None,
+        "errand": _request(temple, request) if request else None,
     }
 
 
-def _errand(temple: Temple, errand: TempleRequest) -> dict[str, Json]:
-    command = errand.command
+def _request(temple: Temple, request: TempleRequest) -> dict[str, Json]:
+    command = request.command
     what = {None: str(command.name), True: "keep", False: "discard"}[command.keep]
-    told: dict[str, Any] = {
+    shown: dict[str, Any] = {
         "what": what,
         "god": str(command.god or ""),
         "count": command.count or 0,
-        "stage": errand.stage,
-        "asked_at": contract.format_utc(errand.asked_at),
-        "told_at": contract.format_utc(errand.told_at) if errand.told_at else "",
-        "code": errand.code,
-        "error": errand.error,
-        "widths": [round(width, 1) for width in errand.widths_ms],
-        "measuring": errand.measuring,
-        "answer": msgspec.to_builtins(errand.answer) if errand.answer is not None else None,
+        "stage": request.stage,
+        "asked_at": contract.format_utc(request.sent_at),
+        "told_at": contract.format_utc(request.answered_at) if request.answered_at else "",
+        "code": request.code,
+        "error": request.error,
+        "widths": [round(width, 1) for width in request.widths_ms],
+        "measuring": request.measuring,
+        "answer": msgspec.to_builtins(request.answer) if request.answer is not None else None,
     }
-    if isinstance(errand.answer, Selftest):
-        told["answer"]["beams"] = _reports(errand.answer)
-    if isinstance(errand.answer, Proposal):
-        told["answer"]["widths_ms"] = sorted(errand.answer.widths_ms)
-        told["answer"]["middle"] = round(median(errand.answer.widths_ms), 1)
-    if command.name is contract.CommandName.DROP and errand.answer is not None:
-        seq = told["answer"]["seq"]
-        told["arrived"] = any(kept.token.seq == seq and kept.token.source == temple.source for kept in temple.recent)
-    return told
+    if isinstance(request.answer, Selftest):
+        shown["answer"]["beams"] = _reports(request.answer)
+    if isinstance(request.answer, Proposal):
+        shown["answer"]["widths_ms"] = sorted(request.answer.widths_ms)
+        shown["answer"]["middle"] = round(median(request.answer.widths_ms), 1)
+    if command.name is contract.CommandName.DROP and request.answer is not None:
+        seq = shown["answer"]["seq"]
+        shown["arrived"] = any(kept.token.seq == seq and kept.token.source == temple.source for kept in temple.recent)
+    return shown
 
 
 def _reports(answer: Selftest) -> list[dict[str, Json]]:
@@ -372,13 +372,13 @@ def _serving(services: Services, temple: Temple, serves: Table | None) -> Mappin
 
 def _source(temple: Temple) -> Mapping[str, Json]:
     status, noise = temple.status, temple.noise
-    heard = noise if noise and status and noise.session == status.session else None
+    recent = noise if noise and status and noise.session == status.session else None
     return {
         "source": temple.source or "",
         "conflict": temple.conflict or "",
         "kind": str(status.kind) if status else "",
         "timing": str(status.timing) if status else "",
         "software": status.software if status else "",
-        "glitches": sum(heard.glitches.values()) if heard else None,
-        "missed": sum(heard.missed_edges.values()) if heard else None,
+        "glitches": sum(recent.glitches.values()) if recent else None,
+        "missed": sum(recent.missed_edges.values()) if recent else None,
     }

@@ -1,4 +1,4 @@
-"""The house: tables are opened, taken and played once for each post, and survive whatever ends the process."""
+"""The services: tables are opened, taken and played once for each post, and survive whatever ends the process."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_refused_move_changes_nothing(home: Home) -> None:
 
 
 @pytest.mark.parametrize("name", ["@begin", "@sit", "@served", "@undo"])
-def test_no_phone_can_post_what_only_the_house_may_write(home: Home, name: str) -> None:
+def test_no_phone_can_post_what_only_a_service_may_enter(home: Home, name: str) -> None:
     table = home.table()
     token = home.seated(table)
     assert not home.play(table, token, "east", name).accepted
