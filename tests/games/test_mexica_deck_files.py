@@ -56,7 +56,7 @@ def _faults(text: str, base: Deck | None = DECK) -> list[str]:
         ("[day]\n\nday-dog-1 = 3", "mine.toml:3: day-dog-1 is 3; expected { effect = ... }"),
         (
             '[day]\nday-dog-14 = { effect = "another_turn" }',
-            "mine.toml:2: 'day-dog-14' is no day card; expected day-",
+            "mine.toml:2: 'day-dog-14' is not a day card; expected day-",
         ),
         (
             '[day.day-dog-1]\neffect = "gain"\ntokens = 99',
