@@ -13,7 +13,7 @@ FORGE := --into .venv-hardware controller,hardware
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo temple sheets test fresh firmware conformance check bench chaos crash pictures docs hardware hardware-test physics clean
+.PHONY: help demo temple sheets test fresh firmware conformance check bench chaos crash pictures docs hardware hardware-test kernel physics clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
@@ -71,6 +71,10 @@ chaos: ## let 10,000 tokens fall through 200 faults: ARGS="--seed S" has them ag
 crash: ## cut the power of both databases 10,000 times
 	@tools/environment $(WORK)
 	@.venv/bin/python -m tests.crash $(ARGS)
+
+kernel: ## count through both GPIO backends on a real kernel with simulated lines, in QEMU
+	@tools/environment $(WORK),gpiod
+	@.venv/bin/python -m tests.kernel.run $(ARGS)
 
 pictures: ## draw the README's pictures from the running demo
 	@tests/system-packages

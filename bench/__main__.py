@@ -62,8 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="make bench",
-        description="Measures the temple beside its peers.",
-        epilog="'against REVISION' measures it beside an earlier version of itself; 'against --help' says how.",
+        description="Measures the temple beside comparable programs.",
+        epilog="'against REVISION' compares it with an earlier version of itself; see 'against --help'.",
     )
     parser.add_argument(
         "parts",
@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--backlog", type=int, default=100_000, help="backlog: tokens that waited (%(default)s)")
     parser.add_argument("--changes", type=int, default=200, help="pixels: tokens (%(default)s)")
     parser.add_argument("--phones", type=int, default=40, help="pixels, rest: phones (%(default)s)")
-    parser.add_argument("--rest", type=float, default=30, help="rest: seconds of standing still (%(default)s)")
+    parser.add_argument("--rest", type=float, default=30, help="rest: seconds without tokens (%(default)s)")
     parser.add_argument("--playouts", type=float, default=2, help="playouts: seconds a side and game (%(default)s)")
     parser.add_argument("--attack", type=float, default=15, help="hostile: seconds of each attack (%(default)s)")
     parser.add_argument("--games", type=int, default=500, help="players, seer: games with each preset (%(default)s)")

@@ -305,7 +305,7 @@ def _orders(rounds: int) -> Iterator[Sequence[str]]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="make bench ARGS=against",
-        description="Measures this tree beside that of a git revision, by turns in one run.",
+        description="Compares this tree with that of a git revision, alternating in one run.",
     )
     parser.add_argument("revision", metavar="REVISION", help="a commit, tag or branch of this clone")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"which parts, by default all of {', '.join(PARTS)}")

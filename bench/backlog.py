@@ -89,7 +89,7 @@ def _acknowledged(heard: list[Heard]) -> int:
 
 
 def _first_told(heard: list[Heard]) -> list[int]:
-    """Return the numbers of the tokens in the order in which each was first told."""
+    """Return the numbers of the tokens in the order in which each first arrived."""
     tokens = (contract.decode(contract.Token.leaf, each.payload) for each in heard)
     return list(dict.fromkeys(token.seq for token in tokens if isinstance(token, contract.Token)))
 

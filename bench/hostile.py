@@ -40,7 +40,7 @@ class Waits:
 
 
 class Acknowledged:
-    """The number of the last token of one ledger that the companion has acknowledged, and when it was heard."""
+    """The number of the last token that the companion acknowledged to one ledger, and when."""
 
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
@@ -48,7 +48,7 @@ class Acknowledged:
         self._last = (0, 0)
 
     def last(self) -> tuple[int, int]:
-        """Return number and time in monotonic nanoseconds; what a stranger's ledger is told does not count."""
+        """Return number and time in monotonic nanoseconds; acknowledgements of other ledgers do not count."""
         news = list(self._listener.heard)
         del self._listener.heard[: len(news)]
         for heard in news:

@@ -30,15 +30,15 @@ PATIENCE_S = 60.0
 
 @dataclass(slots=True)
 class Side:
-    """One side: what breaks its beams, under which topics it tells of them, and what it told."""
+    """One side: what breaks its beams, its topics, and what it published."""
 
     beams: Beams
     topics: tuple[str, str]
-    """Of the first slot and of the second; ours tells of both under one."""
+    """Of the first slot and of the second; ours publishes both under one."""
     ours: bool
 
     def told(self, heard: Sequence[Heard]) -> list[int]:
-        """Return the slots of the tokens that were told, in the order in which a listener must take them.
+        """Return the slots of the published tokens, in the order in which a listener must take them.
 
         Ours are numbered: a repeated one counts once, and a later number that comes first waits for its turn.
         """
@@ -55,7 +55,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Of one outage: how many tokens fell, and how many each side never told of."""
+    """Of one outage: how many tokens fell, and how many each side never published."""
 
     ours: int
     theirs: int

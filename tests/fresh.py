@@ -143,10 +143,10 @@ def parsed(argv: Sequence[str]) -> Wish:
     """Read the command line; what follows ``--`` is the one command to run."""
     parser = argparse.ArgumentParser(prog="make fresh ARGS=", description=__doc__.partition("\n")[0])
     parser.add_argument("which", nargs="?", choices=["all"], help="every target of .ci/run")
-    parser.add_argument("--suite", action="append", choices=SUITES, help="one Debian alone")
-    parser.add_argument("--renew", action="store_true", help="make the base anew, though it is younger than a week")
+    parser.add_argument("--suite", action="append", choices=SUITES, help="a single Debian release")
+    parser.add_argument("--renew", action="store_true", help="rebuild a base system younger than a week")
     parser.add_argument("--keep", action="store_true", help="leave the root in build/fresh")
-    parser.add_argument("--again", action="store_true", help="go on in the root that --keep left; implies --keep")
+    parser.add_argument("--again", action="store_true", help="continue in the root that --keep left; implies --keep")
     argv = list(argv)
     own, command = (argv[: argv.index("--")], argv[argv.index("--") + 1 :]) if "--" in argv else (argv, [])
     given = parser.parse_args(own)

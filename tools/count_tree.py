@@ -124,7 +124,7 @@ def figures(tree: Tree) -> dict[str, str]:
         for path, lines in naming(tree, r"(?i)serial|board", packages=("controller",)).items()
         if path.endswith(("/daemon.py", "/pipeline.py"))
     )
-    gpiod = [path for path in tree.files(".py") if path.stem == "gpiod"]
+    gpiod = [path for path in tree.files(".py") if path.stem == "libgpiod"]
     game = GAME.search(tree.text("docs/your-own-game.md"))
     within = {program: arrows(tree, first_level) for program in ("controller", "companion")}
     rows = {f"modules directly in `{program}/`": str(folders[program]) for program in ("controller", "companion")}
@@ -142,7 +142,7 @@ def figures(tree: Tree) -> dict[str, str]:
     rows["a topic: lines that name `noise`, and files"] = f"{topic.total()} in {len(topic)}"
     if gpiod:
         lines = sum(code_lines(path.read_text("utf-8")) for path in gpiod)
-        elsewhere = naming(tree, r"\bgpiod\b", without=r"/gpiod\.py").total()
+        elsewhere = naming(tree, r"\bgpiod\b", without=r"/libgpiod\.py").total()
         rows["a backend: lines of `gpiod`, and lines elsewhere that name it"] = f"{lines} and {elsewhere}"
     rows["lines of daemon and pipeline that name the serial board"] = str(board)
     rows["a game: lines of rules in `docs/your-own-game.md`"] = str(code_lines(game[1]) if game else "-")

@@ -22,7 +22,7 @@ from companion.web.rendering.texts import Words
 from companion.web.site import HERE
 
 LANGUAGE = "en"
-"""What a terminal is told in, like everything else that this program writes there."""
+"""The language of the output, as everywhere in this program."""
 
 
 def main(words: Sequence[str]) -> int:
@@ -81,9 +81,9 @@ def _option(game: Game[Any], key: str) -> Option | None:
 
 def _parser(key: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=f"templo-companion {key} check", description=f"Check files that a table can bring as its {key}."
+        prog=f"templo-companion {key} check", description=f"Check files for the option {key}."
     )
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    parser.add_argument("--game", default="", help="whose files they are, where several games take such a file")
-    parser.add_argument("--config", type=Path, metavar="SETTINGS", help="a TOML file of settings, with further games")
+    parser.add_argument("--game", default="", help="the game, if several games have this option")
+    parser.add_argument("--config", type=Path, metavar="SETTINGS", help="a settings file with additional games")
     return parser

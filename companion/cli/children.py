@@ -19,10 +19,10 @@ from types import FrameType, TracebackType
 from typing import BinaryIO, Self
 
 GRACE = 5.0
-"""Seconds that a program has between being told to end and being killed."""
+"""Seconds that a program has to end before it is killed."""
 
 MOST_LOGGED = 1_000_000
-"""Bytes of a log from which on it is begun anew; the one before it is kept."""
+"""Bytes at which a log is rotated; the previous one is kept."""
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
@@ -118,7 +118,7 @@ class Child:
         return "".join(each.read_text("utf-8", "replace") for each in logs).splitlines()[-count:]
 
     def bound_logs(self) -> None:
-        """Begin each of its logs anew that has grown too long, and keep the one before; to be called now and then.
+        """Rotate each of its logs that has grown too long; call it regularly.
 
         The program goes on writing to the same file, so what it writes between the copy and the cut is in neither.
         """
@@ -200,10 +200,10 @@ def end(children: list[Child], signals: Signals) -> None:
 
 
 def _earlier(file: Path) -> Path:
-    """Return where a log is kept that was begun anew."""
+    """Return the path of the previous log."""
     return file.with_name(f"{file.name}.1")
 
 
 def _private(file: Path) -> BinaryIO:
-    """Open a file anew that is its owner's alone; what is written goes to its end, wherever that is by then."""
+    """Truncate a file, readable by its owner only; what is written goes to its end, wherever that is by then."""
     return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600), "wb")

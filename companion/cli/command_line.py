@@ -40,32 +40,32 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="templo-companion",
-        description="Keeps score for the temple's table.",
-        epilog="A file that a table can bring for a game's option is checked under its name: deck check FILE...",
+        description="Keeps score for the tables that play with a temple.",
+        epilog="To check a file for a game's option, use the option's name: deck check FILE...",
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    run_command = commands.add_parser("run", help="serve the pages and listen to the temples")
+    run_command = commands.add_parser("run", help="serve the pages and receive the temples' tokens")
     add_flags(run_command)
     _add_flag(run_command, "web.host", "address to listen on")
     _add_flag(run_command, "web.port", "port to listen on")
     _add_store(run_command)
-    run_command.add_argument("--instance", help="what /healthz answers, so that its starter knows it")
+    run_command.add_argument("--instance", help="an id that /healthz returns, to recognise this process")
     run_command.add_argument(
-        "--demo-table", metavar="TEMPLE", help="open and begin a table for four, served by this temple"
+        "--demo-table", metavar="TEMPLE", help="open and begin a table for four that uses this temple"
     )
     run_command.add_argument(
         "--deck",
         type=Path,
         metavar="FILE",
-        help="let that table play with this deck, and follow it while it is edited",
+        help="use this deck at that table, and reload it whenever it is saved",
     )
-    again = commands.add_parser("replay", help="play an exported table again, and say where it breaks")
-    again.add_argument("file", type=Path, metavar="FILE", help="what a table's page gave as its JSON")
-    again.add_argument("--short", action="store_true", help="print what happened, and not each state")
+    again = commands.add_parser("replay", help="replay an exported table and show where it fails")
+    again.add_argument("file", type=Path, metavar="FILE", help="a table's JSON export")
+    again.add_argument("--short", action="store_true", help="print what happened without the states")
     add_flags(again)
     for name, meaning, file in (
-        ("backup", "write the whole store into one file, while the companion runs", "the new file"),
-        ("restore", "replace the store by a backup, while the companion does not run", "what backup wrote"),
+        ("backup", "write the whole store to one file; the companion may be running", "the new file"),
+        ("restore", "replace the store with a backup; the companion must not be running", "a file that backup wrote"),
     ):
         command = commands.add_parser(name, help=meaning)
         command.add_argument("file", type=Path, metavar="FILE", help=file)
@@ -73,26 +73,26 @@ def _parser() -> argparse.ArgumentParser:
         _add_store(command)
     _add_held(commands)
     commands.add_parser("launch", help="start broker, companion and temple together", add_help=False)
-    commands.add_parser("sheets", help="build PDFs of the pages for the printer", add_help=False)
+    commands.add_parser("sheets", help="build PDFs of the printable pages", add_help=False)
     return parser
 
 
 def _add_held(commands: Any) -> None:
-    held = commands.add_parser("held", help="decide about tokens held apart, while the companion does not run")
+    held = commands.add_parser("held", help="decide about tokens held apart; the companion must not be running")
     actions = held.add_subparsers(dest="what", required=True)
     for name, meaning in (
-        ("list", "print them, with time, slot and reason"),
-        ("count", "let them count at the table that their temple serves"),
-        ("dismiss", "say that they were no tokens"),
+        ("list", "print them with time, slot and reason"),
+        ("count", "count them at the table that their temple serves"),
+        ("dismiss", "dismiss them as no tokens"),
     ):
         action = actions.add_parser(name, help=meaning)
-        action.add_argument("--temple", default="", metavar="NAME", help="the temple, where several hold some apart")
+        action.add_argument("--temple", default="", metavar="NAME", help="the temple, if several have such tokens")
         if name != "list":
-            action.add_argument("tokens", nargs="*", metavar="ID", help="as list prints it")
-            action.add_argument("--all", action="store_true", help="all of the temple's")
+            action.add_argument("tokens", nargs="*", metavar="ID", help="an id as printed by list")
+            action.add_argument("--all", action="store_true", help="all tokens of the temple that are held apart")
         if name == "count":
             action.add_argument(
-                "--for", dest="whose", required=True, metavar="SEAT", help="a seat, or who sits there"
+                "--for", dest="whose", required=True, metavar="SEAT", help="a seat, or the name of its player"
             )
         add_flags(action)
         _add_store(action)

@@ -108,29 +108,29 @@ def _parser() -> argparse.ArgumentParser:
         prog="templo-companion launch", description="Start the broker, the companion and the temple together."
     )
     parser.add_argument("--simulate", action="store_true", help="a temple without sensors: keys drop its tokens")
-    parser.add_argument("--no-terminal", action="store_true", help="read no keys and print plain lines only")
+    parser.add_argument("--no-terminal", action="store_true", help="read no keys, and print plain lines only")
     parser.add_argument(
         "--ports",
         nargs=2,
         type=_port,
         default=(WEB_PORT, BROKER_PORT),
         metavar=("WEB", "BROKER"),
-        help=f"the ports to take (default {WEB_PORT} and {BROKER_PORT}; 0 takes any that is free)",
+        help=f"the ports to use (default {WEB_PORT} and {BROKER_PORT}; 0 chooses a free one)",
     )
     parser.add_argument(
         "--state",
         type=Path,
         metavar="DIR",
-        help="where everything is kept (default: nowhere for a simulated temple, which forgets; "
+        help="the folder for all data (default: none for a simulated temple, whose data is lost at the end; "
         "$XDG_STATE_HOME/templo-mayor for a real one)",
     )
     parser.add_argument(
         "--deck",
         type=Path,
         metavar="FILE",
-        help="let the table play with this deck; each time it is saved, every phone has it",
+        help="use this deck at the table, and reload it on every phone whenever it is saved",
     )
-    parser.add_argument("--with-parent", action="store_true", help="end when the program that started this one ends")
+    parser.add_argument("--with-parent", action="store_true", help="stop when the parent process ends")
     return parser
 
 

@@ -92,11 +92,11 @@ class Press:
 def main(argv: Sequence[str]) -> int:
     """Run ``companion sheets``; returns the exit code."""
     parser = argparse.ArgumentParser(
-        prog="templo-companion sheets", description="Builds PDFs of the pages for the printer."
+        prog="templo-companion sheets", description="Builds PDFs of the games' printable pages."
     )
-    parser.add_argument("wanted", nargs="*", metavar="GAME[/SHEET]", help="which ones; all without it")
-    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"where they go, {OUT} without it")
-    parser.add_argument("--paper", choices=list(PAPERS), default=DEFAULT, help=f"paper, {DEFAULT} without it")
+    parser.add_argument("wanted", nargs="*", metavar="GAME[/SHEET]", help="the pages to build (all)")
+    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the output folder ({OUT})")
+    parser.add_argument("--paper", choices=list(PAPERS), default=DEFAULT, help=f"the paper size ({DEFAULT})")
     arguments = parser.parse_args(argv)
     try:
         build(Press(registry.load()), arguments.wanted, arguments.out, PAPERS[arguments.paper])

@@ -34,7 +34,7 @@ from companion.web.site import Site
 
 @dataclass(frozen=True, slots=True)
 class WebConfig:
-    """What the web face is told by whoever starts it.
+    """The web application's configuration, given by the program that starts it.
 
     `address` is where phones reach it ("http://192.168.1.7:8000"), `instance` what ``/healthz`` answers,
     `allowed_hosts` the names it answers to beside this machine's own addresses, `streams_each` how many of the

@@ -1,7 +1,7 @@
 """The door into a running daemon, for the command line on the same machine: a socket in the state directory.
 
 One JSON object a line, one answer each. It passes requests on and knows nothing of what they do. The socket's file is
-open to its owner alone, and whoever holds the state directory's lock is the one daemon behind it.
+open to its owner alone, and the daemon that holds the state directory's lock is the one behind it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 class ControlError(Exception):
-    """A request that was refused, or a door that cannot be made; the message says why."""
+    """A request that was refused, or a socket that cannot be made; the message says why."""
 
 
 class InUseError(Exception):
@@ -67,7 +67,7 @@ class StateLock:
         self._descriptor: int | None = None
 
     def take(self) -> None:
-        """Take the lock, or keep it; raises `InUseError`, and `ControlError` where its file cannot be opened."""
+        """Take the lock, if need be; raises `InUseError`, and `ControlError` where its file cannot be opened."""
         if self._descriptor is not None:
             return
         descriptor = self._opened()
@@ -107,7 +107,7 @@ def held(state: Path) -> Iterator[None]:
 
 
 class ControlServer:
-    """Answers whoever comes to the socket, each in a thread of its own, a handful at a time."""
+    """Answers the socket's clients, each in a thread of its own, a handful at a time."""
 
     def __init__(self, path: Path, answer: Answerer, beat: Beat = no_heartbeat) -> None:
         """Bind the socket; the caller holds the state directory, so one left by a daemon that died is removed."""
@@ -135,7 +135,7 @@ class ControlServer:
         self._thread.start()
 
     def alive(self) -> bool:
-        """Say whether somebody still answers."""
+        """Return whether the socket is still answered."""
         return self._thread.is_alive()
 
     def close(self) -> None:
@@ -188,7 +188,7 @@ class ControlServer:
 
 
 def ask(state: Path, request: Mapping[str, object], timeout_s: float) -> Mapping[str, object] | None:
-    """Ask the daemon that keeps a state directory; None if there is none. Raises `ControlError`."""
+    """Send a request to the daemon of a state directory; None if there is none. Raises `ControlError`."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
         door.settimeout(timeout_s)
         try:

@@ -142,6 +142,6 @@ def _button(name: str, temple: str, command: CommandName, god: God | None, **mor
 
 
 def _choice(path: str, values: tuple[State, ...] | tuple[Beam, ...], among: str, otherwise: str) -> str:
-    """Return a template that says whether a status's value is among some values."""
+    """Return a template for whether a status's value is among some values."""
     listed = ", ".join(f"'{value}'" for value in values)
     return f"{{{{ '{among}' if value_json.{path} in [{listed}] else '{otherwise}' }}}}"

@@ -20,19 +20,19 @@ HELP = "keys: h t drop a token · H T hold a beam dark, or let go · p pull the 
 
 
 class KeyHandler(Protocol):
-    """What the keys do; each returns the line that says so."""
+    """What the keys do; each returns a line that describes it."""
 
     def drop(self, god: God) -> str:
         """Drop a token."""
 
     def hold(self, god: God) -> str:
-        """Hold a beam dark, or let go of it."""
+        """Hold a beam dark, or release it."""
 
     def plug(self) -> str:
         """Pull the plug of the broker's connection, or put it back."""
 
     def status(self) -> str:
-        """Say how the temple is."""
+        """Return the temple's status."""
 
     def quit(self) -> str:
         """Stop the daemon."""
@@ -41,18 +41,18 @@ class KeyHandler(Protocol):
 class Keyboard:
     """Reads keys in a thread of its own until the input ends."""
 
-    def __init__(self, descriptor: int, hands: KeyHandler, say: Callable[[str], None]) -> None:
+    def __init__(self, descriptor: int, handler: KeyHandler, say: Callable[[str], None]) -> None:
         """Only remember; `start` begins to read from the descriptor."""
         self._descriptor = descriptor
         self._say = say
         self._keys: dict[str, Callable[[], str]] = {
-            "h": lambda: hands.drop(God.HUITZILOPOCHTLI),
-            "t": lambda: hands.drop(God.TLALOC),
-            "H": lambda: hands.hold(God.HUITZILOPOCHTLI),
-            "T": lambda: hands.hold(God.TLALOC),
-            "p": hands.plug,
-            "s": hands.status,
-            "q": hands.quit,
+            "h": lambda: handler.drop(God.HUITZILOPOCHTLI),
+            "t": lambda: handler.drop(God.TLALOC),
+            "H": lambda: handler.hold(God.HUITZILOPOCHTLI),
+            "T": lambda: handler.hold(God.TLALOC),
+            "p": handler.plug,
+            "s": handler.status,
+            "q": handler.quit,
             "?": lambda: HELP,
         }
         self._saved: list[object] | None = None

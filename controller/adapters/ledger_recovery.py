@@ -1,4 +1,4 @@
-"""Opens a temple's ledger whatever state it is found in: damaged and missing ones begin anew, with a notice.
+"""Opens a temple's ledger whatever state it is found in: damaged and missing ones are begun again, with a notice.
 
 A ledger is never replaced in place: the new one is made whole beside it, the old one is kept under another name, and
 only then takes the new one its place. A power cut between any two of these steps loses nothing.
@@ -35,7 +35,7 @@ from templo.contract import Flag, God, Trouble
 from templo.files import OWNER_ONLY, sync
 
 MARK_NAME = "ledger.begun"
-"""Lies beside a ledger from its beginning on: where it is and no ledger is, one is missing."""
+"""A file beside a ledger from its beginning on: where it is and no ledger is, one is missing."""
 
 BUILDING, READY = "ledger.building", "ledger.ready"
 """A ledger that is being made to take another one's place, and one that is whole and may take it."""
@@ -92,7 +92,7 @@ def trouble_with(folder: Path, error: OSError) -> LedgerTrouble:
 def build(folder: Path, new_source: Callable[[], str], fill: Callable[[Ledger], None]) -> None:
     """Make a ledger beside the one that is there, whole and durable, ready to take its place.
 
-    `fill` completes one that is new, or that already lies where it is built. Raises `LedgerError`, `LedgerTrouble`
+    `fill` completes one that is new, or that is already where it is built. Raises `LedgerError`, `LedgerTrouble`
     and `OSError`.
     """
     building = folder / BUILDING
@@ -160,7 +160,7 @@ def _begin_anew(folder: Path, new_source: Callable[[], str], at: datetime, code:
 
 
 def _finish(folder: Path, at: datetime) -> None:
-    """Complete an exchange that a power cut has interrupted; one that had not begun is begun anew by who wants it."""
+    """Complete an exchange that a power cut has interrupted; one that had not begun is left to the caller."""
     if _size(folder / READY) is None:
         return
     if _size(folder / FILE_NAME):
@@ -170,7 +170,7 @@ def _finish(folder: Path, at: datetime) -> None:
 
 
 def _was_begun(folder: Path) -> bool:
-    """Say whether there must have been a ledger: there is a mark, or what its temple learned."""
+    """Return whether there must have been a ledger: there is a mark, or what its temple learned."""
     return any(_size(folder / name) is not None for name in (MARK_NAME, learned_file.FILE_NAME))
 
 
@@ -253,7 +253,7 @@ def _all(found: sqlite3.Connection, query: str) -> list[_Raw]:
 
 
 def _repaired(row: _Raw, before: _Raw | None, at: datetime) -> tuple[UnnumberedToken | None, bool]:
-    """Return a row as a token, and whether it had to be repaired; None where nobody can say for whom it fell.
+    """Return a row as a token, and whether it had to be repaired; None where it is unknown for whom it fell.
 
     A repaired one is flagged `jam`: a person at the table decides about it. `at` is a time for one that has none.
     """
@@ -272,7 +272,7 @@ def _repaired(row: _Raw, before: _Raw | None, at: datetime) -> tuple[UnnumberedT
 
 
 def _by_totals(row: _Raw, before: _Raw | None) -> God | None:
-    """Return for whom a token fell by the totals beside it, where its own word is unreadable."""
+    """Return for whom a token fell by the totals beside it, where its own field is unreadable."""
     totals, earlier = row[6:8], before[6:8] if before is not None else (0, 0)
     if not all(isinstance(each, int) for each in (*totals, *earlier)):
         return None
@@ -285,7 +285,7 @@ def _within(value: Any, low: int, high: int) -> bool:
 
 
 def _size(path: Path) -> int | None:
-    """Return a file's size, or None where there is none; raises `OSError` where nobody can say."""
+    """Return a file's size, or None where there is none; raises `OSError` where it cannot be read."""
     try:
         return path.stat().st_size
     except FileNotFoundError:

@@ -21,7 +21,7 @@ BAUD = 115_200
 MOST_LINE = 120
 
 PATIENCE_NS = 5 * SECOND
-"""How long a board may say nothing that can be read; it speaks every second, and boots in two."""
+"""How long a board may send nothing that can be read; it sends every second, and boots in two."""
 
 ASK_NS = SECOND
 _NOISE_NS = 60 * SECOND
@@ -34,7 +34,7 @@ _HEX = frozenset("0123456789abcdef")
 
 
 class Greeting(NamedTuple):
-    """A board says who it is: `name` is None until it was given one; it still has the tokens `first` to `last`."""
+    """A board's introduction: `name` is None until it was given one; it still has the tokens `first` to `last`."""
 
     name: str | None
     software: str
@@ -107,10 +107,10 @@ class Session:
     """One connection to a board, from the opening of the port to its loss.
 
     Laws:
-    - Tokens are told in the order of their numbers, each once: what comes twice is passed over, what comes too early
+    - Tokens are yielded in the order of their numbers, each once: what comes twice is passed over, what is too early
       is waited for. The board sends again what is not acknowledged.
-    - What a board can no longer tell, because its memory went round, is told as tokens of no width, flagged
-      `missed_edge`, as many for each god as the board's totals say.
+    - What a board can no longer send, because its memory went round, is yielded as tokens of no width, flagged
+      `missed_edge`, as many for each god as the board's totals show.
     """
 
     def __init__(self, limits: Limits, now_ns: int) -> None:
@@ -132,7 +132,7 @@ class Session:
         self._worn = False
 
     def take(self, data: bytes, now_ns: int) -> Iterator[Happened]:
-        """Take bytes as they come, and yield what they say."""
+        """Take bytes as they come, and yield what they contain."""
         *lines, self._rest = (self._rest + data).split(b"\n")
         if len(self._rest) > MOST_LINE:
             self._garbage += len(self._rest)
@@ -140,7 +140,7 @@ class Session:
         for line in lines:
             words = read(line.rstrip(b"\r"))
             try:
-                happened = None if words is None else self._heed(words, now_ns)
+                happened = None if words is None else self._read_line(words, now_ns)
             except (ValueError, KeyError, IndexError):
                 words = happened = None
             if words is None:
@@ -153,10 +153,10 @@ class Session:
         self._judge(now_ns)
 
     def advance(self, now_ns: int) -> None:
-        """Draw what follows from time alone."""
+        """Do what follows from time alone."""
         if self._early_ns is not None and now_ns - self._early_ns > 3 * SECOND:
             self._early_ns = None
-            self._board = None  # it does not send what we wait for: let it say what it has
+            self._board = None  # it does not send what we wait for: request what it has
         if self._board is None and now_ns >= self._ask_ns:
             self._ask_ns = now_ns + ASK_NS
             self.out.append(written("?"))
@@ -175,7 +175,7 @@ class Session:
         self.out.append(written("A", mark.seq))
 
     def recorded(self, board: str, seq: int) -> None:
-        """Say that a board's tokens are durable up to a number."""
+        """Acknowledge that a board's tokens are durable up to a number."""
         if board == self._board:
             self.out.append(written("A", seq))
 
@@ -186,7 +186,7 @@ class Session:
             us = (limits.min_break // 1000, limits.min_clear // 1000, limits.max_break // 1000)
             self.out.append(written("L", *us, limits.flicker))
 
-    def _heed(self, words: list[str], now_ns: int) -> list[Happened]:
+    def _read_line(self, words: list[str], now_ns: int) -> list[Happened]:
         kind = words[0]
         if kind == "H":
             return self._greeted(words)
@@ -202,7 +202,7 @@ class Session:
         raise ValueError(kind)
 
     def _greeted(self, words: list[str]) -> list[Happened]:
-        """Take the first word of a board that has started, or that was asked."""
+        """Take the introduction of a board that has started, or that was requested."""
         speaks = _number(words[1])
         if speaks != PROTOCOL:
             self.problem = Finding("other_protocol", {"speaks": speaks, "expected": PROTOCOL})
@@ -240,7 +240,7 @@ class Session:
         yield TokenLine(self._board, self._mark, token.god, counted, token.age_ns is not None)
 
     def _judge(self, now_ns: int) -> None:
-        """Say what is wrong, most of all that nothing can be read."""
+        """Set what is wrong, above all that nothing can be read."""
         while self._bad and now_ns - self._bad[0] > _NOISE_NS:
             self._bad.popleft()
         silent_ns = now_ns - self._good_ns

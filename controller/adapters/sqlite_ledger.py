@@ -1,4 +1,4 @@
-"""The temple's record: one SQLite row a token, durable before anyone hears of it.
+"""The temple's record: one SQLite row a token, durable before it is published.
 
 It knows nothing of beams, brokers or clocks. Not safe for use by two threads at once; another process may read it.
 """
@@ -27,7 +27,7 @@ FILE_NAME = "ledger.sqlite3"
 """What a ledger is called in its state directory."""
 
 LOG_BOUND = 400_000
-"""Bytes that a ledger's write-ahead log never exceeds, whoever reads meanwhile."""
+"""Bytes that a ledger's write-ahead log never exceeds, even while another process reads."""
 
 _APPLICATION = 0x544D504C  # "TMPL", which marks the file as ours
 _PAGE = 512
@@ -105,7 +105,7 @@ _SETS = [",".join(flag for n, flag in enumerate(_FLAGS) if bits & 1 << n) for bi
 EARLIEST_MS, LATEST_MS = (
     (datetime(year, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1) for year in (1900, 2300)
 )
-"""What a temple's clock may say, wrong as it may be."""
+"""The times that a temple's clock may show, wrong as it may be."""
 
 _HAS = {"meta", "token"}
 _ODD_NOTICE = f"""
@@ -126,7 +126,7 @@ ORDER BY seq LIMIT 1
 
 
 class DamagedError(LedgerError):
-    """A file that is no ledger any more: what can be read of it may be saved, and a new one begun."""
+    """A file that is no ledger any more: what can be read of it may be saved into a new one."""
 
 
 class NewerError(LedgerError):
@@ -227,7 +227,7 @@ class Ledger:
 
         Up to 250 are one commit, and more are several: what is recorded before one of them fails is recognised when
         all are offered again. Those that are recorded already are the ledger's last, in the same order; they are
-        amended. `boards` says up to where the tokens of boards that count by themselves are now recorded: by a
+        amended. `boards` holds up to where the tokens of boards that count by themselves are now recorded: by a
         board's name its own number and how many of its tokens were Huitzilopochtli's. With it everything is one
         commit, as a board sends again what its mark does not cover; and no board has room for many.
         """
@@ -271,7 +271,7 @@ class Ledger:
             self.totals = {God.HUITZILOPOCHTLI: huitzilopochtli, God.TLALOC: tlaloc}
 
     def boards(self) -> dict[str, tuple[int, int]]:
-        """Return up to where the tokens of each board are recorded, as `record` was told."""
+        """Return up to where the tokens of each board are recorded, as `record` stored it."""
         try:
             if not self._has_table("board"):
                 return {}

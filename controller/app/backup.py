@@ -19,7 +19,7 @@ _BESIDE = "CREATE TABLE beside (name TEXT PRIMARY KEY, content BLOB NOT NULL) ST
 
 
 class BackupError(Exception):
-    """A backup that cannot be written, or a file that is none; the message says why."""
+    """A backup that cannot be written, or a file that is no backup; the message says why."""
 
 
 def backup(state: Path, file: Path) -> int:
@@ -50,7 +50,7 @@ def backup(state: Path, file: Path) -> int:
 
 
 def restore(state: Path, file: Path, now: datetime) -> tuple[int, int, Path | None]:
-    """Put a backup in the place of the ledger of a state folder that no daemon keeps; the caller holds it.
+    """Put a backup in the place of the ledger of a state folder that no daemon uses; the caller holds its lock.
 
     A new source begins with what was not delivered when the backup was made, and a notice says so. Returns how many
     tokens the backup has, how many of them will be sent again, and where the ledger that was there is kept. Raises
@@ -84,7 +84,7 @@ def restore(state: Path, file: Path, now: datetime) -> tuple[int, int, Path | No
 
 
 def _taken_from(building: Path, file: Path) -> bytes | None:
-    """Take what lay beside the ledger out of a backup; raises `BackupError` for a file that is none."""
+    """Take what was stored beside the ledger out of a backup; raises `BackupError` for a file that is none."""
     try:
         with closing(sqlite3.connect(building, isolation_level=None)) as found:
             row = found.execute("SELECT content FROM beside WHERE name = ?", (learned_file.FILE_NAME,)).fetchone()

@@ -1,4 +1,4 @@
-"""The command line of the controller: run the daemon, drop a token, say how it is, hand out the ledger."""
+"""The command line of the controller: run the daemon, drop a token, show its status, export the ledger."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from controller.adapters.control_socket import ControlError, InUseError, ask, held, prepare
 from controller.adapters.sqlite_ledger import FILE_NAME
 from controller.app.explanations import BEAMS as _WORDS
-from controller.app.explanations import NOTICES, told_calibration, told_selftest
+from controller.app.explanations import NOTICES, calibration_lines, selftest_lines
 from controller.app.explanations import TROUBLES as _TROUBLES
 from controller.app.settings import load
 from controller.core.calibration import MOST, USUAL
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (BeamsError, ControlError, InUseError, LedgerError, LedgerTrouble, FileNotFoundError) as error:
         return _complain(str(error), EXIT_REFUSED)
     except BrokenPipeError:
-        # Whoever read our output has seen enough; nothing more may be written, not even at the exit.
+        # The reader of our output has gone; nothing more may be written, not even at the exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
@@ -64,10 +64,10 @@ def _parser() -> argparse.ArgumentParser:
         "--temple", action=SettingFlag, metavar="NAME", help="the temple's name at the broker (templo)"
     )
     simulated = argparse.ArgumentParser(add_help=False)
-    simulated.add_argument("--simulate", action="store_true", help="beams of a simulation instead of real ones")
+    simulated.add_argument("--simulate", action="store_true", help="simulate the beams")
     parser = argparse.ArgumentParser(
         prog="templo-controller",
-        description="Counts the tokens that fall into the temple, each exactly once, and tells the table.",
+        description="Counts the tokens that fall into the temple, each exactly once, and publishes them.",
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -87,65 +87,67 @@ def _parser() -> argparse.ArgumentParser:
         const=True,
         default=False,
         metavar="SCENARIO",
-        help="beams of a simulation instead of real ones, and what happens to them if a scenario's file is named",
+        help="simulate the beams, by default without events; a scenario file says what happens to them",
     )
     run.set_defaults(command=_run)
 
     scenario = commands.add_parser(
-        "scenario", parents=[common], help="run a scenario's file as fast as it can, and say what came of it"
+        "scenario", parents=[common], help="run a scenario file as fast as possible and print the result"
     )
     scenario.add_argument("file", type=Path, metavar="FILE", help="a scenario, in TOML")
     scenario.add_argument("--json", action="store_true", help="as a JSON object")
     scenario.set_defaults(command=_scenario, simulate=True)
 
     selftest = commands.add_parser(
-        "selftest", parents=[common, simulated], help="say what each beam reads, what is wrong, and what to do"
+        "selftest", parents=[common, simulated], help="show what each beam reads, what is wrong and what to do"
     )
     selftest.add_argument("--json", action="store_true", help="as a JSON object")
     selftest.set_defaults(command=_selftest)
 
     drop = commands.add_parser(
-        "drop", parents=[common, simulated], help="drop simulated tokens; real temples take them as tests"
+        "drop", parents=[common, simulated], help="drop simulated tokens; a real temple records them as tests"
     )
     drop.add_argument("god", nargs="?", type=_god, default=God.HUITZILOPOCHTLI, help=" or ".join(_NAMES))
-    drop.add_argument("--count", type=_number(MOST_DROPS), default=1, metavar="N", help="how many (1)")
-    drop.add_argument("--every", type=_every, metavar="MS", help="milliseconds from one to the next (20)")
-    drop.add_argument("--new", action="store_true", help="make a ledger where there is none and no daemon runs")
+    drop.add_argument("--count", type=_number(MOST_DROPS), default=1, metavar="N", help="number of tokens (1)")
+    drop.add_argument("--every", type=_every, metavar="MS", help="milliseconds between tokens (20)")
+    drop.add_argument("--new", action="store_true", help="create a ledger if there is none and no daemon is running")
     drop.set_defaults(command=_drop)
 
     calibrate = commands.add_parser(
-        "calibrate", parents=[common, simulated], help="measure tokens that you drop, and count by them from now on"
+        "calibrate", parents=[common, simulated], help="measure tokens that you drop and learn the limits from them"
     )
     calibrate.add_argument("god", type=_god, help=" or ".join(_NAMES))
     calibrate.add_argument(
-        "--count", type=_number(MOST), default=USUAL, metavar="N", help=f"how many tokens ({USUAL})"
+        "--count", type=_number(MOST), default=USUAL, metavar="N", help=f"number of tokens ({USUAL})"
     )
-    calibrate.add_argument("--yes", action="store_true", help="use what they propose without asking")
+    calibrate.add_argument("--yes", action="store_true", help="use the proposed limits without asking")
     calibrate.set_defaults(command=_calibrate)
 
-    status = commands.add_parser("status", parents=[common, simulated], help="say how the temple is")
+    status = commands.add_parser("status", parents=[common, simulated], help="show the temple's health")
     status.add_argument("--json", action="store_true", help="as a JSON object")
     status.set_defaults(command=_status)
 
     dismiss = commands.add_parser(
-        "dismiss", parents=[common, simulated], help="take away a notice that you have dealt with (see status)"
+        "dismiss", parents=[common, simulated], help="remove a notice that you have dealt with (see status)"
     )
-    dismiss.add_argument("code", metavar="CODE", help="its code, such as ledger_restored")
+    dismiss.add_argument("code", metavar="CODE", help="the notice's code, such as ledger_restored")
     dismiss.set_defaults(command=_dismiss)
 
-    export = commands.add_parser("export", parents=[common, simulated], help="write out the ledger")
-    export.add_argument("--format", choices=("jsonl", "csv"), default="jsonl", help="JSON lines, or CSV (jsonl)")
-    export.add_argument("--output", type=Path, metavar="FILE", help="a file instead of the terminal")
+    export = commands.add_parser("export", parents=[common, simulated], help="print the tokens of the ledger")
+    export.add_argument("--format", choices=("jsonl", "csv"), default="jsonl", help="JSON lines or CSV (jsonl)")
+    export.add_argument("--output", type=Path, metavar="FILE", help="write to this file instead of the terminal")
     export.set_defaults(command=_export)
 
     backup = commands.add_parser(
-        "backup", parents=[common], help="copy the ledger and what was learned into one file, while the daemon runs"
+        "backup",
+        parents=[common],
+        help="copy ledger and learned limits to one file; the daemon may be running",
     )
-    backup.add_argument("file", type=Path, metavar="FILE", help="the backup; nothing may have that name yet")
+    backup.add_argument("file", type=Path, metavar="FILE", help="the new backup file, which must not exist yet")
     backup.set_defaults(command=_backup, simulate=False)
 
     restore = commands.add_parser(
-        "restore", parents=[common], help="put a backup in the ledger's place, while no daemon runs"
+        "restore", parents=[common], help="replace the ledger with a backup; the daemon must not be running"
     )
     restore.add_argument("file", type=Path, metavar="FILE", help="a file that 'backup' wrote")
     restore.set_defaults(command=_restore, simulate=False)
@@ -205,7 +207,7 @@ def _scenario(settings: Settings, given: argparse.Namespace) -> int:
     from controller.simulation.fast import play_fast
 
     script = _script(given.file)
-    # What is provoked is told at the end, in one place; each line of it in the log would only drown that.
+    # The result is printed at the end, in one place; each provoked fault in the log would only hide it.
     logging.getLogger("controller").setLevel(logging.CRITICAL)
     with TemporaryDirectory(prefix="templo-scenario-") as folder:
         try:
@@ -219,7 +221,7 @@ def _scenario(settings: Settings, given: argparse.Namespace) -> int:
         for god in God:
             print(f"  {god.capitalize():<16} {_tokens(outcome.fell[god])} fell, {outcome.counted(god)} counted")
         print(f"  Ledger           {_tokens(len(outcome.tokens))}, {len(outcome.delivered)} of them delivered")
-        print("\n".join(told_selftest(outcome.selftest)))
+        print("\n".join(selftest_lines(outcome.selftest)))
     for complaint in outcome.complaints:
         _complain(f"{given.file}: {complaint}", EXIT_REFUSED)
     return EXIT_REFUSED if outcome.complaints else 0
@@ -229,7 +231,7 @@ def _selftest(settings: Settings, given: argparse.Namespace) -> int:
     result = ask(settings.state, {"do": "selftest"}, 10)
     if result is None:
         return _no_daemon(settings)
-    print(json.dumps(result, indent=2) if given.json else "\n".join(told_selftest(result)))
+    print(json.dumps(result, indent=2) if given.json else "\n".join(selftest_lines(result)))
     return 0
 
 
@@ -267,7 +269,7 @@ def _calibrate(settings: Settings, given: argparse.Namespace) -> int:
     result = ask(settings.state, {"do": "calibrate", "god": given.god, "count": given.count}, 130)
     if result is None:
         return _no_daemon(settings)
-    print("\n".join(told_calibration(result)))
+    print("\n".join(calibration_lines(result)))
     yes = given.yes or (
         sys.stdin.isatty() and input("Count by these from now on? [y/N] ").strip().lower() in ("y", "yes")
     )

@@ -62,7 +62,7 @@ from templo.contract import God, State, Trouble
 from templo.liveness import Beat, Feeder, Pulse, no_heartbeat, supervisor
 
 EXIT_DEAD = 70
-"""A thread died; a supervisor should start the daemon anew."""
+"""A thread died; a supervisor should start the daemon again."""
 
 RESTART = -1
 """The scenario wants the program to end, and to start again."""
@@ -88,7 +88,7 @@ def run(settings: Settings, keys: bool, script: Script | None = None) -> int:
         stage = Stage(script, SimulatedBeams(_context(settings)), time.monotonic_ns, _say)
     prepare(settings.state)
     lock = StateLock(settings.state)
-    with suppress(ControlError):  # what opens the ledger tries again, and says so
+    with suppress(ControlError):  # opening the ledger tries again, and reports it
         lock.take()
     try:
         if stage is None:
@@ -239,7 +239,7 @@ class _Daemon:
         self._ended.set()
 
     def status(self) -> str:
-        """Say how the temple is, in one line."""
+        """Return the temple's status in one line."""
         try:
             report = self._report()
         except ControlError as error:
@@ -277,7 +277,7 @@ class _Daemon:
         return open_ledger(self._settings.state, lambda: secrets.token_hex(16), lambda: datetime.now(UTC))
 
     def _open_door(self) -> ControlServer | None:
-        """Let the command line in; without a socket nobody can come, which keeps no temple from counting."""
+        """Open the control socket; a temple that cannot still counts, without the command line."""
         try:
             door = ControlServer(socket_path(self._settings.state), self._answer, self._pulse.of("door"))
         except ControlError as error:
@@ -387,5 +387,5 @@ def _dropped(result: Result) -> str:
 
 
 def _say(line: str) -> None:
-    with suppress(OSError):  # whoever read our words may have gone
+    with suppress(OSError):  # the reader of our output may have gone
         print(line, flush=True)

@@ -1,7 +1,4 @@
-"""What codes mean, in plain English for the command line: how a beam is, what is wrong with it, and what to do.
-
-It knows words only; codes and facts come from elsewhere.
-"""
+"""What codes mean, in plain English for the command line: a beam's condition, what is wrong with it, what to do."""
 
 from __future__ import annotations
 
@@ -138,7 +135,7 @@ FINDINGS = {
 """What was seen, and what to do, by a finding's code."""
 
 
-def told_selftest(result: Mapping[str, Any]) -> Iterator[str]:
+def selftest_lines(result: Mapping[str, Any]) -> Iterator[str]:
     """Yield a self-test in lines, a beam at a time."""
     if trouble := result.get("trouble"):
         yield f"  Attention        {TROUBLES.get(trouble, trouble)}"
@@ -162,7 +159,7 @@ def told_selftest(result: Mapping[str, Any]) -> Iterator[str]:
             yield "    nothing is wrong"
 
 
-def told_calibration(result: Mapping[str, Any]) -> Iterator[str]:
+def calibration_lines(result: Mapping[str, Any]) -> Iterator[str]:
     """Yield what known tokens propose, in lines."""
     widths = sorted(result["widths_ms"])
     yield f"  Widths           {', '.join(f'{width:g}' for width in widths)} ms"

@@ -47,7 +47,7 @@ def drop(settings: Settings, god: God, count: int) -> int:
 
 
 def status(settings: Settings) -> dict[str, object]:
-    """Return what a ledger says of its temple while no daemon runs."""
+    """Return what a ledger shows of its temple while no daemon runs."""
     facts: dict[str, object] = {"temple": settings.temple, "state": "stopped", "source": None, "last_seq": 0,
                                 "delivered": 0, "waiting": 0, "totals": dict.fromkeys(God, 0)}  # fmt: skip
     if (settings.state / FILE_NAME).exists():

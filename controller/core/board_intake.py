@@ -1,4 +1,4 @@
-"""Takes each token of the boards that count by themselves once, and keeps what is wrong with a board.
+"""Takes each token of the boards that count by themselves once, and remembers what is wrong with a board.
 
 No port, no disk, no clock: the ledger's place for each board comes in as an argument.
 """

@@ -28,7 +28,7 @@ class BoardSlot(Counter):
         return counted.flags | {Flag.OVERLAP} if wide else counted.flags
 
     def report(self, status: BoardStatus) -> list[Event]:
-        """Take a report, whose numbers count from the board's own start: they fall when it starts anew."""
+        """Take a report, whose numbers count from the board's own start: they fall when it restarts."""
         events: list[Event] = []
         dark, glitches, missed = status.dark, status.glitches, status.missed
         self._total_glitches += glitches - self._board_glitches if glitches >= self._board_glitches else glitches

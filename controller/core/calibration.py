@@ -106,7 +106,7 @@ class Calibration:
         if not keep and (run := self._run) is not None and run.god is god:
             self._run = None
             run.respond(RefusedError("ended", f"the calibration of {god} was ended by hand").result())
-            return self.limits, {"god": god, "kept": False, "limits": learned_limits.shown(self.limits)}
+            return self.limits, {"god": god, "kept": False, "limits": learned_limits.to_dict(self.limits)}
         if self._proposal is None or self._proposal[0] is not god:
             raise RefusedError("no_proposal", f"nothing is proposed for {god}; calibrate it first")
         _, measured = self._proposal
@@ -118,7 +118,7 @@ class Calibration:
                 raise RefusedError("not_saved", f"what was learned cannot be saved: {error.strerror}") from error
             self._known = after
         self._proposal = None
-        return self.limits, {"god": god, "kept": keep, "limits": learned_limits.shown(self.limits)}
+        return self.limits, {"god": god, "kept": keep, "limits": learned_limits.to_dict(self.limits)}
 
     def _propose(self, run: _Running) -> None:
         self._run = None
@@ -131,8 +131,8 @@ class Calibration:
                 "widths_ms": [round(width / MS, 3) for width in run.widths],
                 "glitches": run.glitches,
                 "spoilt": run.spoilt,
-                "limits": learned_limits.shown(self.limits),
-                "proposed": learned_limits.shown(proposed),
+                "limits": learned_limits.to_dict(self.limits),
+                "proposed": learned_limits.to_dict(proposed),
                 "overruled": sorted(key for key in self._chosen if key in _LEARNABLE),
             }
         )

@@ -1,7 +1,4 @@
-"""What a companion may ask of a temple, and that each request is carried out once and answered.
-
-It knows requests and answers; what a request does is given to it.
-"""
+"""Each command of a companion is carried out once and answered; what a command does comes in as a handler."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ _REMEMBERED = 64
 
 
 class RefusedError(Exception):
-    """A command that is not carried out; the message says why, in plain words, and the code to a program."""
+    """A command that is not carried out; the message says why to a person, the code to a program."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -45,7 +42,7 @@ class Commands:
         self._seen: OrderedDict[str, Reply | None] = OrderedDict()
 
     def take(self, command: Command, now: datetime, companion_now: datetime | None = None) -> None:
-        """Carry a command out, or say why not; `companion_now` is the present time by the companion's clock."""
+        """Carry a command out, or answer why not; `companion_now` is the present time by the companion's clock."""
         if command.id in self._seen:
             if (reply := self._seen[command.id]) is not None:
                 self._answer(reply)

@@ -1,7 +1,6 @@
-"""What is wrong with a beam, told apart by what its edges looked like: codes with facts, never words.
+"""Finds out what is wrong with a beam from what its edges looked like: codes with facts, never words.
 
-Pure: no clock, no IO. Times are integer nanoseconds of one monotonic clock. It draws conclusions, and changes nothing
-in what is counted.
+Pure: no clock, no IO. Times are integer nanoseconds of one monotonic clock. It changes nothing in what is counted.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ TOGETHER_NS = 100 * MS
 """Beams that go dark within this of each other have one cause: what feeds them both."""
 
 RECENT_NS = 600 * SECOND
-"""For how long a flicker that is over is still told."""
+"""For how long a flicker that is over is still reported."""
 
 _FEW = 4
 _ENOUGH = 8
@@ -37,7 +36,7 @@ class Finding:
     code: str
     facts: Facts = field(default_factory=dict)
 
-    def told(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         """Return it as a reply carries it."""
         return {"code": self.code, **self.facts}
 
@@ -76,29 +75,29 @@ class Observed:
         self.starts: deque[int] = deque(maxlen=REMEMBERED)
         self.dark_since_ns: int | None = since_ns if dark else None
         self.healed_ns: int | None = None
-        """When an edge was heard again after levels that none had led to."""
+        """When an edge came again after levels that none had led to."""
         self._edge_ns = since_ns
         self._dark = dark
         self._long_dark = dark
         self._since_heard = 0
 
     def deadline(self, now_ns: int) -> int | None:
-        """Return when something else is to be said of this beam by time alone."""
+        """Return when the findings about this beam change by time alone."""
         due = [self.chatter_ns + SECOND, self.chatter_ns + RECENT_NS] if self.chatter_ns is not None else []
         due += [self.healed_ns + RECENT_NS] if self.healed_ns is not None else []
         return min((at_ns for at_ns in due if at_ns > now_ns), default=None)
 
     def chatters_at(self, now_ns: int) -> bool:
-        """Say whether the beam goes dark too often for tokens now, whatever the counter makes of it."""
+        """Return whether the beam goes dark too often for tokens now, whatever the counter makes of it."""
         return self.chatter_ns is not None and now_ns - self.chatter_ns < SECOND
 
     @property
     def deaf(self) -> bool:
-        """Whether the level changes and no edge was heard since."""
+        """Whether the level changes and no edge has come since."""
         return self.unheard > 0 and self._since_heard == 0
 
     def edge(self, at_ns: int, dark: bool, limits: Limits) -> None:
-        """Take an edge that was heard."""
+        """Take an edge."""
         if self.deaf:
             self.healed_ns = at_ns
         self.edges += 1
@@ -147,7 +146,7 @@ class Observed:
                     self.chatters += 1
                     self.chatter_ns = now_ns
 
-    def told(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         """Return what was counted, and the widths, for a person who looks."""
         widths = sorted(self.widths)
         return {
@@ -175,7 +174,7 @@ def diagnose(
     now_ns: int,
     answers: Mapping[God, Answer] | None = None,
 ) -> dict[God, tuple[Finding, ...]]:
-    """Return what is wrong with each beam, what most needs a hand first; nothing for a beam that is well.
+    """Return what is wrong with each beam, the most urgent first; nothing for a beam that is well.
 
     What a switched emitter proved (`answers`, of the beams where nothing has moved since) stands in place of what
     could only be guessed from a level.
@@ -210,8 +209,8 @@ def selftest(
             "reads": "dark" if counter.dark else "clear",
             "beam": counter.beam,
             "proof": None if answers is None or god not in answers else proof(answers[god]) is None,
-            **observed[god].told(),
-            "findings": [finding.told() for finding in (*before, *found[god])],
+            **observed[god].to_dict(),
+            "findings": [finding.to_dict() for finding in (*before, *found[god])],
         }
         for god, counter in counters.items()
     }
@@ -223,7 +222,7 @@ _GUESSED = ("dark", "blocked", "both_dark", "reversed", "unproved", "deaf")
 def proof(answer: Answer) -> Finding | None:
     """Return what a switched emitter proves to be wrong with its receiver, if anything.
 
-    Switched off it must read dark, switched on clear, and both changes must be heard.
+    Switched off it must read dark, switched on clear, and an edge must come of both changes.
     """
     match answer:
         case Answer(False, True, True):
@@ -267,7 +266,7 @@ def _slot(seen: Observed, beam: Beam, limits: Limits, now_ns: int, together: str
     elif seen.chatter_ns is not None and now_ns - seen.chatter_ns < RECENT_NS:
         ago_s = round((now_ns - seen.chatter_ns) / SECOND)
         found.append(Finding("flickered", {"times": seen.chatters, "ago_s": ago_s}))
-    # What flicker makes looks like tokens that hop and overlap; only a beam that never did says anything of tokens.
+    # What flicker makes looks like tokens that hop and overlap; only without it do they show anything.
     if not seen.chatters:
         if seen.glitches >= _FEW and 5 * seen.glitches >= seen.tokens + seen.glitches:
             widest = _ms(max(seen.grazes))
@@ -285,7 +284,7 @@ def _slot(seen: Observed, beam: Beam, limits: Limits, now_ns: int, together: str
 
 
 def _widths(seen: Observed, limits: Limits) -> list[Finding]:
-    """Tell single overlaps from a band that does not fit these tokens at all."""
+    """Distinguish single overlaps from a band that does not fit these tokens at all."""
     widths = list(seen.widths)
     if not widths:
         return []

@@ -1,4 +1,4 @@
-"""Drops that somebody wished for and some of whose tokens are not yet recorded: who is to be told, and until when.
+"""Requested drops whose tokens are not all recorded yet: who is to be answered, and until when.
 
 No clock and no IO: times come in as integer nanoseconds of one monotonic clock.
 """

@@ -54,7 +54,7 @@ class FindingsPublisher:
     ) -> None:
         """Publish what is wrong now, where that is news and not too soon.
 
-        `seen` is everything that findings follow from, beside the time: while it is the same nothing is worked out.
+        `seen` is everything that findings follow from, except the time: while it is the same nothing is worked out.
         """
         if not self._up or (seen == self._seen and (self._due_ns is None or now_ns < self._due_ns)):
             return

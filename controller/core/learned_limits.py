@@ -45,7 +45,7 @@ def limits(settings: Limits, chosen: frozenset[str], learned: Mapping[God, Measu
     )
 
 
-def shown(of: Limits) -> dict[str, float | None]:
+def to_dict(of: Limits) -> dict[str, float | None]:
     """Return limits as settings name them."""
     return {
         "min_break_ms": round(of.min_break / MS, 3),

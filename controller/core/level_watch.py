@@ -1,4 +1,4 @@
-"""Whether edges still say what the beams show: a level that nobody heard of was lost on its way, or never sent.
+"""Compares the beams' levels with their edges: where they differ, an edge was lost on its way, or never sent.
 
 Pure: no clock, no IO.
 """
@@ -9,21 +9,21 @@ from controller.core.counting import Counter
 from templo.contract import God
 
 WATCH_S = 2.0
-"""How often the levels are held against the edges."""
+"""How often the levels are compared with the edges."""
 
 
 class LevelWatch:
-    """Holds a beam's level against what its edges lead to.
+    """Compares a beam's level with what its edges lead to.
 
-    An edge on its way is no doubt: only a level that differs twice, with no edge between, is one.
+    An edge may be on its way: only a level that differs twice, with no edge between, counts.
     """
 
     def __init__(self) -> None:
-        """Begin without a doubt."""
+        """Begin with no difference seen."""
         self._doubts: dict[God, int] = {}
 
     def differs(self, god: God, dark: bool, counter: Counter) -> bool:
-        """Take a level that was just read; return whether no edge will explain it any more."""
+        """Take a level that was just read; return whether no edge on its way can explain it."""
         last_ns = counter.last_ns
         if dark == counter.dark:
             self._doubts.pop(god, None)

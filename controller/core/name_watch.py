@@ -30,7 +30,7 @@ _TAKEOVER_NS = 3 * SECOND
 
 
 class NameWatch:
-    """Watches what lies under this temple's own `status`.
+    """Watches what is retained under this temple's own `status`.
 
     Laws:
     - A status of another session proves nothing until this session's own has been there: before that it is of an
@@ -66,16 +66,16 @@ class NameWatch:
         return self._other is not None and self._session > self._other.session
 
     def must_renew(self, source: str | None) -> bool:
-        """Say whether the other one uses this ledger's source and this temple has to begin a new one."""
+        """Return whether the other one uses this ledger's source and this temple has to begin a new one."""
         return self.gives_way and self._other is not None and source is not None and self._other.source == source
 
     def connected(self, now_ns: int) -> None:
-        """Begin anew with a broker: what lies there may have been written while this temple was away."""
+        """Begin again with a broker: what it retains may have been written while this temple was away."""
         self._connected_ns = now_ns
         self._in_place = self._seen_own
 
     def take(self, status: contract.Status, now_ns: int) -> bool:
-        """Take a status that lies under this temple's name; return whether to publish the own one again."""
+        """Take a status that is retained under this temple's name; return whether to publish the own one again."""
         if status.session == self._session:
             return self._take_own(status)
         gone = status.state is contract.State.STOPPED or (
@@ -95,7 +95,8 @@ class NameWatch:
         ):
             self._other, self._seen_ns = status, now_ns
             self._probe_ns = now_ns + PROBE_NS if self._probe_ns is None else self._probe_ns
-        return self._may_answer(now_ns)
+        # Whoever is lost answers nothing: its will, of which nobody knows yet whether it is gone, is always replaced.
+        return status.state is contract.State.LOST or self._may_answer(now_ns)
 
     def advance(self, now_ns: int) -> bool:
         """Forget another temple that has been silent for too long; return whether to probe for it now."""

@@ -1,4 +1,4 @@
-"""Tokens that may not be published yet: kept in order until the ledger holds each one in its final form.
+"""Tokens that may not be published yet: held in order until the ledger holds each one in its final form.
 
 A token that is certain but whose dark spell has not ended is a draft. It is recorded at once, and held back together
 with everything that fell after it until it is counted.
@@ -47,7 +47,7 @@ class Outbox:
         self._pending.append(pending)
 
     def drafted(self, god: God) -> bool:
-        """Say whether the slot has a draft."""
+        """Return whether the slot has a draft."""
         return god in self._drafts
 
     def settle(self, god: God, counted: Detection, flags: frozenset[Flag]) -> bool:
@@ -65,7 +65,7 @@ class Outbox:
         self._drafts.clear()
 
     def renumber(self) -> None:
-        """Record all of them again, as the ledger has begun a new source and numbers them anew."""
+        """Record all of them again, as the ledger has begun a new source and numbers them again."""
         for pending in self._pending:
             pending.recorded = None
 
@@ -86,7 +86,7 @@ class Outbox:
         return boards
 
     def release(self) -> Iterator[tuple[PendingToken, Token]]:
-        """Let go, in order, of what is recorded for good."""
+        """Yield, in order, what is recorded for good."""
         drafts = self._drafts.values()
         while self._pending and self._pending[0] not in drafts and (token := self._pending[0].recorded) is not None:
             yield self._pending.popleft(), token

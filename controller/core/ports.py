@@ -102,7 +102,7 @@ class Source(Protocol):
         ...
 
     def alive(self) -> bool:
-        """Say whether messages can still come; the daemon looks every two seconds."""
+        """Return whether messages can still come; the daemon looks every two seconds."""
         ...
 
     def close(self) -> None:
@@ -195,7 +195,7 @@ class MessageSink(Protocol):
         """Hand over a message, to be retained or not as it is declared; False if there is no connection."""
 
     def congested(self) -> bool:
-        """Say whether the broker has yet to take something."""
+        """Return whether the broker has yet to take something."""
 
 
 class Link(MessageSink, Protocol):

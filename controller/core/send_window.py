@@ -17,7 +17,7 @@ class AckVerdict(Enum):
     NEWS = auto()
     OLD = auto()
     BEYOND = auto()
-    """It speaks of a token that was never recorded here: this ledger came from a backup."""
+    """It names a token that was never recorded here: this ledger came from a backup."""
 
 
 class SendWindow:
@@ -29,7 +29,7 @@ class SendWindow:
       up to 30 s; any news, and every new connection, starts that over.
     - A token is news (not replayed) at most once: when it is first sent, within 2 s of its fall.
     - An acknowledgement is believed up to the number that was sent since the window was made, or up to the token that
-      the companion has named. One that speaks of a token that does not exist is `BEYOND` and moves nothing.
+      the companion has named. One for a token that does not exist is `BEYOND` and moves nothing.
     """
 
     def __init__(
@@ -60,14 +60,14 @@ class SendWindow:
         return self._next - 1 - self.delivered
 
     def recorded(self, seq: int, fell_ns: int) -> None:
-        """Take note of the next token of the ledger that may be told."""
+        """Take note of the next token of the ledger that may be published."""
         self.last = seq
         self._fell.append((seq, fell_ns))
         while self._fell[0][1] < fell_ns - self._fresh:
             self._fell.popleft()
 
     def connected(self) -> None:
-        """Begin anew with a broker: nothing that was sent before counts as on its way."""
+        """Begin again with a broker: nothing that was sent before counts as on its way."""
         self._up = True
         self._again()
 
@@ -77,14 +77,14 @@ class SendWindow:
         self._silent_ns = None
 
     def resend_unacknowledged(self) -> None:
-        """Send at once what a companion that has just been heard may have missed."""
+        """Send at once what a companion that just sent something may have missed."""
         if self._up:
             self._again()
 
     def acknowledged(self, seq: int, now_ns: int, named: bool = False) -> AckVerdict:
         """Take the companion's word that everything up to `seq` is stored.
 
-        `named` says that it gave the id of that token: it was sent then, if only before this process began. A number
+        `named` if it gave the id of that token: it was sent then, if only before this process began. A number
         alone may be from before this process too, whose mark was lost in a crash, or from a ledger that this one is
         an older copy of: it proves only that what was sent here has arrived, or cannot arrive under its number.
         """
@@ -106,7 +106,7 @@ class SendWindow:
         self._again()
 
     def silent(self, now_ns: int) -> bool:
-        """Say whether the companion has been silent for too long over what is in flight."""
+        """Return whether the companion has been silent for too long over what is in flight."""
         return self._up and self._silent_ns is not None and now_ns >= self._silent_ns
 
     def send_again(self) -> None:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from controller.core.board_slot import BoardSlot
 from controller.core.counting import SECOND, Counter, Edge, Event, Limits
 from controller.core.diagnosis import Finding, Observed, diagnose, proof, selftest
-from controller.core.learned_limits import shown
+from controller.core.learned_limits import to_dict
 from controller.core.messages import EdgeSeen, EdgesLost, LevelRead
 from controller.core.ports import Capabilities, Level, Source
 from templo import contract
@@ -108,7 +108,7 @@ class Slots:
         return self._observed.values()
 
     def quiet(self, now_ns: int) -> bool:
-        """Say whether the emitters may be switched: no beam has changed for a second."""
+        """Return whether the emitters may be switched: no beam has changed for a second."""
         return all(now_ns - counter.last_ns >= QUIET_NS for counter in self.counters.values())
 
     def prove(self) -> Found:
@@ -124,7 +124,7 @@ class Slots:
         """Return what each beam reads, what was seen of it and what is wrong, what needs a hand first."""
         emitters = self.capabilities.emitters
         return {
-            "limits": shown(self.limits),
+            "limits": to_dict(self.limits),
             "emitters": emitters if quiet or emitters is Emitters.FIXED else "busy",
             "beams": selftest(self.counters, self._observed, self._answers, self.limits, now_ns, ailment),
         }
@@ -137,13 +137,13 @@ class Slots:
             session=session,
             at=at,
             emitters=self.capabilities.emitters,
-            limits=shown(self.limits),
+            limits=to_dict(self.limits),
             beams={
                 god: tuple(contract.Finding(each.code, each.facts) for each in (*before, *found[god])) for god in God
             },
         )
 
     def seen(self) -> object:
-        """Return all that `findings` follow from, beside the time."""
+        """Return everything that `findings` follow from, except the time."""
         edges = tuple((each.edges, each.unheard) for each in self._observed.values())
         return (edges, tuple(self.beams().values()), self.limits, tuple(self._answers.items()))

@@ -86,5 +86,5 @@ class StatusReporter:
         return self._slots.findings(self._identity.session, at, now_ns, self._board.ailment)
 
     def seen(self) -> object:
-        """Return everything that `findings` follow from, beside the time."""
+        """Return everything that `findings` follow from, except the time."""
         return (self._slots.seen(), self._board.ailment)

@@ -162,7 +162,7 @@ class _Stage(BeamSource):
                 self._work([BrokerDisconnected() if cut else BrokerConnected()])
             case Restart(_, for_ns):
                 self._stop()
-                # What happens to the beams meanwhile is seen by nobody; the moments that follow say so by themselves.
+                # Nobody sees what happens to the beams meanwhile; the moments that follow hold their levels.
                 self._back_ns = self._now_ns + for_ns
                 self._pipeline = None
                 if for_ns == 0:
@@ -250,8 +250,8 @@ def play_fast(script: Script, limits: Limits, path: Path, new_id: Callable[[], s
         tokens = tuple(ledger.tokens())
     finally:
         ledger.abandon()
-    timeline, kept = stage.timeline, frozenset(stage.companion.stored)
-    outcome = Outcome(timeline.fell, tokens, kept, timeline.end_ns, selftest, ())
+    timeline, delivered = stage.timeline, frozenset(stage.companion.stored)
+    outcome = Outcome(timeline.fell, tokens, delivered, timeline.end_ns, selftest, ())
     return replace(outcome, complaints=tuple(_complaints(script, outcome)))
 
 

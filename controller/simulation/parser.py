@@ -1,7 +1,7 @@
-"""A scenario file, read: what happens to a temple's beams, its broker and itself, in the words of the file.
+"""Reads a scenario file: what happens to a temple's beams, its broker and itself, in the words of the file.
 
-Pure: text goes in, a `Script` or a `ScenarioError` comes out, whatever the bytes are. It never says what edges follow
-(`timeline.py`), nor plays anything. The format is version 1 and is described in ``docs/simulated-sensors.md``.
+Pure: text goes in, a `Script` or a `ScenarioError` comes out, whatever the bytes are. What edges follow is worked out
+in `timeline.py`. The format is version 1 and is described in ``docs/simulated-sensors.md``.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Happening:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the file says should come out; a god that is not named may have anything."""
+    """The result that the file expects; a god that is not named may have anything."""
 
     tokens: Mapping[God, int]
     findings: Mapping[God, frozenset[str]]
@@ -76,7 +76,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A whole file. `end_ns` is when it should be over, if it says so; `counting` is in milliseconds."""
+    """A whole file. `end_ns` is when it should be over, if that is given; `counting` is in milliseconds."""
 
     title: str
     seed: int
@@ -374,7 +374,7 @@ class _Reader:
         return value
 
     def _line_of(self, key: str, event: int = 0) -> int | None:
-        """Return the line of a key, in the event of that number if one is given, as nearly as can be told."""
+        """Return the line of a key, in the event of that number if one is given, as nearly as it is known."""
         begin = 0
         if event:
             heads = [line for line, text in enumerate(self._lines) if re.match(r"\s*\[\[\s*event\s*\]\]", text)]

@@ -18,14 +18,14 @@ from templo.contract import Emitters, God
 
 MOST_CHANGES = 1_000_000
 TAIL_NS = SECOND
-"""How long a scenario goes on after its last change, where it does not say when it ends."""
+"""How long a scenario goes on after its last change, where it names no end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The level of a beam changes; the edge is `heard`, or lost on its way.
+    """The level of a beam changes; its edge arrives (`heard`), or is lost on its way.
 
-    One that is `asleep` is heard once somebody has claimed a line more.
+    One that is `asleep` arrives once one more line has been claimed.
     """
 
     at_ns: int
@@ -297,7 +297,7 @@ def _changes(god: God, slot: _Slot) -> tuple[tuple[Stand, ...], list[Change]]:
 
 
 _LATER = ("shade", "deaf", "asleep")
-"""What may begin at the very start and yet be heard, or missed, as a change."""
+"""What may begin at the very start and yet arrive, or be missed, as a change."""
 
 
 def _stand(at_ns: int, depth: dict[str, int]) -> Stand:

@@ -395,7 +395,7 @@ WIDTHS = (10_000, 12_000, 14_000, 11_000)
 def _limits(widths_us: tuple[int, ...]) -> dict[str, float | None]:
     """Return what a Pi would learn."""
     measured = learned_limits.measured([width * 1000 for width in widths_us])
-    return learned_limits.shown(learned_limits.limits(Limits(), frozenset(), {God.TLALOC: measured}))
+    return learned_limits.to_dict(learned_limits.limits(Limits(), frozenset(), {God.TLALOC: measured}))
 
 
 def test_a_calibration_learns_what_a_pi_learns_and_keeps_it_over_a_power_cut(start: Start) -> None:
@@ -411,7 +411,7 @@ def test_a_calibration_learns_what_a_pi_learns_and_keeps_it_over_a_power_cut(sta
     board.companion.until(lambda: board.answers(measuring))
     proposal: Any = board.answers(measuring)[0].result
     assert all(abs(a - b / 1000) <= 0.01 for a, b in zip(proposal["widths_ms"], WIDTHS, strict=True))
-    assert proposal["limits"] == learned_limits.shown(Limits())
+    assert proposal["limits"] == learned_limits.to_dict(Limits())
     expected = _limits(tuple(round(width * 1000) for width in proposal["widths_ms"]))
     assert proposal["proposed"] == expected
     assert (proposal["glitches"], proposal["spoilt"], proposal["overruled"]) == (1, 0, [])

@@ -7,7 +7,7 @@ import sys
 from time import monotonic
 
 from controller.core.counting import Limits
-from controller.core.learned_limits import shown
+from controller.core.learned_limits import to_dict
 from hardware.making import BUILD
 from hardware.parameters import TEMPLE, Temple, Token
 from hardware.physics import report
@@ -54,12 +54,12 @@ def main() -> int:
         through = sum(batch.through for batch in batches)
         hands[kind] = report.Hands(HAND * HANDS, through, total)
         print(f"  {kind.name:<9} {HAND * HANDS} dropped, {through} came out, {total} counted")
-    learnt = shown(band([batch for batches in alone.values() for batch in batches]))
+    learnt = to_dict(band([batch for batches in alone.values() for batch in batches]))
     words = ", ".join(f"{name} {value:g}" for name, value in learnt.items() if value)
     print(f"What calibrate would learn of all four kinds: {words}")
     windows = report.windows(alone)
     for name, window in windows.items():
-        print(f"  {name} may be {window}; the counter starts with {shown(Limits())[name]:g}")
+        print(f"  {name} may be {window}; the counter starts with {to_dict(Limits())[name]:g}")
     print(f"It took {monotonic() - begun:.0f} s. Nothing here has been printed or measured with a real sensor yet.")
     if given.write:
         command = f"--tokens {given.tokens} --seed {given.seed} --runs {given.runs} --every {given.every:g} --write"

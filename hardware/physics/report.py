@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from controller.core.counting import MS, Limits
-from controller.core.learned_limits import shown
+from controller.core.learned_limits import to_dict
 from hardware.parameters import Temple, Token
 from hardware.physics.counting import band, measured
 from hardware.physics.drops import Batch
@@ -119,13 +119,13 @@ def table(alone: Alone) -> Iterator[str]:
     rows: list[tuple[str, Sequence[Batch]]] = [(kind.name, batches) for kind, batches in alone.items()]
     rows.append(("all four", [batch for batches in alone.values() for batch in batches]))
     for name, batches in rows:
-        known, limits = measured(batches), shown(band(batches))
+        known, limits = measured(batches), to_dict(band(batches))
         yield (
             f"| {name} | {known.low_ns / MS:g} to {known.high_ns / MS:g} "
             f"| {limits['narrow_ms']:g} to {limits['band_ms']:g} | {gaps(batches)[1]:.1f} and more |"
         )
     yield from ("", "| limit | starts at | may be | because |", "|---|---:|---:|---|")
-    first = shown(Limits())
+    first = to_dict(Limits())
     for name, window in windows(alone).items():
         yield f"| `{name}` | {first[name]:g} | {window} | {REASONS[name]} |"
 
@@ -145,7 +145,7 @@ def _toml(
             f"counted = {tally.counted}",
         )
     for kind, batches in alone.items():
-        known, limits = measured(batches), shown(band(batches))
+        known, limits = measured(batches), to_dict(band(batches))
         inside, between = gaps(batches)
         hand = hands[kind]
         yield from (
@@ -162,7 +162,7 @@ def _toml(
             f"handfuls = {{ dropped = {hand.dropped}, came_out = {hand.through}, counted = {hand.counted} }}",
         )
     yield from ("", "[limits] # what calibrate proposes for all four kinds together")
-    for name, value in shown(band([batch for batches in alone.values() for batch in batches])).items():
+    for name, value in to_dict(band([batch for batches in alone.values() for batch in batches])).items():
         yield f"{name} = {value:g}"
     for name, window in windows(alone).items():
         yield from ("", f"[windows.{name}] # where this limit may lie", f"least = {window.least:g}")

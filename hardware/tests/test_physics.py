@@ -12,7 +12,7 @@ import pytest
 
 from controller.core import learned_limits
 from controller.core.counting import MS, Limits
-from controller.core.learned_limits import shown
+from controller.core.learned_limits import to_dict
 from controller.simulation.parser import read
 from hardware import checks
 from hardware.catalogue import Piece
@@ -93,7 +93,7 @@ def test_every_token_that_fell_80_ms_after_another_was_counted() -> None:
 @pytest.mark.parametrize("name", ["min_break_ms", "min_clear_ms", "max_break_ms"])
 def test_a_limit_that_the_counter_starts_with_is_one_that_the_physics_allows(name: str) -> None:
     window = KNOWN["windows"][name]
-    value = shown(Limits())[name]
+    value = to_dict(Limits())[name]
     assert value is not None
     assert window["least"] <= value <= window.get("most", value)
 
@@ -103,7 +103,7 @@ def test_what_calibrate_learns_is_what_the_physics_gave() -> None:
     assert set(kinds) == {token.name for token in TEMPLE.tokens}
     for kind in (*kinds.values(), {**_widest(kinds), **KNOWN["limits"]}):
         widths = [round(kind[name] * MS) for name in ("low_ms", "high_ms")]
-        learnt = shown(learned_limits.limits(Limits(), frozenset(), {God.TLALOC: learned_limits.measured(widths)}))
+        learnt = to_dict(learned_limits.limits(Limits(), frozenset(), {God.TLALOC: learned_limits.measured(widths)}))
         assert (learnt["narrow_ms"], learnt["band_ms"]) == (kind["narrow_ms"], kind["band_ms"])
 
 

@@ -5,6 +5,9 @@ To prove a backend of your own, subclass `Harness` and add it to `HARNESSES`.
 
 from __future__ import annotations
 
+import os
+import re
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +17,7 @@ from controller.adapters import header, libgpiod
 from controller.adapters.gpio import HeaderBeams
 from controller.adapters.serial_board import SerialBoard
 from controller.adapters.serial_protocol import written
+from controller.app.backends import BACKENDS, find
 from controller.core.counting import Limits
 from controller.core.messages import PipelineMessage
 from controller.core.ports import BackendContext, Source
@@ -22,6 +26,7 @@ from controller.simulation.beams import SimulatedBeams
 from templo.contract import God
 from tests.backends.fake_gpiod import Kernel
 
+ROOT = Path(__file__).parents[2]
 PINS = {God.HUITZILOPOCHTLI: 17, God.TLALOC: 27}
 EMITTERS = 22
 
@@ -46,6 +51,8 @@ class Harness:
     pull = "up"
     switchable = False
     """Whether the world can have switched emitters."""
+    early = False
+    """Whether `set` works before the backend is open."""
 
     def __init__(self, folder: Path, patch: Any, switched: bool = False) -> None:
         self.folder, self.patch, self.switched = folder, patch, switched
@@ -79,7 +86,7 @@ class Gpio(Harness):
 
     source_name = "gpio"
     pull = "none"
-    switchable = True
+    switchable = early = True
 
     def make(self) -> Source:
         self.dark: set[God] = set()
@@ -112,7 +119,7 @@ class Gpiod(Harness):
     """A kernel of our own under libgpiod's module."""
 
     source_name = "gpiod"
-    switchable = True
+    switchable = early = True
 
     def make(self) -> Source:
         self.kernel = Kernel()
@@ -179,8 +186,36 @@ class Serial(Harness):
         self.cable.tokens.append(written("T", number, god[0], 0, 12_000, 20, total))
 
 
+class Documented(Harness):
+    """The backend of `docs/your-own-backend.md`, and the other end of its pipe."""
+
+    @property
+    def source_name(self) -> str:  # type: ignore[override]
+        return f"pipe:{self.folder}/beams"
+
+    def make(self) -> Source:
+        page = (ROOT / "docs/your-own-backend.md").read_text()
+        ((name, text),) = re.findall(r"<!-- file: (\S+) -->\n```python\n(.*?)```", page, re.DOTALL)
+        (self.folder / name).write_text(text)
+        self.patch.syspath_prepend(self.folder)
+        self.patch.delitem(sys.modules, "pipe_beams", raising=False)
+        ((key, place),) = re.findall(r'\n    "(\w+)": "([\w:]+)",\n', page)
+        self.patch.setitem(BACKENDS, key, place)
+        self.pipe = self.folder / "beams"
+        if not self.pipe.exists():
+            os.mkfifo(self.pipe)
+        context = self.context()
+        return find(context.settings)(context)
+
+    def set(self, god: God, dark: bool) -> None:
+        pipe = os.open(self.pipe, os.O_WRONLY | os.O_NONBLOCK)  # an error where nobody reads
+        os.write(pipe, f"{god} {int(dark)}\n".encode())
+        os.close(pipe)
+
+
 HARNESSES: dict[str, Callable[..., Harness]] = {
     "gpio": Gpio,
+    "documented": Documented,
     "gpiod": Gpiod,
     "serial": Serial,
     "simulated": Simulated,

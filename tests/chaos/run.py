@@ -113,7 +113,7 @@ def run(folder: Path, seed: str, tokens: int, faults: int, say: Callable[[str], 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns 1 where the oracle finds anything wrong."""
-    parser = argparse.ArgumentParser(prog="make chaos", description="Lets tokens fall through faults.")
+    parser = argparse.ArgumentParser(prog="make chaos", description="Drops tokens while faults happen.")
     parser.add_argument("--tokens", type=int, default=10_000, help="how many (%(default)s)")
     parser.add_argument("--faults", type=int, default=200, help="how many (%(default)s)")
     parser.add_argument("--seed", default=secrets.token_hex(4), help="repeats the faults of an earlier run")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.app.explanations import FINDINGS, told_selftest
+from controller.app.explanations import FINDINGS, selftest_lines
 from controller.core import diagnosis
 from controller.core.counting import MS, SECOND, Counter, Edge, Limits
 from controller.core.diagnosis import Answer, Observed, diagnose, proof
@@ -59,7 +59,7 @@ def test_a_fault_is_told_with_what_to_do(tmp_path: Path, scenario: str, code: st
     script = read((SCENARIOS / f"{scenario}.toml").read_bytes())
     outcome = play_fast(script, Limits(), tmp_path / "ledger.sqlite3", lambda: next(ids))
     assert [finding["code"] for finding in outcome.findings(God.TLALOC)] == [code]
-    lines = list(told_selftest(outcome.selftest))
+    lines = list(selftest_lines(outcome.selftest))
     tlaloc = next(number for number, line in enumerate(lines) if line.startswith("  Tlaloc"))
     assert lines[tlaloc + 1].startswith(f"    {code}: ")
     assert remedy in lines[tlaloc + 2]
@@ -106,7 +106,7 @@ def test_whatever_the_edges_are_each_finding_has_words(steps: list[tuple[int, bo
             for event in counters[god].feed(Edge(now_ns, level)):
                 observed[god].event(event, now_ns)
     told = diagnosis.selftest(counters, observed, None, limits, now_ns)
-    lines = list(told_selftest({"trouble": None, "beams": told}))
+    lines = list(selftest_lines({"trouble": None, "beams": told}))
     assert len(lines) >= 4
     found = diagnose(observed, {god: counter.beam for god, counter in counters.items()}, limits, now_ns)
     assert all(finding.code in FINDINGS for each in found.values() for finding in each)

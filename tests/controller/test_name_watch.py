@@ -153,6 +153,15 @@ def test_the_last_word_of_a_temple_that_is_gone_never_stays_in_place_of_ours() -
         assert watch.take(status(SMALLER, state=state), LATER + SECOND)
 
 
+def test_the_will_of_a_temple_that_ends_just_after_a_connection_is_answered_though_many_answers_were_given() -> None:
+    watch = NameWatch(MINE)
+    watch.take(status(MINE), 0)
+    for number in range(ANSWERS + 1):
+        watch.take(status(SMALLER, publication=number + 1), LATER + number)
+    watch.connected(LATER + SECOND)
+    assert watch.take(status(SMALLER, state=State.LOST), LATER + 2 * SECOND)
+
+
 def test_what_was_not_answered_is_answered_later() -> None:
     watch = NameWatch(MINE)
     watch.take(status(MINE), 0)

@@ -130,7 +130,7 @@ def test_what_is_wrong_is_written_byte_for_byte_as_the_controller_writes_it() ->
         God.TLALOC: (contract.Finding("blocked", {"for_s": 3, "tokens": 4}),),
     }
     at = datetime(2026, 11, 21, 18, 42, 7, 123000, tzinfo=UTC)
-    expected = contract.Findings("c" * 32, at, contract.Emitters.FIXED, learned_limits.shown(Limits()), told)
+    expected = contract.Findings("c" * 32, at, contract.Emitters.FIXED, learned_limits.to_dict(Limits()), told)
     limits = calibration.shown(slots.Limits())
     assert wire.findings("c" * 32, 1795286527123, limits, found) == contract.encode(expected)
 
@@ -268,7 +268,7 @@ def test_a_limit_that_somebody_chose_is_not_learned_and_what_was_learned_outlive
     measured = {God.TLALOC: learned_limits.Measured(8 * MS, 60 * MS, 10)}
     right = learned_limits.limits(Limits(max_break=400 * MS), frozenset({"counting.max_break_ms"}), measured)
     assert {name: None if value is None else value.us / 1000 for name, value in calibration.shown(limits)} == (
-        learned_limits.shown(right)
+        learned_limits.to_dict(right)
     )
     file = str(tmp_path / "learned.json")
     assert calibration.load(file) == {}

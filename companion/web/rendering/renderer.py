@@ -38,7 +38,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -85,6 +85,25 @@ class Folders(jinja2.PrefixLoader):
     load = jinja2.BaseLoader.load
 
 
+@cache
+def _environment(games: tuple[tuple[str, Path], ...]) -> jinja2.Environment:
+    """Return the templates of the shell and of some games, which a process compiles once for all its painters."""
+    folders: dict[str, jinja2.BaseLoader] = {"art": jinja2.FileSystemLoader(ART)}
+    folders |= {f"game-{name}": jinja2.FileSystemLoader(path / "templates") for name, path in games}
+    environment = FolderEnvironment(
+        loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(SHELL / "templates"), Folders(folders)]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        cache_size=-1,
+    )
+    environment.globals["symbol"] = symbol
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}  # what a page carries to its script
+    return environment
+
+
 @dataclass(frozen=True, slots=True)
 class At:
     """The page that a region stands on."""
@@ -103,21 +122,7 @@ class Painter:
         self.art = Art(ART, SHELL / "static" / DAY)
         self._games = games
         self._url = url
-        folders: dict[str, jinja2.BaseLoader] = {"art": jinja2.FileSystemLoader(ART)}
-        folders |= {f"game-{name}": jinja2.FileSystemLoader(path / "templates") for name, path in games.items()}
-        self._templates = FolderEnvironment(
-            loader=jinja2.ChoiceLoader([jinja2.FileSystemLoader(SHELL / "templates"), Folders(folders)]),
-            autoescape=True,
-            undefined=jinja2.StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            auto_reload=False,
-            cache_size=-1,
-        )
-        self._templates.globals["symbol"] = symbol
-        self._templates.policies["json.dumps_kwargs"] = {
-            "separators": (",", ":")
-        }  # what a page carries to its script
+        self._templates = _environment(tuple(games.items()))
 
     def page(self, name: str, language: str, context: Mapping[str, Any]) -> str:
         """Return a whole page of the shell."""

@@ -21,7 +21,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -45,9 +45,10 @@ class TextError(ValueError):
     """A file of texts cannot be read; the message names it."""
 
 
-def load(folder: Path) -> dict[str, dict[str, Text]]:
-    """Return the texts of a folder by language and dotted key; raises `TextError`."""
-    texts: dict[str, dict[str, Text]] = {}
+@cache
+def load(folder: Path) -> Mapping[str, Mapping[str, Text]]:
+    """Return the texts of a folder by language and dotted key, read once a process; raises `TextError`."""
+    texts: dict[str, Mapping[str, Text]] = {}
     for language in LANGUAGES:
         found: dict[str, Text] = {}
         for path in (folder / f"{language}.toml", *sorted(folder.glob(f"{language}.*.toml"))):
@@ -212,5 +213,5 @@ class Library:
 
 
 def line_words(words: Words, code: str, facts: Mapping[str, Any]) -> str:
-    """Return one line of a table's story; who sits down without a name is told so."""
+    """Return one line of a table's story; a player who sits down without a name has a text of its own."""
     return words(f"log.{'sat_nameless' if code == 'sat' and not facts.get('name') else code}", **facts)

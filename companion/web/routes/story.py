@@ -37,7 +37,7 @@ RISKY = ("=", "+", "-", "@", "\t", "\r")
 
 @blueprint.get("/story")
 def story(table_id: str) -> Response:
-    """Tell a table's log in turns, with what its game draws of it."""
+    """Show a table's log turn by turn, with the game's own plots."""
     here = site()
     table = here.services.tables.get(table_id)
     words = here.words(table)

@@ -156,7 +156,7 @@ def _findings(temple: Temple) -> Iterator[Todo]:
 
 
 def _of_status(temple: Temple) -> Iterator[Todo]:
-    """Yield what the beams' states alone say, of a temple that does not tell what it finds."""
+    """Yield findings from the beams' states alone, for a temple that publishes none."""
     assert temple.status is not None  # it is alive
     for god in contract.God:
         beam = temple.status.beams[god]
