@@ -9,11 +9,14 @@ GAMES ?=
 
 PLAY := controller,companion,broker
 WORK := $(PLAY),sheets,postgresql,dev
+# More workers than most machines have cores: some tests wait, for a fault's time or a browser. In the order of their
+# folders, because the long ones (browser, chaos) then begin first; a file's tests share what it sets up.
+TESTS := .venv/bin/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder
 FORGE := --into .venv-hardware controller,hardware
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo temple sheets test fresh firmware conformance check bench chaos crash pictures docs hardware hardware-test kernel physics clean
+.PHONY: help demo temple sheets test coverage fresh firmware conformance check bench chaos crash pictures docs hardware hardware-test kernel physics clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
@@ -35,7 +38,14 @@ sheets: ## lay out boards, cards and strips as PDFs for the printer, into build/
 test: ## install what the tests need and run them
 	@tests/system-packages
 	@tools/environment $(WORK)
-	@.venv/bin/python -m pytest --numprocesses 2 --dist loadfile $(ARGS)
+	@$(TESTS) $(ARGS)
+
+coverage: ## run the tests, print lines and branches for each package; two must reach 98 %
+	@tests/system-packages
+	@tools/environment $(WORK)
+	@rm -rf build/coverage
+	@$(subst -m pytest,-m coverage run -m pytest,$(TESTS)) $(ARGS)
+	@.venv/bin/python -m tests.coverage_table
 
 fresh: ## type the README's commands on a new Debian 12 and 13: ARGS=all for every target of .ci/run
 	@"$${PYTHON:-python3}" tests/fresh.py $(ARGS)
@@ -47,9 +57,10 @@ firmware: ## build the Uno's program and hold every counter, boards and Pi, agai
 	@$(MAKE) --no-print-directory -C firmware/arduino all size
 	@.venv/bin/python -m pytest --numprocesses 2 firmware/tests tests/firmware $(ARGS)
 
-conformance: ## prove game folders of your own: GAMES=/home/you/beans
+conformance: ## play every game at random for long, or prove folders of your own: GAMES=/home/you/beans
 	@tools/environment $(WORK)
-	@TEMPLO_GAMES="$(GAMES)" .venv/bin/python -m pytest tests/games/test_conformance.py tests/games/test_words.py $(ARGS)
+	@TEMPLO_GAMES="$(GAMES)" TEMPLO_STATES="$${TEMPLO_STATES:-16000}" TEMPLO_WHOLE_GAMES="$${TEMPLO_WHOLE_GAMES:-3}" \
+		.venv/bin/python -m pytest -s tests/games/test_conformance.py tests/games/test_words.py $(ARGS)
 
 check: ## style, types and the direction of the imports
 	@tools/environment $(WORK)

@@ -92,9 +92,9 @@ class Connection:
         """Only remember; `start` connects.
 
         `subscriptions` are topic filters with their QoS. `role` names this program in the log. `will` gives the will
-        of each connection, which the broker publishes if it breaks. `retained` holds
-        payloads by their topics that are published, retained, at every connection. `addresses` are used in turn;
-        without them those of the settings are. `jitter` gives numbers from 0 to 1.
+        of each connection, which the broker publishes if it breaks. `retained` holds payloads by their topics that
+        are published, retained, at every connection. `addresses` are used in turn; without them those of the settings
+        are. `jitter` gives numbers from 0 to 1.
 
         `beat` is for the thread that keeps the connection up, `network_beat` for paho's, which lives as long as one
         connection.

@@ -32,7 +32,7 @@ class Installation:
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         folders = ["--broker", str(self.broker), "--access", str(self.access), "--owner", "root"]
         return subprocess.run(
-            [sys.executable, str(PROGRAM), *folders, *words], capture_output=True, text=True, timeout=60, check=False
+            [sys.executable, str(PROGRAM), *folders, *words], capture_output=True, text=True, timeout=300, check=False
         )
 
     def password(self, user: str) -> str:

@@ -298,7 +298,7 @@ def test_root_s_own_python_runs_it_anywhere_and_leaves_nothing_beside_the_progra
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(program / "systemd" / "broker-access"),
          "--broker", str(tmp_path / "broker"), "--access", str(tmp_path / "access"), "--owner", "root"],
-        cwd="/", capture_output=True, text=True, timeout=60, check=False,
+        cwd="/", capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "user companion\ntopic read templo/+/status\n" in (tmp_path / "broker" / "acl").read_text()

@@ -151,7 +151,7 @@ def test_a_disk_that_is_really_full_is_an_alert_until_there_is_room_again(tmp_pa
             companion.until(lambda: companion.statuses()[-1].state is State.READY)
             assert [token.seq for token in sorted(companion.kept.values(), key=_seq)] == list(range(1, fell + 1))
             os.kill(temple.pid, signal.SIGTERM)
-            assert temple.wait(30) == 0
+            assert temple.wait(180) == 0
         finally:
             temple.kill()
             temple.wait()

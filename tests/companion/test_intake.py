@@ -20,7 +20,7 @@ from tests.brokers import mosquitto, nats
 from tests.companion.conftest import SOURCE, Home
 
 
-def eventually(true: Callable[[], Any], seconds: float = 60.0) -> None:
+def eventually(true: Callable[[], Any], seconds: float = 180.0) -> None:
     """Wait until something is true, or fail."""
     deadline = time.monotonic() + seconds
     while not true():
@@ -286,6 +286,33 @@ def test_a_request_travels_to_its_temple_and_the_answer_back(home: Home, tmp_pat
         temple.close()
 
 
+def test_a_command_without_an_answer_is_sent_again_at_the_next_connection(home: Home, tmp_path: Path) -> None:
+    """A temple carries it out once, however often it arrives; lost on the way, it would never be."""
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port) as intake:
+        temple = Temple(broker.host, broker.port)
+        temple.says(status(), retain=True)
+        eventually(lambda: [each.alive and each.reachable for each in home.services.temples.all()] == [True])
+        home.services.temples.requests.send("templo", contract.CommandName.IDENTIFY, "one")
+
+        def commands() -> list[str]:
+            return [each.id for each in temple.heard if isinstance(each, contract.Command)]
+
+        eventually(lambda: len(commands()) == 1)
+        for answered in (False, True):
+            intake._connection.pull_plug(True)
+            eventually(lambda: not home.services.temples.get("templo").reachable)
+            intake._connection.pull_plug(False)
+            eventually(lambda: home.services.temples.get("templo").reachable)
+            if not answered:
+                eventually(lambda: len(commands()) == 2)
+                temple.says(contract.Reply(commands()[0], True, {"software": "9"}))
+                eventually(lambda: home.services.temples.get("templo").request.stage == "answered")  # type: ignore[union-attr]
+        home.services.temples.requests.send("templo", contract.CommandName.IDENTIFY, "two")
+        eventually(lambda: len(commands()) == 3)
+        assert len(set(commands())) == 2
+        temple.close()
+
+
 def test_what_a_temple_finds_and_what_its_beams_heard_is_known_though_it_was_said_before(
     home: Home, tmp_path: Path
 ) -> None:
@@ -316,7 +343,7 @@ def test_a_table_that_moved_on_is_told_by_its_id_and_never_by_its_code(home: Hom
         watcher.connect(broker.host, broker.port)
         watcher.subscribe("templo-tables/#", qos=1)
         watcher.loop_start()
-        eventually(lambda: ready and intake._told is not None)
+        eventually(lambda: ready and intake._versions is not None)
         assert heard == []
         home.seated(table)
         eventually(lambda: heard)

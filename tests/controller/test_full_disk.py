@@ -99,7 +99,7 @@ def test_a_full_disk_at_the_start_holds_back_no_token_that_is_on_it(tmp_path: Pa
             companion.until(lambda: companion.statuses()[-1].state is State.READY)
             assert not companion.clashes
             os.kill(temple.pid, signal.SIGTERM)
-            assert temple.wait(60) == 0
+            assert temple.wait(180) == 0
 
 
 @pytest.mark.parametrize("left", LEAVE)
@@ -121,7 +121,7 @@ def test_a_disk_that_is_read_only_at_the_start_is_an_alert_and_its_tokens_are_de
             companion.until(lambda: len(companion.kept) == 31)
             companion.until(lambda: companion.statuses()[-1].state is State.READY)
             os.kill(temple.pid, signal.SIGTERM)
-            assert temple.wait(60) == 0
+            assert temple.wait(180) == 0
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o000])

@@ -138,7 +138,7 @@ def test_keys_on_a_pipe_play_and_its_end_does_not_end_the_temple(temple: Temple)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_in_order(temple: Temple, number: int) -> None:
     os.kill(temple.pid, number)
-    assert temple._process.wait(60) == 0
+    assert temple._process.wait(180) == 0
     assert not (temple.state / "control.sock").exists()
 
 
@@ -164,7 +164,7 @@ def test_a_terminal_is_given_back_as_it_was(tmp_path: Path) -> None:
         while b"closing the temple" not in said:
             said += os.read(ours, 4096)
         assert b"a token falls for huitzilopochtli" in said
-        assert running.wait(60) == 0
+        assert running.wait(180) == 0
         assert termios.tcgetattr(theirs) == before
     finally:
         running.kill()
@@ -198,7 +198,7 @@ def test_a_dead_thread_is_told_and_ends_the_daemon_for_its_supervisor(tmp_path: 
             companion.until(lambda: companion.statuses() and companion.statuses()[-1].state is State.READY)
             assert running.stdin is not None
             running.stdin.write(b"t")
-            _, complaint = running.communicate(timeout=60)
+            _, complaint = running.communicate(timeout=180)
         finally:
             running.kill()
             running.wait()

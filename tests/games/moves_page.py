@@ -1,4 +1,4 @@
-"""Writes `docs/moves.md`, every move of every game, from the games' tables: ``python -m tests.games.moves_page``."""
+"""Writes `docs/moves.md`, all moves of all games, from the games' tables: ``python -m tests.games.moves_page``."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "moves.md"
 HEAD = """# Every move of every game
 
 A move is posted, logged and exported as a JSON list: its name, then its arguments, `["sacrifice", "tlaloc", 2]`.
-The tables are generated from the games by `python -m tests.games.moves_page`.
-An argument in square brackets may be left out.
+The tables are generated from the games by `python -m tests.games.moves_page`. An argument in square brackets may be
+left out.
 """
 
 

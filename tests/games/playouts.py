@@ -6,7 +6,7 @@ It knows the protocol of a `Game`; a game joins by its folder's existence.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -16,7 +16,12 @@ from companion.games import registry
 from companion.games.kit import CHANCE, TEMPLE, Arg, Game, Move, Refusal, Seat, TokenDrop, Value, decoded, encoded
 
 STATES = int(os.environ.get("TEMPLO_STATES", "1600"))
-"""States that the conformance suite visits, over all games together; three whole games each are played anyhow."""
+"""States that the conformance suite visits at least, over all games together."""
+
+WHOLE_GAMES = int(os.environ.get("TEMPLO_WHOLE_GAMES", "2"))
+"""Games that it plays of every preset and seating at least: one by the preset alone, the others by any house rules.
+
+One is all of a preset whose games last. `make conformance` plays more, and prints how many states it saw."""
 
 OTHERS = [path for path in os.environ.get("TEMPLO_GAMES", "").split(os.pathsep) if path]
 """Game folders from elsewhere: where any are named, the suite is theirs alone."""
@@ -139,14 +144,6 @@ def accepted(result: Any, move: Move) -> Any:
     """Return the state that a legal move gave."""
     assert not isinstance(result, Refusal), f"{move} was listed, but is refused: {result}"
     return result
-
-
-def replay(game: Game[Any], options: Mapping[str, Value], seats: tuple[Seat, ...], steps: list[Step]) -> Any:
-    """Return the fold of a log."""
-    state = game.setup(options, seats)
-    for step in steps:
-        state = accepted(game.play(state, step.seat, step.move), step.move)
-    return state
 
 
 def junk(random: Random) -> Any:

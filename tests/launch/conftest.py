@@ -19,7 +19,7 @@ from companion.cli import network
 READY = "Ctrl-C ends everything."
 
 
-def until(happens: Callable[[], object], seconds: float = 60) -> bool:
+def until(happens: Callable[[], object], seconds: float = 180) -> bool:
     """Wait until something holds; whether it did in time."""
     deadline = time.monotonic() + seconds
     while not happens():
@@ -80,7 +80,7 @@ class Launched:
     def ready(self) -> None:
         while READY not in self.lines:
             try:
-                line = self._queue.get(timeout=60)
+                line = self._queue.get(timeout=180)
             except Empty:
                 line = None
             assert line is not None, (self.lines, self.process.stderr and self.process.stderr.read())
@@ -98,7 +98,7 @@ class Launched:
         """The address of the table on this computer."""
         return next(line.split()[-1] for line in self.lines if "on this computer" in line)
 
-    def ends(self, seconds: float = 60) -> tuple[int, str]:
+    def ends(self, seconds: float = 180) -> tuple[int, str]:
         """Wait for the end; the exit code and what was said on standard error."""
         code = self.process.wait(seconds)
         assert self.process.stderr is not None

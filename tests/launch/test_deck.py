@@ -31,7 +31,7 @@ def test_a_designer_sees_each_save_on_the_table_and_each_fault_in_the_terminal(
     launch, file = designed
 
     def page() -> str:
-        with urllib.request.urlopen(launch.url(), timeout=60) as answer:
+        with urllib.request.urlopen(launch.url(), timeout=180) as answer:
             return str(answer.read().decode())
 
     assert until(lambda: f"{file}: nothing is wrong" in launch.heard())

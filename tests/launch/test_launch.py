@@ -21,7 +21,7 @@ from tests.launch.conftest import Launched, alive, family, until
 
 
 def fetch(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=60) as answer:
+    with urllib.request.urlopen(url, timeout=180) as answer:
         return str(answer.read().decode())
 
 
@@ -87,7 +87,7 @@ def test_a_port_in_use_is_named_with_its_holder_and_the_way_round_it(tmp_path: P
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=300,
             check=False,
         )
     assert refused.returncode == 1
@@ -108,7 +108,7 @@ class Person:
         self.seen = ""
         self._status: int | None = None
 
-    def sees(self, text: str, seconds: float = 60) -> bool:
+    def sees(self, text: str, seconds: float = 180) -> bool:
         return until(lambda: text in self.read(), seconds)
 
     def types(self, keys: str) -> None:

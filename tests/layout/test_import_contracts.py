@@ -52,6 +52,8 @@ def test_the_tree_as_it_is_keeps_every_contract(copy: Path) -> None:
         ("companion/games/mexica/options.py", "import flask"),
         ("companion/games/mexica/options.py", "from companion.games import siege"),
         ("templo/contract/__init__.py", "import companion"),
+        ("templo/settings.py", "from templo import mqtt"),
+        ("companion/adapters/mqtt_intake.py", "import paho.mqtt.client"),
         ("companion/service/tables.py", "import controller.core.counting"),
         ("controller/core/stray.py", '"""A module that no contract names."""'),
     ],

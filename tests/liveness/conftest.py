@@ -47,7 +47,7 @@ class Watched:
 
     def ready(self) -> None:
         """Wait until it says that it is ready."""
-        assert self.listen(60, lambda: "READY=1" in self.told or self.process.poll() is not None), self.log()
+        assert self.listen(180, lambda: "READY=1" in self.told or self.process.poll() is not None), self.log()
         assert self.process.poll() is None, self.log()
 
     def fed_within(self, seconds: float) -> bool:

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 READY_S = 180.0
 
 
-def eventually(true: Callable[[], Any], seconds: float = 90.0, what: str = "it") -> None:
+def eventually(true: Callable[[], Any], seconds: float = 180.0, what: str = "it") -> None:
     """Wait until something is true, or fail."""
     until = time.monotonic() + seconds
     while not true():
@@ -144,6 +144,10 @@ class Way:
         """Return the ledger's id; at least one token must have fallen."""
         return str(self._exported()[-1]["source"])
 
+    def first_source(self) -> str:
+        """Return the source that the ledger began with."""
+        return str(self._exported()[0]["source"])
+
     def _exported(self) -> list[dict[str, Any]]:
         export = subprocess.run(
             [sys.executable, "-m", "controller", "export", "--state", str(self.temple_state)],
@@ -167,6 +171,10 @@ class Way:
     def held_apart(self) -> list[str]:
         """Return the ids that wait for a person, as the companion stored another token under their number."""
         return self._companion("SELECT token FROM quarantine")
+
+    def undecided(self) -> list[str]:
+        """Return the ids held apart that nobody has decided and that did not come again under another number."""
+        return self._companion("SELECT token FROM quarantine WHERE token NOT IN (SELECT token FROM held_decision)")
 
     def settled(self) -> None:
         """Wait until the companion keeps all that the ledger holds."""

@@ -7,13 +7,18 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from paho.mqtt import publish
 
 from controller.adapters.control_socket import ask
-from tests.brokers import mosquitto
+from templo import contract
+from tests.brokers import HOST, mosquitto
 from tests.path.conftest import ROOT, Way, eventually
+
+STRANGE = "f" * 32
 
 
 def report(way: Way) -> Mapping[str, object]:
@@ -35,6 +40,23 @@ def words(way: Way, *command: str) -> str:
         cwd=ROOT, capture_output=True, check=True, text=True,
     )  # fmt: skip
     return done.stdout
+
+
+def held(way: Way, *command: str) -> str:
+    """Run `templo-companion held` on the store of a companion that is stopped, and return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-m", "companion", "held", *command, "--state", str(way.companion_state)],
+        cwd=ROOT, capture_output=True, check=True, text=True,
+    )  # fmt: skip
+    return done.stdout
+
+
+def send_again_as_another(way: Way, seq: int) -> None:
+    """Publish a token with another id under a number that is taken."""
+    at = datetime.now(UTC)
+    token = contract.Token(way.first_source(), seq, STRANGE, contract.God.TLALOC, at, 12.0)
+    topic = contract.topic("templo", contract.Token.leaf)
+    publish.single(topic, contract.encode(token), qos=1, hostname=HOST, port=way.broker.port)
 
 
 @pytest.mark.parametrize("away", [False, True], ids=["companion-there", "companion-away"])
@@ -80,6 +102,39 @@ def test_every_token_that_falls_after_a_ledger_was_put_back_counts_once(tmp_path
             way.temple.kill()
             way.temple.start()
             assert notices(way) == []
+        finally:
+            way.end()
+
+
+def test_tokens_held_apart_before_a_restore_wait_through_it_and_are_counted_once(tmp_path: Path) -> None:
+    """What the restore itself holds apart for a moment goes by itself; what a stranger sent stays for a person."""
+    with mosquitto(tmp_path) as broker:
+        way = Way(tmp_path, broker)
+        try:
+            way.start()
+            way.drop("tlaloc", 10)
+            way.settled()
+            send_again_as_another(way, seq=5)
+            eventually(lambda: way.undecided() == [STRANGE], what="the strange token is held apart")
+            assert way.temple.stop() == 0
+            shutil.copytree(way.temple_state, tmp_path / "copy")
+            way.temple.start()
+            way.drop("tlaloc", 20)
+            way.settled()
+            before = way.kept()
+            assert way.temple.stop() == 0
+            shutil.rmtree(way.temple_state)
+            shutil.copytree(tmp_path / "copy", way.temple_state)
+            way.temple.start()
+            way.drop("huitzilopochtli", 30)
+            way.dropped()
+            counted = Counter(before) + Counter(way.ledger()[10:])
+            eventually(lambda: Counter(way.scored()) == counted, what="each counts once")
+            eventually(lambda: way.undecided() == [STRANGE], what="only the strange token waits")
+            assert way.companion.stop() == 0
+            assert STRANGE[:8] in held(way, "list")
+            held(way, "count", "--all", "--for", "east")
+            assert held(way, "list") == "No token is held apart.\n"
         finally:
             way.end()
 

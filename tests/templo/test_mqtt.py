@@ -68,7 +68,7 @@ def client() -> Iterator[Callable[..., Client]]:
         yield started
 
 
-def eventually(true: Callable[[], Any], seconds: float = 60.0) -> None:
+def eventually(true: Callable[[], Any], seconds: float = 180.0) -> None:
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, "it never became true"

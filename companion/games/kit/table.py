@@ -114,9 +114,24 @@ class MoveType(Generic[S]):
     during: tuple[str, ...] = ()
     optional: int = 0
     names_seat: bool = False
+    _allowed: tuple[Collection[Arg], ...] | None = field(init=False, repr=False, compare=False)
+    """The values of each argument, where values are all that there is to look at."""
+
+    def __post_init__(self) -> None:
+        """Lay out what a move is looked up in."""
+        kinds = self.args.values()
+        plain = not any(kind.seat or kind.pattern is not None for kind in kinds)
+        object.__setattr__(self, "_allowed", tuple(kind.values for kind in kinds) if plain else None)
 
     def misfit(self, args: object, seats: Collection[Seat] = ()) -> Refusal | None:
         """Return why these cannot be the arguments of such a move, or none."""
+        allowed = self._allowed
+        if allowed is not None and type(args) is tuple and len(args) == len(allowed):  # as nearly all moves are
+            for value, values in zip(args, allowed):  # noqa: B905  # as many, and half the time
+                if type(value) not in _PLAIN or value not in values:
+                    break
+            else:
+                return None
         kinds = self.args
         if not isinstance(args, tuple) or not len(kinds) - self.optional <= len(args) <= len(kinds):
             return self._refused(str(len(args)) if isinstance(args, tuple) else str(shown(args)))
