@@ -16,7 +16,7 @@ _HEAD = "| setting | what it takes | without it | controller | companion |\n|---
 
 
 def with_table(text: str) -> str:
-    """Return the page with its table written anew."""
+    """Return the page with its table replaced."""
     return _TABLE.sub(lambda found: f"{found[1]}{table()}{found[2]}", text)
 
 

@@ -41,9 +41,9 @@ def end_with_parent(number: int, parent: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What to run: `name` as a person would call it, and the folder where its words are kept.
+    """What to run: `name` as a person would call it, and the folder of its logs.
 
-    One with the `terminal` shares it, standard output included, and hears its Ctrl-C; any other is out of its reach.
+    One with the `terminal` shares it, standard output included, and receives its Ctrl-C; no other does.
     """
 
     name: str

@@ -31,7 +31,7 @@ from templo.liveness import Feeder, Pulse, supervisor
 from templo.settings import SettingsError
 
 EXIT_DEAD = 70
-"""A thread died; a supervisor should start the companion anew."""
+"""A thread died; a supervisor should restart the companion."""
 
 WATCH_S = 2.0
 

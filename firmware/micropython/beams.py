@@ -2,7 +2,7 @@
 
 A flash erase masks interrupts for up to 0.4 s and stops nothing here. Eight spells wait in a state machine's queue
 and a ninth in the machine itself, which then sees nothing more until somebody takes one; that spells may have been
-lost is told.
+lost is reported.
 """
 
 import machine

@@ -1,6 +1,6 @@
 """Home Assistant's discovery payload: the one of controller/adapters/home_assistant.py, byte for byte.
 
-It builds one payload, a piece at a time: memory is scarce here, and it is told once for each connection.
+It builds one payload, a piece at a time: memory is scarce here, and it is published once for each connection.
 """
 
 from wire import GODS, topic

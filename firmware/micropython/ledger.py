@@ -1,7 +1,7 @@
 """A Pico's ledger: files of 48-byte records that are only ever appended to, each with its checksum.
 
 It knows nothing of beams or brokers. Laws:
-- `record` returns once the tokens are in flash, or raises OSError; nobody may hear of a token before. After a power
+- `record` returns once the tokens are in flash, or raises OSError; nobody may publish a token before. After a power
   cut at any moment the tokens that it returned for are there, and a torn record is as if it had never been.
 - For each `source`, `seq` starts at 1, has no gaps and is never given twice. The first source is made with the first
   file; `renew` begins another one behind a token of the old: its files stay, and so do the tokens that follow.

@@ -1,6 +1,7 @@
 """The contract with the companion, as far as a temple needs it: docs/protocol.md, templo/contract/messages.py.
 
-It writes what a temple says and reads what it is told; it never connects. Runs under MicroPython and CPython alike.
+It encodes what a temple publishes and decodes what it receives; it never connects.
+It runs under MicroPython and CPython alike.
 """
 
 import json

@@ -2,7 +2,7 @@
 
 HOW is `simulated`, `serial` or `lgpio`. The last plays JOB's story through lgpio's own thread and its own pipe: only
 the calls of its C library that need a chip are answered here. What the story does to the broker is done to the link,
-and a restart stops the daemon and starts it anew. It says `over` when the story is.
+and a restart restarts the daemon. It says `over` when the story is.
 """
 
 from __future__ import annotations

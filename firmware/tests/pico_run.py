@@ -6,7 +6,7 @@ end. A power cut drops everything but the files. A test that talks to the board 
 a few more: `D` for a token with its slot and width in us, `S` for a machine of the PIO that stands still, `C` for a
 time server that answers, `W` for a flash that takes nothing any more, or does again, `K` for a copy of the flash that
 is kept, `R` for that copy written back, `X` for a flash whose last file is overwritten with nonsense; with the last
-two the board starts anew. A `flash` in the settings, files in hexadecimal, is there before the first start, and
+two the board restarts. A `flash` in the settings, files in hexadecimal, is there before the first start, and
 `board` is the id of the chip.
 """
 

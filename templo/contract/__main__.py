@@ -1,4 +1,4 @@
-"""Write the tables of docs/protocol.md anew: ``python -m templo.contract docs/protocol.md``."""
+"""Update the tables of docs/protocol.md: ``python -m templo.contract docs/protocol.md``."""
 
 from __future__ import annotations
 

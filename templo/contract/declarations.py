@@ -211,7 +211,12 @@ class Catalogue:
 
 
 def declaration_of(message: type[AnyMessage]) -> Declaration:
-    """Return how a message was declared."""
+    """Return how a message was declared.
+
+    >>> from templo.contract import Token
+    >>> declaration_of(Token).leaf
+    'token'
+    """
     return _DECLARED[message]
 
 
@@ -219,6 +224,10 @@ def json_path(message: type[AnyMessage], name: str, *inner: str) -> str:
     """Return the way to a value in a message's payload, for templates of other programs: ``totals.tlaloc``.
 
     Raises `ValueError` where the message has no such field.
+
+    >>> from templo.contract import Count
+    >>> json_path(Count, "totals", "tlaloc")
+    'totals.tlaloc'
     """
     known = [each.name for each in _DECLARED[message].fields]
     if name not in known:

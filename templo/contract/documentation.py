@@ -12,7 +12,7 @@ _BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL
 
 
 def with_tables(text: str, catalogue: Catalogue = CONTRACT) -> str:
-    """Return a document with every table between its marks written anew.
+    """Return a document with every table between its marks replaced.
 
     A table begins after ``<!-- generated: topics -->`` or ``<!-- generated: LEAF -->`` and ends at ``<!-- end -->``.
     Raises `ValueError` for a mark that names no message, and where a message has no marks.

@@ -41,7 +41,11 @@ def refuse(where: str, value: object, expected: str) -> Never:
 
 
 def temple_name(text: str) -> str:
-    """Return a temple's name unchanged, or raise `WireError`."""
+    """Return a temple's name unchanged, or raise `WireError`.
+
+    >>> temple_name("attic-2")
+    'attic-2'
+    """
     if not _TEMPLE.fullmatch(text):
         refuse("temple name", text, "1 to 32 lower-case letters, digits and inner hyphens")
     return text

@@ -128,7 +128,7 @@ class Count:
 )
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Retained: what each beam heard since the session began that was no token, for whoever looks after it.
+    """Retained: glitches and missed edges of each beam since the session began, for diagnosis.
 
     `glitches` are dark spells too short for a token, `missed_edges` changes that the sensor skipped.
     """

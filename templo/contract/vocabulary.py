@@ -42,7 +42,7 @@ class Beam(StrEnum):
     """What is known of one slot's beam."""
 
     UNPROVED = "unproved"
-    """Clear by its level, but no edge was heard from it since the daemon started."""
+    """Clear by its level, but no edge was detected since the daemon started."""
     CLEAR = "clear"
     JAMMED = "jammed"
     """Dark for longer than any token: something is stuck in the chute."""

@@ -204,7 +204,7 @@ def test_a_test_token_is_followed_to_the_page_and_scores_nothing(house: House, d
     tap(phone.page, "Test token: Huitzilopochtli")
     way = phone.page.locator('.errand[data-errand="drop"] .way-done')
     expect(way).to_have_count(3)
-    expect(way.last).to_contain_text("It scores nothing.")
+    expect(way.last).to_contain_text("It does not score.")
     expect(phone.page.locator(".shrine.god-huitzilopochtli .shrine-total")).to_have_text("0 tokens in all")
     stranger.page.reload()
     tap(stranger.page, "Self-test")

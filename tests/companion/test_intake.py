@@ -343,7 +343,7 @@ def test_a_table_that_moved_on_is_told_by_its_id_and_never_by_its_code(home: Hom
         watcher.connect(broker.host, broker.port)
         watcher.subscribe("templo-tables/#", qos=1)
         watcher.loop_start()
-        eventually(lambda: ready and intake._told is not None)
+        eventually(lambda: ready and intake._versions is not None)
         assert heard == []
         home.seated(table)
         eventually(lambda: heard)

@@ -1,21 +1,26 @@
-"""Every example in a docstring of the programs and of what they share prints what it shows."""
+"""Every example in a docstring prints what it shows, and what others build on has an example for each function."""
 
 from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from companion.games import registry
+from companion.games import kit, registry
+from companion.model import table
 from companion.model.entries import Begin
 from companion.model.lobby import complete_options
 from companion.model.table import Charter, Table
+from controller.core import counting
+from templo import contract
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("templo", "controller", "companion")
@@ -54,3 +59,16 @@ def test_every_example_prints_what_it_shows(name: str) -> None:
     result = doctest.testmod(module, optionflags=flags, extraglobs=given(name))
     assert result.attempted
     assert not result.failed, f"{result.failed} examples of {name} print something else: see the captured output"
+
+
+@pytest.mark.parametrize("module", [kit, contract, counting, table], ids=lambda module: module.__name__)
+def test_every_public_function_has_an_example(module: ModuleType) -> None:
+    lacking = [
+        f"{function.__module__}.{function.__name__}"
+        for name, function in vars(module).items()
+        if inspect.isfunction(function)
+        and function.__module__.startswith(module.__name__)
+        and not name.startswith("_")
+        and ">>> " not in (function.__doc__ or "")
+    ]
+    assert not lacking, f"these public functions have no example: {', '.join(lacking)}"

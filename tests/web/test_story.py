@@ -287,7 +287,7 @@ def test_a_token_that_was_answered_meanwhile_changes_nothing(home: WebHome, phon
     for tokens in ([f"{1:032x}", f"{3:032x}"], [f"{3:032x}"]):
         answer = phone.post(f"/t/{table_id}/reconcile", {**fields(html), "token": tokens, "to": "east"})  # type: ignore[dict-item]
         assert answer.status_code == 409
-        assert "moved on" in text_of(answer)
+        assert "changed before your tap" in text_of(answer)
     assert home.services.tables.get(table_id) == before
 
 

@@ -52,7 +52,7 @@ def test_a_refused_request_for_missing_tokens_is_the_first_thing_to_do(
     )
     page = phone.get(f"/temples/{NAME}")
     said = text_of(page)
-    assert "refuses to send them again because of its clock: set the clocks of both right" in said
+    assert "refuses to send them again because of its clock: set both clocks right" in said
     assert "Its own words: &lt;b&gt;it is 18:42 here&lt;/b&gt;" in page.text
     assert "Nothing. Both beams" not in said
     caplog.clear()
@@ -86,7 +86,7 @@ def test_while_a_game_runs_only_who_sits_at_its_table_may_ask(
     for path in (ASK, at_table):
         answer = phone.post(path, form("calibrate", god="tlaloc", count="5"))
         assert answer.status_code == 403
-        assert "only a phone that sits at its table may ask" in text_of(answer)
+        assert "only a phone that sits at its table may do this" in text_of(answer)
     assert sent == []
     assert f'action="{at_table}"' in phone.get(f"/temples/{NAME}").text
     phone.sit(table, "east")
@@ -144,7 +144,7 @@ def test_our_script_gets_the_regions_that_changed(
 ) -> None:
     answer = phone.post(ASK, form("selftest"), Accept="application/json").get_json()
     assert answer["ok"]
-    assert "Waiting for its answer" in answer["regions"]["ask"]
+    assert "Waiting for the answer" in answer["regions"]["ask"]
     again = phone.post(ASK, form("identify", "r2"), Accept="application/json")
     assert again.status_code == 409
     assert again.get_json()["words"] == "The temple is still working on the last request. Wait a moment."

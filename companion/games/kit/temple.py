@@ -1,4 +1,4 @@
-"""What a game and a table tell each other of the tokens that fell in a temple."""
+"""What a game and a table exchange about the tokens that fell in a temple."""
 
 from __future__ import annotations
 

@@ -383,7 +383,7 @@ def health_words(words: Words, code: str, god: str = "") -> str:
 def finding_words(words: Words, part: str, finding: Mapping[str, Any]) -> str:
     """Return what was found of a beam (``seen``), or what to do about it (``todo``).
 
-    Code and facts come from another program: what has no words, or lacks a fact that they need, is told as such.
+    Code and facts come from another program: one without a text, or without a fact for it, gets a general text.
     """
     key = f"finding.{finding['code']}.{part}"
     facts = {name: round(fact, 1) for name, fact in finding["facts"].items()} | {"god": finding["god"]}

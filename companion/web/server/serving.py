@@ -84,9 +84,9 @@ class Server:
         """Listen; port 0 takes a free one. Raises `ServeError`.
 
         `connections_each` is how many connections one address may have open; `proxy` the address of a reverse proxy
-        in front, which may have any number: what it says of its clients' addresses is believed.
+        in front, which may have any number: its statements about its clients' addresses are trusted.
         `beat` is that of the thread that listens, `pages_beat` of the threads that answer: as long as one of them
-        is free to take an errand and `prove` returns.
+        is free to take a test job and `prove` returns.
         """
         self._beat = beat
         self._errand = _Errand(pages_beat, prove)

@@ -1,1 +1,1 @@
-"""Mexica as the rulebook tells it: turns, sacrifices and the apocalypse. No IO, no clock, no randomness."""
+"""Mexica's rules: turns, sacrifices and the apocalypse. No IO, no clock, no randomness."""

@@ -1,6 +1,6 @@
 """The course of a game: turns that end, week cards that are issued, and the tribe that settles.
 
-A table that keeps board and cards in wood tells the app only these. What the clock does is `apocalypse`'s.
+A table that plays with the real board and cards enters only these. What the clock does is `apocalypse`'s.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What chance has to bring: who begins, a chit's face, a card, a temple's name; exact, drawn only when it is seen.
 
 Weights are whole numbers over their sum. A thing that somebody has seen keeps its face: then there is one outcome,
-and still one move for it, so that the number of moves tells nobody what others know.
+and still one move for it, so that the number of moves reveals to nobody what others know.
 """
 
 from __future__ import annotations

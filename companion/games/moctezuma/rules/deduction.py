@@ -1,6 +1,6 @@
 """How likely each king is cursed, and which names each temple may bear: exactly, from what one seat knows.
 
-The faces that a seat has not seen are as likely in any order, and so are the names: no move of another tells more,
+The faces that a seat has not seen are as likely in any order, and so are the names: no move of another reveals more,
 since nobody may choose by what he alone knows to show a face. Pure counting; it is given knowledge, never a state.
 """
 

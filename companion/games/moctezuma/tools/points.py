@@ -1,4 +1,4 @@
-"""The action-point counter: five beans, spent by a tap for what is done, given anew to the next."""
+"""The action-point counter: five points a turn, spent with a tap for each action."""
 
 from __future__ import annotations
 
