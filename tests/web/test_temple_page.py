@@ -53,7 +53,7 @@ def test_a_refused_request_for_missing_tokens_is_the_first_thing_to_do(
     page = phone.get(f"/temples/{NAME}")
     said = text_of(page)
     assert "refuses to send them again because of its clock: set both clocks right" in said
-    assert "Its own words: &lt;b&gt;it is 18:42 here&lt;/b&gt;" in page.text
+    assert "In its own words: &lt;b&gt;it is 18:42 here&lt;/b&gt;" in page.text
     assert "Nothing. Both beams" not in said
     caplog.clear()
 
