@@ -39,11 +39,11 @@ ACK_EVERY = 60.0
 TIME_EVERY = 0.5
 """Seconds between two looks at what time alone has changed."""
 
-_HEARD = [each for each in contract.CONTRACT.read_by(contract.Role.COMPANION) if each.place is contract.Place.TEMPLE]
-_RETAINED = {each.leaf for each in _HEARD if each.retained}
-_TOPICS = [(f"{each.place}/+/{each.leaf}", each.qos) for each in _HEARD]
+_READ = [each for each in contract.CONTRACT.read_by(contract.Role.COMPANION) if each.place is contract.Place.TEMPLE]
+_RETAINED = {each.leaf for each in _READ if each.retained}
+_TOPICS = [(f"{each.place}/+/{each.leaf}", each.qos) for each in _READ]
 
-_Heard: TypeAlias = tuple[str, contract.Message] | bool | None
+_Arrival: TypeAlias = tuple[str, contract.Message] | bool | None
 """A temple's message, whether the broker can be reached, or the end."""
 
 
@@ -69,7 +69,7 @@ class Intake:
         self._scored: dict[str, tuple[str | None, int]] = {}
         self._scores_due = 0.0
         self._time_due = 0.0
-        self._told: dict[str, int] | None = None
+        self._versions: dict[str, int] | None = None
         self._acknowledged: dict[str, tuple[str, str]] = {}
         self._acks_due = 0.0
         self._commands: dict[str, tuple[str, contract.Command]] = {}
@@ -118,19 +118,19 @@ class Intake:
             raise _refusal(temple)
 
     def _run(self) -> None:
-        heard: list[_Heard] = []
-        while self._take(heard):
+        arrivals: list[_Arrival] = []
+        while self._take(arrivals):
             self._beat(DISK_S)
-            heard = self._waiting.take(BATCH, IDLE_S)
+            arrivals = self._waiting.take(BATCH, IDLE_S)
 
-    def _take(self, heard: list[_Heard]) -> bool:
-        """Take messages in, in their order; returns whether there may be more."""
+    def _take(self, arrivals: list[_Arrival]) -> bool:
+        """Take messages in, in their order; return whether there may be more."""
         tokens: list[tuple[str, contract.Token]] = []
-        for each in heard:
+        for each in arrivals:
             if isinstance(each, tuple) and isinstance(each[1], contract.Token):
                 tokens.append((each[0], each[1]))
                 continue
-            self._keep(tokens)
+            self._store(tokens)
             tokens = []
             if each is None:
                 return False
@@ -145,21 +145,21 @@ class Intake:
                 self._persist(self._services.temples.receive_status, each[0], each[1])
                 self._acknowledge_status(each[0], each[1])
             else:
-                self._hear(*each)
-        self._keep(tokens)
-        self._tell_scores()
+                self._receive(*each)
+        self._store(tokens)
+        self._publish_scores()
         if time.monotonic() >= self._time_due:
             self._time_due = time.monotonic() + TIME_EVERY
             self._services.temples.pass_time()
             self._services.temples.requests.request_missing(time.monotonic())
-            self._tell_changes()
+            self._publish_changes()
         if time.monotonic() >= self._acks_due:
             self._acks_due = time.monotonic() + ACK_EVERY
             self._acknowledge_all()
         return True
 
-    def _hear(self, temple: str, message: contract.Message) -> None:
-        """Take in what a temple says beside its tokens and its status."""
+    def _receive(self, temple: str, message: contract.Message) -> None:
+        """Take in a message of a temple that is neither a token nor its status."""
         match message:
             case contract.Count():
                 self._services.temples.ledgers.receive_count(temple, message)
@@ -171,8 +171,8 @@ class Intake:
                 self._commands.pop(message.id, None)
                 self._services.temples.requests.receive_reply(temple, message, time.monotonic())
 
-    def _tell_scores(self) -> None:
-        """Let homes that know no game see what counts in the game of each temple, where that has changed."""
+    def _publish_scores(self) -> None:
+        """Publish what counts in the game of each temple, where that has changed: Home Assistant knows no game."""
         if not self._up or time.monotonic() < self._scores_due:
             return
         self._scores_due = time.monotonic() + SCORES_EVERY
@@ -189,18 +189,20 @@ class Intake:
                 self._scored[temple.name] = known
                 self._publish(temple.name, score)
 
-    def _tell_changes(self) -> None:
-        """Let whoever listens know which tables moved on; what they hold is asked for where tables are shown."""
+    def _publish_changes(self) -> None:
+        """Publish which tables have changed; what they hold is requested where tables are shown."""
         if not self._up:
             return
         versions = {table.id: table.version for table in self._services.tables.all()}
-        before = versions if self._told is None else self._told
-        for table_id, version in versions.items():
-            if before.get(table_id) != version:
-                self._connection.publish(contract.table_topic(table_id), contract.Changed(table_id, version))
-        self._told = versions
+        before = versions if self._versions is None else self._versions
+        self._versions = {
+            table_id: version
+            for table_id, version in versions.items()
+            if before.get(table_id) == version
+            or self._connection.publish(contract.table_topic(table_id), contract.Changed(table_id, version))
+        }
 
-    def _keep(self, tokens: list[tuple[str, contract.Token]]) -> None:
+    def _store(self, tokens: list[tuple[str, contract.Token]]) -> None:
         if not tokens:
             return
         receipts = self._persist(self._services.temples.intake.receive, tokens) or ()
@@ -249,15 +251,14 @@ class Intake:
         A temple carries out a command once, however often it arrives. Missing tokens are requested anew anyway.
         """
         if command.name is not contract.CommandName.RESEND:
+            now = self._clock()
+            self._commands = {key: each for key, each in self._commands.items() if now < each[1].expires}
             self._commands[command.id] = temple, command
         self._publish(temple, command)
 
     def _repeat_commands(self) -> None:
-        now = self._clock()
         for temple, command in list(self._commands.values()):
-            if now >= command.expires:
-                self._commands.pop(command.id, None)
-            else:
+            if self._clock() < command.expires:
                 self._publish(temple, command)
 
     def _publish(self, temple: str, message: contract.Ack | contract.Command | contract.Score) -> None:

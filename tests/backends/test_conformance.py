@@ -70,7 +70,7 @@ def test_it_is_found_by_its_name_and_its_settings_are_checked(make: Callable[...
 
 def test_a_name_that_nobody_knows_is_refused_with_those_that_are_known() -> None:
     with pytest.raises(ValueError, match="one of gpio, gpiod, serial, simulated"):
-        backends.find(BeamSettings("gpoi", "lgpio", None, {}, None, "low", "up"))
+        backends.find(BeamSettings(17, 27, "low", "up", "gpoi"))
 
 
 def test_edges_arrive_in_order_each_beams_levels_in_turn_and_stamped_no_earlier_than_its_start(opened: Open) -> None:

@@ -306,7 +306,7 @@ def test_a_command_without_an_answer_is_sent_again_at_the_next_connection(home: 
             if not answered:
                 eventually(lambda: len(commands()) == 2)
                 temple.says(contract.Reply(commands()[0], True, {"software": "9"}))
-                eventually(lambda: home.services.temples.get("templo").errand.stage == "answered")  # type: ignore[union-attr]
+                eventually(lambda: home.services.temples.get("templo").request.stage == "answered")  # type: ignore[union-attr]
         home.services.temples.requests.send("templo", contract.CommandName.IDENTIFY, "two")
         eventually(lambda: len(commands()) == 3)
         assert len(set(commands())) == 2
@@ -343,7 +343,7 @@ def test_a_table_that_moved_on_is_told_by_its_id_and_never_by_its_code(home: Hom
         watcher.connect(broker.host, broker.port)
         watcher.subscribe("templo-tables/#", qos=1)
         watcher.loop_start()
-        eventually(lambda: ready and intake._told is not None)
+        eventually(lambda: ready and intake._versions is not None)
         assert heard == []
         home.seated(table)
         eventually(lambda: heard)

@@ -43,7 +43,7 @@ class Opened:
     """A backend on the simulator's lines, with what it has put so far."""
 
     def __init__(self, name: str, pull: str = "up") -> None:
-        settings = BeamSettings(name, "lgpio", None, PINS, None, "low", pull)
+        settings = BeamSettings(*PINS.values(), "low", pull, name)
         context = BackendContext(settings, Limits(), Path("/run/state"), time.monotonic_ns, lambda: "d" * 32)
         self.source = backends.find(settings)(context)
         self.messages: list[PipelineMessage] = []

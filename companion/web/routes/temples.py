@@ -34,7 +34,7 @@ _OF_A_SLOT = frozenset({"drop", "calibrate", "keep", "discard"})
 
 @blueprint.get("/temples")
 def temples() -> Response:
-    """Show every temple that is known."""
+    """Show every temple that has ever connected."""
     here = site()
     return here.page(
         "temples.html",
