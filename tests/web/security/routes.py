@@ -30,6 +30,7 @@ class Routes:
             "filename": "table.js",
             "aid": "battle",
             "sheet": "board",
+            "page": "temple",
         }
 
     def __call__(self, *methods: str) -> Iterator[tuple[str, str, str]]:
