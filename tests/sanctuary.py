@@ -52,13 +52,13 @@ def evening(home: WebHome, found: dict[God, tuple[Finding, ...]], *beams: contra
 def selftest(home: WebHome) -> None:
     """Ask for a self-test, and let the temple answer that all is well."""
     home.services.temples.requests.connect(lambda name, command: None)
-    errand = home.services.temples.requests.send(NAME, contract.CommandName.SELFTEST, "picture").errand
-    assert errand is not None
+    request = home.services.temples.requests.send(NAME, contract.CommandName.SELFTEST, "picture").request
+    assert request is not None
     beam = {"reads": "clear", "tokens": 40, "glitches": 1, "missed_edges": 0, "findings": [], "proof": True}
     widths = {"number": 40, "lowest": 10.6, "middle": 13.1, "highest": 23.6}
     beams = {god: {**beam, "widths_ms": widths} for god in God}
     home.services.temples.requests.receive_reply(
-        NAME, contract.Reply(errand.command.id, True, {"beams": beams, "emitters": "switched"})
+        NAME, contract.Reply(request.command.id, True, {"beams": beams, "emitters": "switched"})
     )
 
 

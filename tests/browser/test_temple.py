@@ -150,7 +150,7 @@ def test_a_temple_that_is_well_has_nothing_to_do(house: House, device: Callable[
     expect(phone.page.locator(".todo-nothing")).to_have_text("Nothing. Both beams are clear, and each is proved.")
     expect(phone.page.locator(".emitters")).to_contain_text("switches its emitters to prove its beams")
     tap(phone.page, "Self-test")
-    told = phone.page.locator('.errand[data-errand="selftest"][data-stage="answered"]')
+    told = phone.page.locator('.request[data-request="selftest"][data-stage="answered"]')
     expect(told).to_contain_text("The emitters were switched off for a fifth")
     expect(told.locator(".report-well")).to_have_count(2)
     expect(told.get_by_text("answered", exact=True)).to_have_count(2)
@@ -171,17 +171,17 @@ def test_a_calibration_counts_along_proposes_and_changes_nothing_before_a_yes(
     phone.page.select_option('.calibrate-form select[name="god"]', "tlaloc")
     phone.page.fill('.calibrate-form input[name="count"]', "3")
     tap(phone.page, "Start measuring")
-    expect(phone.page.locator(".errand-lead")).to_contain_text("Drop 3 tokens into the slot")
+    expect(phone.page.locator(".request-lead")).to_contain_text("Drop 3 tokens into the slot")
     temple.press("tt")
     expect(phone.page.locator(".fell")).to_have_text("2 of 3 have fallen")
     expect(other.page.locator(".fell")).to_have_text("Han caído 2 de 3")
     temple.press("t")
-    errand = phone.page.locator('.errand[data-errand="calibrate"][data-stage="answered"]')
-    expect(errand).to_contain_text("Nothing changes until you accept.")
-    expect(errand.locator("tr.changed", has_text="two tokens above")).to_contain_text("18 ms")
+    request = phone.page.locator('.request[data-request="calibrate"][data-stage="answered"]')
+    expect(request).to_contain_text("Nothing changes until you accept.")
+    expect(request.locator("tr.changed", has_text="two tokens above")).to_contain_text("18 ms")
     expect(phone.page.locator(".plot-band")).to_have_count(0)
     tap(phone.page, "Use these from now on")
-    expect(phone.page.locator('.errand[data-errand="keep"]')).to_contain_text("Saved: the temple uses these")
+    expect(phone.page.locator('.request[data-request="keep"]')).to_contain_text("Saved: the temple uses these")
     temple.press("t")
     expect(phone.page.locator(".god-tlaloc .plot-band").first).to_be_visible()
     expect(phone.page.locator(".plot-note")).to_contain_text("learned: 7.2 to 18 ms")
@@ -189,7 +189,7 @@ def test_a_calibration_counts_along_proposes_and_changes_nothing_before_a_yes(
     tap(phone.page, "Start measuring")
     expect(phone.page.locator(".fell")).to_have_text("0 of 3 have fallen")
     tap(phone.page, "Cancel the calibration")
-    expect(phone.page.locator(".errand")).to_contain_text("Nothing was changed.")
+    expect(phone.page.locator(".request")).to_contain_text("Nothing was changed.")
 
 
 def test_a_test_token_is_followed_to_the_page_and_scores_nothing(house: House, device: Callable[..., Device]) -> None:
@@ -202,7 +202,7 @@ def test_a_test_token_is_followed_to_the_page_and_scores_nothing(house: House, d
     house.open(phone.page, "bench")
     expect(phone.page.locator(".ask-off")).to_contain_text("plays with this temple")
     tap(phone.page, "Test token: Huitzilopochtli")
-    way = phone.page.locator('.errand[data-errand="drop"] .way-done')
+    way = phone.page.locator('.request[data-request="drop"] .way-done')
     expect(way).to_have_count(3)
     expect(way.last).to_contain_text("It does not score.")
     expect(phone.page.locator(".shrine.god-huitzilopochtli .shrine-total")).to_have_text("0 tokens in all")
@@ -240,10 +240,10 @@ def test_a_temple_that_does_not_answer_is_said_to_be_silent(house: House, device
     expect(phone.page.locator(".now-state")).to_contain_text("Working")
     os.kill(house.temples["mute"].pid, signal.SIGSTOP)
     tap(phone.page, "Who is there?")
-    expect(phone.page.locator(".errand")).to_contain_text("Sent. Waiting for the answer…")
-    expect(phone.page.locator(".errand")).to_contain_text("The temple has not answered.")
+    expect(phone.page.locator(".request")).to_contain_text("Sent. Waiting for the answer…")
+    expect(phone.page.locator(".request")).to_contain_text("The temple has not answered.")
     os.kill(house.temples["mute"].pid, signal.SIGCONT)
-    expect(phone.page.locator(".errand")).to_contain_text("Software")  # late, and still an answer
+    expect(phone.page.locator(".request")).to_contain_text("Software")  # late, and still an answer
 
 
 def test_the_page_works_without_a_script(house: House, device: Callable[..., Device]) -> None:
@@ -252,4 +252,4 @@ def test_the_page_works_without_a_script(house: House, device: Callable[..., Dev
     eventually(lambda: house._knows("plain"), KNOWN_S)
     phone.page.goto(f"{house.address}/temples/plain")
     tap(phone.page, "Who is there?")
-    expect(phone.page.locator(".errand")).to_contain_text("Software")  # the page asks again by itself while it waits
+    expect(phone.page.locator(".request")).to_contain_text("Software")  # the page asks again by itself while it waits

@@ -67,8 +67,8 @@ def test_a_table_is_set_with_its_house_rules_and_leads_to_its_chairs(home: WebHo
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
-        ("players", "7", "from 2 to 4 can"),
-        ("players", "²", "from 2 to 4 can"),
+        ("players", "7", "for 2 to 4 players"),
+        ("players", "²", "for 2 to 4 players"),
         ("title", "", "1 to 24 visible characters"),
         ("preset", "chess", "no such set of rules"),
         ("option.apocalypse_tokens", "12", "12 cannot be chosen"),

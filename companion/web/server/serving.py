@@ -54,7 +54,7 @@ STALLED_MS = 45_000
 LAST_WORDS = 2.0
 """Seconds that answers under way are given at the end."""
 
-ERRAND_S = 2.0
+PROBE_S = 2.0
 """How often the threads that answer are asked for a sign of life."""
 
 BUSY_S = 10.0
@@ -89,7 +89,7 @@ class Server:
         is free to take a test job and `prove` returns.
         """
         self._beat = beat
-        self._errand = _Errand(pages_beat, prove)
+        self._probe = _Probe(pages_beat, prove)
         threads = streams + PAGES
         # waitress warns of every page that waits a moment for a thread, and tells the paths of those who hang up.
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
@@ -133,9 +133,9 @@ class Server:
         """Answer until `stop`; the streams should have been ended by then, or shortly after."""
         while not self._stopping:
             self._beat(SOON_S)
-            if time.monotonic() >= self._errand.due:
-                self._errand.due = math.inf  # until somebody has run it
-                self._server.task_dispatcher.add_task(self._errand)
+            if time.monotonic() >= self._probe.due:
+                self._probe.due = math.inf  # until somebody has run it
+                self._server.task_dispatcher.add_task(self._probe)
             wasyncore.loop(timeout=1.0, use_poll=True, map=self._map, count=1)
         self._finish()
 
@@ -270,7 +270,7 @@ def _behind(proxy: str) -> dict[str, Any]:
     }
 
 
-class _Errand:
+class _Probe:
     """A task like a page's, which proves that the threads that answer are not all dead or stuck."""
 
     def __init__(self, beat: Beat, prove: Callable[[], object]) -> None:
@@ -282,7 +282,7 @@ class _Errand:
         """Be run by one of the threads."""
         self._prove()
         self._beat(BUSY_S)
-        self.due = time.monotonic() + ERRAND_S
+        self.due = time.monotonic() + PROBE_S
 
     def cancel(self) -> None:
         """Be thrown away at the end."""

@@ -73,7 +73,7 @@ class Todo(NamedTuple):
     """One thing that somebody should do: what was found of which slot, or what else waits."""
 
     kind: str
-    """``health``, ``finding``, ``errand``, ``notice``, ``old``, ``held`` or ``unclaimed``."""
+    """``health``, ``finding``, ``request``, ``notice``, ``old``, ``held`` or ``unclaimed``."""
     code: str
     god: str = ""
     facts: Mapping[str, float] = {}
@@ -119,7 +119,7 @@ def todos(temple: Temple, unclaimed: int) -> list[Todo]:
     if temple.trouble and health.code != temple.trouble.code:
         found.append(_of_health(temple, temple.trouble.code))
     if (request := temple.request) is not None and (request.measuring or isinstance(request.answer, Proposal)):
-        found.append(Todo("errand", "measuring" if request.measuring else "proposed", str(request.command.god)))
+        found.append(Todo("request", "measuring" if request.measuring else "proposed", str(request.command.god)))
     found += [Todo("notice", each.code, since=contract.format_utc(each.at)) for each in temple.notices]
     if temple.undecided:
         found.append(Todo("old", "old", facts={"n": temple.undecided.through}))
@@ -239,7 +239,7 @@ def _ask(temple: Temple, serves: Table | None) -> Mapping[str, Json]:
         "usual": USUAL,
         "most": MOST,
         "limits": {name: limits[name] for name in sorted(limits)},
-        "errand": _request(temple, request) if request else None,
+        "request": _request(temple, request) if request else None,
     }
 
 
@@ -252,7 +252,7 @@ def _request(temple: Temple, request: TempleRequest) -> dict[str, Json]:
         "count": command.count or 0,
         "stage": request.stage,
         "asked_at": contract.format_utc(request.sent_at),
-        "told_at": contract.format_utc(request.answered_at) if request.answered_at else "",
+        "answered_at": contract.format_utc(request.answered_at) if request.answered_at else "",
         "code": request.code,
         "error": request.error,
         "widths": [round(width, 1) for width in request.widths_ms],
