@@ -124,7 +124,7 @@ def _play() -> None:
 
 
 def _begin() -> None:
-    while not _now or not _now[0]._link.protocol:
+    while not _now or not _now[0]._link.connection.protocol:
         time.sleep(0.01)
     _play()
 
