@@ -133,7 +133,7 @@ class Table:
         opener.goto(f"{demo.address}/tables/new")
         opener.fill("input[name=title]", title)
         opener.check("input[name=temple][value=templo]")
-        opener.click("details.services-rules > summary")
+        opener.click("details.house-rules > summary")
         opener.click("details:has(> fieldset input[name='option.apocalypse_tokens']) > summary")
         opener.fill("input[name='option.apocalypse_tokens']", str(tokens))
         opener.click(".new-form button[type=submit]")

@@ -62,7 +62,7 @@ def test_a_deck_is_brought_mended_and_brought_again(companion: Companion, device
     host.page.goto(f"{companion.address}/tables/new?preset=classic")
     host.listening()
     host.page.fill('input[name="title"]', "Noche")
-    host.page.click(".services-rules > summary")
+    host.page.click(".house-rules > summary")
     host.page.click("#rules-cards > summary")
     host.page.set_input_files('input[name="file.deck"]', file)
     host.page.check('input[name="preset"][value="evening"]', force=True)
