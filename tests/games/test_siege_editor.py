@@ -83,6 +83,13 @@ def test_a_map_is_cut_and_grown_in_the_east_and_the_south() -> None:
     check_value(EDITOR, large)
 
 
+@pytest.mark.parametrize("side", ["width", "height"])
+@pytest.mark.parametrize("n", [0, 2, 41, 99])
+def test_a_size_that_no_map_has_is_refused_with_the_sizes_that_maps_have(side: str, n: int) -> None:
+    refusal = EDITOR.play(opened(), "table", Move(side, (n,)))
+    assert refusal == Refusal("bad_size", {"n": str(n), "low": 3, "high": 40})
+
+
 def test_a_map_of_any_size_can_be_begun_with_clear_land_and_a_lake() -> None:
     state = after(opened(), Move("width", (30,)), Move("height", (40,)), Move("begin", ("blank",)))
     field = drafts.field(state)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from companion.games.kit import Arg, Json, Move, MoveType, Seat, Struct, Value, number, one_of, put, replace
 from companion.games.market.rules.board import COMMODITIES, PER_COMMODITY
 from companion.games.market.rules.scoring import Holding, score
-from companion.games.market.tools.tool import MarketTool
+from companion.games.market.tools.tool import CANNOT, MarketTool
 
 ROWS = ("one", "two", "three", "four")
 TIES = ("once", "none", "both")
@@ -63,13 +63,13 @@ class ScorePad(MarketTool[Pad]):
 
     def declared(self) -> Sequence[MoveType[Pad]]:
         """Return every tap: who plays, how ties count, a number in a box, a clear pad."""
-        row, commodity, tokens = one_of(*ROWS), one_of(*COMMODITIES), number(0, PER_COMMODITY)
+        row, commodity, tokens = one_of(*ROWS), one_of(*COMMODITIES), number(0, PER_COMMODITY, CANNOT)
         return (
             MoveType("players", _players, {"n": number(2, 4)}),
             MoveType("ties", lambda state, ties: replace(state, ties=ties), {"ties": one_of(*TIES)}),
             MoveType("king", _king, {"commodity": commodity, "n": tokens}),
             MoveType("tokens", _tokens, {"row": row, "commodity": commodity, "n": tokens}),
-            MoveType("coins", _coins, {"row": row, "n": number(0, MOST_COINS)}),
+            MoveType("coins", _coins, {"row": row, "n": number(0, MOST_COINS, CANNOT)}),
             MoveType("clear", lambda state: Pad(state.players, state.ties)),
         )
 

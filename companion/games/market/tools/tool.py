@@ -9,6 +9,9 @@ from companion.games.kit import CHANCE, Arg, Choice, Json, Move, Refusal, Seat, 
 
 S = TypeVar("S")
 
+CANNOT = "cannot"
+"""Why a number is refused, typed or tapped, that is more than there are."""
+
 
 class MarketTool(Tool[S]):
     """A tool without an end. A move is legal where it is listed, and that is all its rules."""
@@ -25,6 +28,7 @@ class MarketTool(Tool[S]):
             return []
         if seat == CHANCE:
             return [] if picked else [self.choice(move) for move in listed]
+        names = {each.name: tuple(each.args) for each in self.table}
         below = [move for move in listed if (move.name, *move.args)[: len(picked)] == picked]
         level: list[Choice] = []
         for first in dict.fromkeys((move.name, *move.args)[: len(picked) + 1] for move in below):
@@ -35,7 +39,7 @@ class MarketTool(Tool[S]):
                 level.append(self.choice(whole[0]))
             else:
                 name, *args = first
-                facts = {**self.facts(Move(str(name), tuple(args))), "pick": first[-1]}
+                facts = {**dict(zip(names[str(name)], args, strict=False)), "pick": first[-1]}
                 key = f"{name}_{len(args)}"
                 level.append(Choice(key, facts, self.element(str(name), args), group=str(name)))
         return level
@@ -46,7 +50,7 @@ class MarketTool(Tool[S]):
 
     def refused(self, state: S, seat: Seat, move: Move) -> Refusal:
         """Return whether there is such a move at all now."""
-        return Refusal("cannot" if move.name in {each.name for each in self.moves(state, seat)} else "not_now")
+        return Refusal(CANNOT if move.name in {each.name for each in self.moves(state, seat)} else "not_now")
 
     def regions(self, view: Mapping[str, Json]) -> Mapping[str, Mapping[str, Json]]:
         """Return one region, the page itself, with whoever acts and what chance brings."""

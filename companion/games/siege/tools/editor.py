@@ -119,7 +119,7 @@ class Editor(SiegeTool[Draft]):
 
     def declared(self) -> Sequence[MoveType[Draft]]:
         """Return every stroke, and the move that gives a name."""
-        hexagon, size = Kind("hex", grid(LARGEST, LARGEST).numbers), {"n": number(_SIZES[0], _SIZES[-1])}
+        hexagon, size = Kind("hex", grid(LARGEST, LARGEST).numbers), {"n": number(_SIZES[0], _SIZES[-1], "bad_size")}
         return (
             MoveType(
                 "brush", lambda state, what: replace(state, brush=BRUSHES.index(what)), {"what": one_of(*BRUSHES)}
