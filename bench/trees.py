@@ -28,7 +28,8 @@ def of_revision(revision: str, folder: Path, repository: Path = ROOT) -> Tree:
     commit = _git(repository, "rev-parse", "--short", "--verify", "--end-of-options", f"{revision}^{{commit}}")
     archive = _git(repository, "archive", "--format=tar", commit.decode().strip())
     with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-        files.extractall(folder, filter="data")
+        files.extraction_filter = getattr(tarfile, "data_filter", lambda member, path: member)  # before Python 3.11.4
+        files.extractall(folder)
     interpreter = sys.executable if dependencies_agree(folder) else _environment(folder)
     return Tree(commit.decode().strip(), folder, interpreter)
 

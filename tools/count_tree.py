@@ -156,7 +156,8 @@ def of_revision(revision: str) -> dict[str, str]:
     ).stdout
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-            tar.extractall(folder, filter="data")
+            tar.extraction_filter = getattr(tarfile, "data_filter", lambda member, path: member)  # before Python 3.11.4
+            tar.extractall(folder)
         return figures(Tree(Path(folder)))
 
 
