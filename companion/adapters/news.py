@@ -162,7 +162,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """All regions of a page at one moment. `mark` tells pages apart that cannot be swapped into each other."""
+    """All regions of a page at one moment. `mark` distinguishes pages that cannot be swapped into each other."""
 
     boot: str
     serial: int
@@ -229,7 +229,7 @@ Paint: TypeAlias = Callable[[str, Mapping[str, Json]], str]
 
 
 class _Shelf:
-    """Where one audience's last picture lies, with the lock that lets only one thread paint the next."""
+    """One audience's last picture, with the lock that lets only one thread paint the next."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

@@ -92,7 +92,7 @@ class SqlStore:
     def __init__(self, url: str) -> None:
         """Open the database and make what is missing; raises `StoreError`."""
         try:
-            # A server may be started anew while the companion runs: a connection is tried before it is used.
+            # A server may be restarted while the companion runs: a connection is tried before it is used.
             self._engine = sa.create_engine(url, pool_pre_ping=True)
             # SQLite has one writer at a time: here they wait in line, where it would let them sleep and try again.
             self._line: AbstractContextManager[object] = nullcontext()

@@ -103,7 +103,7 @@ class _FileLock:
 
 
 class _ServerLock:
-    """An advisory lock of PostgreSQL, taken again where the server was started anew.
+    """An advisory lock of PostgreSQL, taken again after the server was restarted.
 
     Where another companion was quicker meanwhile, the thread that noticed it fails, and with it this companion.
     """

@@ -90,8 +90,8 @@ class Site:
         return self.painter.words(language(), table)
 
     def refusal(self, error: ServiceError, table: Table | None = None) -> str:
-        """Return the words for what the house refused."""
-        return self.painter.house_words(language(), table)(f"refusal.{error.code}", **error.facts)
+        """Return the words for what the companion refused."""
+        return self.painter.own_words(language(), table)(f"refusal.{error.code}", **error.facts)
 
     # Pages
 

@@ -23,7 +23,7 @@ TROUBLES = {
     "ledger_newer": "a newer release wrote the ledger: update this program; tokens wait in memory",
     "ledger_restored": "the companion knows later tokens: the ledger came from a backup",
     "name_taken": "another temple uses this name at the broker: give one of them another with --temple",
-    "deaf": "no beam is heard: a thread has died, or the counting board is away; 'selftest' says more",
+    "deaf": "no beam gives a signal: a thread has died, or the counting board is away; 'selftest' says more",
 }
 
 NOTICES = {
@@ -43,7 +43,7 @@ EMITTERS = {
 
 FINDINGS = {
     "deaf": (
-        "its level changes and no edge is heard ({unheard} times)",
+        "its level changes without an edge ({unheard} times)",
         "restart the controller; if it comes back, choose another pin for it in the settings",
     ),
     "flicker": (
@@ -92,7 +92,7 @@ FINDINGS = {
         "calibrate with the tokens that you play with",
     ),
     "was_deaf": (
-        "its level changed {unheard} times without an edge; it was heard again {ago_s} s ago",
+        "its level changed {unheard} times without an edge; edges came again {ago_s} s ago",
         "nothing, unless it comes back; a token that fell while it was deaf is missing",
     ),
     "missed_edges": (

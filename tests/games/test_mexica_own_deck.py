@@ -183,6 +183,6 @@ def test_what_a_deck_holds_is_told_by_pile_by_change_and_by_sign() -> None:
         held["changed"] == {"n": 5, "cards": "day-dog-3, day-dog-2, day-flower-1, week-dog, war-40"}
         or held["changed"]["n"] == 5
     )
-    assert held["told"] == {"n": 1, "cards": "day-dog-2"}
-    assert dict(contents("[day]")) | {"changed_none": {}, "told_none": {}} == dict(contents("[day]"))
+    assert held["reworded"] == {"n": 1, "cards": "day-dog-2"}
+    assert dict(contents("[day]")) | {"changed_none": {}, "reworded_none": {}} == dict(contents("[day]"))
     assert str(dict(contents(GIFTS))["changed"]["cards"]).endswith("…")

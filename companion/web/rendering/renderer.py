@@ -137,8 +137,8 @@ class Painter:
         people = {chair.seat: chair.name for chair in table.chairs if chair.name}
         return self.library.words(language, table.charter.game, people)
 
-    def house_words(self, language: str, table: Table | None) -> Words:
-        """Return the words for what the house says; its codes are not a game's, spelled alike or not."""
+    def own_words(self, language: str, table: Table | None) -> Words:
+        """Return the words for the companion's own code; it is not a game's, even if spelled alike."""
         words = self.words(language, table)
         return replace(words, layers=words.layers[::-1])
 
@@ -283,7 +283,7 @@ def placer(words: Words, picture: Picture, request_id: Callable[[], str]) -> Cal
 
 
 class Forms:
-    """Writes the form that makes a choice's move, or that asks what lies a level deeper."""
+    """Writes the form that makes a choice's move, or that asks for a level deeper."""
 
     def __init__(self, macros: jinja2.Template, words: Words, at: At, url: Url) -> None:
         self._macros: Any = macros.module

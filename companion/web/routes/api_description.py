@@ -111,7 +111,7 @@ def description(app: Flask) -> dict[str, Any]:
 
 
 def _operation(app: Flask, rule: Rule, method: str) -> dict[str, Any]:
-    told = known(rule.endpoint) or {}
+    declared = known(rule.endpoint) or {}
     view = inspect.getdoc(app.view_functions[rule.endpoint]) or ""
     summary, _, more = view.partition("\n")
     operation: dict[str, Any] = {
@@ -119,17 +119,17 @@ def _operation(app: Flask, rule: Rule, method: str) -> dict[str, Any]:
         "summary": summary.rstrip(".") if rule.endpoint != "static" else "Return a file that the pages use",
         "parameters": [
             *(_parameter("path", name, facts()["path"].get(name, {})) for name in _CONVERTED.findall(rule.rule)),
-            *(_field("query", name) for name in told.get("query", ())),
+            *(_field("query", name) for name in declared.get("query", ())),
         ],
-        "responses": _answers(rule, method, told),
+        "responses": _answers(rule, method, declared),
     }
     if more.strip() and rule.endpoint != "static":
         operation["description"] = more.strip()
     if method in WRITES:
         origin = {"about": "The origin of this companion's own pages.", "schema": {"type": "string"}}
         operation["parameters"].append(_parameter("header", "Origin", origin))
-    if told.get("form"):
-        operation["requestBody"] = _body(told)
+    if declared.get("form"):
+        operation["requestBody"] = _body(declared)
     return operation
 
 
@@ -148,7 +148,7 @@ def _field(place: str, name: str) -> dict[str, Any]:
     about = facts()["field"][plain]
     if not plain.endswith("*"):
         return _parameter(place, plain, about, required=plain == name)
-    # OpenAPI has no way to tell of a group of parameters but as an object that is spread out.
+    # OpenAPI can describe a group of parameters only as an object that is spread out.
     names = {"pattern": _beginning(plain)}
     group = {"type": "object", "propertyNames": names, "additionalProperties": about["schema"]}
     spread = _parameter(place, plain.removesuffix(".*"), {**about, "schema": group}, required=False)
@@ -164,8 +164,8 @@ def _described(about: Mapping[str, Any]) -> dict[str, Any]:
     return {**about["schema"], "description": about["about"]}
 
 
-def _body(told: Mapping[str, Any]) -> dict[str, Any]:
-    fields = told["form"]
+def _body(declared: Mapping[str, Any]) -> dict[str, Any]:
+    fields = declared["form"]
     named = [name.removesuffix("?") for name in fields if not name.endswith("*")]
     schema: dict[str, Any] = {
         "type": "object",
@@ -176,7 +176,7 @@ def _body(told: Mapping[str, Any]) -> dict[str, Any]:
         schema["patternProperties"] = {_beginning(name): _described(facts()["field"][name]) for name in grouped}
     content = {"application/x-www-form-urlencoded": {"schema": schema}}
     most = MAX_BODY
-    if told.get("files"):
+    if declared.get("files"):
         most = MAX_UPLOAD
         file = {"type": "string", "description": "A file of the table's own for that house rule."}
         with_files = {**schema, "patternProperties": {**schema["patternProperties"], _beginning("file.*"): file}}
@@ -184,9 +184,9 @@ def _body(told: Mapping[str, Any]) -> dict[str, Any]:
     return {"required": True, "description": f"At most {most} bytes.", "content": content}
 
 
-def _answers(rule: Rule, method: str, told: Mapping[str, Any]) -> dict[str, Any]:
+def _answers(rule: Rule, method: str, declared: Mapping[str, Any]) -> dict[str, Any]:
     answers: dict[str, Any] = {}
-    for given in told.get("gives", ()):
+    for given in declared.get("gives", ()):
         if given == "moved":
             location = {"Location": {"required": True, "schema": {"type": "string", "pattern": "^/"}}}
             answers["303"] = {**_answer(303, ("text/html",)), "headers": location}
@@ -198,12 +198,12 @@ def _answers(rule: Rule, method: str, told: Mapping[str, Any]) -> dict[str, Any]
         if given == "file":
             answers |= {"206": _answer(206, _MEDIA["file"]), "304": {"description": STATUS[304]}}
             answers["416"] = _bad(416)
-    answers |= {str(status): _bad(status) for status in _failures(rule, method, told)}
+    answers |= {str(status): _bad(status) for status in _failures(rule, method, declared)}
     return dict(sorted(answers.items()))
 
 
-def _failures(rule: Rule, method: str, told: Mapping[str, Any]) -> Iterable[int]:
-    found = {*ALWAYS, *told.get("may", ())}
+def _failures(rule: Rule, method: str, declared: Mapping[str, Any]) -> Iterable[int]:
+    found = {*ALWAYS, *declared.get("may", ())}
     if method in WRITES:
         found |= {*WRITING}
     if "<" in rule.rule:

@@ -39,7 +39,7 @@ def install(app: Flask) -> None:
         return response
 
     @app.errorhandler(ServiceError)
-    def of_the_house(error: ServiceError) -> Response:
+    def of_service(error: ServiceError) -> Response:
         table_id = (request.view_args or {}).get("table_id", "")
         table = next((table for table in site().services.tables.all() if table.id == table_id), None)
         back = site().url("table", table_id=table.id) if table else ""

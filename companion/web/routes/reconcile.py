@@ -54,10 +54,10 @@ def settle(table_id: str) -> Response:
         chosen = form.getlist("shown" if form.get("all") else "token")
     if not chosen or not to:
         return _page(table, here.words()("reconcile.choose"), BAD_FORM)
-    moves = _moves(_reckoning(table), chosen, to)
+    moves = _moves(_audit(table), chosen, to)
     if isinstance(moves, str):
         if moves == "answered":
-            return _told(table, here.words()("notice.stale"))
+            return _notice(table, here.words()("notice.stale"))
         seat = table.chair(to).seat
         return _page(table, here.words(table)("reconcile.not_theirs", seat=seat), BAD_FORM)
     played = here.services.play.moves(
@@ -66,9 +66,9 @@ def settle(table_id: str) -> Response:
     return _answered(played)
 
 
-def _moves(reckoning: TokenAudit, chosen: list[str], to: str) -> list[Move] | str:
+def _moves(audit: TokenAudit, chosen: list[str], to: str) -> list[Move] | str:
     """Return the moves that give the chosen tokens to a seat, or why there are none."""
-    waiting = {each.id: each for each in reckoning.waiting}
+    waiting = {each.id: each for each in audit.waiting}
     moves = []
     for token in dict.fromkeys(chosen):
         each = waiting.get(token)
@@ -85,30 +85,30 @@ def _answered(played: Played) -> Response:
     if played.accepted:
         return see(site().url("reconcile", table_id=played.table.id))
     if played.refusal is None:
-        return _told(played.table, site().words()("notice.stale"))
-    return _told(played.table, refusal_words(played.table, played.refusal))
+        return _notice(played.table, site().words()("notice.stale"))
+    return _notice(played.table, refusal_words(played.table, played.refusal))
 
 
-def _told(table: Table, words: str) -> Response:
+def _notice(table: Table, words: str) -> Response:
     back = site().url("reconcile", table_id=table.id)
     return site().page("error.html", CONFLICT, title=site().words()("error.not_done"), words=words, back=back)
 
 
-def _reckoning(table: Table) -> TokenAudit:
+def _audit(table: Table) -> TokenAudit:
     if table.began_at is None:
         raise ServiceError("not_begun")
-    reckoning = table.game.reckoning(table.state)
-    if reckoning is None:
+    audit = table.game.audit(table.state)
+    if audit is None:
         raise ServiceError("no_tokens_here")
-    return reckoning
+    return audit
 
 
 def _page(table: Table, problem: str = "", status: int = 200) -> Response:
     here = site()
-    reckoning = _reckoning(table)
+    audit = _audit(table)
     temple = here.services.temples.get(table.temple) if table.temple else None
     on_way = here.services.temples.ledgers.on_way(temple.name) if temple else dict.fromkeys(contract.God, 0)
-    sheet = reconciled(here.services.tables.tokens(table.id), reckoning, on_way)
+    sheet = reconciled(here.services.tables.tokens(table.id), audit, on_way)
     words, held = here.words(table), here.held(table)
     return here.page(
         "reconcile.html",

@@ -121,7 +121,7 @@ def _tables() -> list[Table]:
 
 @blueprint.get("/tables/new")
 def new_table() -> Response:
-    """Ask what a new table shall be."""
+    """Show the form for a new table."""
     return _new_table(request.args, "")
 
 
@@ -190,7 +190,7 @@ def _new_table(
     try:
         chosen = _chosen(game, form)
     except ServiceError:
-        chosen = {}  # what is wrong in the form is told beside it
+        chosen = {}  # what is wrong in the form is shown beside it
     return site().page(
         "new_table.html",
         status,

@@ -242,7 +242,7 @@ def serve(table_id: str) -> Response:
 
 @blueprint.get("/picks")
 def picks(table_id: str) -> Response:
-    """Show what lies a level deeper in the choices of a seat, or hand it to our script as forms."""
+    """Show a level deeper of the choices of a seat, or hand it to our script as forms."""
     here = site()
     table = here.services.tables.get(table_id)
     seat = request.args.get("seat", "")[:24]
@@ -289,9 +289,9 @@ def _played(table_id: str, played: Played) -> Response:
     if played.accepted:
         return _done(table_id)
     if played.stale:
-        return _told(played.table, "stale", site().words()("notice.stale"))
+        return _notice(played.table, "stale", site().words()("notice.stale"))
     assert played.refusal is not None  # what is neither accepted nor stale was refused
-    return _told(played.table, "refused", refusal_words(played.table, played.refusal))
+    return _notice(played.table, "refused", refusal_words(played.table, played.refusal))
 
 
 def refusal_words(table: Table, refusal: Refusal) -> str:
@@ -305,7 +305,7 @@ def _done(table_id: str) -> Response:
     return see(_back(table_id))
 
 
-def _told(table: Table, kind: str, words: str) -> Response:
+def _notice(table: Table, kind: str, words: str) -> Response:
     if scripted():
         response = jsonify(ok=False, kind=kind, words=words, **_news(table.id))
         response.status_code = CONFLICT

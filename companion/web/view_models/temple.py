@@ -174,8 +174,8 @@ def _before(at: datetime, seconds: float) -> str:
 
 
 def _unclaimed(serves: Table | None) -> int:
-    reckoning = serves.game.reckoning(serves.state) if serves and serves.began_at else None
-    return len(reckoning.waiting) if reckoning else 0
+    audit = serves.game.audit(serves.state) if serves and serves.began_at else None
+    return len(audit.waiting) if audit else 0
 
 
 def _now(temple: Temple, serves: Table | None, unclaimed: int) -> Mapping[str, Json]:

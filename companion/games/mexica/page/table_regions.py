@@ -1,4 +1,4 @@
-"""Cuts what lies on the table for all to see: the calendar board, the two gods, the spaces one by one, the stores."""
+"""Cuts what is on the table for all to see: the calendar board, the two gods, the spaces one by one, the stores."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def gods(view: View) -> Slice:
 
 
 def spaces(view: View) -> Slice:
-    """Return the spaces one by one, in words: what a reader hears, and what a finger cannot ask of the board."""
+    """Return the spaces one by one, in words, for screen readers and for what cannot be tapped on the board."""
     return {
         "spaces": [
             {
@@ -66,7 +66,7 @@ def spaces(view: View) -> Slice:
 
 
 def stores(view: View) -> Slice:
-    """Return what lies beside the board: reserve, Tonantzin's pile, what is lost, the piles of cards, the debts."""
+    """Return what is beside the board: reserve, Tonantzin's pile, what is lost, the piles of cards, the debts."""
     used = {pile: sum(1 for each in view["discards"] if each.startswith(f"{pile}-")) for pile in view["piles"]}
     return {
         "reserve": view["reserve"],

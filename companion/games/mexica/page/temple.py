@@ -123,7 +123,7 @@ def _tally(view: View) -> Slice:
 
 
 def _taps(view: View) -> Slice:
-    """Return what a table taps under the numbers; beside a temple it lies in the drawer."""
+    """Return what a table taps under the numbers; with a temple it is in the drawer."""
     handy = [] if view.get("temple") else [tap for tap in chosen(view, "tap") if tap["facts"]["n"] in HANDY]
     return {"acting": view.get("acting", ""), "gods": _by_god(handy)}
 

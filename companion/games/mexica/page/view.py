@@ -58,7 +58,7 @@ def known(before: State, by: Seat, move: Move, seat: Seat | None) -> Move:
     """Return a move as a seat, or with none a spectator, may know it.
 
     A card drawn into a hand, or given from one to another, is a back to everybody else (ruling M21). A Day card
-    whose event happens at once lies open, and so does a sign by which a tribe settles.
+    whose event happens at once is open, and so is a sign by which a tribe settles.
     """
     task = course.due(before) if before.board else None
     if task is None or before.rules.open_hands == "on" or move.name not in ("draw", "give", "return"):
@@ -118,7 +118,7 @@ _STEPS = {
 
 
 def _step(state: State) -> str:
-    """Return the step of the turn that runs, as far as what is still due tells it."""
+    """Return the current step of the turn, as far as it follows from what is still due."""
     due = [task.name for task in state.laid.agenda]
     if not due or "roll" in due:
         return "roll" if due else ""

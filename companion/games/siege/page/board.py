@@ -24,7 +24,7 @@ MARGIN = 12.0
 _HEX = "l10 5.78v11.54l-10 5.78-10-5.78v-11.54z"
 
 _CORNERS = ((10.0, -5.77), (10.0, 5.77), (0.0, 11.55), (-10.0, 5.77), (-10.0, -5.77), (0.0, -11.55))
-"""The corners clockwise; side `n` lies between corner `n` and the next."""
+"""The corners clockwise; side `n` is between corner `n` and the next."""
 
 _MARKS: Mapping[str, str] = {
     "h": "m-5-4h4v4h-4zm6 4h4v4h-4zm0-5h3v3h-3z",
@@ -33,7 +33,7 @@ _MARKS: Mapping[str, str] = {
     "t": "m-7 5h14v-3h-2v-3h-2v-3h-6v3h-2v3h-2z",
     "w": "m-6 0q2-3 4 0t4 0 4 0",
 }
-"""What tells the grounds apart without colour, drawn round the middle of a hex."""
+"""What distinguishes the terrains without colour, drawn round the middle of a hex."""
 
 
 def middle(board: Grid, hexagon: int) -> tuple[float, float]:

@@ -55,7 +55,7 @@ def contents(text: str) -> list[tuple[str, Facts]]:
     deck = written(text)
     found: list[tuple[str, Facts]] = [(f"pile.{pile}", {"n": len(deck.pile(pile))}) for pile in PILES]
     changed = [card.id for card in deck if card != DECK.card(card.id)]
-    told = sorted(
+    reworded = sorted(
         {
             key.split(".")[1]
             for language in LANGUAGES
@@ -65,7 +65,7 @@ def contents(text: str) -> list[tuple[str, Facts]]:
         key=[card.id for card in deck].index,
     )
     found.append(("changed", {"n": len(changed), "cards": _some(changed)}) if changed else ("changed_none", {}))
-    found.append(("told", {"n": len(told), "cards": _some(told)}) if told else ("told_none", {}))
+    found.append(("reworded", {"n": len(reworded), "cards": _some(reworded)}) if reworded else ("reworded_none", {}))
     signs = [card.sign for card in deck.with_signs() if card.sign]
     found += [(f"sign.{sign}", {"n": signs.count(sign)}) for sign in ("eagle", "serpent", "flower")]
     return found
@@ -76,4 +76,4 @@ def _some(ids: list[str]) -> str:
 
 
 READER = Reader(faults, contents)
-"""How a table's own deck is checked and told of, for the option ``deck``."""
+"""How a table's own deck is checked and described, for the option ``deck``."""

@@ -158,7 +158,7 @@ class Draw(_Ranged):
 
 @dataclass(frozen=True, slots=True)
 class TakeWeek(_Ranged):
-    """Take a week card that lies at its space: where one stands, or any (row 13). It counts as issued."""
+    """Take a week card that is still at its space: where one stands, or any (row 13). It counts as issued."""
 
     which: Literal["here", "any"]
 
