@@ -391,16 +391,16 @@ def delivered_ledger(path: Path, tokens: int, delivered: int) -> Ledger:
 
 
 def test_a_new_source_begins_with_what_is_not_delivered_and_says_why(tmp_path: Path) -> None:
-    ledger = delivered_ledger(tmp_path / "ledger", 10, 7)
-    ids = [token.token for token in ledger.tokens()]
-    ledger.renew("b" * 32, "ledger_restored", NOW)
-    assert (ledger.source, ledger.last_seq, ledger.delivered) == ("b" * 32, 3, 0)
-    assert [(token.source, token.seq, token.token) for token in ledger.after(0, 20)] == [
-        ("b" * 32, seq, ids[6 + seq]) for seq in (1, 2, 3)
-    ]
-    assert ledger.notices == (Notice("ledger_restored", NOW),)
-    assert ledger.token_id(1) == ids[7]
-    assert ledger.token_id(0) is None
+    with closing(delivered_ledger(tmp_path / "ledger", 10, 7)) as ledger:
+        ids = [token.token for token in ledger.tokens()]
+        ledger.renew("b" * 32, "ledger_restored", NOW)
+        assert (ledger.source, ledger.last_seq, ledger.delivered) == ("b" * 32, 3, 0)
+        assert [(token.source, token.seq, token.token) for token in ledger.after(0, 20)] == [
+            ("b" * 32, seq, ids[6 + seq]) for seq in (1, 2, 3)
+        ]
+        assert ledger.notices == (Notice("ledger_restored", NOW),)
+        assert ledger.token_id(1) == ids[7]
+        assert ledger.token_id(0) is None
 
 
 def test_a_new_source_outlives_the_process_and_what_came_before_keeps_its_numbers(tmp_path: Path) -> None:
@@ -421,12 +421,12 @@ def test_a_new_source_outlives_the_process_and_what_came_before_keeps_its_number
 
 
 def test_a_token_that_is_offered_again_after_a_new_source_began_is_known(tmp_path: Path) -> None:
-    ledger = delivered_ledger(tmp_path / "ledger", 4, 3)
-    late = fallen()
-    ledger.record([late])
-    ledger.renew("b" * 32, "ledger_restored", NOW)
-    assert ledger.record([late])[0].seq == 2
-    assert ledger.last_seq == 2
+    with closing(delivered_ledger(tmp_path / "ledger", 4, 3)) as ledger:
+        late = fallen()
+        ledger.record([late])
+        ledger.renew("b" * 32, "ledger_restored", NOW)
+        assert ledger.record([late])[0].seq == 2
+        assert ledger.last_seq == 2
 
 
 def test_a_notice_stands_until_it_is_dismissed(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from queue import Empty, Queue
 
@@ -55,6 +56,13 @@ def alive(pids: set[int]) -> set[int]:
         if state != "Z":
             running.add(pid)
     return running
+
+
+def kill(pids: set[int]) -> None:
+    """Kill those that are still there; one whose parent went first may end by itself meanwhile."""
+    for pid in alive(pids):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 class Launched:
@@ -105,8 +113,7 @@ class Launched:
         return code, self.process.stderr.read()
 
     def clear(self) -> None:
-        for pid in alive(family(self.process.pid) | {self.process.pid}):
-            os.kill(pid, signal.SIGKILL)
+        kill(family(self.process.pid) | {self.process.pid})
         self.process.wait()
         for stream in (self.process.stdout, self.process.stderr):
             if stream is not None:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from companion.cli import network
-from tests.launch.conftest import Launched, alive, family, until
+from tests.launch.conftest import Launched, alive, family, kill, until
 
 
 def fetch(url: str) -> str:
@@ -129,8 +129,7 @@ class Person:
         """Close the terminal, and see that nobody stays behind."""
         os.close(self.screen)
         if self._status is None:
-            for pid in alive(pids | {self.pid}):
-                os.kill(pid, signal.SIGKILL)
+            kill(pids | {self.pid})
             os.waitpid(self.pid, 0)
 
     def read(self) -> str:
@@ -176,7 +175,6 @@ def test_a_terminal_that_is_closed_ends_everything() -> None:
     pids = family(person.pid)
     os.close(person.screen)
     gone = until(lambda: not alive(pids | {person.pid}))
-    for pid in alive(pids | {person.pid}):
-        os.kill(pid, signal.SIGKILL)
+    kill(pids | {person.pid})
     os.waitpid(person.pid, 0)
     assert gone
