@@ -1,4 +1,4 @@
-"""What is wrong with a beam, and what to do: told apart by its edges, and proved by an emitter that is switched."""
+"""What is wrong with a beam, and what to do: known by its edges, and proved by an emitter that is switched."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def command(rig: Rig, name: CommandName, number: int = 1, **more: object) -> Mes
     ],
 )
 def test_a_fault_is_told_with_what_to_do(tmp_path: Path, scenario: str, code: str, remedy: str) -> None:
-    """The one thing, and no other: a fault that looks like a second one is told once."""
+    """The one thing, and no other: a fault that looks like a second one is reported once."""
     ids = (f"{number:032x}" for number in itertools.count(1))
     script = read((SCENARIOS / f"{scenario}.toml").read_bytes())
     outcome = play_fast(script, Limits(), tmp_path / "ledger.sqlite3", lambda: next(ids))

@@ -1,4 +1,4 @@
-"""The record: durable before it is told, once, in order, and honest about a disk that refuses."""
+"""The record: durable before it is published, once, in order, and honest about a disk that refuses."""
 
 from __future__ import annotations
 

@@ -33,9 +33,9 @@ CODE_INSTEAD = INSTEAD | {
     "that (?:it|he|they) be": "the usual order of words",
     "to be had": "available",
 }
-"""What docstrings avoid besides; a game's text may well speak of a house."""
+"""What docstrings avoid besides; a game's text may well speak of houses."""
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
-PROGRAMS = ("templo", "controller", "companion", "firmware", "bench", "hardware", "tools")
+PROGRAMS = ("templo", "controller", "companion", "firmware", "bench", "hardware", "tests", "tools")
 TEXTS = sorted([*(ROOT / "companion").rglob("texts/en*.toml"), *(ROOT / "companion").rglob("guide.en.md")])
 
 

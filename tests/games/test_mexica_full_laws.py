@@ -148,7 +148,7 @@ def test_at_every_moment_of_a_running_game_somebody_or_chance_decides() -> None:
 
 
 def hidden_otherwise(state: State, seat: Seat | None, random: Random) -> State:
-    """Return a state that differs only in what a seat cannot know: others' cards, dealt anew from the unseen."""
+    """Return a state that differs only in what a seat cannot know: others' cards, dealt again from the unseen."""
     board = state.laid
     others = [n for n, each in enumerate(state.seats) if each != seat]
     unknown = {pile: unseen(state, pile) + [

@@ -1,4 +1,4 @@
-"""Programs that are started, heard and ended."""
+"""Programs that are started, read and ended."""
 
 from __future__ import annotations
 

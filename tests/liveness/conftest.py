@@ -19,7 +19,7 @@ WATCHDOG_S = 3.0
 
 
 class Watched:
-    """One of our programs under a supervisor that has a watchdog, and what it told."""
+    """One of our programs under a supervisor that has a watchdog, and what it sent."""
 
     def __init__(self, folder: Path, name: str, words: list[str]) -> None:
         self.told: list[str] = []

@@ -46,7 +46,7 @@ CHECKED: list[CheckFunction] = [
 
 @dataclass
 class Place:
-    """A house in which every kind of thing is there to be asked for, and a phone that holds every seat of a table."""
+    """A companion that holds every kind of thing to request, and a phone that holds every seat of a table."""
 
     home: WebHome
     table: Table
