@@ -207,8 +207,7 @@ def _check_takes_tokens(table: Table) -> None:
 
 
 def _unclaimed(table: Table, token: str) -> UnclaimedToken:
-    reckoning = table.game.reckoning(table.state)
-    for waiting in reckoning.waiting if reckoning else ():
+    for waiting in table.unclaimed:
         if waiting.id == token:
             return waiting
     raise ServiceError("held_decided")

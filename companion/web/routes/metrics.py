@@ -102,9 +102,8 @@ def _tables(services: Services) -> tuple[tuple[Labels, int], ...]:
 def _unclaimed(services: Services) -> tuple[tuple[Labels, int], ...]:
     waiting: Counter[str] = Counter()
     for table in services.tables.all():
-        reckoning = table.game.reckoning(table.state) if table.began_at else None
-        if reckoning is not None:
-            waiting[table.game.name] += len(reckoning.waiting)
+        if (audit := table.audit) is not None:
+            waiting[table.game.name] += len(audit.waiting)
     return tuple(({"game": game}, number) for game, number in sorted(waiting.items()))
 
 
