@@ -18,7 +18,7 @@ def score_of(table: Table | None, fallen: Callable[[str], Sequence[StoredToken]]
     totals = dict.fromkeys(contract.God, 0)
     if table is None or table.began_at is None:
         return contract.Score(table.id if table else None, totals)
-    audit = table.game.audit(table.state)
+    audit = table.audit
     if audit is None:
         for kept in fallen(table.id):
             totals[kept.token.god] += 1

@@ -207,8 +207,7 @@ def _check_takes_tokens(table: Table) -> None:
 
 
 def _unclaimed(table: Table, token: str) -> UnclaimedToken:
-    audit = table.game.audit(table.state)
-    for waiting in audit.waiting if audit else ():
+    for waiting in table.unclaimed:
         if waiting.id == token:
             return waiting
     raise ServiceError("held_decided")

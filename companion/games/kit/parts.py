@@ -172,6 +172,20 @@ def _first(moves: Sequence[Move]) -> Move | None:
     return moves[0]
 
 
+def least(*names: str) -> Callable[[Sequence[Move]], Move | None]:
+    """Return how a seat that is passed moves: by the first of these names that may be played, else by any move.
+
+    >>> least("hold", "done")([Move("attack"), Move("done")])
+    Move(name='done', args=())
+    """
+
+    def idle(moves: Sequence[Move]) -> Move | None:
+        named = [move for name in names for move in moves if move.name == name]
+        return next(iter(named or moves), None)
+
+    return idle
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bot:
     """How the app plays for a seat whose player is away."""

@@ -23,6 +23,7 @@ from companion.games.kit import (
     Seat,
     TempleRules,
     Value,
+    least,
     replace,
 )
 from companion.games.mexica import bot
@@ -77,9 +78,7 @@ def _undoable(before: State, seat: Seat, move: Move) -> bool:
 
 def _idle(moves: Sequence[Move]) -> Move | None:
     """Return the move that does least for a tribe that is passed: it lets all be, or does what it must."""
-    own = [move for move in moves if move.name not in play.CHORES]
-    least = [move for name in ("pass", "end_turn") for move in own if move.name == name]
-    return next(iter(least or own), None)
+    return least("pass", "end_turn")([move for move in moves if move.name not in play.CHORES])
 
 
 def _decide(view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:

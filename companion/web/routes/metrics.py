@@ -102,8 +102,7 @@ def _tables(services: Services) -> tuple[tuple[Labels, int], ...]:
 def _unclaimed(services: Services) -> tuple[tuple[Labels, int], ...]:
     waiting: Counter[str] = Counter()
     for table in services.tables.all():
-        audit = table.game.audit(table.state) if table.began_at else None
-        if audit is not None:
+        if (audit := table.audit) is not None:
             waiting[table.game.name] += len(audit.waiting)
     return tuple(({"game": game}, number) for game, number in sorted(waiting.items()))
 

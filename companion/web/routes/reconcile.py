@@ -15,8 +15,8 @@ from companion.model.table import ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.renderer import clock
 from companion.web.rendering.texts import Words
-from companion.web.routes.table import CONFLICT, refusal_words
-from companion.web.site import new_request, seat_token, see, site, whole_number
+from companion.web.routes.table import refusal_words
+from companion.web.site import BAD_FORM, new_request, request_id, seat_to_act, seat_token, see, site, whole_number
 from templo import contract
 
 blueprint = Blueprint("reconcile", __name__, url_prefix="/t/<table_id>")
@@ -26,8 +26,6 @@ AT_ONCE = 60
 
 NONE = "none"
 """What is posted instead of a seat where something in the chute was no token."""
-
-BAD_FORM = 422
 
 
 @blueprint.get("/reconcile")
@@ -41,8 +39,8 @@ def settle(table_id: str) -> Response:
     """Credit the marked tokens to one seat, or dismiss them: all of them, or none."""
     here, form = site(), request.form
     table = here.services.tables.get(table_id)
-    asked, version = form.get("request", ""), whole_number(form.get("version", ""), 10**9)
-    if version is None or not 1 <= len(asked) <= 64 or not asked.isalnum():
+    asked, version = request_id(), whole_number(form.get("version", ""), 10**9)
+    if version is None:
         raise ServiceError("bad_move")
     if asked in table.requests:
         return see(here.url("reconcile", table_id=table_id))
@@ -90,15 +88,13 @@ def _answered(played: Played) -> Response:
 
 
 def _notice(table: Table, words: str) -> Response:
-    back = site().url("reconcile", table_id=table.id)
-    return site().page("error.html", CONFLICT, title=site().words()("error.not_done"), words=words, back=back)
+    return site().error_page(words, site().url("reconcile", table_id=table.id))
 
 
 def _audit(table: Table) -> TokenAudit:
     if table.began_at is None:
         raise ServiceError("not_begun")
-    audit = table.game.audit(table.state)
-    if audit is None:
+    if (audit := table.audit) is None:
         raise ServiceError("no_tokens_here")
     return audit
 
@@ -122,19 +118,13 @@ def _page(table: Table, problem: str = "", status: int = 200) -> Response:
         asked=[_asked(words, each) for each in sheet.asked[:AT_ONCE]],
         beyond=max(0, len(sheet.asked) - AT_ONCE),
         seats=_likeliest(table, sheet),
-        acting=_acting(table, held),
+        acting=seat_to_act(table, held),
         no_token=NONE,
         version=table.version,
         request_id=new_request(),
         problem=problem,
         clock=lambda at: clock(words, contract.format_utc(at)),
     )
-
-
-def _acting(table: Table, held: tuple[Seat, ...]) -> Seat:
-    if table.on_turn in held:
-        return table.on_turn or ""
-    return held[0] if held else ""
 
 
 def _likeliest(table: Table, sheet: Sheet) -> list[Seat]:

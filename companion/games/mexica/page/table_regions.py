@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from companion.games.kit import Json
-from companion.games.mexica.page import board as figures
 from companion.games.mexica.page import calendar_board as drawing
+from companion.games.mexica.page import temple
 from companion.games.mexica.page.parts import Slice, View, face, only
 from companion.games.mexica.rules.calendar import WEEK
-from companion.games.mexica.rules.tallies import GODS
 
 
 def board(view: View) -> Slice:
@@ -31,20 +28,8 @@ def board(view: View) -> Slice:
 
 
 def gods(view: View) -> Slice:
-    """Return the two gods' numbers, written twice, and what Tonantzin was given."""
-    given = view["gods"]
-    return {
-        "gods": [
-            {
-                "god": god,
-                "count": given[god],
-                "numeral": asdict(figures.numeral(given[god])),
-                "ahead": max(0, given[god] - min(given.values())),
-            }
-            for god in GODS
-        ],
-        "tonantzin": view["tonantzin"],
-    }
+    """Return the two gods' numbers, and what Tonantzin was given."""
+    return {**temple.tally(view), "tonantzin": view["tonantzin"]}
 
 
 def spaces(view: View) -> Slice:

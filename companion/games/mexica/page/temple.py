@@ -27,7 +27,7 @@ def cut(view: View) -> dict[str, Mapping[str, Json]]:
         "clock": clock(view),
         "lake": lake(view),
         "ring": ring(view),
-        "tally": _tally(view),
+        "tally": tally(view),
         "taps": _taps(view),
         "omen": omen(view),
         "unclaimed": unclaimed(view),
@@ -107,7 +107,8 @@ def ring(view: View) -> Slice:
     return slice_
 
 
-def _tally(view: View) -> Slice:
+def tally(view: View) -> Slice:
+    """Return the two gods' numbers, written twice."""
     gods = view["gods"]
     return {
         "gods": [

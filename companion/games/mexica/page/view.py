@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from companion.games.kit import CHANCE, Json, Move, Seat
 from companion.games.mexica.rules import apocalypse, battle, course, offerings
 from companion.games.mexica.rules.board import Battle
-from companion.games.mexica.rules.bonuses import standing, waiting
 from companion.games.mexica.rules.calendar import SIGNS, sign
 from companion.games.mexica.rules.hands import DRAWN, card, count, left, pile_of, settler
 from companion.games.mexica.rules.play import MOVES
@@ -136,21 +135,11 @@ def _battle(state: State, fought: Battle) -> dict[str, Json]:
     return {
         "sides": list(fought.sides),
         "dice": list(fought.dice),
-        "bonuses": [_bonus(state, fought, n) for n in range(len(fought.sides))],
+        "bonuses": [battle.bonus(state, fought, n) for n in range(len(fought.sides))],
         "bonus": fought.bonus,
         "stake": sign(fought.stake) if fought.stake else None,
         "loot": state.rules.battle_loot,
     }
-
-
-def _bonus(state: State, fought: Battle, n: int) -> int:
-    """Return what week cards, boosts and the card that began a battle add to one side's die."""
-    seat = fought.sides[n]
-    if seat == battle.CORTEZ:
-        return 0
-    role = "defence" if n else "attack"
-    own = standing(state, seat, role) + waiting(state, seat, role, "battle")
-    return own if n else own + fought.bonus
 
 
 def _offering(state: State) -> Json:

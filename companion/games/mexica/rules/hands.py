@@ -12,8 +12,7 @@ from itertools import compress
 from typing import TypeVar, cast
 
 from companion.games.kit import Below, Seat, replace, shuffled
-from companion.games.mexica.rules.cards.deck import PILES, Bearers, Card, Deck, Pile, ids
-from companion.games.mexica.rules.options import HouseRules
+from companion.games.mexica.rules.cards.deck import PILES, Bearers, Card, Pile, ids
 from companion.games.mexica.rules.state import State
 
 _T = TypeVar("_T")
@@ -32,11 +31,6 @@ _PLACES: dict[str, int] = {each: n for pile in DRAWN for n, each in enumerate(IN
 
 _ENDS: dict[str, tuple[str, str]] = {pile: (f"{pile}-", f"{pile}.") for pile in PILES}
 """Between what the ids of a pile lie among sorted ones: a full stop follows a hyphen."""
-
-
-def deck(rules: HouseRules) -> Deck:
-    """Return the deck of a table, with as many signs in it as its options want (rulings M18 to M20)."""
-    return rules.cards
 
 
 def card(state: State, card_id: str) -> Card:

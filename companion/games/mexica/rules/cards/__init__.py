@@ -6,22 +6,14 @@ a table's own is a text among its options, read when it is first needed (ruling 
 
 from __future__ import annotations
 
-import pkgutil
 from functools import lru_cache
 
-from companion.games.kit import Facts, Fault, Reader
+from companion.games.kit import Facts, Fault, Reader, data_file
 from companion.games.mexica.rules.cards.deck import LANGUAGES, PILES, Deck, DeckError, read
 
+_FILES = (*(f"{pile}.toml" for pile in PILES), *(f"cards.{language}.toml" for language in LANGUAGES))
 
-def _text(name: str) -> str:
-    data = pkgutil.get_data("companion.games.mexica", name)
-    assert data is not None  # the package is a folder of files
-    return data.decode("utf-8")
-
-
-_FILES = (*(f"data/{pile}.toml" for pile in PILES), *(f"data/cards.{language}.toml" for language in LANGUAGES))
-
-DECK: Deck = read({name: _text(name) for name in _FILES})
+DECK: Deck = read({name: data_file("mexica", name) for name in _FILES})
 """The deck that a table plays with unless it brings its own."""
 
 DEFAULT = "default"

@@ -283,12 +283,6 @@ def from_table(table: Mapping[str, object]) -> Effect:
     return effect
 
 
-def to_table(effect: Effect) -> dict[str, int | str]:
-    """Return an effect as a deck writes it, every parameter named."""
-    kind: Any = type(effect)
-    return {"effect": name_of(effect), **{each: getattr(effect, each) for each in parameters(kind)}}
-
-
 @cache
 def _defaults(kind: Any) -> frozenset[str]:
     return frozenset(each.name for each in fields(kind) if each.default is not MISSING)
