@@ -60,7 +60,9 @@ def measure(programs: Programs, tokens: int, phones: int) -> Chapter:
     companion = daemons.start_companion(programs, port, daemons.CROWD)
     controller = daemons.start_controller(programs, port)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=system_program("chromium", "chromium-browser"))
+        browser = playwright.chromium.launch(
+            executable_path=system_program("chromium", "chromium-browser", "chromium-headless-shell")
+        )
         try:
             with Readers(companion.port, companion.table, phones - 1) as readers:
                 readers.wait_for_first()
