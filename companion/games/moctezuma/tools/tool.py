@@ -7,7 +7,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from companion.games.kit import Choice, Json, Move, MoveType, Refusal, Seat, Struct, Tool, Value, one_of, replace
+from companion.games.kit import (
+    Choice,
+    Json,
+    Move,
+    MoveType,
+    Refusal,
+    Seat,
+    Struct,
+    Tool,
+    Value,
+    complete,
+    one_of,
+    replace,
+)
 
 CHOOSE = "choose"
 """The tap that changes a rule: a tool is opened with one tap, and its rules are chosen on the sheet itself."""
@@ -58,10 +71,7 @@ class SheetTool(Tool[S], Generic[S]):
 
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> S:
         """Return the empty sheet; raises `ValueError` for options that are not accepted."""
-        for option in self.options:
-            if not option.accepts(options.get(option.key)):
-                raise ValueError(f"option {option.key} is {options.get(option.key)!r}; expected one it accepts")
-        return self.empty(tuple(options[option.key] for option in self.options))
+        return self.empty(tuple(complete(self.options, options).values()))
 
     @abstractmethod
     def empty(self, chosen: tuple[Value, ...]) -> S:
