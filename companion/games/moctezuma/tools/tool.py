@@ -12,6 +12,7 @@ from companion.games.kit import (
     Json,
     Move,
     MoveType,
+    Option,
     Refusal,
     Seat,
     Struct,
@@ -24,6 +25,8 @@ from companion.games.kit import (
 
 CHOOSE = "choose"
 """The tap that changes a rule: a tool is opened with one tap, and its rules are chosen on the sheet itself."""
+
+PLAYERS = Option("players", 4, "", (2, 3, 4, 5, 6))
 
 
 class Sheet(Struct, frozen=True):
