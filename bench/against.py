@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 import paho.mqtt.client as paho
 
-from bench import house, trees
+from bench import daemons, trees
 from bench.figures import number, spread, table
 from bench.phone import Phone
 from bench.programs import ROOT, THIS_TREE, BenchError, Programs, Tree, wait_until
@@ -108,10 +108,10 @@ class Drive:
 
     def __init__(self, programs: Programs, scope: ExitStack, tokens: int) -> None:
         port = programs.mosquitto()
-        self._controller = house.start_controller(programs, port)
+        self._controller = daemons.start_controller(programs, port)
         scope.callback(self._controller.breaks().close)
-        self._topic = contract.topic(house.TEMPLE, contract.Token.leaf)
-        topics = (self._topic, contract.topic(house.TEMPLE, contract.Status.leaf))
+        self._topic = contract.topic(daemons.TEMPLE, contract.Token.leaf)
+        topics = (self._topic, contract.topic(daemons.TEMPLE, contract.Status.leaf))
         self._listener = scope.enter_context(Listener(port, topics, self._acknowledge))
         # The status is retained: once it is here, so is the subscription.
         wait_until(lambda: bool(self._listener.heard), 30, "the temple's status")
@@ -136,7 +136,7 @@ class Drive:
     def _dropped(self) -> int:
         """Drop one token and rest; a pace that caught up would let two dark spells become one."""
         time.sleep(self._whims.uniform(0.75, 1.25) / PER_SECOND)
-        return self._controller.breaks().drop(house.PINS[0], TOKEN_MS).clear_ns
+        return self._controller.breaks().drop(daemons.PINS[0], TOKEN_MS).clear_ns
 
     def _heard(self) -> list[Heard]:
         return self._listener.under(self._topic)
@@ -147,7 +147,7 @@ class Drive:
         token = contract.decode(contract.Token.leaf, heard.payload)
         assert isinstance(token, contract.Token)
         ack = contract.Ack(token.source, token.seq)
-        client.publish(contract.topic(house.TEMPLE, contract.Ack.leaf), contract.encode(ack), qos=1)
+        client.publish(contract.topic(daemons.TEMPLE, contract.Ack.leaf), contract.encode(ack), qos=1)
 
 
 class Sustained:
@@ -155,11 +155,11 @@ class Sustained:
 
     def __init__(self, programs: Programs, scope: ExitStack, tokens: int) -> None:
         port = programs.mosquitto()
-        self._companion = house.start_companion(programs, port)
-        self._controller = house.start_controller(programs, port, LIMITS)
+        self._companion = daemons.start_companion(programs, port)
+        self._controller = daemons.start_controller(programs, port, LIMITS)
         scope.callback(self._controller.breaks().close)
         self._through = Through()
-        self._listener = Listener(port, (contract.topic(house.TEMPLE, contract.Ack.leaf),), self._through)
+        self._listener = Listener(port, (contract.topic(daemons.TEMPLE, contract.Ack.leaf),), self._through)
         scope.enter_context(self._listener)
         self._tokens = tokens
         self._fallen = 0
@@ -169,7 +169,7 @@ class Sustained:
     def round(self) -> Sample:
         """Drop the tokens of one round, both beams in turn, and wait for the last acknowledgement."""
         before = self._controller.running.cpu_s(), self._companion.running.cpu_s()
-        one, other = house.PINS
+        one, other = daemons.PINS
         driven = self._controller.breaks().burst((one, other), self._tokens, DARK_MS, CLEAR_MS)
         self._fallen += self._tokens
         wait_until(self._acknowledged, 180, f"token {self._fallen} to be acknowledged")
@@ -192,7 +192,7 @@ class Posts:
     """Moves at one table, each answered with the regions of the page that it changed."""
 
     def __init__(self, programs: Programs, scope: ExitStack, posts: int) -> None:
-        self._companion = house.start_companion(programs, programs.mosquitto())
+        self._companion = daemons.start_companion(programs, programs.mosquitto())
         self._phone = scope.enter_context(Phone(self._companion))
         self._posts = posts
         self.round()

@@ -10,7 +10,7 @@ from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
-from bench import house
+from bench import daemons
 from bench.figures import Chapter, Row
 from bench.programs import HOST, ROOT, BenchError, Programs, Running, free_port, wait_until
 from bench.stopwatch import Heard, Listener
@@ -28,9 +28,9 @@ def measure(programs: Programs, tokens: int) -> Chapter:
     filled = subprocess.run([sys.executable, "-m", "controller", *words], cwd=ROOT, capture_output=True, check=False)
     if filled.returncode:
         raise BenchError(f"the ledger could not be filled: {filled.stderr.decode()[-500:]}")
-    controller = house.start_controller(programs, port, simulated=True)
+    controller = daemons.start_controller(programs, port, simulated=True)
     with Listener(
-        port, (contract.topic(house.TEMPLE, contract.Ack.leaf), contract.topic(house.TEMPLE, contract.Token.leaf))
+        port, (contract.topic(daemons.TEMPLE, contract.Ack.leaf), contract.topic(daemons.TEMPLE, contract.Token.leaf))
     ) as heard:
         time.sleep(3)
         before = _resident_mib(controller.running)
@@ -47,7 +47,7 @@ def measure(programs: Programs, tokens: int) -> Chapter:
 
         wait_until(drained, PATIENCE_S, f"all {tokens:,} tokens to be acknowledged")
         took_s = time.monotonic() - began
-        order = _first_told(heard.under(contract.topic(house.TEMPLE, contract.Token.leaf)))
+        order = _first_told(heard.under(contract.topic(daemons.TEMPLE, contract.Token.leaf)))
     same = _both_hold_the_same(state / FILE_NAME, programs.folder / "companion" / "companion.sqlite")
     return Chapter(
         "The link was down",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from bench import house, peer
+from bench import daemons, peer
 from bench.figures import Chapter, Row
 from bench.programs import BenchError, Programs, Running
 from bench.readers import Readers
@@ -48,10 +48,10 @@ def _idle(running: list[Running], seconds: float) -> list[float]:
 def measure(programs: Programs, seconds: float, phones: int) -> Chapter:
     """Let both daemons and mqtt-io stand still on one broker, then the companion with phones that watch."""
     port = programs.mosquitto()
-    companion = house.start_companion(programs, port, house.CROWD)
-    controller = house.start_controller(programs, port, simulated=True)
-    other = peer.start(programs, "mqtt-io", port, house.PINS[0], interrupt="both")
-    polled = peer.start(programs, "mqtt-io-polling", port, house.PINS[0])
+    companion = daemons.start_companion(programs, port, daemons.CROWD)
+    controller = daemons.start_controller(programs, port, simulated=True)
+    other = peer.start(programs, "mqtt-io", port, daemons.PINS[0], interrupt="both")
+    polled = peer.start(programs, "mqtt-io-polling", port, daemons.PINS[0])
     time.sleep(5)
     alone = _idle([controller.running, companion.running, other.running, polled.running], seconds)
     held = [resident(each.pid) for each in (controller.running, companion.running, other.running)]

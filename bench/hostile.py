@@ -7,7 +7,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-from bench import house
+from bench import daemons
 from bench.attacks import CONNECTIONS, PER_SECOND
 from bench.figures import Chapter, Row, spread
 from bench.programs import HOST, BenchError, Programs
@@ -66,11 +66,11 @@ def measure(programs: Programs, seconds: float) -> Chapter:
     A token that is not acknowledged in `PATIENCE_S` counts as one that took so long, and is the last of its attack.
     """
     port = programs.mosquitto()
-    companion = house.start_companion(programs, port)
-    controller = house.start_controller(programs, port)
+    companion = daemons.start_companion(programs, port)
+    controller = daemons.start_controller(programs, port)
     found: dict[str, Waits] = {}
     times: dict[str, str] = {}
-    with Listener(port, (contract.topic(house.TEMPLE, contract.Ack.leaf),)) as listener:
+    with Listener(port, (contract.topic(daemons.TEMPLE, contract.Ack.leaf),)) as listener:
         time.sleep(1)
         acknowledged = Acknowledged(listener)
         _during(companion, controller, acknowledged, 2)  # nothing is measured of a first time
@@ -79,7 +79,7 @@ def measure(programs: Programs, seconds: float) -> Chapter:
             attacker = programs.python(
                 kind,
                 *("-m", "bench.attacks", kind, "--web", str(companion.port), "--broker", str(port)),
-                *("--temple", house.TEMPLE, "--seconds", str(seconds + 2)),
+                *("--temple", daemons.TEMPLE, "--seconds", str(seconds + 2)),
             )
             attacker.wait_for("attacking")
             time.sleep(1)
@@ -91,7 +91,7 @@ def measure(programs: Programs, seconds: float) -> Chapter:
 
 
 def _during(
-    companion: house.Companion, controller: house.Controller, acknowledged: Acknowledged, seconds: float
+    companion: daemons.Companion, controller: daemons.Controller, acknowledged: Acknowledged, seconds: float
 ) -> Waits:
     waits = Waits()
     ends = time.monotonic() + seconds
@@ -113,7 +113,7 @@ def _during(
     n = 0
     while time.monotonic() < ends and not late:
         before, _ = acknowledged.last()
-        driven = beams.drop(house.PINS[n % 2], DARK_MS)
+        driven = beams.drop(daemons.PINS[n % 2], DARK_MS)
         deadline = time.monotonic() + PATIENCE_S
         while (last := acknowledged.last())[0] <= before:
             if late := time.monotonic() > deadline:
@@ -128,7 +128,7 @@ def _during(
     return waits
 
 
-def _page_ms(companion: house.Companion) -> float:
+def _page_ms(companion: daemons.Companion) -> float:
     began = time.monotonic()
     connection = http.client.HTTPConnection(HOST, companion.port, PATIENCE_S, (PHONE, 0))
     try:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import paho.mqtt.client as paho
 
-from bench import house, peer
+from bench import daemons, peer
 from bench.figures import Chapter, Row, spread
 from bench.programs import BenchError, Programs, wait_until
 from bench.stopwatch import MS, Beams, Driven, Heard, Listener, paced
@@ -57,16 +57,16 @@ class Side:
 def measure(programs: Programs, rounds: int, tokens: int) -> Chapter:
     """Drop `rounds` times `tokens` tokens into each side, alternating; raises `BenchError` if one is not detected."""
     port = programs.mosquitto()
-    controller = house.start_controller(programs, port)
-    by_interrupt = peer.start(programs, "mqtt-io-interrupt", port, house.PINS[0], interrupt="falling")
-    by_polling = peer.start(programs, "mqtt-io-polling", port, house.PINS[0], poll_interval=POLL_S)
-    own_topic = contract.topic(house.TEMPLE, contract.Token.leaf)
+    controller = daemons.start_controller(programs, port)
+    by_interrupt = peer.start(programs, "mqtt-io-interrupt", port, daemons.PINS[0], interrupt="falling")
+    by_polling = peer.start(programs, "mqtt-io-polling", port, daemons.PINS[0], poll_interval=POLL_S)
+    own_topic = contract.topic(daemons.TEMPLE, contract.Token.leaf)
     sides = [
         Side("ours", controller.breaks(), own_topic, edges=False),
         Side("mqtt-io by interrupt", by_interrupt.beams, by_interrupt.topic, edges=False),
         Side("mqtt-io by polling", by_polling.beams, by_polling.topic, edges=True),
     ]
-    ack_topic = contract.topic(house.TEMPLE, contract.Ack.leaf)
+    ack_topic = contract.topic(daemons.TEMPLE, contract.Ack.leaf)
 
     def acknowledge(client: paho.Client, heard: Heard) -> None:
         """Acknowledge as a companion does, so that the send window stays open."""
@@ -83,12 +83,12 @@ def measure(programs: Programs, rounds: int, tokens: int) -> Chapter:
         time.sleep(0.5)
         for side in sides:  # nothing is measured of a first time
             for _ in paced(10, PER_SECOND, 0):
-                side.beams.drop(house.PINS[0], DARK_MS)
+                side.beams.drop(daemons.PINS[0], DARK_MS)
         time.sleep(0.5)
         for n in range(rounds):
             for side in sides:
                 already = len(listener.under(side.topic))
-                driven = [side.beams.drop(house.PINS[0], DARK_MS) for _ in paced(tokens, PER_SECOND, n)]
+                driven = [side.beams.drop(daemons.PINS[0], DARK_MS) for _ in paced(tokens, PER_SECOND, n)]
                 time.sleep(2 * POLL_S)
                 side.settle(listener.under(side.topic)[already:], driven)
     ours, interrupt, polling = sides

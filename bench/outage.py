@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import paho.mqtt.client as paho
 
-from bench import house, peer
+from bench import daemons, peer
 from bench.figures import Chapter, Row
 from bench.programs import HOST, BenchError, Programs, Running, free_port, system_program, wait_until
 from bench.stopwatch import Beams, Heard, Listener, paced
@@ -93,9 +93,9 @@ def measure(programs: Programs) -> Chapter:
     """Drop the same tokens into both programs at once, through the same outages; then in turn without one."""
     broker = Broker(programs)
     broker.start()
-    controller = house.start_controller(programs, broker.port)
-    other = peer.start_both(programs, "mqtt-io-outage", broker.port, house.PINS, interrupt="falling")
-    own_topic = contract.topic(house.TEMPLE, contract.Token.leaf)
+    controller = daemons.start_controller(programs, broker.port)
+    other = peer.start_both(programs, "mqtt-io-outage", broker.port, daemons.PINS, interrupt="falling")
+    own_topic = contract.topic(daemons.TEMPLE, contract.Token.leaf)
     ours = Side(controller.breaks(), (own_topic, own_topic), ours=True)
     theirs = Side(other.beams, other.topics, ours=False)
 
@@ -107,7 +107,7 @@ def measure(programs: Programs) -> Chapter:
             if token.seq == 1 + acknowledged[-1]:
                 acknowledged.append(token.seq)
             client.publish(
-                contract.topic(house.TEMPLE, contract.Ack.leaf),
+                contract.topic(daemons.TEMPLE, contract.Ack.leaf),
                 contract.encode(contract.Ack(token.source, acknowledged[-1])),
                 qos=1,
             )
@@ -171,7 +171,7 @@ def _disorder(listener: Listener, side: Side, tokens: int, rate: int) -> int:
 
 def _drop(side: Side, tokens: int, rate: int, in_turn: bool) -> None:
     for n in paced(tokens, rate, rate):
-        side.beams.drop(house.PINS[n % 2 if in_turn else 0], DARK_MS)
+        side.beams.drop(daemons.PINS[n % 2 if in_turn else 0], DARK_MS)
         time.sleep(CLEAR_S)
 
 

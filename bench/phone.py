@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlencode
 
-from bench.house import Companion
+from bench.daemons import Companion
 from bench.programs import HOST, BenchError
 
 POSTS_FROM_ONE_ADDRESS = 200

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from bench import house
+from bench import daemons
 from bench.figures import Chapter, Row, spread
 from bench.programs import BenchError, Programs, system_program, wait_until
 from bench.readers import Readers
@@ -57,10 +57,12 @@ def clock_offset(page: Page, tries: int = 50) -> tuple[float, float]:
 def measure(programs: Programs, tokens: int, phones: int) -> Chapter:
     """Drop tokens one by one while `phones` streams are open, one of them Chromium's; raises `BenchError`."""
     port = programs.mosquitto()
-    companion = house.start_companion(programs, port, house.CROWD)
-    controller = house.start_controller(programs, port)
+    companion = daemons.start_companion(programs, port, daemons.CROWD)
+    controller = daemons.start_controller(programs, port)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=system_program("chromium", "chromium-browser"))
+        browser = playwright.chromium.launch(
+            executable_path=system_program("chromium", "chromium-browser", "chromium-headless-shell")
+        )
         try:
             with Readers(companion.port, companion.table, phones - 1) as readers:
                 readers.wait_for_first()
@@ -90,7 +92,7 @@ def measure(programs: Programs, tokens: int, phones: int) -> Chapter:
 
 
 def _watched(
-    browser: Browser, companion: house.Companion, controller: house.Controller, readers: Readers, tokens: int
+    browser: Browser, companion: daemons.Companion, controller: daemons.Controller, readers: Readers, tokens: int
 ) -> tuple[list[Change], list[float], float]:
     page = browser.new_page(viewport=PHONE, device_scale_factor=2, has_touch=True)  # type: ignore[arg-type]
     page.goto(companion.address + companion.table)
@@ -107,7 +109,7 @@ def _watched(
             offset, uncertain = clock_offset(page)
         page.evaluate("() => { window.benched = []; }")
         del readers.arrivals[:]
-        driven = beams.drop(house.PINS[n % 2], DARK_MS)
+        driven = beams.drop(daemons.PINS[n % 2], DARK_MS)
         # Both clocks of this process, read together: the stamp of the beam as wall-clock time.
         clear_ms = (time.time_ns() - time.monotonic_ns() + driven.clear_ns) / 1e6
         time.sleep(0.25 + whims.uniform(0, 0.1))  # no step with the display's own beat

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import paho.mqtt.client as paho
 
-from bench import house
+from bench import daemons
 from bench.figures import Chapter, Row
 from bench.programs import BenchError, Programs, wait_until
 from bench.stopwatch import Driven, Heard, Listener
@@ -34,7 +34,7 @@ class Kept:
     twice: int
 
 
-def _audit(controller: house.Controller, companion: house.Companion, fallen: int) -> Kept:
+def _audit(controller: daemons.Controller, companion: daemons.Companion, fallen: int) -> Kept:
     """Count on both disks; the store is asked for the same token under two numbers, its key forbids the other way."""
     ledger = controller.state / FILE_NAME
     with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as connection:
@@ -62,10 +62,10 @@ class Through:
 def measure(programs: Programs, burst: int, seconds: float) -> Chapter:
     """Break both beams as fast as they go: once `burst` times, then for a while; raises `BenchError`."""
     port = programs.mosquitto()
-    companion = house.start_companion(programs, port)
-    controller = house.start_controller(programs, port, LIMITS)
+    companion = daemons.start_companion(programs, port)
+    controller = daemons.start_controller(programs, port, LIMITS)
     through = Through()
-    with Listener(port, (contract.topic(house.TEMPLE, contract.Ack.leaf),), through):
+    with Listener(port, (contract.topic(daemons.TEMPLE, contract.Ack.leaf),), through):
         time.sleep(1)
         driven = _fall(controller, burst)
         fallen = burst
@@ -98,12 +98,14 @@ def measure(programs: Programs, burst: int, seconds: float) -> Chapter:
     )
 
 
-def _fall(controller: house.Controller, times: int) -> Driven:
-    one, other = house.PINS
+def _fall(controller: daemons.Controller, times: int) -> Driven:
+    one, other = daemons.PINS
     return controller.breaks().burst((one, other), times, DARK_MS, CLEAR_MS)
 
 
-def _acknowledged(controller: house.Controller, companion: house.Companion, through: Through, fallen: int) -> None:
+def _acknowledged(
+    controller: daemons.Controller, companion: daemons.Companion, through: Through, fallen: int
+) -> None:
     def done() -> bool:
         controller.running.check()
         companion.running.check()

@@ -161,7 +161,7 @@ class Connection:
         return self._session.owed_since_s() is not None
 
     def rename(self, client_id: str) -> None:
-        """Connect anew under another client id, and with the will as it is now."""
+        """Connect again under another client id, and with the will as it is now."""
         self._client_id = client_id
         if (client := self._client) is not None:
             client.disconnect()
@@ -269,7 +269,7 @@ class Connection:
                 owed = f"the subscriptions of this {self._role}"
             else:
                 continue
-            log.warning("the broker at %s leaves %s without an answer; connecting anew", self.address, owed)
+            log.warning("the broker at %s leaves %s without an answer; connecting again", self.address, owed)
             return
 
     def _wait(self, event: threading.Event, timeout_s: float | None) -> bool:

@@ -18,7 +18,10 @@ __all__ = ["pytest_addoption", "pytest_configure"]
 settings.register_profile("suite", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
 
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""The first one found is used. The shell draws the same pages and opens no window of its own for each context: a new
+context costs it 0.2 s of processor time, and the whole browser 1.1 s."""
+
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -49,7 +49,7 @@ CONFIGURED = ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf", "/etc/npmrc", "
 CONFIGURED_AT_HOME = (".config/pip/pip.conf", ".pip/pip.conf", ".npmrc")
 
 WEEK = 7 * 24 * 3600
-"""Seconds after which a base is made anew, so that its packages are not long behind the mirror's."""
+"""Seconds after which a base is made again, so that its packages are not long behind the mirror's."""
 
 INSTALLED_S = 1800.0
 INTERRUPTED = 128 + signal.SIGINT
@@ -290,7 +290,7 @@ class Terminal:
             return True
         try:
             data = os.read(self._master, 65536).decode(errors="replace")
-        except OSError:  # so a terminal tells that its other end is closed
+        except OSError:  # so a terminal reports that its other end is closed
             return False
         self.said += data
         self._log.write(data)

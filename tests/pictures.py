@@ -323,7 +323,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="which pictures, such as phone-turn; by default all")
     names = parser.parse_args(arguments).names
     PICTURES.mkdir(parents=True, exist_ok=True)
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    chromium = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "chromium-headless-shell"))), None
+    )
     assert chromium, "Chromium is not installed; expected it from the system's packages"
     with Demo() as demo, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium)

@@ -47,7 +47,8 @@ class Measured:
     def pytest_runtest_makereport(self):
         report = yield
         now = processor_seconds(os.getpid())
-        report.user_properties.append((_CPU, now - self._before))
+        # A browser that ends is no ancestor of those of its processes that init reaps: their time is gone then.
+        report.user_properties.append((_CPU, max(0.0, now - self._before)))
         self._before = now
         return report
 

@@ -80,7 +80,7 @@ NEW_NAMES = (500, 1 / 60)
 """Temples that were never seen before."""
 
 NEW_SOURCES = (60, 1 / 60)
-"""Ledgers that were never seen before, for each temple: a ledger is begun anew a few times in a temple's life."""
+"""Ledgers that were never seen before, for each temple: a temple begins a new ledger a few times in its life."""
 
 _Key: TypeAlias = tuple[str, str, str]
 """A lane: temple, kind of message, and for tokens the ledger."""

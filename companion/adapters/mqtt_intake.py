@@ -248,7 +248,7 @@ class Intake:
     def _command(self, temple: str, command: contract.Command) -> None:
         """Send a command, now and at the next connection, until it is answered or has expired.
 
-        A temple carries out a command once, however often it arrives. Missing tokens are requested anew anyway.
+        A temple carries out a command once, however often it arrives. Missing tokens are requested again anyway.
         """
         if command.name is not contract.CommandName.RESEND:
             now = self._clock()

@@ -162,7 +162,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """All regions of a page at one moment. `mark` tells pages apart that cannot be swapped into each other."""
+    """All regions of a page at one moment. `mark` distinguishes pages that cannot be swapped into each other."""
 
     boot: str
     serial: int
@@ -179,14 +179,23 @@ class Picture:
 
     def since(self, seen: str) -> dict[str, str]:
         """Return the regions that changed after the picture with that id; all of them where the id says nothing."""
-        return self._after(self._known(seen))
+        known = self._known(seen)
+        return {
+            name: region.html.replace(VERSION_MARK, str(self.version))
+            for name, region in self.regions.items()
+            if region.since > known
+        }
+
+    def news(self, seen: str) -> dict[str, object]:
+        """Return what changed after the picture with the id `seen`, as a page takes it over."""
+        return {"id": self.id, "version": self.version, "mark": self.mark, "regions": self.since(seen)}
 
     def event(self, seen: str) -> bytes:
         """Return what changed since `seen` as one event of a stream, empty where nothing did; written once."""
         known = self._known(seen)
         with self._lock:
             if known not in self._events:
-                self._events[known] = self._written(self._after(known))
+                self._events[known] = self._written(seen)
             return self._events[known]
 
     def _known(self, seen: str) -> int:
@@ -195,18 +204,11 @@ class Picture:
             return -1
         return int(serial) if int(serial) <= self.serial else -1
 
-    def _after(self, known: int) -> dict[str, str]:
-        return {
-            name: region.html.replace(VERSION_MARK, str(self.version))
-            for name, region in self.regions.items()
-            if region.since > known
-        }
-
-    def _written(self, regions: Mapping[str, str]) -> bytes:
-        if not regions:
+    def _written(self, seen: str) -> bytes:
+        news = self.news(seen)
+        if not news["regions"]:
             return b""
-        body = {"id": self.id, "version": self.version, "mark": self.mark, "regions": regions}
-        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(news, ensure_ascii=False, separators=(",", ":"))
         return f"id: {self.id}\nevent: regions\ndata: {text}\n\n".encode()
 
 
@@ -229,7 +231,7 @@ Paint: TypeAlias = Callable[[str, Mapping[str, Json]], str]
 
 
 class _Shelf:
-    """Where one audience's last picture lies, with the lock that lets only one thread paint the next."""
+    """One audience's last picture, with the lock that lets only one thread paint the next."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

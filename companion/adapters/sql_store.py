@@ -92,13 +92,12 @@ class SqlStore:
     def __init__(self, url: str) -> None:
         """Open the database and make what is missing; raises `StoreError`."""
         try:
-            # A server may be started anew while the companion runs: a connection is tried before it is used.
+            # A server may be restarted while the companion runs: a connection is tried before it is used.
             self._engine = sa.create_engine(url, pool_pre_ping=True)
             # SQLite has one writer at a time: here they wait in line, where it would let them sleep and try again.
             self._line: AbstractContextManager[object] = nullcontext()
             if self._engine.dialect.name == "sqlite":
                 self._line = threading.Lock()
-            if self._engine.dialect.name == "sqlite":
                 sa.event.listen(self._engine, "connect", _make_sqlite_durable)
             try:
                 if self._engine.dialect.name == "sqlite":
@@ -161,6 +160,10 @@ class SqlStore:
         except sa.exc.DBAPIError as error:
             raise ServiceError("store_failing", reason=_reason(error)) from error
 
+    def _rows(self, query: sa.Executable) -> Sequence[Any]:
+        with self._reading() as connection:
+            return connection.execute(query).all()
+
     def secret(self, name: str) -> str:
         """Return a secret of this companion, or nothing where none was entered under that name."""
         with self._reading() as connection:
@@ -215,9 +218,7 @@ class SqlStore:
 
     def temples(self) -> list[TempleRecord]:
         """Return every temple that is known, by name."""
-        with self._reading() as connection:
-            rows = connection.execute(sa.select(TEMPLES).order_by(TEMPLES.c.name))
-            return [TempleRecord(**row._mapping) for row in rows]
+        return [TempleRecord(**row._mapping) for row in self._rows(sa.select(TEMPLES).order_by(TEMPLES.c.name))]
 
     def marks(self) -> dict[str, MarkRecord]:
         """Return for each source how far its tokens are stored."""
@@ -234,61 +235,53 @@ class SqlStore:
         """Return a temple's last tokens, newest first, without the old ones."""
         newest = sa.select(TOKENS).where(TOKENS.c.temple == temple, ~sa.exists().where(_IS_OLD))
         newest = newest.order_by(TOKENS.c.received_at.desc(), TOKENS.c.seq.desc()).limit(limit)
-        with self._reading() as connection:
-            return tuple(_kept(row) for row in connection.execute(newest))
+        return tuple(map(_kept, self._rows(newest)))
 
     def totals(self, temple: str) -> dict[contract.God, int]:
         """Return how many tokens of each god were kept from a temple; tests, and old ones left out, do not count."""
         totals = dict.fromkeys(contract.God, 0)
         left_out = sa.exists().where(_IS_OLD, OLD.c.choice.not_in((HISTORY, COUNTED)))
         query = sa.select(TOKENS.c.god, TOKENS.c.flags, sa.func.count()).where(TOKENS.c.temple == temple, ~left_out)
-        with self._reading() as connection:
-            for god, flags, count in connection.execute(query.group_by(TOKENS.c.god, TOKENS.c.flags)):
-                if contract.Flag.TEST not in flags.split():
-                    totals[contract.God(god)] += count
+        for god, flags, count in self._rows(query.group_by(TOKENS.c.god, TOKENS.c.flags)):
+            if contract.Flag.TEST not in flags.split():
+                totals[contract.God(god)] += count
         return totals
 
     def quarantined(self, temple: str) -> int:
         """Return how many of a temple's tokens are held apart and wait for a person."""
-        query = sa.select(sa.func.count()).select_from(QUARANTINE).where(QUARANTINE.c.temple == temple, _UNDECIDED)
-        with self._reading() as connection:
-            return connection.execute(query).scalar_one()
+        return self._number_of_held(QUARANTINE.c.temple == temple, _UNDECIDED)
 
     def ever_quarantined(self, temple: str) -> int:
         """Return how many of a temple's tokens were ever held apart, decided or not."""
-        query = sa.select(sa.func.count()).select_from(QUARANTINE).where(QUARANTINE.c.temple == temple)
+        return self._number_of_held(QUARANTINE.c.temple == temple)
+
+    def _number_of_held(self, *only: sa.ColumnElement[bool]) -> int:
         with self._reading() as connection:
-            return connection.execute(query).scalar_one()
+            return connection.execute(sa.select(sa.func.count()).select_from(QUARANTINE).where(*only)).scalar_one()
 
     def held(self, temple: str, limit: int) -> tuple[StoredToken, ...]:
         """Return a temple's tokens that are held apart and wait for a person, in the order of their arrival."""
         query = sa.select(QUARANTINE).where(QUARANTINE.c.temple == temple, _UNDECIDED).limit(limit)
         query = query.order_by(QUARANTINE.c.received_at, QUARANTINE.c.source, QUARANTINE.c.seq)
-        with self._reading() as connection:
-            return tuple(_kept(row) for row in connection.execute(query))
+        return tuple(map(_kept, self._rows(query)))
 
     def decided(self, temple: str, limit: int) -> tuple[Decision, ...]:
         """Return what was last decided about a temple's tokens that were held apart, newest first."""
-        with self._reading() as connection:
-            rows = connection.execute(_decisions(QUARANTINE.c.temple == temple).limit(limit))
-            return tuple(_decision(row) for row in rows)
+        return tuple(map(_decision, self._rows(_decisions(QUARANTINE.c.temple == temple).limit(limit))))
 
     def sources(self) -> dict[str, str]:
         """Return for each source that was ever met the temple that it belongs to."""
-        with self._reading() as connection:
-            return {row.source: row.temple for row in connection.execute(sa.select(SOURCES))}
+        return {row.source: row.temple for row in self._rows(sa.select(SOURCES))}
 
     def old(self) -> list[OldTokens]:
         """Return the old tokens of every source that brought any."""
-        with self._reading() as connection:
-            return [OldTokens(**row._mapping) for row in connection.execute(sa.select(OLD))]
+        return [OldTokens(**row._mapping) for row in self._rows(sa.select(OLD))]
 
     def old_tokens(self, old: OldTokens) -> tuple[StoredToken, ...]:
         """Return the old tokens that have arrived and went to no table, in the order of their numbers."""
         query = sa.select(TOKENS).where(TOKENS.c.source == old.source, TOKENS.c.seq <= old.through)
         query = query.where(TOKENS.c.replayed, TOKENS.c.table_id.is_(None)).order_by(TOKENS.c.seq)
-        with self._reading() as connection:
-            return tuple(_kept(row) for row in connection.execute(query))
+        return tuple(map(_kept, self._rows(query)))
 
     def arrived(self, source: str) -> dict[contract.God, int]:
         """Return how many tokens of each god were kept from one ledger, tests among them."""
@@ -296,9 +289,8 @@ class SqlStore:
         own = by_god.where(TOKENS.c.source == source)
         resent = by_god.join(RESENT, RESENT.c.token == TOKENS.c.token).where(RESENT.c.source == source)
         counts = dict.fromkeys(contract.God, 0)
-        with self._reading() as connection:
-            for god, count in connection.execute(own.union_all(resent)):
-                counts[contract.God(god)] += count
+        for god, count in self._rows(own.union_all(resent)):
+            counts[contract.God(god)] += count
         return counts
 
     def fallen(self, table_id: str) -> tuple[StoredToken, ...]:

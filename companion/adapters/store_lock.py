@@ -10,10 +10,9 @@ import logging
 import os
 import threading
 import time
-from contextlib import suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 import sqlalchemy as sa
 
@@ -35,22 +34,11 @@ _SETTINGS = ("tcp_keepalives_idle = 10", "tcp_keepalives_interval = 5", "tcp_kee
 """A companion's machine that lost its power is noticed within half a minute, not after two hours."""
 
 
-class StoreLock(Protocol):
-    """The right to be the one companion of a database."""
+def hold(url: str) -> AbstractContextManager[object]:
+    """Take the right to be the one companion of a database, until the end of a `with` block.
 
-    def __enter__(self) -> Self:
-        """Keep it while the block runs."""
-        ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Free it."""
-        ...
-
-
-def hold(url: str) -> StoreLock:
-    """Take the lock of a database; raises `StoreError` where another companion has it."""
+    Raises `StoreError` where another companion has it.
+    """
     try:
         backend = sa.make_url(url).get_backend_name()
     except sa.exc.ArgumentError as error:
@@ -58,7 +46,7 @@ def hold(url: str) -> StoreLock:
     if backend == "postgresql":
         return _ServerLock(url)
     path = sqlite_path(url)
-    return _FileLock(path, url) if path else _NoLock()
+    return _locked_file(path, url) if path else nullcontext()
 
 
 def _in_use(url: str, by: str = "") -> StoreError:
@@ -68,42 +56,29 @@ def _in_use(url: str, by: str = "") -> StoreError:
     )
 
 
-class _NoLock:
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-
-class _FileLock:
-    """A lock on a file of its own: SQLite's locks on the database are lost when any handle of it is closed."""
-
-    def __init__(self, database: Path, url: str) -> None:
-        path = database.resolve()
-        path = path.with_name(f"{path.name}.lock")
-        try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.OWNER_ONLY)
-        except OSError as error:
-            raise StoreError(
-                f"store is {without_password(url)!r}; expected a folder in which {path.name} can be written ({error})"
-            ) from None
-        files.make_private(path)
-        try:
-            files.lock(self._file)
-        except files.HeldError as error:
-            os.close(self._file)
-            raise _in_use(url, f" (process {error.holder})" if error.holder else "") from None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._file)
+def _locked_file(database: Path, url: str) -> ExitStack:
+    """Lock a file of its own: SQLite's locks on the database are lost when any handle of it is closed."""
+    path = database.resolve()
+    path = path.with_name(f"{path.name}.lock")
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.OWNER_ONLY)
+    except OSError as error:
+        raise StoreError(
+            f"store is {without_password(url)!r}; expected a folder in which {path.name} can be written ({error})"
+        ) from None
+    files.make_private(path)
+    try:
+        files.lock(file)
+    except files.HeldError as error:
+        os.close(file)
+        raise _in_use(url, f" (process {error.holder})" if error.holder else "") from None
+    held = ExitStack()
+    held.callback(os.close, file)
+    return held
 
 
 class _ServerLock:
-    """An advisory lock of PostgreSQL, taken again where the server was started anew.
+    """An advisory lock of PostgreSQL, taken again after the server was restarted.
 
     Where another companion was quicker meanwhile, the thread that noticed it fails, and with it this companion.
     """

@@ -51,7 +51,7 @@ def prepare(program: Path, folder: Path, port: int, password: str) -> Broker:
 def _configuration(store: Path, port: int, password: str) -> str:
     """Return the configuration; a JSON string is a string of nats-server's own language too."""
     return f"""\
-# Written anew at every start.
+# Written again at every start.
 server_name: templo
 # nats-server always listens for its own protocol as well: on loopback, wherever the system likes.
 listen: {json.dumps(f"{HOST}:-1")}

@@ -69,7 +69,7 @@ class Child:
     def __init__(self, program: Program) -> None:
         self.program = program
         self._heard = 0
-        # One with the terminal is told to end, so that it can give the terminal back; for any other there is nothing
+        # One with the terminal is asked to end, so that it can give the terminal back; for any other there is nothing
         # to tidy that it must not survive losing anyway, so the kernel's word for it is final.
         number, parent = signal.SIGTERM if program.terminal else signal.SIGKILL, os.getpid()
         for file in (program.said, program.log):
@@ -95,7 +95,7 @@ class Child:
         """The exit status, negative for a signal; none while it runs."""
         return self._process.poll()
 
-    def told(self, *words: str) -> list[str]:
+    def printed_after(self, *words: str) -> list[str]:
         """Return the words that follow these on the newest line it said that begins with them, or none."""
         for line in reversed(self.program.said.read_text("utf-8", "replace").splitlines(keepends=True)):
             found = line.split()

@@ -99,7 +99,7 @@ def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Pat
 
     def on_thread_exception(last: threading.ExceptHookArgs) -> None:
         died.append(last.thread.name if last.thread else "unknown")
-        logging.critical("the thread %s died; ending, to be started anew", died[-1], exc_info=last.exc_value)
+        logging.critical("the thread %s died; ending, to be restarted", died[-1], exc_info=last.exc_value)
         stop(0, None)
 
     threading.excepthook = on_thread_exception

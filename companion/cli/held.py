@@ -73,7 +73,7 @@ def _carry_out(services: Services, wanted: Wanted, out: TextIO) -> int:
         raise HeldError(f"{given}; expected --temple with one that holds tokens apart: {_names(holding)}")
     temple = holding[0]
     chosen = _chosen(services.temples.decisions.held(temple.name), wanted)
-    table = next((each for each in services.tables.all() if each.id == temple.table_id), None)
+    table = services.tables.find(temple.table_id)
     whose = _seat(table, wanted.whose, temple) if wanted.what == "count" else None
     try:
         services.temples.decisions.decide_as_owner(temple.name, [kept.token.token for kept in chosen], whose)
@@ -90,7 +90,7 @@ def _list(services: Services, holding: Sequence[Temple], out: TextIO) -> None:
     if not holding:
         print("No token is held apart.", file=out)
     for temple in holding:
-        table = next((each for each in services.tables.all() if each.id == temple.table_id), None)
+        table = services.tables.find(temple.table_id)
         serves = f"serves {table.title!r}: {_seats(table)}" if table else "serves no table"
         print(f"{temple.name} ({serves})", file=out)
         for kept in services.temples.decisions.held(temple.name):

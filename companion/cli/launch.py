@@ -214,7 +214,7 @@ class Launch:
             self._start_controller()
         else:
             temple = self._start_controller()
-            self._until(temple, lambda: temple.told("templo-controller", "ready:"))
+            self._until(temple, lambda: temple.printed_after("templo-controller", "ready:"))
             self._greet(table)
         while not self._signals.wait(LISTEN if self._wish.deck else LOOK_AT_LOGS):
             self._all_alive()
@@ -248,8 +248,8 @@ class Launch:
             *(("--deck", str(self._wish.deck)) if self._wish.deck else ()),
         )
         self._companion = child = self._start("companion", command)
-        self._until(child, lambda: child.told("table") and self._is_ours())
-        self._code, path = child.told("table")
+        self._until(child, lambda: child.printed_after("table") and self._is_ours())
+        self._code, path = child.printed_after("table")
         return path
 
     def _start_controller(self) -> Child:

@@ -84,7 +84,7 @@ class Press:
         return written
 
     def _file(self, route: str, **values: str) -> str:
-        """Return where a static file lies on this machine: nothing is fetched from anywhere else."""
+        """Return a static file's path on this machine: nothing is fetched from anywhere else."""
         folder = SHELL if route == "static" else self._folders[values["game"]]
         return (folder / "static" / values["filename"]).as_uri()
 

@@ -69,7 +69,7 @@ def kept(file: TextIO) -> Iterator[None]:
     try:
         yield
     finally:
-        # To set a terminal from the background stops the one who does, unless it will not hear of it.
+        # Setting a terminal from the background stops the process that does so, unless it ignores the signal.
         stopping = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         with contextlib.suppress(termios.error):
             termios.tcsetattr(handle, termios.TCSANOW, found)

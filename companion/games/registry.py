@@ -16,7 +16,7 @@ from typing import Any
 from companion.games.kit import CHANCE, TEMPLE, Game, Option
 
 PACKAGE = "companion.games"
-"""Every game is imported as a package of this one, wherever its folder lies."""
+"""Every game is imported as a package of this one, wherever its folder is."""
 
 KIT = "kit"
 """The folder beside the games that holds what they are made of, and the one name that no game may have."""

@@ -81,7 +81,7 @@ class SetOption(_Stored, frozen=True, tag="@option"):
 
 
 class Decide(_Stored, frozen=True, tag="@decided"):
-    """So many tokens held apart were none, or so many old ones are to count here."""
+    """A number of tokens held apart were no tokens, or a number of old ones are to count here."""
 
     what: Literal["dismissed", "old"]
     n: Annotated[int, Meta(gt=0)]

@@ -116,51 +116,39 @@ class Transaction(Protocol):
 
     def set_secret(self, name: str, value: str) -> None:
         """Enter a secret of this companion that was not there."""
-        ...
 
     def add_table(self, charter: Charter) -> None:
         """Enter a new table."""
-        ...
 
     def append(self, table_id: str, entries: Sequence[Entry]) -> None:
         """Enter the next lines of a table's log; their numbers show whether another writer was first."""
-        ...
 
     def set_keys(self, table_id: str, keys: Mapping[Seat, str]) -> None:
         """Replace who holds the chairs of a table."""
-        ...
 
     def set_temple(self, temple: TempleRecord) -> None:
         """Enter a temple, or what changed about it."""
-        ...
 
     def keep(self, tokens: Sequence[StoredToken]) -> None:
         """Keep tokens whose numbers are new."""
-        ...
 
     def keep_numbers(self, tokens: Sequence[contract.Token]) -> None:
         """Enter further numbers of tokens that are stored under other ones."""
-        ...
 
     def quarantine(self, tokens: Sequence[StoredToken]) -> None:
         """Hold apart tokens whose numbers are taken by others."""
-        ...
 
     def decide(self, decisions: Sequence[Decision]) -> None:
         """Enter what was decided about tokens held apart; no token's id can be entered twice."""
-        ...
 
     def set_old(self, old: OldTokens) -> None:
         """Enter which tokens of a source are old, or what was decided about them."""
-        ...
 
     def assign(self, tokens: Sequence[StoredToken], table_id: str) -> None:
         """Give tokens that were kept for no table to a table."""
-        ...
 
     def set_mark(self, source: str, temple: str, seq: int) -> None:
         """Raise the number up to which a source's tokens are kept without a gap."""
-        ...
 
 
 class Store(Protocol):
@@ -172,76 +160,57 @@ class Store(Protocol):
         Raises `Conflict` where another writer was first, and `ServiceError` ``store_failing`` where the change could
         not be made durable.
         """
-        ...
 
     def secret(self, name: str) -> str:
         """Return a secret of this companion, or nothing where none was entered under that name."""
-        ...
 
     def tables(self) -> Iterable[TableRecord]:
         """Return every table, oldest first."""
-        ...
 
     def entries(self, table_id: str, after: int = 0) -> Sequence[Entry]:
         """Return a table's log in order, from the entry behind the one with the number `after`."""
-        ...
 
     def keys(self, table_id: str) -> Mapping[Seat, str]:
         """Return who holds the chairs of a table."""
-        ...
 
     def known(self, tokens: Sequence[contract.Token]) -> KnownTokens:
         """Return what is stored of these tokens, or in their places."""
-        ...
 
     def temples(self) -> Iterable[TempleRecord]:
         """Return every temple that is known."""
-        ...
 
     def marks(self) -> Mapping[str, MarkRecord]:
         """Return for each source how far its tokens are stored."""
-        ...
 
     def recent(self, temple: str, limit: int) -> tuple[StoredToken, ...]:
         """Return a temple's last tokens, newest first."""
-        ...
 
     def totals(self, temple: str) -> Mapping[contract.God, int]:
         """Return how many tokens of each god were kept from a temple, tests left out."""
-        ...
 
     def quarantined(self, temple: str) -> int:
         """Return how many of a temple's tokens are held apart and wait for a person."""
-        ...
 
     def ever_quarantined(self, temple: str) -> int:
         """Return how many of a temple's tokens were ever held apart, decided or not."""
-        ...
 
     def held(self, temple: str, limit: int) -> Sequence[StoredToken]:
         """Return a temple's tokens that are held apart and wait for a person, in the order of their arrival."""
-        ...
 
     def decided(self, temple: str, limit: int) -> Sequence[Decision]:
         """Return what was last decided about a temple's tokens that were held apart, newest first."""
-        ...
 
     def sources(self) -> Mapping[str, str]:
         """Return for each source that was ever met the temple that it belongs to."""
-        ...
 
     def old(self) -> Iterable[OldTokens]:
         """Return the old tokens of every source that brought any."""
-        ...
 
     def old_tokens(self, old: OldTokens) -> Sequence[StoredToken]:
         """Return the old tokens that have arrived and went to no table, in the order of their numbers."""
-        ...
 
     def arrived(self, source: str) -> Mapping[contract.God, int]:
         """Return how many tokens of each god were kept from one ledger, tests among them."""
-        ...
 
     def fallen(self, table_id: str) -> Sequence[StoredToken]:
         """Return the tokens that were kept for a table, ledger by ledger, each in the order of its numbers."""
-        ...

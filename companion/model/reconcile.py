@@ -71,22 +71,22 @@ class Sheet:
         return "by_hand" if by_hand else "agree"
 
 
-def reconciled(tokens: Sequence[StoredToken], reckoning: TokenAudit, on_way: Mapping[contract.God, int]) -> Sheet:
+def reconciled(tokens: Sequence[StoredToken], audit: TokenAudit, on_way: Mapping[contract.God, int]) -> Sheet:
     """Return both sides of a table: the tokens that were kept for it, and what its game made of them."""
     by_id = {kept.token.token: kept for kept in tokens}
     return Sheet(
-        tuple(_side(god, tokens, reckoning, on_way[god]) for god in contract.God),
-        tuple(Asked(waiting, by_id.get(waiting.id)) for waiting in reckoning.waiting),
-        reckoning.corrected,
-        tuple(kept for kept in tokens if kept.token.token in reckoning.dismissed),
+        tuple(_side(god, tokens, audit, on_way[god]) for god in contract.God),
+        tuple(Asked(waiting, by_id.get(waiting.id)) for waiting in audit.waiting),
+        audit.corrected,
+        tuple(kept for kept in tokens if kept.token.token in audit.dismissed),
     )
 
 
-def _side(god: contract.God, tokens: Sequence[StoredToken], reckoning: TokenAudit, on_way: int) -> Side:
+def _side(god: contract.God, tokens: Sequence[StoredToken], audit: TokenAudit, on_way: int) -> Side:
     fell = [kept.token.token for kept in tokens if kept.token.god is god]
-    counted = sum(token in reckoning.counted for token in fell)
-    dismissed = sum(token in reckoning.dismissed for token in fell)
-    waiting = sum(each.god == god for each in reckoning.waiting)
+    counted = sum(token in audit.counted for token in fell)
+    dismissed = sum(token in audit.dismissed for token in fell)
+    waiting = sum(each.god == god for each in audit.waiting)
     return Side(
         god=god,
         fell=len(fell),
@@ -95,6 +95,6 @@ def _side(god: contract.God, tokens: Sequence[StoredToken], reckoning: TokenAudi
         waiting=waiting,
         dismissed=dismissed,
         missing=max(0, len(fell) - counted - dismissed - waiting),
-        tapped=reckoning.credited.get(god, 0) - counted,
-        corrected=sum(delta for _, its, delta in reckoning.corrected if its == god),
+        tapped=audit.credited.get(god, 0) - counted,
+        corrected=sum(delta for _, its, delta in audit.corrected if its == god),
     )

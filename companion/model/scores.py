@@ -10,20 +10,20 @@ from templo import contract
 
 
 def score_of(table: Table | None, fallen: Callable[[str], Sequence[StoredToken]]) -> contract.Score:
-    """Return a table's score: as its game reckons tokens, taps and corrections, else the tokens that fell for it.
+    """Return a table's score: as its game audits tokens, taps and corrections, else the tokens that fell for it.
 
     A temple that serves no table, or one that has not begun, has a score of nothing. `fallen` is asked for the tokens
-    of a table by its id, and only where its game does not reckon them: they may be many.
+    of a table by its id, and only where its game does not audit them: they may be many.
     """
     totals = dict.fromkeys(contract.God, 0)
     if table is None or table.began_at is None:
         return contract.Score(table.id if table else None, totals)
-    reckoning = table.game.reckoning(table.state)
-    if reckoning is None:
+    audit = table.audit
+    if audit is None:
         for kept in fallen(table.id):
             totals[kept.token.god] += 1
         return contract.Score(table.id, totals)
     for god in contract.God:
-        corrected = sum(delta for _, its, delta in reckoning.corrected if its == god)
-        totals[god] = max(0, reckoning.credited.get(god, 0) + corrected)
+        corrected = sum(delta for _, its, delta in audit.corrected if its == god)
+        totals[god] = max(0, audit.credited.get(god, 0) + corrected)
     return contract.Score(table.id, totals)

@@ -23,7 +23,9 @@ from companion.games.kit import (
     Move,
     Refusal,
     Seat,
+    TokenAudit,
     TokenDrop,
+    UnclaimedToken,
     Value,
 )
 from companion.model.chance import outcome
@@ -217,6 +219,17 @@ class Table:
     def turn_began(self) -> datetime | None:
         """When the turn now running began."""
         return self.steps[-1].turn_began if self.steps else None
+
+    @property
+    def audit(self) -> TokenAudit | None:
+        """What the game made of the tokens that fell for it; none before it began, or where it uses no temple."""
+        return self.game.audit(self.state) if self.began_at else None
+
+    @property
+    def unclaimed(self) -> Sequence[UnclaimedToken]:
+        """The tokens that wait for a person to say whose they were."""
+        audit = self.audit
+        return audit.waiting if audit else ()
 
     def chair(self, seat: Seat) -> Chair:
         """Return a seat's chair; raises `ServiceError` where the table has no such seat.

@@ -193,7 +193,7 @@ class Decisions:
         return self._with_totals(self._workspace.run(judge))
 
     def _with_totals(self, name: str) -> Temple:
-        """Return a temple with its totals read anew, for which of its tokens count in them was chosen."""
+        """Return a temple with its totals read again, now that it was chosen which of its tokens count."""
         with self._workspace.change(temples=[name]) as change:
             change.put(replace(change.temple(name), totals=self._store.totals(name)))
         return self._workspace.temple(name)
@@ -207,8 +207,7 @@ def _check_takes_tokens(table: Table) -> None:
 
 
 def _unclaimed(table: Table, token: str) -> UnclaimedToken:
-    reckoning = table.game.reckoning(table.state)
-    for waiting in reckoning.waiting if reckoning else ():
+    for waiting in table.unclaimed:
         if waiting.id == token:
             return waiting
     raise ServiceError("held_decided")

@@ -107,7 +107,7 @@ class Ledgers:
         if count is None or count.source != temple.source:
             return on_way
         mark, old = self.mark(count.source), self._workspace.old_of(count.source)
-        # Of old tokens that do not count, none is waited for.
+        # Old tokens that do not count are not waited for.
         below = max(mark.seq, old.through) if old and old.choice != COUNTED else mark.seq
         missing = count.seq - below - sum(below < seq <= count.seq for seq in mark.ahead)
         if missing > 0:

@@ -36,6 +36,10 @@ class TableService:
         """Return a table by its id; raises `ServiceError` ``unknown_table``."""
         return self._workspace.table(table_id)
 
+    def find(self, table_id: str | None) -> Table | None:
+        """Return a table, or none where there is none with that id."""
+        return self._workspace.find_table(table_id)
+
     def by_code(self, code: str) -> Table:
         """Return a table by its join code, however it was typed; raises `ServiceError` ``wrong_code``.
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from flask import Flask, Response, current_app, make_response, redirect, request
+from flask import Flask, Response, current_app, jsonify, make_response, redirect, request
 from markupsafe import Markup
 
 from companion.adapters.news import Gallery, Hub, Picture
@@ -30,6 +30,9 @@ HERE = Path(__file__).parent
 SHARED_ART = ("symbols.svg",)
 MONTH = 30 * 24 * 3600
 TOKEN_LENGTH = 32
+
+FORBIDDEN, NOT_FOUND, CONFLICT, BAD_FORM = 403, 404, 409, 422
+"""The status of an answer that is a refusal."""
 
 
 class Site:
@@ -101,8 +104,8 @@ class Site:
         return self.painter.words(language(), table)
 
     def refusal(self, error: ServiceError, table: Table | None = None) -> str:
-        """Return the words for what the house refused."""
-        return self.painter.house_words(language(), table)(f"refusal.{error.code}", **error.facts)
+        """Return the words for what the companion refused."""
+        return self.painter.own_words(language(), table)(f"refusal.{error.code}", **error.facts)
 
     # Pages
 
@@ -127,6 +130,28 @@ class Site:
             },
         )
         return make_response(html, status)
+
+    def error_page(self, words: str, back: str, status: int = CONFLICT, **context: Any) -> Response:
+        """Return the page that says why nothing was done, with the way back."""
+        title = self.words()("error.not_found" if status == NOT_FOUND else "error.not_done")
+        return self.page("error.html", status, title=title, words=words, back=back, **context)
+
+    def failure(
+        self,
+        words: str,
+        back: str,
+        status: int = CONFLICT,
+        *,
+        kind: str = "refused",
+        news: Callable[[], Mapping[str, object]] = dict,
+        **context: Any,
+    ) -> Response:
+        """Return why nothing was done: for our own script as JSON with what is `news`, otherwise as a page."""
+        if not scripted():
+            return self.error_page(words, back, status, **context)
+        response = jsonify(ok=False, kind=kind, words=words, **news())
+        response.status_code = status
+        return response
 
     def _language_form(self, words: Words) -> Markup:
         here = request.full_path.rstrip("?") if request.method == "GET" else self.url("first")
@@ -254,6 +279,19 @@ def _screen_cookie(table_id: str) -> str:
 
 def _cookie(table_id: str) -> str:
     return f"seat-{table_id}"
+
+
+def request_id() -> str:
+    """Return the id of a post, by which one that comes twice is known; raises `ServiceError` for none."""
+    asked = request.form.get("request", "")
+    if not 1 <= len(asked) <= 64 or not asked.isalnum():
+        raise ServiceError("bad_move")
+    return asked
+
+
+def seat_to_act(table: Table, held: tuple[Seat, ...]) -> Seat:
+    """Return which of the seats that a phone holds a form acts for: the one on turn, or the first."""
+    return table.on_turn if table.on_turn in held and table.on_turn else next(iter(held), "")
 
 
 def new_request() -> str:

@@ -33,7 +33,7 @@ class Link:
     ) -> None:
         """Only remember; `connection.start` connects. `listener` must only enqueue.
 
-        `announced` holds payloads by their topics that are retained anew at every connection.
+        `announced` holds payloads by their topics that are published again, retained, at every connection.
         """
         self._temple = temple
         self._will = will
@@ -61,7 +61,7 @@ class Link:
         return self.connection.congested()
 
     def introduce(self, client_id: str, will: contract.Status) -> None:
-        """Connect anew under another client id and with another will: both name the source."""
+        """Connect again under another client id and with another will: both name the source."""
         self._will = will
         self.connection.rename(client_id)
 

@@ -114,7 +114,7 @@ class Session:
     """
 
     def __init__(self, limits: Limits, now_ns: int) -> None:
-        """Begin with a port that was just opened. `limits` is what the board shall count by."""
+        """Begin with a port that was just opened. `limits` is what the board is to count by."""
         self.out: deque[bytes] = deque()
         """What is to be written."""
         self.problem: Finding | None = None
@@ -224,7 +224,7 @@ class Session:
             return
         self._early_ns = None
         if token.god is None:
-            self._first = token.seq + 1  # it cannot be read any more: the next one's totals tell whose it was
+            self._first = token.seq + 1  # it cannot be read any more: the next one's totals show whose it was
             return
         before = token.huitzilopochtli - (token.god is God.HUITZILOPOCHTLI)
         if self._mark.huitzilopochtli is not None:

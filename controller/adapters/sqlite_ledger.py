@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
@@ -177,7 +177,7 @@ class Ledger:
         if read_only and not path.exists():
             raise FileNotFoundError(f"there is no ledger at {path}")
         mode = "ro" if read_only else "rwc"
-        try:
+        with _reported(path):
             connection = sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode={mode}",
                 uri=True,
@@ -185,20 +185,15 @@ class Ledger:
                 check_same_thread=False,
                 timeout=5,
             )
-        except sqlite3.Error as error:
-            raise _problem(error, path) from error
-        try:
-            connection.execute("PRAGMA cache_size = -512")
-            if not read_only:
-                _make(connection, path, new_source)
-            _check(connection, path, whole=not read_only)
-            return cls(connection, path)
-        except sqlite3.Error as error:
-            connection.close()
-            raise _problem(error, path) from error
-        except BaseException:
-            connection.close()
-            raise
+            try:
+                connection.execute("PRAGMA cache_size = -512")
+                if not read_only:
+                    _make(connection, path, new_source)
+                _check(connection, path, whole=not read_only)
+                return cls(connection, path)
+            except BaseException:
+                connection.close()
+                raise
 
     @classmethod
     def open_copy(cls, copy: Path, path: Path) -> Ledger:
@@ -208,14 +203,12 @@ class Ledger:
         """
         memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         try:
-            with closing(sqlite3.connect(copy)) as found:
-                found.backup(memory)
-            memory.execute("PRAGMA query_only = ON")
-            _check(memory, path, whole=True)
-            return cls(memory, path)
-        except sqlite3.Error as error:
-            memory.close()
-            raise _problem(error, path) from error
+            with _reported(path):
+                with closing(sqlite3.connect(copy)) as found:
+                    found.backup(memory)
+                memory.execute("PRAGMA query_only = ON")
+                _check(memory, path, whole=True)
+                return cls(memory, path)
         except BaseException:
             memory.close()
             raise
@@ -257,14 +250,11 @@ class Ledger:
 
     def _record(self, rows: Sequence[_Row], marks: Sequence[tuple[str, int, int]]) -> None:
         """Write rows, and up to where the boards' tokens are recorded, in one commit."""
-        try:
-            with self._transaction():
-                self._connection.executemany(_RECORD, rows)
-                if marks:
-                    self._connection.execute(_BOARDS)
-                    self._connection.executemany(_BOARD, marks)
-        except sqlite3.Error as error:
-            raise _problem(error, self._path) from error
+        with self._transaction():
+            self._connection.executemany(_RECORD, rows)
+            if marks:
+                self._connection.execute(_BOARDS)
+                self._connection.executemany(_BOARD, marks)
         if rows:
             row, *_, huitzilopochtli, tlaloc, _ = rows[-1]
             self.last_seq = max(self.last_seq, row - self._base)
@@ -272,13 +262,11 @@ class Ledger:
 
     def boards(self) -> dict[str, tuple[int, int]]:
         """Return up to where the tokens of each board are recorded, as `record` stored it."""
-        try:
+        with _reported(self._path):
             if not self._has_table("board"):
                 return {}
             rows = self._connection.execute("SELECT name, seq, huitzilopochtli FROM board")
             return {name: (seq, total) for name, seq, total in rows}
-        except sqlite3.Error as error:
-            raise _problem(error, self._path) from error
 
     def after(self, seq: int, limit: int) -> list[Token]:
         """Return up to `limit` tokens of the present source that follow `seq`, in order: one walk down the key."""
@@ -293,11 +281,9 @@ class Ledger:
 
     def token_id(self, seq: int) -> str | None:
         """Return the id of the token with this number of the present source, or None where there is none."""
-        try:
+        with _reported(self._path):
             query = "SELECT token FROM token WHERE seq = ?"
             row = self._connection.execute(query, (self._base + seq,)).fetchone() if seq > 0 else None
-        except sqlite3.Error as error:
-            raise _problem(error, self._path) from error
         return None if row is None else str(row[0])
 
     def renew(self, source: str, reason: str, at: datetime) -> None:
@@ -308,41 +294,25 @@ class Ledger:
         """
         base = self._base + self.delivered
         sources = [*(self._sources or [(1, self.source)]), (base + 1, source)]
-        try:
-            with self._transaction():
-                self._connection.execute(_HISTORY)
-                for first, each in sources[:-1]:
-                    self._connection.execute("INSERT OR IGNORE INTO source VALUES (?, ?, '', 0)", (first, each))
-                entry = (base + 1, source, reason, _milliseconds(at))
-                self._connection.execute("INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?)", entry)
-                meta = (_RENEWED, source, base, self._base + self.last_seq)
-                query = "UPDATE meta SET schema = ?, source = ?, delivered = ?, delivered_at = ?"
-                self._connection.execute(query, meta)
-                self._connection.execute(_NOTICES)
-                self._connection.execute(_NOTICE, (reason, _milliseconds(at)))
-        except sqlite3.Error as error:
-            raise _problem(error, self._path) from error
+        with self._transaction():
+            self._connection.execute(_HISTORY)
+            for first, each in sources[:-1]:
+                self._connection.execute("INSERT OR IGNORE INTO source VALUES (?, ?, '', 0)", (first, each))
+            entry = (base + 1, source, reason, _milliseconds(at))
+            self._connection.execute("INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?)", entry)
+            meta = (_RENEWED, source, base, self._base + self.last_seq)
+            query = "UPDATE meta SET schema = ?, source = ?, delivered = ?, delivered_at = ?"
+            self._connection.execute(query, meta)
+            self._connection.execute(_NOTICES)
+            self._connection.execute(_NOTICE, (reason, _milliseconds(at)))
         self._load()
-
-    def add_notice(self, code: str, at: datetime) -> None:
-        """Record that something happened, until a person dismisses it; raises `LedgerTrouble`."""
-        try:
-            with self._transaction():
-                self._connection.execute(_NOTICES)
-                self._connection.execute(_NOTICE, (code, _milliseconds(at)))
-        except sqlite3.Error as error:
-            raise _problem(error, self._path) from error
-        self.notices = self._read_notices()
 
     def dismiss(self, code: str) -> bool:
         """Take a notice away for good; False where there is none. Raises `LedgerTrouble`."""
         if code not in {notice.code for notice in self.notices}:
             return False
-        try:
-            with self._transaction():
-                self._connection.execute("DELETE FROM notice WHERE code = ?", (code,))
-        except sqlite3.Error as error:
-            raise _problem(error, self._path) from error
+        with self._transaction():
+            self._connection.execute("DELETE FROM notice WHERE code = ?", (code,))
         self.notices = self._read_notices()
         return True
 
@@ -367,13 +337,17 @@ class Ledger:
                 self._mark(self.delivered)
 
     def abandon(self) -> None:
-        """Close without a word to the disk."""
+        """Close without writing."""
         with suppress(sqlite3.Error):
             self._connection.close()
 
-    def _transaction(self) -> _Transaction:
-        self._bound_log()
-        return _Transaction(self._connection)
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Commit what the block writes, after the log was bounded; raises `LedgerError` or `LedgerTrouble`."""
+        with _reported(self._path):
+            self._bound_log()
+            with _transaction(self._connection):
+                yield
 
     def _bound_log(self) -> None:
         """Move a full log into the file, and cut it to nothing, before anything is written to it."""
@@ -409,10 +383,8 @@ class Ledger:
 
     def _rows_after(self, row: int, limit: int) -> list[tuple[int, str, str, int, int, str]]:
         query = f"SELECT {_COLUMNS} FROM token WHERE seq > ? ORDER BY seq LIMIT ?"  # noqa: S608 (constant columns)
-        try:
+        with _reported(self._path):
             return self._connection.execute(query, (row, limit)).fetchall()
-        except sqlite3.Error as error:
-            raise _problem(error, self._path) from error
 
     def _read_sources(self) -> list[tuple[int, str]]:
         if not self._has_table("source"):
@@ -440,12 +412,9 @@ class Ledger:
         return int(row[0]) - self._base if row[1] == self._base + self.last_seq else -1
 
     def _mark(self, delivered: int) -> None:
-        try:
-            with self._transaction():
-                values = (self._base + delivered, self._base + self.last_seq)
-                self._connection.execute("UPDATE meta SET delivered = ?, delivered_at = ?", values)
-        except sqlite3.Error as error:
-            raise _problem(error, self._path) from error
+        with self._transaction():
+            values = (self._base + delivered, self._base + self.last_seq)
+            self._connection.execute("UPDATE meta SET delivered = ?, delivered_at = ?", values)
 
     def _token(self, row: tuple[int, str, str, int, int, str]) -> Token:
         number, token, god, at_ms, width_ns, flags = row
@@ -467,23 +436,26 @@ def _milliseconds(at: datetime) -> int:
     return (at - _EPOCH) // timedelta(milliseconds=1)
 
 
-class _Transaction:
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """BEGIN IMMEDIATE to COMMIT; an error of either leaves nothing behind in this connection."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
 
-    def __enter__(self) -> None:
-        self._connection.execute("BEGIN IMMEDIATE")
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        try:
-            if kind is None:
-                self._connection.execute("COMMIT")
-        finally:
-            if self._connection.in_transaction:
-                with suppress(sqlite3.Error):
-                    self._connection.execute("ROLLBACK")
+@contextmanager
+def _reported(path: Path) -> Iterator[None]:
+    """Raise an error of SQLite as `LedgerError` or `LedgerTrouble`."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _problem(error, path) from error
 
 
 def _make(connection: sqlite3.Connection, path: Path, new_source: Callable[[], str]) -> None:
@@ -500,11 +472,11 @@ def _make(connection: sqlite3.Connection, path: Path, new_source: Callable[[], s
         )
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA wal_autocheckpoint = 0")  # a ledger bounds its log by itself, see `LOG_BOUND`
-    with _Transaction(connection):
+    with _transaction(connection):
         pass  # a disk or a file that may only be read says so here, not at the first token
     _settle(connection, path)
     if tables == 0:
-        with _Transaction(connection):
+        with _transaction(connection):
             connection.execute(f"PRAGMA application_id = {_APPLICATION}")
             for statement in _TABLES.split(";\n")[:-1]:
                 connection.execute(statement)

@@ -298,7 +298,7 @@ class _Daemon:
                 self._beams.heal()
 
     def _give_up(self, dead: str) -> int:
-        log.critical("the thread of the %s is dead; ending, to be started anew", dead)
+        log.critical("the thread of the %s is dead; ending, to be restarted", dead)
         self._link.publish(self._identity.gone(State.ALERT, self._pipeline.source, Trouble.DEAF))
         until = time.monotonic() + 1
         while self._link.congested() and time.monotonic() < until:

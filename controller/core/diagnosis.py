@@ -50,7 +50,7 @@ class Answer:
 
     lit_dark: bool
     unlit_dark: bool
-    heard: bool
+    edge_seen: bool
 
 
 class Observed:

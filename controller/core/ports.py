@@ -99,15 +99,12 @@ class Source(Protocol):
 
     def open(self, put: Put) -> Mapping[God, Level]:
         """Begin to put messages, and return how the beams stand; raises `BeamsError`."""
-        ...
 
     def alive(self) -> bool:
         """Return whether messages can still come; the daemon looks every two seconds."""
-        ...
 
     def close(self) -> None:
         """Put no more messages, and release what was opened. May be called twice, and before `open`."""
-        ...
 
     def dark(self, god: God) -> bool | None:
         """Read a beam's level now; None where a level cannot be compared with the edges."""
@@ -146,7 +143,6 @@ class BeamSource(Source, Protocol):
 
     def dark(self, god: God) -> bool:
         """Read a beam's level now."""
-        ...
 
 
 class TokenSource(Source, Protocol):
@@ -154,11 +150,9 @@ class TokenSource(Source, Protocol):
 
     def learn(self, limits: Limits) -> None:
         """Let the board count by other limits."""
-        ...
 
     def recorded(self, board: str, seq: int) -> None:
         """Acknowledge tokens to the board, which sends again what is not acknowledged."""
-        ...
 
 
 class LedgerError(Exception):

@@ -82,7 +82,7 @@ class SendWindow:
             self._again()
 
     def acknowledged(self, seq: int, now_ns: int, named: bool = False) -> AckVerdict:
-        """Take the companion's word that everything up to `seq` is stored.
+        """Take note that the companion has stored everything up to `seq`.
 
         `named` if it gave the id of that token: it was sent then, if only before this process began. A number
         alone may be from before this process too, whose mark was lost in a crash, or from a ledger that this one is
@@ -116,7 +116,7 @@ class SendWindow:
         self._silent_ns = None
 
     def wait_on(self, now_ns: int) -> None:
-        """Be patient once more: what is in flight has not left the broker's door."""
+        """Wait again without sending: the broker has not passed on yet what is in flight."""
         self._silent_ns = now_ns + self._wait
 
     def due(self) -> range:

@@ -130,7 +130,7 @@ class Slots:
         }
 
     def findings(self, session: str, at: datetime, now_ns: int, ailment: Finding | None) -> contract.Findings:
-        """Return what is wrong with the beams as far as anybody can tell without touching them."""
+        """Return what is wrong with the beams as far as can be known without touching them."""
         found = diagnose(self._observed, self.beams(), self.limits, now_ns, self._answers)
         before = () if ailment is None else (ailment,)
         return contract.Findings(

@@ -82,7 +82,7 @@ class StatusReporter:
         }
 
     def findings(self, now_ns: int, at: datetime) -> contract.Findings:
-        """Return what is wrong with the beams as far as anybody can tell without touching them."""
+        """Return what is wrong with the beams as far as can be known without touching them."""
         return self._slots.findings(self._identity.session, at, now_ns, self._board.ailment)
 
     def seen(self) -> object:

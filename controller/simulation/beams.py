@@ -123,7 +123,7 @@ class SimulatedBeams(BeamSource):
             for moment in timeline.moments:
                 if isinstance(moment, Change):
                     shade = 1 if moment.dark else -1
-                    self._at(start_ns + moment.at_ns, moment.god, shade, moment.heard, moment.asleep)
+                    self._at(start_ns + moment.at_ns, moment.god, shade, moment.edge_seen, moment.asleep)
             self._changed.notify()
 
     def toggle(self, god: God) -> bool:
@@ -135,8 +135,8 @@ class SimulatedBeams(BeamSource):
             self._changed.notify()
         return dark
 
-    def _at(self, due_ns: int, god: God, shade: int, heard: bool = True, asleep: bool = False) -> None:
-        heapq.heappush(self._plan, (due_ns, next(self._order), god, shade, heard, asleep))
+    def _at(self, due_ns: int, god: God, shade: int, edge_seen: bool = True, asleep: bool = False) -> None:
+        heapq.heappush(self._plan, (due_ns, next(self._order), god, shade, edge_seen, asleep))
 
     def _run(self) -> None:
         with self._changed:
@@ -147,11 +147,11 @@ class SimulatedBeams(BeamSource):
                 elif (wait := self._plan[0][0] - self._now()) > 0:
                     self._changed.wait(min(wait / SECOND, IDLE_S))
                 else:
-                    due_ns, _, god, shade, heard, asleep = heapq.heappop(self._plan)
-                    self._shade(god, due_ns, shade, heard or (asleep and self._awake))
+                    due_ns, _, god, shade, edge_seen, asleep = heapq.heappop(self._plan)
+                    self._shade(god, due_ns, shade, edge_seen or (asleep and self._awake))
 
-    def _shade(self, god: God, at_ns: int, shade: int, heard: bool = True) -> None:
+    def _shade(self, god: God, at_ns: int, shade: int, edge_seen: bool = True) -> None:
         was_dark = self.dark(god)
         self._shades[god] += shade
-        if heard and self.dark(god) != was_dark and self._put is not None:
+        if edge_seen and self.dark(god) != was_dark and self._put is not None:
             self._put(EdgeSeen(god, at_ns, self.dark(god)))

@@ -153,9 +153,9 @@ class _Stage(BeamSource):
 
     def _take(self, moment: Moment) -> None:
         match moment:
-            case Change(_, god, dark, heard, asleep):
+            case Change(_, god, dark, edge_seen, asleep):
                 self._levels[god] = dark
-                if heard or (asleep and self._awake):
+                if edge_seen or (asleep and self._awake):
                     self._work([EdgeSeen(god, self._now_ns, dark)])
             case BrokerCut(_, cut):
                 self.companion.up = not cut

@@ -119,9 +119,6 @@ class _Ms:
             raise ValueError(f"milliseconds from {self.low:g} to {self.high:g}")
         return round(value * US) * US  # type: ignore[operator]
 
-    def otherwise(self) -> int | None:
-        return None if self.default is None else self.read(self.default)
-
 
 @dataclass(frozen=True, slots=True)
 class _Range(_Ms):
@@ -140,9 +137,6 @@ class _Range(_Ms):
             raise ValueError(words) from None
         return Span(low, high)
 
-    def otherwise(self) -> Span | None:  # type: ignore[override]
-        return None if self.default is None else self.read(self.default)
-
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
@@ -156,9 +150,6 @@ class _Whole:
             raise ValueError(f"a whole number from {self.low} to {self.high}")
         return value
 
-    def otherwise(self) -> int | None:
-        return self.default
-
 
 @dataclass(frozen=True, slots=True)
 class _Word:
@@ -170,9 +161,6 @@ class _Word:
         if value not in self.words:
             raise ValueError(" or ".join(f'"{word}"' for word in self.words))
         return str(value)
-
-    def otherwise(self) -> str | None:
-        return self.default
 
 
 _Field: TypeAlias = _Ms | _Whole | _Word
@@ -353,7 +341,7 @@ class _Reader:
             elif kind.needed:
                 self._refuse(self._line_of("do", number), f"{where} ({do}): {key} is missing")
             else:
-                values[key] = kind.otherwise()
+                values[key] = None if kind.default is None else kind.read(kind.default)
         god = values.get("god")
         gods = tuple(God) if god == BOTH else () if god is None else (God(str(god)),)
         at_ns = values.pop("at_ms")

@@ -23,7 +23,7 @@ TAIL_NS = SECOND
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The level of a beam changes; its edge arrives (`heard`), or is lost on its way.
+    """The level of a beam changes; its edge arrives (`edge_seen`), or is lost on its way.
 
     One that is `asleep` arrives once one more line has been claimed.
     """
@@ -31,7 +31,7 @@ class Change:
     at_ns: int
     god: God
     dark: bool
-    heard: bool
+    edge_seen: bool
     asleep: bool = False
 
 
@@ -47,8 +47,8 @@ class Stand:
 
     def answer(self, awake: bool) -> Answer:
         """Return what a receiver answers its switched emitter."""
-        heard = not (self.deaf or (self.asleep and not awake))
-        return Answer(self.lit_dark, self.unlit_dark, heard and self.lit_dark != self.unlit_dark)
+        edge_seen = not (self.deaf or (self.asleep and not awake))
+        return Answer(self.lit_dark, self.unlit_dark, edge_seen and self.lit_dark != self.unlit_dark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,9 +287,9 @@ def _changes(god: God, slot: _Slot) -> tuple[tuple[Stand, ...], list[Change]]:
             swallow += misses.pop(0)[1]
         if (level := _level(depth)) != dark:
             dark = level
-            heard = not (depth["deaf"] or depth["asleep"] or swallow)
+            edge_seen = not (depth["deaf"] or depth["asleep"] or swallow)
             asleep = depth["asleep"] > 0 and not (depth["deaf"] or swallow)
-            changes.append(Change(at_ns, god, dark, heard, asleep))
+            changes.append(Change(at_ns, god, dark, edge_seen, asleep))
             swallow -= swallow > 0
         if (stand := _stand(at_ns, depth)) != replace(stands[-1], at_ns=at_ns):
             stands.append(stand)

@@ -1,7 +1,7 @@
 /* The receivers' pins: every change of a level, stamped where it happened, until the main loop takes it.
 
    Interrupts put edges in, and never count. What is too much is lost from its first edge on until the loss is taken
-   note of, so that nothing is counted from what is left over; how many were lost is told. */
+   note of, so that nothing is counted from what is left over; how many were lost is reported. */
 #ifndef TEMPLO_EDGES_H
 #define TEMPLO_EDGES_H
 

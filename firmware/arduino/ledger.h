@@ -2,7 +2,7 @@
 
    It knows bytes and numbers; when a byte is written is the caller's business. Laws:
    - A token is recorded once its 14 bytes are written; until then, and after a power cut between any two of them, the
-     record before it is the latest. Nobody may hear of a token that is not recorded.
+     record before it is the latest. No token is sent that is not recorded.
    - `seq` starts at 1, has no gaps and is never given twice, whatever is cut.
    - Records go round: each byte is written once in RECORDS tokens, and only where it changes. */
 #ifndef TEMPLO_LEDGER_H

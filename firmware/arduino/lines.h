@@ -1,4 +1,4 @@
-/* The board's end of the lines that docs/serial.md describes: what it says of its record, and what it is told. */
+/* The board's end of the lines that docs/serial.md describes: what it sends of its record, and what it receives. */
 #ifndef TEMPLO_LINES_H
 #define TEMPLO_LINES_H
 

@@ -55,7 +55,7 @@ def quiet_turns(min_clear_us):
 
 
 def width_us(word):
-    """Return a spell's width from the word that tells it: a counter that ran down from all ones."""
+    """Return a spell's width from the word that holds it: a counter that ran down from all ones."""
     return (0xFFFFFFFF - word) * TICK_US
 
 
@@ -63,7 +63,7 @@ class Beam:
     """One receiver on a pin, pulled up, watched by two state machines of its own.
 
     The first measures spells, and merges those that are closer than `min_clear`; the second counts how often the beam
-    goes dark, so that flicker too quick to tell its spells apart is known for what it is. Neither interrupts anybody:
+    goes dark, so that flicker too quick for its spells to be separated is recognised. Neither interrupts anybody:
     the queues are emptied in every turn.
     """
 
@@ -80,7 +80,7 @@ class Beam:
         self._load()
 
     def again(self):
-        """Start the measuring machine anew: it did not tell of a spell."""
+        """Restart the measuring machine: it did not report a spell."""
         self._sm.active(0)
         self._sm.restart()
         self._load()

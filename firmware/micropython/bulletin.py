@@ -15,11 +15,11 @@ class Bulletin:
     """Says findings through what is given to it."""
 
     def __init__(self):
-        """Begin with nothing told."""
+        """Begin with nothing published."""
         self.connected()
 
     def connected(self):
-        """Say it anew: a broker may have forgotten what it retained."""
+        """Publish again: a broker may have forgotten what it retained."""
         self._codes = self._facts = None
         self._look_ms = self._told_ms = 0
 

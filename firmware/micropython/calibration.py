@@ -83,7 +83,7 @@ class _Running:
 class Calibration:
     """Holds what was learned, at most one run, and at most one proposal.
 
-    Law: limits change only by a yes to the proposal that was told last, and only once it is saved.
+    Law: limits change only by a yes to the proposal that was sent last, and only once it is saved.
     """
 
     def __init__(self, settings, chosen=(), known=None, keep=lambda known: None):
@@ -101,7 +101,7 @@ class Calibration:
         return self._run is not None and self._run.god == god
 
     def begin(self, god, wanted, now_ms, told):
-        """Wait for so many tokens, then tell what they propose; raises `RefusedError`."""
+        """Wait for so many tokens, then send what they propose; raises `RefusedError`."""
         if self._run is not None:
             raise RefusedError("calibrating", "a calibration of %s is running; wait for its end" % self._run.god)
         if not 1 <= wanted <= MOST:

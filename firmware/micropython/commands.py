@@ -19,7 +19,7 @@ class Commands:
     """Answers commands. A command that comes twice, as QoS 1 allows, gets the answer it had, and does nothing."""
 
     def __init__(self, handlers, answer):
-        """`handlers` carry out what they are named for: each takes the command and what is to be told its result."""
+        """`handlers` carry out what they are named for: each takes the command and a callback for its result."""
         self._handlers = handlers
         self._answer = answer
         self._seen = []  # [id, answer or None], the oldest first

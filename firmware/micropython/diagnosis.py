@@ -11,7 +11,7 @@ REMEMBERED = 64
 TOGETHER_MS = 100
 RECENT_MS = 600000
 DEAF_MS = 200
-"""How long after `min_clear` a spell that is over must have been told, or nothing listens to the beam."""
+"""How long after `min_clear` a finished spell must have been reported, or the beam is not being watched."""
 
 _SAMPLE_MS = 100
 _SECOND_MS = 1000
@@ -70,7 +70,7 @@ class Seen:
         self.changed = True
 
     def level(self, now_ms, dark, falls):
-        """Take the level as it is and how often the beam went dark; return whether a spell was never told."""
+        """Take the level as it is and how often the beam went dark; return whether a spell was never reported."""
         self._count_falls(now_ms, falls)
         if dark:
             if self.dark_ms is None:
@@ -130,7 +130,7 @@ def diagnose(seen, slots, now_ms):
 
 
 def report(seen, slot, dark, found):
-    """Return what a self-test tells of one beam."""
+    """Return what a self-test reports of one beam."""
     widths = sorted(seen.widths)
     return {
         "reads": "dark" if dark else "clear",
@@ -197,7 +197,7 @@ def _slot(seen, slot, now_ms, together):
 
 
 def _widths(widths, limits):
-    """Tell single overlaps from a band that does not fit these tokens at all."""
+    """Distinguish single overlaps from a band that does not fit these tokens at all."""
     number = len(widths)
     if not number:
         return []

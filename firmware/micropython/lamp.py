@@ -26,7 +26,7 @@ def lit(state, now_ms):
 
 
 def state(now_ms, wifi, broker, time, alert, recorded_ms, identified_ms):
-    """Return what most needs telling."""
+    """Return what most needs to be shown."""
     if identified_ms is not None and now_ms - identified_ms < IDENTIFY_MS:
         return IDENTIFY
     if now_ms - recorded_ms < TOKEN_MS:

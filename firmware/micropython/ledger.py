@@ -91,7 +91,7 @@ class Ledger:
                 self._file.write(out)
                 _sync(self._file)
             except OSError:
-                self._close()  # how much of it is there is not known: it begins anew behind what can be read
+                self._close()  # how much of it is there is not known: it begins again behind what can be read
                 self._room = 0
                 raise
             self.last_seq, self.totals, self._marked = seq, totals, self.delivered
@@ -102,7 +102,7 @@ class Ledger:
     def read(self, seq):
         """Return a token as (name, god's number, time in ms, width in us, flags), or None where it is gone.
 
-        One that cannot be read any more is still one that fell: it is told without a width, flagged.
+        One that cannot be read any more is still one that fell: it is sent without a width, flagged.
         """
         before, row, after, source = self._rows(seq)
         if source is None:
@@ -263,7 +263,7 @@ class Ledger:
                             there = True
                             last, huitzilopochtli, delivered = number, row[6], row[7]
             except OSError as error:
-                if error.args and error.args[0] != 5:  # EIO is how littlefs tells of what it cannot read
+                if error.args and error.args[0] != 5:  # EIO is how littlefs reports what it cannot read
                     raise
                 empty = False
             if there:

@@ -12,7 +12,7 @@ class Limits:
     """What makes a token, in microseconds; `flicker` in spells a second. `narrow` changes no count."""
 
     def __init__(self, min_break=3000, min_clear=5000, max_break=250000, flicker=60, band=None, narrow=None):
-        """Take the house's defaults where nothing is given."""
+        """Take the defaults where nothing is given."""
         self.min_break = min_break
         self.min_clear = min_clear
         self.max_break = max_break
@@ -43,7 +43,7 @@ class Slot:
         self._missed = True
 
     def unheard(self):
-        """Take it that the spell that was on is over and will never be told: a missed edge, and no token."""
+        """Take it that the spell that was on is over and will never be reported: a missed edge, and no token."""
         self.miss()
         self._told, self._since_ms = False, None
         if self.beam != FLICKER:

@@ -22,7 +22,7 @@ RENEW_MS = 10000
 """How soon after a new source another may begin: whoever sends nonsense must not wear out the flash."""
 
 STATUS_MS = 5000
-"""How soon the status is said again where another lies in its place: two temples of one name would never stop."""
+"""How soon the status is published again if another has replaced it: two temples of one name would never stop."""
 
 RIVAL_MS = 20000
 """For how long after its last word another temple of this name counts as there."""
@@ -83,7 +83,7 @@ class Temple:
         self._told_status = self._told_noise = self._told_count = None
         self._noise_ms = self._count_ms = 0
         self._renewed_ms = now_ms - RENEW_MS
-        self._garbled, self._said_ms = False, now_ms - STATUS_MS  # whether another status lies in the place of ours
+        self._garbled, self._said_ms = False, now_ms - STATUS_MS  # whether another status has replaced ours
         self._rival = self._rival_ms = None  # another temple that speaks under this name: its session
         self.lost = 0  # tokens that found no room in memory while the flash refused
         self.recorded_ms = -1000
@@ -257,7 +257,7 @@ class Temple:
             if rows:
                 ledger.record(rows)
         finally:
-            # What is recorded is told, even where the rest of it was refused.
+            # What is recorded is sent, even if the rest of it was refused.
             for seq in range(before + 1, ledger.last_seq + 1):
                 fell_ms = self._waiting.pop(0)[1]
                 self.recorded_ms = now_ms
@@ -399,7 +399,7 @@ class Temple:
             self._renew("ledger_restored", min(self.window.delivered, seq - 1), now_ms)
 
     def _take_status(self, payload, retained, now_ms):
-        """Take what lies in the place of our status: ours, another temple's, or nonsense."""
+        """Take what is retained in the place of our status: ours, another temple's, or nonsense."""
         read = wire.read_status(payload)
         if read is None:
             self._garbled = True
@@ -514,7 +514,7 @@ class Temple:
         return asked
 
     def _fell_at(self, seq, now_ms):
-        """Return when a token fell that was recorded before the clock was set; now, where nothing tells."""
+        """Return when a token fell that was recorded before the clock was set; now, if nothing shows it."""
         utc_ms = self._utc_ms()
         if utc_ms is None:
             return now_ms

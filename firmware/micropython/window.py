@@ -27,14 +27,14 @@ class Window:
         self._silent_ms = None
 
     def recorded(self, seq, fell_ms):
-        """Take note of the next token that may be told."""
+        """Take note of the next token that may be sent."""
         self.last = seq
         self._fell.append((seq, fell_ms))
         while len(self._fell) > 2 * SIZE or self._fell[0][1] < fell_ms - FRESH_MS:
             self._fell.pop(0)
 
     def connected(self):
-        """Begin anew with a broker."""
+        """Begin again with a broker."""
         self._up = True
         self._again()
 
@@ -44,7 +44,7 @@ class Window:
         self._silent_ms = None
 
     def nudged(self):
-        """Send at once what a companion that has just been heard may have missed."""
+        """Send at once what a companion that has just connected may have missed."""
         if self._up:
             self._again()
 

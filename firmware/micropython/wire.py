@@ -181,7 +181,7 @@ def count(source, seq, totals):
 
 
 def noise(session, glitches, missed):
-    """Write what the beams heard that was no token."""
+    """Write what the beams saw that was no token."""
     return (
         '{"v":1,"session":"%s","glitches":{"huitzilopochtli":%d,"tlaloc":%d},'
         '"missed_edges":{"huitzilopochtli":%d,"tlaloc":%d}}'

@@ -96,7 +96,7 @@ _chip = _Chip()
 
 
 def _play() -> None:
-    """Tell the story: each line at its time, an edge as the kernel stamps it."""
+    """Play the story: each line at its time, an edge as the kernel stamps it."""
     (pipe,) = Path(os.environ["LG_WD"]).glob(".lgd-nfy*") if how == "lgpio" else (None,)
     begun_ns = _fast_ns() + 300_000_000
     _chip.asleep = True
@@ -108,10 +108,10 @@ def _play() -> None:
                 time.sleep(min(0.1, ahead / 1e9 / speed))
             kind, *rest = words.split()
             if kind in LINES and file is not None:
-                line, level, heard = LINES[kind], int(rest[0]), rest[1:] != ["unheard"]
+                line, level, edge_seen = LINES[kind], int(rest[0]), rest[1:] != ["unheard"]
                 if rest[1:] == ["asleep"]:
-                    heard = not _chip.asleep
-                if _chip.move(line, level) and heard:
+                    edge_seen = not _chip.asleep
+                if _chip.move(line, level) and edge_seen:
                     file.write(struct.pack("QBBBBI", at_ns, 4, line, level, 0, 0))
             elif kind == "B":
                 for one in _now:

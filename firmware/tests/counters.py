@@ -54,8 +54,8 @@ def story(timeline: Timeline) -> list[tuple[int, str]]:
     for moment in timeline.moments:
         at_us = uno.BOOT_US + moment.at_ns // 1000
         match moment:
-            case Change(_, god, dark, heard, asleep):
-                word = "" if heard else " asleep" if asleep else " unheard"
+            case Change(_, god, dark, edge_seen, asleep):
+                word = "" if edge_seen else " asleep" if asleep else " unheard"
                 told.append((at_us, f"{god[0]} {int(not dark)}{word}"))
             case Restart(_, for_ns):
                 told.append((at_us, f"P {for_ns // 1000}"))

@@ -165,7 +165,7 @@ def inner():
 
 
 def remembered(folder: Path, tokens: int, every: int) -> dict[str, Any]:
-    """Return what MicroPython says of its memory while so many tokens are counted, recorded, told and taken.
+    """Return what MicroPython says of its memory while so many tokens are counted, recorded, sent and taken.
 
     In bytes: `loading` is the most that was in use while the files were read and compiled, `alive` what is needed
     after each `every` tokens, `most` the most that was in use at the end of any turn, with its garbage.

@@ -103,8 +103,8 @@ def compared_loosely(kept: list[Kept], expected: list[Detection], cuts: list[Res
     """Hold what a Pi counted on its hurried clock against what should be: as many, and none wider.
 
     Its edges come later than its clock says by as much as it is hurried. The law of counting holds however late they
-    come; that a token is told before its last flash, and so narrower than it was, or a jam without its flag, does not
-    break it.
+    come; it allows that a token is reported before its last flash, and so narrower than it was, or a jam without its
+    flag.
     """
     away = [
         token
@@ -145,7 +145,7 @@ def test_every_counter_comes_to_the_same_tokens(house: House, tmp_path: Path, co
     found = COUNTERS[counter](one)
     kept = house.kept(one.temple)
     # Edges that are lost on their way are lost in a Pi's kernel: a board hears what its own pins do.
-    unheard = any(isinstance(moment, Change) and not moment.heard for moment in moments)
+    unheard = any(isinstance(moment, Change) and not moment.edge_seen for moment in moments)
     if not (pi and unheard):
         limits = script.limits(Limits())
         cuts = [moment for moment in moments if isinstance(moment, Restart)]

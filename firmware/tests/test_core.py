@@ -59,7 +59,7 @@ def told(events: list[Event]) -> list[tuple[int, int, int]]:
 def test_any_train_means_the_same_to_the_uno_as_to_the_pi(
     core: ctypes.CDLL, story: list[tuple[str, int]], dark: bool, origin: int, flicker: int
 ) -> None:
-    """`again` is a level heard twice, `tick` the clock alone, `late` an edge whose clock was asked before it came.
+    """`again` is a level reported twice, `tick` the clock alone, `late` an edge whose clock was asked before it came.
 
     `read` is a level that was read after edges were lost.
     """
@@ -92,7 +92,7 @@ def test_any_train_means_the_same_to_the_uno_as_to_the_pi(
 
 @pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
 def test_every_scenario_is_told_alike_by_the_uno_and_by_the_pi(core: ctypes.CDLL, file: Path) -> None:
-    """The tokens, and how the beam is after each edge and each moment at which time alone tells something."""
+    """The tokens, and how the beam is after each edge and each moment at which time alone changes something."""
     script = read(file.read_bytes(), file.name)
     timeline, rules = expand(script), script.limits(Rules(flicker=60))
     limits = Limits(

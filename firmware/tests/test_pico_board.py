@@ -75,7 +75,7 @@ def test_everything_fits_into_a_picos_memory_and_does_not_grow_with_the_tokens(t
 def test_no_token_is_lost_while_the_flash_is_written_unless_it_is_as_slow_as_it_may_be(
     tmp_path: Path, per_s: int, flash: Flash, lost: bool
 ) -> None:
-    """And what is lost is told: the token after it is flagged."""
+    """And what is lost is reported: the token after it is flagged."""
     result = kept(tmp_path, per_s, 10, flash)
     assert (result["recorded"] < result["fell"]) is lost
     assert (result["missed"] > 0) is lost

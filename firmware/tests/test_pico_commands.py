@@ -80,7 +80,7 @@ class Board:
         return answers[-1]
 
     def settled(self) -> int:
-        """Wait until nothing is on its way any more; return how many tokens were heard, repeats included."""
+        """Wait until nothing is on its way any more; return how many tokens were received, repeats included."""
         while True:  # seldom: a board remembers only so many commands
             report = self.ask(CommandName.IDENTIFY).result
             assert report is not None
@@ -105,7 +105,7 @@ class Board:
         assert self.ask(CommandName.IDENTIFY).ok
 
     def glitches(self, god: God) -> int:
-        """Return how many of a beam were told of last."""
+        """Return how many of a beam were reported last."""
         said = [each for each in list(self.companion.heard) if isinstance(each, contract.Noise)]
         return said[-1].glitches[god]
 

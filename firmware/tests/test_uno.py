@@ -179,9 +179,9 @@ def test_a_burst_beyond_all_memory_is_counted_and_its_end_flagged(tmp_path: Path
 
 @pytest.mark.parametrize("name", ["sun-through-leaves", "sunlight-passed"])
 def test_flicker_is_told_as_the_pi_tells_it(tmp_path: Path, name: str) -> None:
-    """Each state that lasts is told in its turn, and none that never was.
+    """Each state that lasts is reported in its turn, and none that never was.
 
-    Health is told from the first second on, five times a second at most.
+    Health is reported from the first second on, five times a second at most.
     """
     script = read((ROOT / "controller" / "simulation" / "scenarios" / f"{name}.toml").read_bytes(), name)
     timeline = expand(script)

@@ -161,24 +161,15 @@ class Text(FieldType[str]):
         return value
 
 
-class HexIdText(FieldType[str]):
-    """An id of 128 bits."""
+class Matching(FieldType[str]):
+    """A text of a pattern."""
 
-    expected = "32 hexadecimal digits"
-
-    def read(self, where: str, value: object) -> str:
-        if not isinstance(value, str) or not _HEX_ID.fullmatch(value):
-            refuse(where, value, self.expected)
-        return value
-
-
-class CodeText(FieldType[str]):
-    """A word that programs know."""
-
-    expected = "lower-case letters, digits and underscores"
+    def __init__(self, pattern: re.Pattern[str], expected: str) -> None:
+        self._pattern = pattern
+        self.expected = expected
 
     def read(self, where: str, value: object) -> str:
-        if not isinstance(value, str) or not _CODE.fullmatch(value):
+        if not isinstance(value, str) or not self._pattern.fullmatch(value):
             refuse(where, value, self.expected)
         return value
 
@@ -244,7 +235,11 @@ class AnyObject(FieldType[Mapping[str, object]]):
         return dict(value)
 
 
-OBJECT, FACT, CODE = AnyObject(), Fact(), CodeText()
+OBJECT, FACT = AnyObject(), Fact()
+HEX_ID = Matching(_HEX_ID, "32 hexadecimal digits")
+"""An id of 128 bits."""
+CODE = Matching(_CODE, "lower-case letters, digits and underscores")
+"""A word that programs know."""
 
 
 class Limits(FieldType[Mapping[str, float | None]]):

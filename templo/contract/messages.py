@@ -15,11 +15,10 @@ from templo.contract.declarations import OMITTED, Catalogue, Omitted, Place, Rec
 from templo.contract.field_types import (
     CODE,
     FACT,
+    HEX_ID,
     MOST_FACTS,
-    CodeText,
     FieldType,
     Flags,
-    HexIdText,
     Limits,
     ListOf,
     Number,
@@ -33,8 +32,8 @@ MAX_WIDTH_MS = 86_400_000.0
 MOST_FINDINGS = 16
 MOST_NOTICES = 16
 
-HexId: TypeAlias = Annotated[str, HexIdText()]
-Code: TypeAlias = Annotated[str, CodeText()]
+HexId: TypeAlias = Annotated[str, HEX_ID]
+Code: TypeAlias = Annotated[str, CODE]
 Seq: TypeAlias = Annotated[int, Whole(1)]
 Total: TypeAlias = Annotated[int, Whole(0)]
 

@@ -65,12 +65,12 @@ MAY: dict[str, tuple[set[str], set[str]]] = {
         | {"homeassistant/status", "homeassistant/sensor/lamp/config"},
     ),
 }
-"""For each user what it may publish and what it may hear; everything else is denied."""
+"""For each user what it may publish and what it may receive; everything else is denied."""
 
 
 @dataclass
 class Guest:
-    """Somebody at the broker, and what that one heard."""
+    """Somebody at the broker, and what that one received."""
 
     port: int
     user: str | None
@@ -153,7 +153,7 @@ def guests(broker: Broker, installation: Installation) -> Iterator[dict[str, Gue
 
 
 def waited(guest: Guest, last: str) -> set[str]:
-    """Wait until a guest heard the last topic, and return all that it heard."""
+    """Wait until a guest received the last topic, and return all that it received."""
     until = time.monotonic() + 60
     while last not in guest.heard:
         assert time.monotonic() < until, f"{last} never came"

@@ -1,7 +1,7 @@
 """From a tap to the painted map of the full siege, slowed six times: ``python -m tests.browser.siege_latency``.
 
 A march is rolled for with one tap and gone with the next, each with a finger that touches the glass for a while. Two
-times run from the moment it leaves the glass: until the frame in which the hex says that it was heard has been drawn,
+times run from the moment it leaves the glass: until the frame in which the hex shows the tap has been drawn,
 and until the frame has been that shows the answer: posted, rolled for by the app, stored, painted by the companion
 and put into the page. Nobody asks the page anything meanwhile. The companion and the browser share this machine, so
 whatever else runs on it is in the figures; ``chrt -r 1`` before the command lets it wait for little else.

@@ -17,7 +17,7 @@ from tests.browser.layout import too_small, too_wide
 Make = Callable[..., Device]
 
 SLIP = 650
-"""What lies between two taps that are not meant for the same button, in ms."""
+"""The time between two taps that are not meant for the same button, in ms."""
 
 
 def opened(companion: Companion, players: int = 3, **options: str) -> Table:

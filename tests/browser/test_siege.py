@@ -245,7 +245,7 @@ MAP_AT = """([x, y]) => {
   const at = new DOMPoint(x, y).matrixTransform(sheet.getScreenCTM().inverse());
   return [at.x, at.y, 1 / sheet.getScreenCTM().a];
 }"""
-"""What of the map lies under a point of the glass, and how much of it a pixel shows."""
+"""What of the map is under a point of the glass, and how much of it a pixel shows."""
 
 
 class Fingers:
@@ -306,7 +306,7 @@ def test_two_fingers_bring_the_map_nearer_where_they_are_and_tap_nothing(compani
     expect(phone.page.locator(".asked")).to_have_attribute("points", "")
     assert companion.home.services.tables.get(table.id).version == version, "fingers that moved the map made a move"
     fingers.start((x, y))
-    fingers.leave()  # a finger that only taps is heard: the hexes above were there to be hit
+    fingers.leave()  # a finger that only taps is noticed: the hexes above were there to be hit
     expect(phone.page.locator(".log")).to_contain_text("1 unit placed")
 
 

@@ -32,7 +32,7 @@ def test_a_token_that_falls_is_seen_by_everybody(companion: Companion, device: M
 def test_a_family_sets_a_table_joins_and_begins(companion: Companion, device: Make) -> None:
     host, guest = device(), device()
     host.page.goto(companion.address)
-    host.page.click("text=Set a table")
+    host.page.click("text=Set up a table")
     host.page.fill('input[name="title"]', "Sunday")
     host.page.click(".new-form button[type=submit]")
     host.page.fill('.sit-form input[name="name"]', "Ana")

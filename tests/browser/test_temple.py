@@ -79,7 +79,7 @@ class House:
         self.temples.pop(name).kill()
 
     def open(self, page: Page, name: str) -> None:
-        """Open a temple's page, once the companion has heard of it."""
+        """Open a temple's page, once it has connected to the companion."""
         eventually(lambda: self._knows(name), KNOWN_S)
         page.goto(f"{self.address}/temples/{name}")
         page.wait_for_selector("html[data-scripted]", state="attached")
@@ -209,7 +209,7 @@ def test_a_test_token_is_followed_to_the_page_and_scores_nothing(house: House, d
     stranger.page.reload()
     tap(stranger.page, "Self-test")
     expect(stranger.page.locator("#notice")).to_contain_text("only a phone that sits at its table")
-    stranger.complaints.clear()  # a browser tells its console of the 403 that was asked for
+    stranger.complaints.clear()  # a browser reports to its console the 403 that was asked for
     phone.page.goto(f"{house.address}{table}")
     expect(phone.page.locator('[data-piece="count-huitzilopochtli"]').first).to_have_attribute("value", "0")
     phone.page.get_by_role("link", name="More about the temple").click()

@@ -283,7 +283,7 @@ DECK: tuple[Fault, ...] = (
 
 
 def planned(seed: str, number: int) -> Iterator[tuple[Fault, random.Random]]:
-    """Yield faults, each with whims of its own: the deck shuffled anew each time it is through."""
+    """Yield faults, each with whims of its own: the deck shuffled again each time it is through."""
     whims = random.Random(f"{seed} deck")
     deck: list[Fault] = []
     for n in range(number):

@@ -79,7 +79,7 @@ class Framer:
             yield Packet(Kind(packet[0] >> 4), packet, body)
 
     def _end(self) -> tuple[int, int] | None:
-        """Return where the first packet's body begins and where it ends, once that can be told."""
+        """Return where the first packet's body begins and where it ends, once that is known."""
         length = 0
         for place, byte in enumerate(self._waiting[1 : 1 + LONGEST]):
             length += (byte & 0x7F) << (7 * place)

@@ -94,7 +94,7 @@ class Proxy:
             self._armed.clear()
 
     def silence(self, silent: bool) -> None:
-        """Pass nothing on, and close nothing, until told otherwise."""
+        """Pass nothing on, and close nothing, until the next order."""
         (self._flows.clear if silent else self._flows.set)()
 
     def close(self) -> None:
@@ -135,7 +135,7 @@ class Proxy:
         except (OSError, FramingError):
             pass
         finally:
-            # Whatever ends one direction ends the connection, as far as a client of MQTT can tell.
+            # Whatever ends one direction ends the connection, as far as a client of MQTT can see.
             self._end(here)
             self._end(there)
 

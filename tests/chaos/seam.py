@@ -35,7 +35,7 @@ class SeamError(Exception):
 
 
 class Watcher(Protocol):
-    """Hears of everything before it happens; anything but `OK` is what SQLite hears instead of it happening."""
+    """Is called before everything that happens; anything but `OK` is returned to SQLite instead."""
 
     def opening(self, path: Path, flags: int, journal: bool) -> int:
         """Return the flags to open a file with; `journal` marks a log whose first sync also syncs its directory."""

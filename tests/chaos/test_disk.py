@@ -26,7 +26,7 @@ TROUBLES = {
     FULL: {Trouble.LEDGER_FULL},
     EIO: {Trouble.LEDGER_FAILING},
     SYNC: {Trouble.LEDGER_FAILING},
-    # A disk that is mounted read-only under an open file fails the write; the file opened anew may only be read.
+    # A disk that is mounted read-only under an open file fails the write; the file opened again may only be read.
     READ_ONLY: {Trouble.LEDGER_FAILING, Trouble.LEDGER_READ_ONLY},
 }
 

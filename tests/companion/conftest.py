@@ -110,7 +110,7 @@ def postgresql() -> Iterator[Postgres]:
 
 
 DATABASES = ("sqlite", "postgresql")
-"""What the companion is said to run on. A file whose tests shall run on each has a `database` fixture of these."""
+"""What the companion is said to run on. A file whose tests are to run on each has a `database` fixture of these."""
 
 
 @pytest.fixture

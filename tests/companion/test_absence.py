@@ -19,7 +19,7 @@ from tests.games.your_own_game import loaded
 
 @pytest.fixture
 def beans(home: Home, tmp_path: Path) -> Iterator[Home]:
-    """A house that knows the game of dice of `docs/your-own-game.md`."""
+    """A companion that knows the game of dice of `docs/your-own-game.md`."""
     with loaded(tmp_path) as game:
         home.games = {"beans": game}
         home.restart()

@@ -50,7 +50,7 @@ def played(home: Home) -> str:
 
 
 def known(home: Home, table_id: str) -> tuple[object, ...]:
-    """Return all that a house knows of an evening."""
+    """Return all that a companion knows of an evening."""
     table, temple = home.services.tables.get(table_id), home.services.temples.get("templo")
     kept = home.store.fallen(table_id)
     return (

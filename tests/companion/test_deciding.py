@@ -102,9 +102,9 @@ def test_temple_and_ledger_agree_once_a_held_token_counts(home: Home) -> None:
     ids = hold(home, 2)
     home.services.temples.decisions.decide(table.id, token, "east", ids, "east")
     game = home.services.tables.get(table.id)
-    reckoning = game.game.reckoning(game.state)
-    assert reckoning is not None
-    sheet = reconciled(home.services.tables.tokens(table.id), reckoning, dict.fromkeys(contract.God, 0))
+    audit = game.game.audit(game.state)
+    assert audit is not None
+    sheet = reconciled(home.services.tables.tokens(table.id), audit, dict.fromkeys(contract.God, 0))
     assert (sheet.verdict, sheet.all_of("fell"), sheet.all_of("counted")) == ("agree", 4, 4)
 
 

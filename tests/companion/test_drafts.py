@@ -1,4 +1,4 @@
-"""A table that follows its designer's file: what is sound comes into play and into the log, what is not is told."""
+"""A table that follows its designer's file: what is sound comes into play and the log, what is not is reported."""
 
 from __future__ import annotations
 

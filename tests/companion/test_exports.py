@@ -94,7 +94,7 @@ def running(seed: int) -> tuple[Charter, list[Entry], list[ReplayStep]]:
 
 
 def hidden(stages: Sequence[ReplayStep], of: Seat) -> Iterator[tuple[Seat, str]]:
-    """Yield the cards in other hands than this seat's that never lay open and never were this seat's."""
+    """Yield the cards in other hands than this seat's that were never open and never this seat's."""
     seen: set[str] = set()
     for stage in stages:
         if stage.after.state is not None:

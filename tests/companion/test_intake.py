@@ -29,7 +29,7 @@ def eventually(true: Callable[[], Any], seconds: float = 180.0) -> None:
 
 
 class Temple:
-    """A temple that says what it is told to, and hears what it is told."""
+    """A temple that sends what it is given, and stores what it receives."""
 
     def __init__(self, host: str, port: int, name: str = "templo") -> None:
         self.name = name

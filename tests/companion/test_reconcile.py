@@ -19,10 +19,10 @@ from tests.companion.test_intake import Temple, eventually, listening, status
 
 def sheet(home: Home, table_id: str) -> Sheet:
     table = home.services.tables.get(table_id)
-    reckoning = table.game.reckoning(table.state)
-    assert reckoning is not None
+    audit = table.game.audit(table.state)
+    assert audit is not None
     way = home.services.temples.ledgers.on_way(table.temple) if table.temple else dict.fromkeys(contract.God, 0)
-    return reconciled(home.services.tables.tokens(table_id), reckoning, way)
+    return reconciled(home.services.tables.tokens(table_id), audit, way)
 
 
 def doubtful(home: Home, n: int) -> tuple[str, str]:
@@ -109,9 +109,9 @@ def test_law_whatever_fell_is_counted_waiting_or_dismissed(home: Home, seed: int
 def test_a_token_that_the_game_never_heard_of_is_the_first_thing_said(home: Home) -> None:
     table_id, _ = doubtful(home, 1)
     stray = home.services.tables.tokens(table_id)[0]
-    reckoning = home.services.tables.get(table_id).game.reckoning(home.services.tables.get(table_id).state)
-    assert reckoning is not None
-    unknown = reconciled([stray, stray, stray], reckoning, dict.fromkeys(contract.God, 0))
+    audit = home.services.tables.get(table_id).game.audit(home.services.tables.get(table_id).state)
+    assert audit is not None
+    unknown = reconciled([stray, stray, stray], audit, dict.fromkeys(contract.God, 0))
     assert (unknown.verdict, unknown.all_of("missing")) == ("missing", 2)
 
 

@@ -44,9 +44,9 @@ def market(home: Home) -> Table:
     return home.services.seats.begin(table.id, table.code)
 
 
-def test_a_game_that_reckons_no_tokens_is_scored_by_what_fell_for_it(home: Home) -> None:
+def test_a_game_that_audits_no_tokens_is_scored_by_what_fell_for_it(home: Home) -> None:
     table = market(home)
-    assert table.game.reckoning(table.state) is None
+    assert table.game.audit(table.state) is None
     home.services.temples.intake.receive([("templo", home.token(1)), ("templo", home.token(2))])
     assert score_of(table, lambda _: home.services.temples.get("templo").recent) == contract.Score(
         table.id, {H: 0, T: 2}

@@ -121,7 +121,7 @@ Starter: TypeAlias = Callable[..., Temple]
 
 
 class Companion:
-    """Keeps what it hears, each token once, and then acknowledges it, as the contract asks.
+    """Keeps what it receives, each token once, and then acknowledges it, as the contract asks.
 
     `acknowledges` may be switched off. `heard` holds every message, in order; `kept` each token by its number.
     """
@@ -171,7 +171,7 @@ class Companion:
         return [message for message in list(self.heard) if isinstance(message, contract.Reply)]
 
     def until(self, happened: Callable[[], Any], timeout_s: float = 180) -> Any:
-        """Wait until something holds of what was heard."""
+        """Wait until something holds of what was received."""
         until = time.monotonic() + timeout_s
         with self._news:
             while not (value := happened()):

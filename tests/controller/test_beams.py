@@ -152,8 +152,8 @@ def test_a_selftest_switches_the_emitter_on_a_running_temple_and_no_listener_hea
     beams.open(ear)
     ear.heard.clear()
     assert beams.prove() == {
-        God.TLALOC: Answer(lit_dark=False, unlit_dark=True, heard=True),
-        God.HUITZILOPOCHTLI: Answer(lit_dark=True, unlit_dark=False, heard=True),
+        God.TLALOC: Answer(lit_dark=False, unlit_dark=True, edge_seen=True),
+        God.HUITZILOPOCHTLI: Answer(lit_dark=True, unlit_dark=False, edge_seen=True),
     }
     assert ear.heard == []
     assert beams._emitters.value == 1
@@ -304,7 +304,7 @@ def test_a_start_that_is_deaf_is_found_by_its_emitter_and_healed(
 
     def blink() -> dict[God, Answer]:
         blinks.append(len([how for how, line in chips.calls if how == "input" and line not in (17, 22, 27)]))
-        return dict.fromkeys(God, Answer(lit_dark=False, unlit_dark=True, heard=len(blinks) == 2))
+        return dict.fromkeys(God, Answer(lit_dark=False, unlit_dark=True, edge_seen=len(blinks) == 2))
 
     monkeypatch.setattr(beams, "_blink", blink)
     monkeypatch.setattr(chips.lgpio._lgpio, "_gpio_get_mode", lambda _, line: 2 if line == 22 else 0)

@@ -1,4 +1,4 @@
-"""What is wrong with a beam, and what to do: told apart by its edges, and proved by an emitter that is switched."""
+"""What is wrong with a beam, and what to do: known by its edges, and proved by an emitter that is switched."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def command(rig: Rig, name: CommandName, number: int = 1, **more: object) -> Mes
     ],
 )
 def test_a_fault_is_told_with_what_to_do(tmp_path: Path, scenario: str, code: str, remedy: str) -> None:
-    """The one thing, and no other: a fault that looks like a second one is told once."""
+    """The one thing, and no other: a fault that looks like a second one is reported once."""
     ids = (f"{number:032x}" for number in itertools.count(1))
     script = read((SCENARIOS / f"{scenario}.toml").read_bytes())
     outcome = play_fast(script, Limits(), tmp_path / "ledger.sqlite3", lambda: next(ids))
@@ -118,11 +118,11 @@ def test_whatever_the_edges_are_each_finding_has_words(steps: list[tuple[int, bo
 @pytest.mark.parametrize(
     ("answer", "code"),
     [
-        (Answer(lit_dark=False, unlit_dark=True, heard=True), None),
-        (Answer(lit_dark=False, unlit_dark=True, heard=False), "deaf"),
-        (Answer(lit_dark=True, unlit_dark=False, heard=True), "reversed"),
-        (Answer(lit_dark=True, unlit_dark=True, heard=False), "no_light"),
-        (Answer(lit_dark=False, unlit_dark=False, heard=False), "no_answer"),
+        (Answer(lit_dark=False, unlit_dark=True, edge_seen=True), None),
+        (Answer(lit_dark=False, unlit_dark=True, edge_seen=False), "deaf"),
+        (Answer(lit_dark=True, unlit_dark=False, edge_seen=True), "reversed"),
+        (Answer(lit_dark=True, unlit_dark=True, edge_seen=False), "no_light"),
+        (Answer(lit_dark=False, unlit_dark=False, edge_seen=False), "no_answer"),
     ],
 )
 def test_a_switched_emitter_tells_five_cases_apart(answer: Answer, code: str | None) -> None:
@@ -131,8 +131,8 @@ def test_a_switched_emitter_tells_five_cases_apart(answer: Answer, code: str | N
 
 
 def test_a_selftest_switches_the_emitters_once_the_beams_are_quiet_and_proves_them(tmp_path: Path) -> None:
-    proved = Answer(lit_dark=False, unlit_dark=True, heard=True)
-    dead = Answer(lit_dark=False, unlit_dark=False, heard=False)
+    proved = Answer(lit_dark=False, unlit_dark=True, edge_seen=True)
+    dead = Answer(lit_dark=False, unlit_dark=False, edge_seen=False)
     switched: list[int] = []
 
     def prove() -> dict[God, Answer]:

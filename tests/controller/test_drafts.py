@@ -84,7 +84,7 @@ class Tale:
             self.rig.take(after_ns=part_ns)
 
     def check(self) -> None:
-        """Tokens are told in order, as they are for good, and every figure is of tokens that were told."""
+        """Tokens are published in order, as they are for good, and every figure is of tokens that were published."""
         told = self.told()
         assert list(told) == list(range(1, len(told) + 1))
         seen = dict.fromkeys(God, 0)
@@ -99,7 +99,7 @@ class Tale:
             self.rig.pipeline._take(MessageReceived(contract.Ack("5" * 32, len(told))))
 
     def told(self) -> dict[int, contract.Token]:
-        """Return the tokens in the order in which they were first told; no token is ever told in two forms."""
+        """Return the tokens in the order in which they were first published; none is ever published in two forms."""
         told: dict[int, contract.Token] = {}
         for message in self.rig.broker.told:
             if isinstance(message, contract.Token):

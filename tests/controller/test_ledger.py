@@ -1,4 +1,4 @@
-"""The record: durable before it is told, once, in order, and honest about a disk that refuses."""
+"""The record: durable before it is published, once, in order, and honest about a disk that refuses."""
 
 from __future__ import annotations
 
@@ -432,7 +432,7 @@ def test_a_token_that_is_offered_again_after_a_new_source_began_is_known(tmp_pat
 def test_a_notice_stands_until_it_is_dismissed(tmp_path: Path) -> None:
     path = tmp_path / "ledger"
     with closing(delivered_ledger(path, 1, 1)) as ledger:
-        ledger.add_notice("ledger_missing", NOW)
+        ledger.renew("b" * 32, "ledger_missing", NOW)
     with closing(Ledger.open(path, str)) as ledger:
         assert ledger.notices == (Notice("ledger_missing", NOW),)
         assert not ledger.dismiss("ledger_damaged")

@@ -1,4 +1,4 @@
-"""The one thread of a temple, step by step: recorded before told, and patient with a disk that refuses."""
+"""The one thread of a temple, step by step: recorded before published, and patient with a disk that refuses."""
 
 from __future__ import annotations
 

@@ -320,7 +320,7 @@ def test_a_level_that_differs_twice_without_an_edge_is_read_and_once_is_not(tmp_
     one = daemon._Daemon(chosen, StateLock(tmp_path))
     try:
         pin = one._beams._factory.pin("GPIO27")  # type: ignore[attr-defined] # the mock's pins
-        pin._state = False  # the level falls, and no edge is heard
+        pin._state = False  # the level falls, and no edge arrives
         one._check_levels()
         assert one._items.empty()
         one._check_levels()

@@ -18,7 +18,7 @@ from tests.crash.recording import Recording, Said
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 RESTART_EVERY, RESTART_AT = 1_800, 100
 REFUSED_EVERY, REFUSED_UNTIL = 25, 700
-"""Commits from one whose sync fails to the next. Each opens the ledger anew, which empties its log; after the last of
+"""Commits from one whose sync fails to the next. Each reopens the ledger, which empties its log; after the last of
 them the log comes to its bound by itself, is moved into the file and begun again."""
 
 RENEWED_EVERY, RENEWED_AT = 300, 130
@@ -50,7 +50,7 @@ class Promise:
 def work(
     folder: Path, recording: Recording, commits: int, ordered: Callable[[Ledger], None] = lambda _: None
 ) -> None:
-    """Let tokens fall, one or a few a commit, some counted better later; now and then it is ended and started anew.
+    """Let tokens fall, one or a few a commit, some counted better later; now and then it is ended and restarted.
 
     1,300 commits bring the log to its bound. `ordered` may spoil the ledger.
     """
@@ -111,7 +111,7 @@ def _refused(
     falling: list[UnnumberedToken],
     ordered: Callable[[Ledger], None],
 ) -> Ledger:
-    """Let a commit fail at its sync and open the ledger anew, as the pipeline does; the log may hold it already."""
+    """Let a commit fail at its sync and open the ledger again, as the pipeline does; the log may hold it already."""
     recording.refuses = True
     with suppress(LedgerTrouble):
         ledger.record(falling)
@@ -158,7 +158,7 @@ def _opened(folder: Path, ordered: Callable[[Ledger], None]) -> Ledger:
 
 
 def _after(ledger: Ledger, before: list[Token], falling: list[UnnumberedToken]) -> list[Token]:
-    """Return what the tokens are once these are recorded; told from the law of `Ledger.record`, not from its code."""
+    """Return what the tokens are once these are recorded; by the law of `Ledger.record`, not from its code."""
     after = list(before)
     known = {token.token: place for place, token in enumerate(before)}
     for each in falling:

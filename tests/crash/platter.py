@@ -68,14 +68,14 @@ class Image:
 
 
 class Platter:
-    """A disk that is told what was asked of it, and may lose its power at any moment."""
+    """A disk that records what was asked of it, and may lose its power at any moment."""
 
     def __init__(self) -> None:
         """Begin empty."""
         self._now: dict[str, _File] = {}
         self._named: dict[str, _File] = {}
         self._naming: list[tuple[str, _File | None]] = []
-        """Names given and taken, of which the disk may not have heard."""
+        """Names given and taken, which may not have reached the disk."""
 
     def take(self, event: Event) -> None:
         """Take the next event; what was said changes nothing here."""

@@ -38,7 +38,7 @@ class Promise:
     offered: int = 0
     """Up to where tokens are kept if the change that is under way comes to its end."""
     seats: tuple[str, ...] = field(default_factory=tuple)
-    """Tokens of phones that were told that they have a chair."""
+    """Tokens of phones that were given a chair."""
 
     def hear(self, said: Said) -> None:
         """Take what was said."""
@@ -47,7 +47,7 @@ class Promise:
 
 
 def work(folder: Path, recording: Recording, commits: int) -> None:
-    """Take tokens in at a table, one or a few a change; phones sit down, and it is started anew."""
+    """Take tokens in at a table, one or a few a change; phones sit down, and it is restarted."""
     whims = random.Random("store")
     home = Home(_url(folder), clock=Clock(), entropy=Entropy(), games=games())
     table = home.table(temple=TEMPLE)
@@ -74,7 +74,7 @@ def work(folder: Path, recording: Recording, commits: int) -> None:
 
 
 def _killed_at_the_sync(home: Home, recording: Recording, arrivals: list[tuple[str, contract.Token]]) -> None:
-    """Let a change fail at its sync and start anew on what is left, as after a kill: the log may hold it already."""
+    """Let a change fail at its sync and restart on what is left, as after a kill: the log may hold it already."""
     recording.refuses = True
     with suppress(ServiceError):
         home.services.temples.intake.receive(arrivals)

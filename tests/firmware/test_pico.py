@@ -172,7 +172,7 @@ def test_the_pico_counts_what_the_pi_counts(spells: list[tuple[int, int]], flick
     slot = slots.Slot(slots.Limits(flicker=flicker), False, 0)
     told = [slot.spell(begin / 1000, end - begin) for begin, end in merged]
     right = [event for event in events if isinstance(event, Detection)]
-    # A jam is told while it lasts, by the Pi; the PIO tells of it when it is over.
+    # A Pi reports a jam while it lasts; the PIO reports it when it is over.
     assert [(set(flags), "jam" in flags or width) for _, width, flags in filter(None, told)] == [
         ({str(flag) for flag in event.flags}, Flag.JAM in event.flags or event.width_ns // 1000) for event in right
     ]

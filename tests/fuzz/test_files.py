@@ -81,7 +81,7 @@ def scenario(data: bytes) -> str | None:
 
 
 def brought(game: str, key: str) -> Read:
-    """Return what reads a file that a table brings, and tells its faults in both languages."""
+    """Return what reads a file that a table brings, and reports its faults in both languages."""
     found = registry.load(())[game]
     option = checking.option_of(found, key)
     said = checking.words_of(found)

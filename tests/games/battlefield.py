@@ -1,4 +1,4 @@
-"""What the siege's tests share: a plain map to stand units on, scenes in any phase, and dice that fall as told."""
+"""What the siege's tests share: a plain map to stand units on, scenes in any phase, and dice that fall as given."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def do(state: State, name: str, *args: Arg) -> State:
 
 
 def dice(state: State, *shown: int) -> State:
-    """Return the state after dice fell as told, whatever they are for."""
+    """Return the state after dice fell as given, whatever they are for."""
     for n in shown:
         due = GAME.chance(state)
         assert due is not None, "no die is due"

@@ -11,7 +11,6 @@ from companion.games.mexica import GAME
 from companion.games.mexica.rules import course
 from companion.games.mexica.rules.board import Board, Tribe
 from companion.games.mexica.rules.cards.effects import Effect
-from companion.games.mexica.rules.hands import deck
 from companion.games.mexica.rules.state import Clock, State
 from companion.games.mexica.rules.tallies import HUITZILOPOCHTLI, TLALOC
 from tests.games.playouts import check_value
@@ -149,7 +148,7 @@ def vars_of(board: Board) -> dict[str, Any]:
     return {name: getattr(board, name) for name in Board.__struct_fields__}
 
 
-DECK = deck(Full().state.rules)
+DECK = Full().state.rules.cards
 PLAIN_WAR = next(each.id for each in DECK.war if each.sign is None)
 FLOWER = "day-flower-1"
 EAGLE, SERPENT = next(c.id for c in DECK.war if c.sign), next(c.id for c in DECK.rain if c.sign)

@@ -43,7 +43,7 @@ class Sitting:
     ) -> None:
         """Set a position up.
 
-        Without `unseen` the bag holds all that lies nowhere else, and the king is given herbs until that is a
+        Without `unseen` the bag holds all that is nowhere else, and the king is given herbs until that is a
         multiple of four.
         """
         seats = GAME.seatings[players]

@@ -1,6 +1,6 @@
 """Golden playthroughs: a game written out move by move with what every seat sees, to be read and to be compared.
 
-``python -m tests.games.playthrough FILE...`` writes files anew from the lines that a person wrote: the heading, the
+``python -m tests.games.playthrough FILE...`` writes files again from the lines that a person wrote: the heading, the
 remarks (``#``) and the moves (``>``). Whatever else stands in a file is what the rules made of them.
 """
 

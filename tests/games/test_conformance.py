@@ -174,7 +174,7 @@ def _check_chance(game: Game[Any], state: Any) -> None:
 
 
 def _check_secrecy(here: Combination, state: Any, random: Random) -> None:
-    """Two moves that a viewer is told alike must look alike to it: in what it sees, and in the story."""
+    """Two moves that are reported alike to a viewer must look alike to it: in what it sees, and in the story."""
     game = here.game
     for seat in game.to_act(state):
         moves = game.moves(state, seat)
@@ -212,7 +212,7 @@ def _check_moves(game: Game[Any], state: Any, seat: str, random: Random) -> None
 
 
 def _listed(move: Move, moves: list[Move]) -> bool:
-    """Tell 1 from True and 1.0, which compare alike but are not the same argument."""
+    """Distinguish 1 from True and 1.0, which compare alike but are not the same argument."""
     return all(is_arg(arg) for arg in move.args) and move in moves
 
 

@@ -1,4 +1,4 @@
-"""Each ruling of The Aztec Market, as the guide tells it, and each option that settles one."""
+"""Each ruling of The Aztec Market, as in the guide, and each option that settles one."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def test_the_flower_is_bought_of_tonantzin_whatever_the_lake_holds(fresh: dict[s
 
 
 def test_it_waits_no_longer_when_a_rival_shows_two_signs(fresh: dict[str, Any]) -> None:
-    """M38: a Day card that is kept is a flower, and its back tells everybody."""
+    """M38: a Day card that is kept is a flower, and everybody sees its back."""
     ends = {"eagle": (0, "west"), "serpent": (3, ""), "flower": (0, "east")}
     assert _asked(fresh, days=0, **ends) == Move("pass")
     assert _asked(fresh, days=1, **ends) == EAGLE_CARD

@@ -19,8 +19,8 @@ from companion.games.mexica.rules.cards.effects import (
     Lose,
     Whole,
     from_table,
+    name_of,
     parameters,
-    to_table,
 )
 from companion.games.mexica.rules.cards.words import counts, sentence
 from tests.games.texts import LIBRARY
@@ -30,6 +30,12 @@ ENGLISH = LIBRARY.words("en", "mexica")
 
 def _said(error: EffectError) -> str:
     return ENGLISH(f"fault.{error.code}", **{"card": "", **error.facts})
+
+
+def to_table(effect: Effect) -> dict[str, int | str]:
+    """Return an effect as a deck writes it, every parameter named."""
+    kind: Any = type(effect)
+    return {"effect": name_of(effect), **{each: getattr(effect, each) for each in parameters(kind)}}
 
 
 def _corners(kind: str) -> Iterator[Effect]:

@@ -22,7 +22,6 @@ from companion.games.mexica.rules.cards.effects import (
     TakeWeek,
     Walk,
 )
-from companion.games.mexica.rules.hands import deck
 from tests.games.full_sitting import (
     DECK,
     EAGLE,
@@ -136,17 +135,17 @@ def test_a_price_can_fall_by_a_week_card_and_by_a_boost_but_never_below_one() ->
 
 @pytest.mark.parametrize("copies", [1, 13, 39, 65])
 def test_m18_the_nopal_is_on_so_many_day_cards(copies: int) -> None:
-    known = deck(Full(flower_copies=copies).state.rules)
+    known = Full(flower_copies=copies).state.rules.cards
     assert sum(1 for card in known.day if card.sign == "flower") == copies
     assert len(known.day) == 260
 
 
 @pytest.mark.parametrize("copies", [1, 5, 10])
 def test_m19_eagle_and_serpent_are_in_their_gods_decks_and_in_the_day_deck_by_option(copies: int) -> None:
-    known = deck(Full(sign_copies=copies).state.rules)
+    known = Full(sign_copies=copies).state.rules.cards
     assert [sum(1 for card in pile if card.sign) for pile in (known.war, known.rain)] == [copies, copies]
     assert {card.sign for card in known.day} == {None, "flower"}
-    known = deck(Full(day_signs="all").state.rules)
+    known = Full(day_signs="all").state.rules.cards
     assert {card.sign for card in known.day} == {None, "flower", "eagle", "serpent"}
 
 

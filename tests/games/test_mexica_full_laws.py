@@ -15,7 +15,7 @@ import pytest
 from companion.games.kit import CHANCE, TEMPLE, Move, Seat, TokenDrop, replace
 from companion.games.mexica import GAME
 from companion.games.mexica.rules import apocalypse, course
-from companion.games.mexica.rules.hands import DRAWN, deck, pile_of, settler, unseen
+from companion.games.mexica.rules.hands import DRAWN, pile_of, settler, unseen
 from companion.games.mexica.rules.laws import TOKENS_IN_THE_BOX as TOKENS
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import EVEN, GODS
@@ -148,14 +148,14 @@ def test_at_every_moment_of_a_running_game_somebody_or_chance_decides() -> None:
 
 
 def hidden_otherwise(state: State, seat: Seat | None, random: Random) -> State:
-    """Return a state that differs only in what a seat cannot know: others' cards, dealt anew from the unseen."""
+    """Return a state that differs only in what a seat cannot know: others' cards, dealt again from the unseen."""
     board = state.laid
     others = [n for n, each in enumerate(state.seats) if each != seat]
     unknown = {pile: unseen(state, pile) + [
         each for n in others for each in board.tribes[n].hand if pile_of(each) == pile
     ] for pile in DRAWN}  # fmt: skip
     if state.rules.card_timing == "text":  # of a Day card in hand everybody knows that it is a sign
-        unknown["day"] = [each for each in unknown["day"] if deck(state.rules).card(each).sign]
+        unknown["day"] = [each for each in unknown["day"] if state.rules.cards.card(each).sign]
     for pile in DRAWN:
         random.shuffle(unknown[pile])
     for n in others:
@@ -226,7 +226,7 @@ def test_every_outcome_has_its_exact_probability_and_they_are_one_together() -> 
 
 def test_the_first_day_card_is_a_flower_with_a_chance_of_13_in_260() -> None:
     sitting = Full().land(1)
-    known = deck(sitting.state.rules)
+    known = sitting.state.rules.cards
     odds = outcomes(sitting.state)
     assert sum(p for move, p in odds.items() if known.card(str(move.args[1])).sign) == Fraction(13, 260)
 

@@ -1,4 +1,4 @@
-"""What Mexica adds to a story: a plot that tells the tallies of each turn, and who fed whom."""
+"""What Mexica adds to a story: a plot that shows the tallies of each turn, and who fed whom."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_the_line_of_a_state_holds_the_whole_deck() -> None:
 def test_the_view_says_which_deck_the_cards_are_from() -> None:
     state = GAME.setup(EVENING.options(deck=MINE), EVENING.seats)
     view: Any = GAME.view(state, None)
-    assert played(*view["deck"]) is hands.deck(state.rules)
+    assert played(*view["deck"]) is state.rules.cards
 
 
 def test_a_card_has_its_own_words_and_where_the_deck_has_none_those_of_the_game() -> None:
@@ -98,7 +98,7 @@ def test_another_deck_changes_the_cards_and_nothing_else() -> None:
         for deck in (MINE, GIFTS):
             after = GAME.amended(step.after, {**step.after.rules.chosen(), "deck": deck})
             assert not isinstance(after, Refusal)
-            assert hands.deck(after.rules).card("day-dog-2") != hands.card(step.after, "day-dog-2")
+            assert after.rules.cards.card("day-dog-2") != hands.card(step.after, "day-dog-2")
             assert GAME.amended(after, step.after.rules.chosen()) == step.after
 
 
@@ -183,6 +183,6 @@ def test_what_a_deck_holds_is_told_by_pile_by_change_and_by_sign() -> None:
         held["changed"] == {"n": 5, "cards": "day-dog-3, day-dog-2, day-flower-1, week-dog, war-40"}
         or held["changed"]["n"] == 5
     )
-    assert held["told"] == {"n": 1, "cards": "day-dog-2"}
-    assert dict(contents("[day]")) | {"changed_none": {}, "told_none": {}} == dict(contents("[day]"))
+    assert held["reworded"] == {"n": 1, "cards": "day-dog-2"}
+    assert dict(contents("[day]")) | {"changed_none": {}, "reworded_none": {}} == dict(contents("[day]"))
     assert str(dict(contents(GIFTS))["changed"]["cards"]).endswith("…")

@@ -1,6 +1,6 @@
 """Secrecy in Moctezuma's Revenge: a game is played again with everything changed that one seat cannot know.
 
-The same moves are made, but what others see, keep and write is dealt anew; the seat must be sent the same bytes.
+The same moves are made, but what others see, keep and write is dealt again; the seat must be sent the same bytes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a seat may believe: hidden things are drawn anew, and whatever it knows stays."""
+"""What a seat may believe: hidden things are drawn again, and whatever it knows stays."""
 
 from __future__ import annotations
 

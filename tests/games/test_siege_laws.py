@@ -1,4 +1,4 @@
-"""Laws of the siege: movement against a naive second reckoning, a mirrored map, and what holds after every move."""
+"""Laws of the siege: movement against a naive second calculation, a mirrored map, and what holds after every move."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def played(state: State, random: Random, longest: int) -> Any:
         yield before, seat, move, state
 
 
-# Movement, reckoned a second time: every path, one step at a time, with no table and no bits.
+# Movement, calculated a second time: every path, one step at a time, with no table and no bits.
 
 
 def naive_reach(state: State, unit: int) -> dict[str, int]:
@@ -94,7 +94,7 @@ def naive_reach(state: State, unit: int) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("preset", ["classic", "skirmish"])
-def test_the_hexes_in_reach_are_those_of_a_naive_reckoning(preset: str) -> None:
+def test_the_hexes_in_reach_are_those_of_a_naive_calculation(preset: str) -> None:
     random, compared = Random(f"reach {preset}"), 0
     for _ in range(3):
         for _before, _seat, _move, state in played(opened(preset), random, 250):

@@ -31,7 +31,7 @@ SA, AA = SPANISH["attack"], AZTEC["attack"]
 
 
 def fought(*rolls: int, **options: str | int):
-    """A warrior on c5 attacks a Totonac on d5 in the open; the dice fall as told."""
+    """A warrior on c5 attacks a Totonac on d5 in the open; the dice fall as given."""
     state = scene(AZTEC["attack"], {W[0]: "c5", T[0]: "d5", CUAUHTEMOC: "k9", CORTEZ: "a1"}, **options)
     return dice(do(state, "attack", W[0], "d5"), *rolls)
 

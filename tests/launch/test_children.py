@@ -1,4 +1,4 @@
-"""Programs that are started, heard and ended."""
+"""Programs that are started, read and ended."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def test_a_line_counts_only_when_it_is_finished(started: list[Child], tmp_path: 
     writes = "import sys; w = sys.stdout.write; w('ready one\\nready t'); input()"
     child = start(started, tmp_path, writes)
     assert until(lambda: "ready t" in child.program.said.read_text())
-    assert child.told("ready") == ["one"]
-    assert child.told("never") == []
+    assert child.printed_after("ready") == ["one"]
+    assert child.printed_after("never") == []
 
 
 def test_news_are_the_finished_lines_since_it_was_asked_last(started: list[Child], tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_what_a_program_complains_of_never_ends_up_inside_what_it_says(started: 
         started, tmp_path, "import sys; print('table', end=' '); print('oh', file=sys.stderr); print('here')"
     )
     assert until(lambda: child.ended == 0)
-    assert child.told("table") == ["here"]
+    assert child.printed_after("table") == ["here"]
     assert child.last_lines() == ["oh"]
 
 
@@ -126,7 +126,7 @@ def test_a_program_that_will_not_end_is_killed_after_its_grace(
 ) -> None:
     monkeypatch.setattr(children, "GRACE", 0.2)
     child = start(started, tmp_path, DEAF)
-    assert until(lambda: child.told("deaf") == [] and child.program.said.stat().st_size)
+    assert until(lambda: child.printed_after("deaf") == [] and child.program.said.stat().st_size)
     end(started, signals)
     assert child.ended == -signal.SIGKILL
     assert not started

@@ -136,8 +136,11 @@ def test_without_the_right_to_install_the_tests_packages_are_named_once(bare: Pa
     if sudo:
         program(bare, "sudo", sudo)
     sentence = says(system_packages(bare))
-    assert "mosquitto, postgresql, chromium, fonts-dejavu-core and fonts-crosextra-carlito" in sentence
-    assert f"sudo apt-get install --no-install-recommends mosquitto postgresql chromium {FONTS}" in sentence
+    assert "mosquitto, postgresql, chromium-headless-shell, fonts-dejavu-core and fonts-crosextra-carlito" in sentence
+    assert (
+        f"sudo apt-get install --no-install-recommends mosquitto postgresql chromium-headless-shell {FONTS}"
+        in sentence
+    )
 
 
 def test_a_system_without_apt_is_not_told_to_use_it(bare: Path) -> None:
@@ -157,7 +160,7 @@ def test_only_what_is_missing_is_installed(bare: Path, tmp_path: Path) -> None:
     assert finished.returncode == 0, finished.stderr
     installing = asked.read_text().splitlines()[-1]
     assert installing.startswith("noninteractive ")
-    assert installing.endswith("--no-install-recommends chromium fonts-crosextra-carlito")
+    assert installing.endswith("--no-install-recommends chromium-headless-shell fonts-crosextra-carlito")
 
 
 def test_a_failed_installation_shows_its_last_words(bare: Path, tmp_path: Path) -> None:

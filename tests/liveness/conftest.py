@@ -1,4 +1,4 @@
-"""A supervisor that only listens, and programs that it starts."""
+"""A supervisor that only receives notifications, and programs that it starts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,16 +19,22 @@ from tests.controller.program import ROOT, environment
 
 WATCHDOG_S = 3.0
 
+PATIENCE_S = 180.0
+"""How long to wait for what must come: a busy machine makes a program slow, and not wrong."""
+
 
 class Watched:
-    """One of our programs under a supervisor that has a watchdog, and what it told."""
+    """One of our programs under a supervisor that has a watchdog, and the notifications that it sent."""
 
     def __init__(self, folder: Path, name: str, words: list[str]) -> None:
-        self.told: list[str] = []
+        self.received: list[str] = []
         self._log = folder / f"{name}.log"
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.bind(str(folder / f"{name}.notify"))
         self._socket.settimeout(0.1)
+        self._ended = threading.Event()
+        self._receiver = threading.Thread(target=self._receive)
+        self._receiver.start()
         environ = environment(
             NOTIFY_SOCKET=str(folder / f"{name}.notify"), WATCHDOG_USEC=str(round(WATCHDOG_S * 1e6))
         )
@@ -35,25 +43,41 @@ class Watched:
                 [sys.executable, *words], cwd=ROOT, env=environ, stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
 
+    def _receive(self) -> None:
+        """Receive all the time: what a full socket cannot take is dropped by its sender."""
+        while not self._ended.is_set():
+            with suppress(TimeoutError):
+                self.received += self._socket.recv(4096).decode().split("\n")
+
     def listen(self, seconds: float, until: Callable[[], bool] = lambda: False) -> bool:
-        """Listen for so long, or until something is true; return whether it is."""
+        """Wait for so long, or until something is true; return whether it is."""
         end = time.monotonic() + seconds
         while not (done := until()) and time.monotonic() < end:
-            try:
-                self.told += self._socket.recv(4096).decode().split("\n")
-            except TimeoutError:
-                continue
+            time.sleep(0.05)
         return done
 
     def ready(self) -> None:
-        """Wait until it says that it is ready."""
-        assert self.listen(180, lambda: "READY=1" in self.told or self.process.poll() is not None), self.log()
+        """Wait until it notifies that it is ready."""
+        assert self.listen(PATIENCE_S, lambda: "READY=1" in self.received or self.process.poll() is not None)
         assert self.process.poll() is None, self.log()
 
-    def fed_within(self, seconds: float) -> bool:
-        """Say whether it feeds the watchdog within so many seconds from now."""
-        heard = len(self.told)
-        return self.listen(seconds, lambda: "WATCHDOG=1" in self.told[heard:])
+    def feeds(self, times: int) -> bool:
+        """Wait until it has fed the watchdog so many times more; return whether it has."""
+        least = self.received.count("WATCHDOG=1") + times
+        return self.listen(PATIENCE_S, lambda: self.received.count("WATCHDOG=1") >= least)
+
+    def finds(self, stage: str) -> bool:
+        """Wait until its last status says that a stage makes no progress, or it has ended; return whether it has."""
+        return self.listen(PATIENCE_S, lambda: stage in self._last_status() or self.process.poll() is not None)
+
+    def fed_since_status(self) -> bool:
+        """Return whether it fed the watchdog after its last status, as far as is known by now."""
+        self.listen(0.3)
+        backwards = self.received[::-1]
+        return "WATCHDOG=1" in backwards[: backwards.index(self._last_status())]
+
+    def _last_status(self) -> str:
+        return next((each for each in reversed(self.received) if each.startswith("STATUS=")), "")
 
     def strike(self) -> None:
         """Let the sabotage happen."""
@@ -65,6 +89,8 @@ class Watched:
     def end(self) -> None:
         self.process.kill()
         self.process.wait()
+        self._ended.set()
+        self._receiver.join()
         self._socket.close()
 
 

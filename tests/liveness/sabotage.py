@@ -15,6 +15,9 @@ from templo.liveness import Pulse
 
 FREEZE, FAIL, VANISH = "freeze", "fail", "vanish"
 
+FROZEN = "sabotage: frozen"
+"""What the program's log says as soon as its stage is frozen."""
+
 
 def main() -> int:
     stage, how, when, program, *words = sys.argv[1:]
@@ -27,6 +30,7 @@ def main() -> int:
     def sabotaged(self: Any, name: str, within_s: float) -> None:
         if name == stage and struck.is_set():
             if how == FREEZE:
+                print(FROZEN, file=sys.stderr, flush=True)
                 threading.Event().wait()
             struck.clear()  # it fails once; whoever cleans up after it does not
             raise RuntimeError("sabotage") if how == FAIL else SystemExit

@@ -24,19 +24,19 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def ear(tmp_path: Path) -> Iterator[socket.socket]:
-    ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    ear.bind(str(tmp_path / "notify"))
-    ear.setblocking(False)
-    yield ear
-    ear.close()
+def supervisor(tmp_path: Path) -> Iterator[socket.socket]:
+    supervisor = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    supervisor.bind(str(tmp_path / "notify"))
+    supervisor.setblocking(False)
+    yield supervisor
+    supervisor.close()
 
 
-def told(ear: socket.socket) -> list[str]:
+def received(supervisor: socket.socket) -> list[str]:
     words = []
     try:
         while True:
-            words += ear.recv(4096).decode().split("\n")
+            words += supervisor.recv(4096).decode().split("\n")
     except BlockingIOError:
         return words
 
@@ -53,7 +53,7 @@ def test_a_stage_is_late_once_its_promise_is_over_and_no_more_once_it_beats(cloc
     assert pulse.late() == []
 
 
-def test_a_stage_that_is_never_heard_is_late_too(clock: Clock) -> None:
+def test_a_stage_that_never_beats_is_late_too(clock: Clock) -> None:
     pulse = Pulse(("a",), clock)
     assert not pulse.begun()
     clock.now += START_S + 1
@@ -69,38 +69,38 @@ def test_a_stage_that_joins_is_watched_and_one_that_rests_is_not(clock: Clock) -
     assert pulse.late() == []
 
 
-def test_ready_is_told_once_after_every_stage_began_and_the_watchdog_fed_only_while_none_is_late(
-    clock: Clock, ear: socket.socket, caplog: pytest.LogCaptureFixture
+def test_ready_is_sent_once_after_every_stage_began_and_the_watchdog_fed_only_while_none_is_late(
+    clock: Clock, supervisor: socket.socket, caplog: pytest.LogCaptureFixture
 ) -> None:
     pulse = Pulse(("a", "b"), clock)
-    address = ear.getsockname()
+    address = supervisor.getsockname()
     feeder = Feeder(pulse, Supervisor({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "6000000"}, 1))
     pulse.beat("a", 5)
     feeder.turn()
-    assert told(ear) == []
+    assert received(supervisor) == []
     pulse.beat("b", 60)
     feeder.turn()
     feeder.turn()
-    assert told(ear) == ["READY=1", "WATCHDOG=1", "WATCHDOG=1"]
+    assert received(supervisor) == ["READY=1", "WATCHDOG=1", "WATCHDOG=1"]
     clock.now += 6
     feeder.turn()
-    assert told(ear) == ["STATUS=no progress from: a"]
+    assert received(supervisor) == ["STATUS=no progress from: a"]
     assert "no progress from: a" in caplog.text
     feeder.turn()
-    assert told(ear) == []
+    assert received(supervisor) == []
     pulse.beat("a", 5)
     feeder.turn()
-    assert told(ear) == ["STATUS=", "WATCHDOG=1"]
+    assert received(supervisor) == ["STATUS=", "WATCHDOG=1"]
     feeder.stopping()
     feeder.turn()
-    assert told(ear) == ["STOPPING=1"]
+    assert received(supervisor) == ["STOPPING=1"]
 
 
 def test_the_feeder_turns_three_times_a_watchdog_and_often_until_it_is_ready(
-    clock: Clock, ear: socket.socket
+    clock: Clock, supervisor: socket.socket
 ) -> None:
     pulse = Pulse(("a",), clock)
-    feeder = Feeder(pulse, Supervisor({"NOTIFY_SOCKET": ear.getsockname(), "WATCHDOG_USEC": "3000000"}, 1))
+    feeder = Feeder(pulse, Supervisor({"NOTIFY_SOCKET": supervisor.getsockname(), "WATCHDOG_USEC": "3000000"}, 1))
     assert feeder.pause(2) < 0.1
     pulse.beat("a", 5)
     feeder.turn()
@@ -122,18 +122,25 @@ def test_no_watchdog_is_meant_for_us(environ: dict[str, str]) -> None:
     assert Supervisor(environ, 1).watchdog_s is None
 
 
-def test_the_supervisor_takes_its_variables_away_so_that_no_child_speaks_in_our_name(ear: socket.socket) -> None:
-    environ = {"NOTIFY_SOCKET": ear.getsockname(), "WATCHDOG_USEC": "6000000", "WATCHDOG_PID": "1", "HOME": "/"}
+def test_the_supervisor_takes_its_variables_away_so_that_no_child_speaks_in_our_name(
+    supervisor: socket.socket,
+) -> None:
+    environ = {
+        "NOTIFY_SOCKET": supervisor.getsockname(),
+        "WATCHDOG_USEC": "6000000",
+        "WATCHDOG_PID": "1",
+        "HOME": "/",
+    }
     assert Supervisor(environ, 1).watchdog_s == 6
     assert environ == {"HOME": "/"}
 
 
 def test_an_abstract_socket_is_an_address_too(tmp_path: Path) -> None:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ear:
-        ear.bind(f"\0templo-{tmp_path.name}-{id(tmp_path)}")
-        ear.setblocking(False)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as supervisor:
+        supervisor.bind(f"\0templo-{tmp_path.name}-{id(tmp_path)}")
+        supervisor.setblocking(False)
         Supervisor({"NOTIFY_SOCKET": f"@templo-{tmp_path.name}-{id(tmp_path)}"}, 1).notify("READY=1")
-        assert told(ear) == ["READY=1"]
+        assert received(supervisor) == ["READY=1"]
 
 
 def test_a_supervisor_that_is_gone_is_no_reason_to_end(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

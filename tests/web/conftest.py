@@ -80,7 +80,7 @@ class WebHome(Home):
 
 @dataclass
 class Browser:
-    """A browser as far as the server can tell: cookies, forms, and the headers that browsers send."""
+    """A browser as far as the server can see: cookies, forms, and the headers that browsers send."""
 
     client: FlaskClient
     address: str

@@ -72,7 +72,7 @@ def test_each_token_stands_there_with_time_slot_and_reason(home: WebHome, table:
     reader = home.browser(language=language)
     for page in (held(table), f"/temples/{NAME}/held"):
         said = text_of(reader.get(page))
-        for words in {"en": ("Tlaloc’s slot", "Its number, 3,"), "es": ("ranura de Tláloc", "Su número, el 3,")}[
+        for words in {"en": ("Tlaloc’s slot", "Its number, 3,"), "es": ("ranura de Tláloc", "su número, el 3.")}[
             language
         ]:
             assert words in said, page

@@ -1,4 +1,4 @@
-"""What a Prometheus scrapes: read by the grammar and by its own client, true to the house, silent of people."""
+"""What a Prometheus scrapes: read by the grammar and by its own client, true to the companion, silent of people."""
 
 from __future__ import annotations
 

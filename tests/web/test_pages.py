@@ -218,7 +218,7 @@ def test_the_lobby_asks_for_a_token_through_each_slot_that_was_not_proved(home: 
 def test_a_temples_health_is_said_in_plain_words(
     home: WebHome, phone: Browser, beam: contract.Beam, words: str
 ) -> None:
-    """Its own page says it too, of a temple that tells no more than its beams' states."""
+    """Its own page says it too, of a temple that reports no more than its beams' states."""
     home.beams("table", contract.Beam.CLEAR, beam)
     table = home.table(temple="table")
     for path in ("/temples", f"/t/{table.id}", f"/t/{table.id}/screen"):

@@ -1,7 +1,7 @@
 """The server as a state machine: whatever phones, tokens and restarts do, a table is the fold of what it accepted.
 
 Hypothesis drives real requests against the real web face over a real SQLite file: players join, leave and come back,
-post twice, post late, type nonsense; tokens fall in bursts and are sent again; the companion dies and starts anew.
+post twice, post late, type nonsense; tokens fall in bursts and are sent again; the companion dies and restarts.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class Server(RuleBasedStateMachine):
     def _request(self) -> str:
         return f"r{next(self.home.requests)}"
 
-    # What the temple and the house do
+    # What the temple and the companion do
 
     @rule(
         gods=st.lists(st.sampled_from(["huitzilopochtli", "tlaloc"]), min_size=1, max_size=8), again=st.integers(0, 3)
@@ -225,7 +225,7 @@ class Server(RuleBasedStateMachine):
 
 
 def _folded(table: Table, entries: Any) -> Any:
-    """Return the state that the game's pure rules give for a log: no house, no table, no undo list."""
+    """Return the state that the game's pure rules give for a log: no companion, no table, no undo list."""
     states: list[Any] = []
     for entry in entries:
         match entry:

@@ -45,7 +45,7 @@ def test_every_sheet_is_laid_out_in_every_language_on_every_paper(sheet: sheets.
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebHome]:
-    """A house that nobody changes: its pages for the printer are only read."""
+    """A companion that nobody changes: its pages for the printer are only read."""
     store = tmp_path_factory.mktemp("sheets") / "companion.sqlite"
     home = WebHome(f"sqlite:///{store}", games=registry.with_tools(registry.load((TOSS,))))
     yield home

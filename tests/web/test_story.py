@@ -92,9 +92,7 @@ def test_a_file_for_a_spreadsheet_has_one_line_a_row_in_words(home: WebHome, pho
     head, *rows = csv.reader(io.StringIO(answer.get_data().decode("utf-8-sig")))
     assert head == ["entry", "time", "turn", "by", "entered by", "what happened"]
     assert ["5", "2026-11-21T18:00:00+00:00", "1", "The temple", "", "Ana gave 1 to Tlaloc"] in rows
-    assert (
-        len(rows) == home.services.tables.get(played).version + 1
-    )  # the token that began the age is told in two lines
+    assert len(rows) == home.services.tables.get(played).version + 1  # the token that began the age has two lines
 
 
 def test_a_name_is_no_formula_in_a_spreadsheet(home: WebHome, phone: Browser, played: str) -> None:

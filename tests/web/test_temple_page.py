@@ -1,4 +1,4 @@
-"""A temple's page and its buttons: who may ask, what is told, and that no other program's words break the page."""
+"""A temple's page and its buttons: who may ask, what is shown, and that no other program's words break the page."""
 
 from __future__ import annotations
 
@@ -150,14 +150,14 @@ def test_our_script_gets_the_regions_that_changed(
     assert again.get_json()["words"] == "The temple is still working on the last request. Wait a moment."
 
 
-# -- what is told --
+# -- what is shown --
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_every_finding_has_its_own_words_for_what_was_seen_and_what_to_do(
     home: WebHome, sent: list[contract.Command], language: str
 ) -> None:
-    """The codes are the temple's own, and so are the facts that each is told with."""
+    """The codes are the temple's own, and so are the facts that come with each."""
     given = {field for what, _ in FINDINGS.values() for _, field, _, _ in Formatter().parse(what) if field}
     words = home.app.extensions["site"].painter.words(language)
     reader = home.browser(language=language)

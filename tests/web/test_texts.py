@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import ast
+import string
 from pathlib import Path
 
 import pytest
 
 import companion
 from companion.games import registry
-from companion.web.rendering.texts import Library, MissingText, TextError, Words, facts_of, load
+from companion.web.rendering.texts import Library, MissingText, Text, TextError, Words, load
 
 ROOT = Path(companion.__file__).parent
 SHELL = ROOT / "web" / "texts"
 FOLDERS = [SHELL, *(registry.folder(game) / "texts" for game in registry.load(()).values())]
+
+
+def facts_of(text: Text) -> set[str]:
+    """Return the facts that a text needs, with their kinds: ``{"n", "seat:who"}``."""
+    parts = [text] if isinstance(text, str) else list(text.values())
+    fields = [
+        (name, kind) for part in parts for _, name, kind, _ in string.Formatter().parse(part) if name is not None
+    ]
+    return {f"{name}:{kind}" if kind else name for name, kind in fields} | ({"n"} if len(parts) > 1 else set())
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.parent.name)

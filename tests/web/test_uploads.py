@@ -1,4 +1,4 @@
-"""A file of a table's own in the lobby: checked, told in the player's words, and kept while the rest is mended."""
+"""A file of a table's own in the lobby: checked, reported in plain words, and kept while the rest is mended."""
 
 from __future__ import annotations
 

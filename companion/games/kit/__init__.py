@@ -9,6 +9,7 @@ from companion.games.kit.chance import Chance as Chance
 from companion.games.kit.chance import shuffled as shuffled
 from companion.games.kit.codec import decoded as decoded
 from companion.games.kit.codec import encoded as encoded
+from companion.games.kit.data import data_file as data_file
 from companion.games.kit.game import Game as Game
 from companion.games.kit.log import Line as Line
 from companion.games.kit.moves import CHANCE as CHANCE
@@ -21,7 +22,6 @@ from companion.games.kit.moves import Move as Move
 from companion.games.kit.moves import Refusal as Refusal
 from companion.games.kit.moves import Seat as Seat
 from companion.games.kit.moves import Value as Value
-from companion.games.kit.moves import is_listed as is_listed
 from companion.games.kit.options import LONGEST_LINE as LONGEST_LINE
 from companion.games.kit.options import LONGEST_TEXT as LONGEST_TEXT
 from companion.games.kit.options import MOST_LINES as MOST_LINES
@@ -35,6 +35,7 @@ from companion.games.kit.parts import Page as Page
 from companion.games.kit.parts import Printer as Printer
 from companion.games.kit.parts import Rules as Rules
 from companion.games.kit.parts import TempleRules as TempleRules
+from companion.games.kit.parts import least as least
 from companion.games.kit.result import Result as Result
 from companion.games.kit.table import ANYONE as ANYONE
 from companion.games.kit.table import PLAYERS as PLAYERS

@@ -114,7 +114,7 @@ class Game(Generic[S]):
             raise NotImplementedError(f"{self.name} uses no temple")
         return self.temple.drop(state, drop)
 
-    def reckoning(self, state: S) -> TokenAudit | None:
+    def audit(self, state: S) -> TokenAudit | None:
         """Return what became of the tokens of a temple, or none where the game uses none."""
         return self.temple.audit(state) if self.temple else None
 

@@ -49,17 +49,6 @@ class Move(NamedTuple):
         raise ValueError(f"move is {ascii(value)[:80]}; expected a list of its name and its arguments")
 
 
-def is_listed(move: Move, moves: Sequence[Move]) -> bool:
-    """Return whether a move is among some, where ``1``, ``True`` and ``1.0`` are not the same argument.
-
-    >>> is_listed(Move("take", (1,)), [Move("take", (1,))])
-    True
-    >>> is_listed(Move("take", (True,)), [Move("take", (1,))])
-    False
-    """
-    return isinstance(move.args, tuple) and all(type(arg) in (int, str) for arg in move.args) and move in moves
-
-
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Why a move cannot be made: a code with words in the game's texts, and the facts those words need."""

@@ -26,7 +26,7 @@ class Choices(Protocol[T]):
     """Returns the legal moves of a seat one level at a time, like things grouped.
 
     What is picked is the beginning of a move, its name first; a choice that leads deeper holds what it adds to that
-    in its fact ``pick``. For `CHANCE` this is what a person may type in, and tells nobody what is hidden: it may
+    in its fact ``pick``. For `CHANCE` this is what a person may type in, and reveals nothing that is hidden: it may
     offer outcomes that only the secrets of others rule out, and what is picked may be any way to find one among
     many, a card's sign before its number.
     """
@@ -96,7 +96,7 @@ class Rules(Generic[S]):
     result: Callable[[S], Result | None] = _no_result
     """How the game ended, or none while it goes on."""
     resample: Callable[[S, Seat, Below], S] = _same
-    """A state that looks to a seat exactly like this one, what it cannot know drawn anew by a source of chance.
+    """A state that looks to a seat exactly like this one, what it cannot know drawn again by a source of chance.
 
     Its view and its moves are the same, and the state keeps every law. Without it nothing is hidden.
     """
@@ -170,6 +170,20 @@ def _any(view: View, moves: Sequence[Move], below: Below) -> Move | None:
 
 def _first(moves: Sequence[Move]) -> Move | None:
     return moves[0]
+
+
+def least(*names: str) -> Callable[[Sequence[Move]], Move | None]:
+    """Return how a seat that is passed moves: by the first of these names that may be played, else by any move.
+
+    >>> least("hold", "done")([Move("attack"), Move("done")])
+    Move(name='done', args=())
+    """
+
+    def idle(moves: Sequence[Move]) -> Move | None:
+        named = [move for name in names for move in moves if move.name == name]
+        return next(iter(named or moves), None)
+
+    return idle
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

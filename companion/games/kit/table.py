@@ -42,7 +42,7 @@ def shown(value: object) -> Arg:
 class Kind:
     """What an argument of a move may be: one of some values, a text of a pattern, or a seat of the table.
 
-    What is none is refused with `code`, whose words find it under the argument's name beside the other `facts`.
+    Any other value is refused with `code`, whose words find it under the argument's name beside the other `facts`.
     """
 
     expected: str
@@ -189,7 +189,7 @@ class MoveTable(Generic[S]):
     ) -> None:
         """Make a table.
 
-        `seats` are the players' at a table, where it shall refuse others; `stage` what goes on in a state, one of the
+        `seats` are the players' at a table, where it must refuse others; `stage` what goes on in a state, one of the
         words in `MoveType.during`. `gate` is asked first, whatever the arguments are: whether the game is over, whose
         turn it is. `legal` is asked last, of a move that is well formed: whether the position allows it. What a move
         does may refuse, too.

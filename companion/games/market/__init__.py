@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from operator import attrgetter
 
-from companion.games.kit import Bot, Game, Move, Page, Printer, Rules, Seat, Value
+from companion.games.kit import Bot, Game, Page, Printer, Rules, Seat, Value, least
 from companion.games.market.bot import decide
 from companion.games.market.log import story
 from companion.games.market.page.regions import regions
@@ -19,8 +19,6 @@ from companion.games.market.rules.result import result
 from companion.games.market.rules.state import State, setup
 from companion.games.market.tools import TOOLS
 
-_LEAST = ("rollback", "leave", "pass")
-
 
 def _begun(options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
     return setup(HouseRules.of(options), seats)
@@ -28,10 +26,6 @@ def _begun(options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
 
 def _on_turn(state: State) -> Seat | None:
     return None if state.over else state.seats[state.seat]
-
-
-def _idle(moves: Sequence[Move]) -> Move | None:
-    return next((move for name in _LEAST for move in moves if move.name == name), moves[0])
 
 
 GAME: Game[State] = Game(
@@ -54,7 +48,7 @@ GAME: Game[State] = Game(
         notation=notation.notation,
     ),
     page=Page(view=view, regions=regions, log=story),
-    bot=Bot(decide=decide, idle=_idle),
+    bot=Bot(decide=decide, idle=least("rollback", "leave", "pass")),
     printer=Printer(sheets=SHEETS, sheet=sheet),
     tools=TOOLS,
 )

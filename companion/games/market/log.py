@@ -57,7 +57,7 @@ def _drawn(by: Seat, after: State) -> Line:
 
 
 def _bought(before: State, by: Seat, move: Move) -> list[Line]:
-    """Tell a purchase: what the buyer keeps, what porters put back, what the king got."""
+    """Return the lines of a purchase: what the buyer keeps, what porters put back, what the king got."""
     made = deal(before, before.seat, [int(arg) for arg in move.args])
     assert isinstance(made, Deal)  # the move was made
     name = COMMODITIES[made.vendor]

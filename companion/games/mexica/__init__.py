@@ -23,6 +23,7 @@ from companion.games.kit import (
     Seat,
     TempleRules,
     Value,
+    least,
     replace,
 )
 from companion.games.mexica import bot
@@ -32,7 +33,7 @@ from companion.games.mexica.page.regions import regions
 from companion.games.mexica.page.view import known, view
 from companion.games.mexica.printer import SHEETS, sheet
 from companion.games.mexica.rules import course, decisions, hands, legal, notation, play
-from companion.games.mexica.rules.audit import reckoning
+from companion.games.mexica.rules.audit import audit
 from companion.games.mexica.rules.laws import laws
 from companion.games.mexica.rules.options import FULL, OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.mexica.rules.state import State, setup
@@ -77,15 +78,13 @@ def _undoable(before: State, seat: Seat, move: Move) -> bool:
 
 def _idle(moves: Sequence[Move]) -> Move | None:
     """Return the move that does least for a tribe that is passed: it lets all be, or does what it must."""
-    own = [move for move in moves if move.name not in play.CHORES]
-    least = [move for name in ("pass", "end_turn") for move in own if move.name == name]
-    return next(iter(least or own), None)
+    return least("pass", "end_turn")([move for move in moves if move.name not in play.CHORES])
 
 
 def _decide(view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
     """Return what the app plays for a tribe; tokens that nobody claimed are for people to settle."""
     if view["scope"] != FULL:
-        # What this tribe holds and wants lies on the table, where the app does not see it: it only passes on.
+        # What this tribe holds and wants is on the table, where the app does not see it: it only passes on.
         return _idle(moves)
     return bot.decide(view, [move for move in moves if move.name not in play.CHORES], below)
 
@@ -115,5 +114,5 @@ GAME: Game[State] = Game(
     page=Page(view=view, regions=regions, log=story, known=known, charts=charts.chronicle),
     bot=Bot(decide=_decide, idle=_idle),
     printer=Printer(sheets=SHEETS, sheet=sheet),
-    temple=TempleRules(drop=play.entering, audit=reckoning),
+    temple=TempleRules(drop=play.entering, audit=audit),
 )

@@ -75,7 +75,7 @@ def decide(view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Mov
 
 
 class Tribe:
-    """What a tribe knows of the game: its own hand, and what lies open."""
+    """What a tribe knows of the game: its own hand, and what is open."""
 
     def __init__(self, view: Mapping[str, Any]) -> None:
         self.view = view
@@ -166,7 +166,7 @@ class Tribe:
         return len(self.view["seats"]) if countdown and countdown["unit"] == "rounds" else 1
 
     def _pile(self, sign: str) -> Pile:
-        """Return the pile to look for a sign in; what lies face down in other hands is as good as in the pile."""
+        """Return the pile to look for a sign in; a card in another hand counts as in the pile."""
         pile = PILE_OF[sign]
         cards = self.view["piles"][pile] + sum(self.view["tribes"][each]["cards"][pile] for each in self.others)
         copies = sum(card.sign == sign and card.pile == pile for card in self.deck)

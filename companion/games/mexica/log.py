@@ -85,7 +85,7 @@ def _correction(proposal: Proposal, by: Seat) -> dict[str, Arg]:
 
 
 def _done_in_full(before: State, seat: Seat, move: Move) -> Line | None:
-    """Return the line of what a seat or chance did, or none where only what came of it is worth telling."""
+    """Return the line of what a seat or chance did, or none where only its result is worth a line."""
     args, task = move.args, course.due(before)
     assert task is not None  # or nothing could be done
     who: dict[str, Arg] = {"seat": task.seat}
@@ -120,7 +120,7 @@ def _done_in_full(before: State, seat: Seat, move: Move) -> Line | None:
 
 
 def _card_facts(state: State, card_id: str) -> dict[str, Arg]:
-    """Return the facts by which a card that lies open is told: which it is, and what it says."""
+    """Return the facts about an open card for its line: which it is, and what it says."""
     known = card(state, card_id)
     key, facts = sentence(known)
     day: dict[str, Arg] = {"day": known.space} if known.pile == "day" and known.space else {}

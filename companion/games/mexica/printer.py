@@ -59,7 +59,7 @@ def _tallies() -> Mapping[str, Json]:
 
 
 _QUARTERS = ((1, 0), (0, 0), (0, 1), (1, 1))
-"""Where each quarter of the board lies, in halves of the drawing from its left and upper edges."""
+"""The place of each quarter of the board, in halves of the drawing from its left and upper edges."""
 
 _TRACK = (481.0, 460.0)
 """Radii of the two rows of places on which a marker shows the day count."""

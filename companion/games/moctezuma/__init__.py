@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from operator import attrgetter
 
-from companion.games.kit import Bot, Game, Move, Page, Printer, Rules, Seat, Value
+from companion.games.kit import Bot, Game, Move, Page, Printer, Rules, Seat, Value, least
 from companion.games.moctezuma import bot
 from companion.games.moctezuma.log import story
 from companion.games.moctezuma.page.regions import regions
@@ -32,11 +32,6 @@ def _aside(move: Move) -> bool:
     return move.name == play.NOTE
 
 
-def _idle(moves: Sequence[Move]) -> Move | None:
-    least = [move for name in ("end_turn", "leave", "ready") for move in moves if move.name == name]
-    return next(iter(least or moves), None)
-
-
 GAME: Game[State] = Game(
     "moctezuma",
     options=OPTIONS,
@@ -59,7 +54,7 @@ GAME: Game[State] = Game(
         notation=notation.notation,
     ),
     page=Page(view=view, regions=regions, log=story, known=known),
-    bot=Bot(decide=bot.decide, idle=_idle),
+    bot=Bot(decide=bot.decide, idle=least("end_turn", "leave", "ready")),
     printer=Printer(sheets=SHEETS, sheet=sheet),
     tools=TOOLS,
 )

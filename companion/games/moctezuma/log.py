@@ -9,7 +9,7 @@ from companion.games.moctezuma.rules.state import COSTS, OVER, REVEAL, State
 
 
 def story(before: State, seat: Seat, move: Move, after: State) -> list[Line]:
-    """Return the lines of a move that was made; none where it told one seat something, or was a note."""
+    """Return the lines of a move that was made; none where it informed one seat only, or was a note."""
     mark = f"seat:{seat}"
     args = move.args
     match move.name:

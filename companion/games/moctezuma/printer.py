@@ -31,7 +31,7 @@ def sheet(name: str, language: str) -> Mapping[str, Json]:
 
 
 def _decks() -> Mapping[str, Json]:
-    """Return every treasure of every temple. No back tells its temple: a name card must look like any other."""
+    """Return every treasure of every temple. No back shows its temple: a name card must look like any other."""
     return {
         "cards": [
             {"temple": temple, "worth": worth}

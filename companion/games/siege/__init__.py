@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from operator import attrgetter
 
-from companion.games.kit import Bot, Game, Json, Move, Page, Printer, Result, Rules, Seat, Value
+from companion.games.kit import Bot, Game, Json, Move, Page, Printer, Result, Rules, Seat, Value, least
 from companion.games.siege import bot
 from companion.games.siege.log import story
 from companion.games.siege.page.regions import regions
@@ -21,9 +21,6 @@ from companion.games.siege.rules.options import OPTIONS, PRESETS, SEATINGS, Hous
 from companion.games.siege.rules.roster import SIDES
 from companion.games.siege.rules.state import State, setup
 from companion.games.siege.tools import TOOLS
-
-_LEAST = ("ready", "rest", "hold", "done")
-"""What does least wherever it may be done; where none of it may be, any legal move is forced."""
 
 
 def _begun(options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
@@ -46,10 +43,6 @@ def _result(state: State) -> Result | None:
 
 def _undoable(before: State, seat: Seat, move: Move) -> bool:
     return seat in SIDES and move.name not in play.BINDING
-
-
-def _idle(moves: Sequence[Move]) -> Move | None:
-    return next((move for name in _LEAST for move in moves if move.name == name), moves[0])
 
 
 def _own_sheet(state: State, name: str, language: str) -> Mapping[str, Json]:
@@ -76,7 +69,7 @@ GAME: Game[State] = Game(
         notation=notation.notation,
     ),
     page=Page(view=view, regions=regions, log=story),
-    bot=Bot(decide=bot.decide, idle=_idle),
+    bot=Bot(decide=bot.decide, idle=least("ready", "rest", "hold", "done")),
     printer=Printer(sheets=SHEETS, sheet=sheet, own_sheets=("map",), own_sheet=_own_sheet),
     tools=TOOLS,
 )

@@ -55,7 +55,7 @@ def map_sheet(field: Field) -> Mapping[str, Json]:
 
 
 def _tile(field: Field, column: int, row: int, width: float, height: float) -> Mapping[str, Json]:
-    """Return one tile: the part of every path that lies on it, or reaches into it."""
+    """Return one tile: the part of every path that is on it, or reaches into it."""
     cells = field.grid
     left, top = column * TILE[0], row * TILE[1]
 
@@ -113,7 +113,7 @@ def _forces() -> Mapping[str, Json]:
 
 
 def _notes(people: People) -> Iterator[str]:
-    """Yield what is told of a people in the table of forces."""
+    """Yield the notes on a people in the table of forces."""
     if people in LEADERS:
         yield "leader"
     if people in ("cortez", "conquistador"):

@@ -1,7 +1,7 @@
 """Reads a game's guide: its rules in prose, and beside each the rulings that read it. It knows no request, no table.
 
 A guide is Markdown. A ruling stands as a quotation after the paragraph that it reads. Its first paragraph begins with
-the ruling's id and says what the rule text leaves open; what follows is how the house reads it::
+the ruling's id and says what the rule text leaves open; what follows is how we read it::
 
     Whoever rolls higher takes tokens from the other.
 
@@ -29,7 +29,7 @@ _ID = re.compile(r"\s*([A-Z]\d{1,3})[\s.:·]+")
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A ruling: its id, what the rule text leaves open, and how the house reads it."""
+    """A ruling: its id, what the rule text leaves open, and how we read it."""
 
     ruling: str
     says: Markup

@@ -55,7 +55,7 @@ class Grid:
             yield page + [None] * (self.room - len(page))
 
     def mirrored(self, page: Sequence[Item]) -> list[Item]:
-        """Return a page's pieces with each row turned round: printed on the back, each lies behind its own."""
+        """Return a page's pieces with each row turned round: printed on the back, each is behind its own."""
         rows = [page[start : start + self.columns] for start in range(0, len(page), self.columns)]
         return [piece for row in rows for piece in reversed(row)]
 

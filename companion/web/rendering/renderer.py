@@ -137,17 +137,14 @@ class Painter:
         people = {chair.seat: chair.name for chair in table.chairs if chair.name}
         return self.library.words(language, table.charter.game, people)
 
-    def house_words(self, language: str, table: Table | None) -> Words:
-        """Return the words for what the house says; its codes are not a game's, spelled alike or not."""
+    def own_words(self, language: str, table: Table | None) -> Words:
+        """Return the words for the companion's own code; it is not a game's, even if spelled alike."""
         words = self.words(language, table)
         return replace(words, layers=words.layers[::-1])
 
     def of_table(self, table: Table, audience: Audience) -> Paint:
         """Return what paints one region of a table for an audience."""
-        words = self.words(audience.language, table)
-        at = At(table.id, audience.layout, audience.seats, audience.language)
-        context = self._context(words, at)
-        return self._paint(context, game_folder(table.charter.game), SHELL_REGIONS)
+        return self._paint(self._at_table(table, audience), game_folder(table.charter.game), SHELL_REGIONS)
 
     def of_story(self, table: Table, language: str) -> Paint:
         """Return what paints what a game adds to the story of a table."""
@@ -184,12 +181,10 @@ class Painter:
         invitation: Mapping[str, Json],
     ) -> Markup:
         """Return all regions of a table in their places: the lobby's, or where the game wants them."""
-        words = self.words(audience.language, table)
-        at = At(table.id, audience.layout, audience.seats, audience.language)
-        context = self._context(words, at)
+        context = self._at_table(table, audience)
         lobby = table.phase == "lobby"
         name = "lobby.html" if lobby else f"{game_folder(table.charter.game)}/{audience.layout}.html"
-        region = placer(words, picture, request_id)
+        region = placer(context["words"], picture, request_id)
         draft = region("draft") if "draft" in picture.regions else Markup()
         return draft + Markup(  # noqa: S704  # every part comes out of a template that escapes
             self._template(name).render(
@@ -222,8 +217,8 @@ class Painter:
 
     def forms(self, table: Table, audience: Audience) -> Forms:
         """Return what writes the forms of an audience's choices."""
-        at = At(table.id, audience.layout, audience.seats, audience.language)
-        return Forms(self._template("macros.html"), self.words(audience.language, table), at, self._url)
+        forms: Forms = self._at_table(table, audience)["form"]
+        return forms
 
     def guided(self, game: str) -> bool:
         """Return whether a game, or the game of an aid, brings a guide."""
@@ -231,6 +226,10 @@ class Painter:
 
     def _template(self, name: str) -> jinja2.Template:
         return self._templates.get_template(name)
+
+    def _at_table(self, table: Table, audience: Audience) -> dict[str, Any]:
+        at = At(table.id, audience.layout, audience.seats, audience.language)
+        return self._context(self.words(audience.language, table), at)
 
     def _context(self, words: Words, at: At) -> dict[str, Any]:
         return {
@@ -283,7 +282,7 @@ def placer(words: Words, picture: Picture, request_id: Callable[[], str]) -> Cal
 
 
 class Forms:
-    """Writes the form that makes a choice's move, or that asks what lies a level deeper."""
+    """Writes the form that makes a choice's move, or that asks for a level deeper."""
 
     def __init__(self, macros: jinja2.Template, words: Words, at: At, url: Url) -> None:
         self._macros: Any = macros.module

@@ -78,17 +78,6 @@ def _flat(tree: Mapping[str, Any], stem: str = "") -> dict[str, Text]:
     return flat
 
 
-def facts_of(text: Text) -> frozenset[str]:
-    """Return the facts that a text needs, with their kinds: ``{"n", "seat:who"}``."""
-    parts = [text] if isinstance(text, str) else list(text.values())
-    found = set() if isinstance(text, str) else {"n"}
-    for part in parts:
-        for _, name, kind, _ in string.Formatter().parse(part):
-            if name is not None:
-                found.add(f"{name}:{kind}" if kind else name)
-    return frozenset(found)
-
-
 @lru_cache(maxsize=4096)
 def _cut(text: str) -> tuple[tuple[str, str | None, str | None], ...]:
     """Return a text cut at its facts: what stands before each, its name, its kind."""

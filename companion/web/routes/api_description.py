@@ -1,7 +1,7 @@
 """The HTTP interface as an OpenAPI 3.1 description, drawn from the routes themselves. It decides about no request.
 
-What a route takes and gives stands in `interface.toml`; a route that is missing there is described by what every
-route has.
+What a route takes and gives is declared in `api_description.toml`; a route that is missing there is described by what
+every route has.
 """
 
 from __future__ import annotations
@@ -25,42 +25,11 @@ blueprint = Blueprint("interface", __name__)
 VERSION = 1
 """Of the interface: it is raised where a route or a field goes or means something else, not where one comes."""
 
-ABOUT = """The companion's pages, posts and event streams, as browsers use them.
-
-A phone holds a seat by the cookie `seat-<table id>`, which `POST /t/<table id>/sit` gives it. A request that asks for
-`application/json` before anything else gets JSON where an answer is given in both ways. Fields that a route does not
-read are ignored."""
-
-STATUS = {
-    200: "Done.",
-    206: "The part of the file that was asked for.",
-    303: "Done; the answer is the page that `Location` names.",
-    304: "The browser has it already.",
-    400: "The request came under a name that this companion does not answer to, or cannot be read.",
-    403: "Not from a page of this companion, with a wrong code, or without the seat's token.",
-    404: "There is no such thing.",
-    409: "The table, as it is now, does not allow it.",
-    413: "The body is too large.",
-    416: "The file has no such part.",
-    422: "Something in the form is wrong; the form is shown again, and says what.",
-    429: "Too often: too many wrong codes, or too many posts, from this address. `Retry-After` says when to go on.",
-    503: "Too many streams are open, or nothing can be written down; try again later.",
-}
-
 ALWAYS = (400,)
 WRITING = (403, 413, 429)
 OF_A_PLACE = (404,)
 AT_A_TABLE = (404, 409, 429)
 
-_MEDIA: Mapping[str, tuple[str, ...]] = {
-    "page": ("text/html",),
-    "svg": ("image/svg+xml",),
-    "csv": ("text/csv",),
-    "toml": ("application/toml",),
-    "stream": ("text/event-stream",),
-    "text": ("text/plain",),
-    "file": ("text/css", "text/javascript", "image/svg+xml", "image/png"),
-}
 _CONVERTED = re.compile(r"<(?:[^:>]+:)?([^>]+)>")
 
 
@@ -75,7 +44,7 @@ def interface() -> Response:
 
 @cache
 def facts() -> Mapping[str, Any]:
-    """Return what `interface.toml` says."""
+    """Return what `api_description.toml` declares."""
     return tomllib.loads(Path(__file__).with_name("api_description.toml").read_text(encoding="utf-8"))
 
 
@@ -104,14 +73,14 @@ def description(app: Flask) -> dict[str, Any]:
             paths.setdefault(path_of(rule), {})[method.lower()] = _operation(app, rule, method)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Templo Mayor", "version": str(VERSION), "description": ABOUT},
+        "info": {"title": "Templo Mayor", "version": str(VERSION), "description": facts()["about"]},
         "paths": paths,
         "components": {"schemas": {name: dict(schema) for name, schema in facts()["object"].items()}},
     }
 
 
 def _operation(app: Flask, rule: Rule, method: str) -> dict[str, Any]:
-    told = known(rule.endpoint) or {}
+    declared = known(rule.endpoint) or {}
     view = inspect.getdoc(app.view_functions[rule.endpoint]) or ""
     summary, _, more = view.partition("\n")
     operation: dict[str, Any] = {
@@ -119,17 +88,17 @@ def _operation(app: Flask, rule: Rule, method: str) -> dict[str, Any]:
         "summary": summary.rstrip(".") if rule.endpoint != "static" else "Return a file that the pages use",
         "parameters": [
             *(_parameter("path", name, facts()["path"].get(name, {})) for name in _CONVERTED.findall(rule.rule)),
-            *(_field("query", name) for name in told.get("query", ())),
+            *(_field("query", name) for name in declared.get("query", ())),
         ],
-        "responses": _answers(rule, method, told),
+        "responses": _answers(rule, method, declared),
     }
     if more.strip() and rule.endpoint != "static":
         operation["description"] = more.strip()
     if method in WRITES:
         origin = {"about": "The origin of this companion's own pages.", "schema": {"type": "string"}}
         operation["parameters"].append(_parameter("header", "Origin", origin))
-    if told.get("form"):
-        operation["requestBody"] = _body(told)
+    if declared.get("form"):
+        operation["requestBody"] = _body(declared)
     return operation
 
 
@@ -148,7 +117,7 @@ def _field(place: str, name: str) -> dict[str, Any]:
     about = facts()["field"][plain]
     if not plain.endswith("*"):
         return _parameter(place, plain, about, required=plain == name)
-    # OpenAPI has no way to tell of a group of parameters but as an object that is spread out.
+    # OpenAPI can describe a group of parameters only as an object that is spread out.
     names = {"pattern": _beginning(plain)}
     group = {"type": "object", "propertyNames": names, "additionalProperties": about["schema"]}
     spread = _parameter(place, plain.removesuffix(".*"), {**about, "schema": group}, required=False)
@@ -164,8 +133,8 @@ def _described(about: Mapping[str, Any]) -> dict[str, Any]:
     return {**about["schema"], "description": about["about"]}
 
 
-def _body(told: Mapping[str, Any]) -> dict[str, Any]:
-    fields = told["form"]
+def _body(declared: Mapping[str, Any]) -> dict[str, Any]:
+    fields = declared["form"]
     named = [name.removesuffix("?") for name in fields if not name.endswith("*")]
     schema: dict[str, Any] = {
         "type": "object",
@@ -176,7 +145,7 @@ def _body(told: Mapping[str, Any]) -> dict[str, Any]:
         schema["patternProperties"] = {_beginning(name): _described(facts()["field"][name]) for name in grouped}
     content = {"application/x-www-form-urlencoded": {"schema": schema}}
     most = MAX_BODY
-    if told.get("files"):
+    if declared.get("files"):
         most = MAX_UPLOAD
         file = {"type": "string", "description": "A file of the table's own for that house rule."}
         with_files = {**schema, "patternProperties": {**schema["patternProperties"], _beginning("file.*"): file}}
@@ -184,26 +153,29 @@ def _body(told: Mapping[str, Any]) -> dict[str, Any]:
     return {"required": True, "description": f"At most {most} bytes.", "content": content}
 
 
-def _answers(rule: Rule, method: str, told: Mapping[str, Any]) -> dict[str, Any]:
+def _answers(rule: Rule, method: str, declared: Mapping[str, Any]) -> dict[str, Any]:
     answers: dict[str, Any] = {}
-    for given in told.get("gives", ()):
+    for given in declared.get("gives", ()):
         if given == "moved":
             location = {"Location": {"required": True, "schema": {"type": "string", "pattern": "^/"}}}
             answers["303"] = {**_answer(303, ("text/html",)), "headers": location}
-        elif given in _MEDIA:
-            answers.setdefault("200", _answer(200, ()))["content"] |= {each: {} for each in _MEDIA[given]}
+        elif given in facts()["media"]:
+            answers.setdefault("200", _answer(200, ()))["content"] |= {each: {} for each in facts()["media"][given]}
         else:
             schema = {"schema": {"$ref": f"#/components/schemas/{given}"}}
             answers.setdefault("200", _answer(200, ()))["content"]["application/json"] = schema
         if given == "file":
-            answers |= {"206": _answer(206, _MEDIA["file"]), "304": {"description": STATUS[304]}}
+            answers |= {
+                "206": _answer(206, facts()["media"]["file"]),
+                "304": {"description": facts()["status"]["304"]},
+            }
             answers["416"] = _bad(416)
-    answers |= {str(status): _bad(status) for status in _failures(rule, method, told)}
+    answers |= {str(status): _bad(status) for status in _failures(rule, method, declared)}
     return dict(sorted(answers.items()))
 
 
-def _failures(rule: Rule, method: str, told: Mapping[str, Any]) -> Iterable[int]:
-    found = {*ALWAYS, *told.get("may", ())}
+def _failures(rule: Rule, method: str, declared: Mapping[str, Any]) -> Iterable[int]:
+    found = {*ALWAYS, *declared.get("may", ())}
     if method in WRITES:
         found |= {*WRITING}
     if "<" in rule.rule:
@@ -214,7 +186,7 @@ def _failures(rule: Rule, method: str, told: Mapping[str, Any]) -> Iterable[int]
 
 
 def _answer(status: int, media: Iterable[str]) -> dict[str, Any]:
-    return {"description": STATUS[status], "content": {each: {} for each in media}}
+    return {"description": facts()["status"][str(status)], "content": {each: {} for each in media}}
 
 
 def _bad(status: int) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from flask import Flask, Response, jsonify, request
+from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from companion.model.table import ServiceError
 from companion.web.server.guard import MAX_BODY, Refused
-from companion.web.site import scripted, site
+from companion.web.site import site
 
 _STATUS = {
     "unknown_table": 404,
@@ -33,34 +33,24 @@ def install(app: Flask) -> None:
 
     @app.errorhandler(Refused)
     def refused(error: Refused) -> Response:
-        response = _answer(error.status, site().words()(f"refusal.{error.code}", **error.facts))
+        response = site().failure(site().words()(f"refusal.{error.code}", **error.facts), "", error.status)
         if error.retry_after:
             response.headers["Retry-After"] = str(error.retry_after)
         return response
 
     @app.errorhandler(ServiceError)
-    def of_the_house(error: ServiceError) -> Response:
-        table_id = (request.view_args or {}).get("table_id", "")
-        table = next((table for table in site().services.tables.all() if table.id == table_id), None)
+    def of_service(error: ServiceError) -> Response:
+        table = site().services.tables.find((request.view_args or {}).get("table_id"))
         back = site().url("table", table_id=table.id) if table else ""
-        return _answer(_STATUS.get(error.code, 409), site().refusal(error, table), back)
+        return site().failure(site().refusal(error, table), back, _STATUS.get(error.code, 409))
 
     @app.errorhandler(HTTPException)
     def of_http(error: HTTPException) -> Response:
         status = error.code or 500
         words = _WORDS.get(status, "failed" if status >= 500 else "bad_request")
-        response = _answer(status, site().words()(f"refusal.{words}", most=request.max_content_length or MAX_BODY))
+        most = request.max_content_length or MAX_BODY
+        response = site().failure(site().words()(f"refusal.{words}", most=most), "", status)
         for name, value in error.get_headers():
             if name not in ("Content-Type", "Content-Length"):  # such as what may be asked instead
                 response.headers[name] = value
         return response
-
-
-def _answer(status: int, words: str, back: str = "") -> Response:
-    if scripted():
-        response = jsonify(ok=False, kind="refused", words=words)
-        response.status_code = status
-        return response
-    here = site()
-    title = here.words()("error.not_found" if status == 404 else "error.not_done")
-    return here.page("error.html", status, title=title, words=words, back=back)

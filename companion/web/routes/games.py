@@ -16,7 +16,7 @@ blueprint = Blueprint("games", __name__, url_prefix="/games")
 
 @blueprint.get("")
 def games() -> Response:
-    """Show every game of this house."""
+    """Show every game of this companion."""
     return site().page("games.html", games=list(site().games.values()))
 
 

@@ -7,13 +7,22 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, request
 
-from companion.games.kit import Seat
 from companion.model.ports import COUNTED, HISTORY, LEFT_OUT
 from companion.model.table import ServiceError, Table
 from companion.model.temples import Temple
 from companion.web.rendering.renderer import moment
-from companion.web.routes.temples import CONFLICT, FORBIDDEN, done, game_runs, refused
-from companion.web.site import new_request, seat_token, see, site
+from companion.web.routes.temples import done, game_runs, refused
+from companion.web.site import (
+    BAD_FORM,
+    CONFLICT,
+    FORBIDDEN,
+    new_request,
+    request_id,
+    seat_to_act,
+    seat_token,
+    see,
+    site,
+)
 
 blueprint = Blueprint("held", __name__)
 
@@ -25,8 +34,6 @@ DECIDED = 20
 
 NONE = "none"
 """What is posted instead of a seat where tokens are dismissed."""
-
-BAD_FORM = 422
 
 
 @blueprint.get("/temples/<name>/held")
@@ -48,9 +55,7 @@ def decide_held(table_id: str) -> Response:
     here, form = site(), request.form
     table = here.services.tables.get(table_id)
     _temple(table)
-    asked, to = form.get("request", ""), form.get("to", "")[:24]
-    if not 1 <= len(asked) <= 64 or not asked.isalnum():
-        raise ServiceError("bad_move")
+    asked, to = request_id(), form.get("to", "")[:24]
     chosen = form.getlist("shown" if form.get("all") else "token")
     if not here.held(table):
         raise ServiceError("not_seated")
@@ -64,9 +69,7 @@ def decide_held(table_id: str) -> Response:
     except ServiceError as error:
         if error.code in ("not_seated", "not_your_seat", "store_failing"):
             raise
-        title, words = here.words()("error.not_done"), here.refusal(error, table)
-        back = here.url("table_held", table_id=table_id)
-        return here.page("error.html", CONFLICT, title=title, words=words, back=back)
+        return here.error_page(here.refusal(error, table), here.url("table_held", table_id=table_id))
     return see(here.url("table_held", table_id=table_id))
 
 
@@ -121,10 +124,9 @@ def _temple(table: Table) -> Temple:
 
 def _page(temple: Temple, table: Table | None, problem: str = "", status: int = 200) -> Response:
     here = site()
-    serves = next((each for each in here.services.tables.all() if each.id == temple.table_id), None)
+    serves = here.services.tables.find(temple.table_id)
     words, held = here.words(table), here.held(table) if table is not None else ()
     waiting = here.services.temples.decisions.held(temple.name)
-    titles = {each.id: each for each in here.services.tables.all()}
     return here.page(
         "held.html",
         status,
@@ -135,19 +137,13 @@ def _page(temple: Temple, table: Table | None, problem: str = "", status: int = 
         waiting=waiting[:AT_ONCE],
         beyond=max(0, temple.quarantined - AT_ONCE),
         decided=[
-            (each, here.words(titles.get(each.table_id or "")), titles.get(each.table_id or ""))
+            (each, here.words(of := here.services.tables.find(each.table_id)), of)
             for each in here.services.temples.decisions.last(temple.name, DECIDED)
         ],
-        acting=_acting(table, held) if table is not None else "",
+        acting=seat_to_act(table, held) if table is not None else "",
         counts=table is not None and table.began_at is not None and table.game.uses_temple,
         none=NONE,
         request_id=new_request(),
         problem=problem,
         moment=lambda at: moment(words, at),
     )
-
-
-def _acting(table: Table, held: tuple[Seat, ...]) -> Seat:
-    if table.on_turn in held:
-        return table.on_turn or ""
-    return held[0] if held else ""

@@ -59,7 +59,7 @@ def measured(services: Services, hub: Hub) -> list[Metric]:
         Metric(
             "templo_temple_up",
             "gauge",
-            "Whether a temple was last heard to be at work, and can be heard.",
+            "Whether a temple is connected and last reported that it works.",
             tuple(({"temple": each.name}, int(each.alive and each.reachable)) for each in temples),
         ),
         Metric("templo_beam_state", "gauge", "1 for the state that a beam is in.", tuple(_beams(temples))),
@@ -102,9 +102,8 @@ def _tables(services: Services) -> tuple[tuple[Labels, int], ...]:
 def _unclaimed(services: Services) -> tuple[tuple[Labels, int], ...]:
     waiting: Counter[str] = Counter()
     for table in services.tables.all():
-        reckoning = table.game.reckoning(table.state) if table.began_at else None
-        if reckoning is not None:
-            waiting[table.game.name] += len(reckoning.waiting)
+        if (audit := table.audit) is not None:
+            waiting[table.game.name] += len(audit.waiting)
     return tuple(({"game": game}, number) for game, number in sorted(waiting.items()))
 
 

@@ -15,8 +15,8 @@ from companion.model.table import ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.renderer import clock
 from companion.web.rendering.texts import Words
-from companion.web.routes.table import CONFLICT, refusal_words
-from companion.web.site import new_request, seat_token, see, site, whole_number
+from companion.web.routes.table import refusal_words
+from companion.web.site import BAD_FORM, new_request, request_id, seat_to_act, seat_token, see, site, whole_number
 from templo import contract
 
 blueprint = Blueprint("reconcile", __name__, url_prefix="/t/<table_id>")
@@ -26,8 +26,6 @@ AT_ONCE = 60
 
 NONE = "none"
 """What is posted instead of a seat where something in the chute was no token."""
-
-BAD_FORM = 422
 
 
 @blueprint.get("/reconcile")
@@ -41,8 +39,8 @@ def settle(table_id: str) -> Response:
     """Credit the marked tokens to one seat, or dismiss them: all of them, or none."""
     here, form = site(), request.form
     table = here.services.tables.get(table_id)
-    asked, version = form.get("request", ""), whole_number(form.get("version", ""), 10**9)
-    if version is None or not 1 <= len(asked) <= 64 or not asked.isalnum():
+    asked, version = request_id(), whole_number(form.get("version", ""), 10**9)
+    if version is None:
         raise ServiceError("bad_move")
     if asked in table.requests:
         return see(here.url("reconcile", table_id=table_id))
@@ -54,10 +52,10 @@ def settle(table_id: str) -> Response:
         chosen = form.getlist("shown" if form.get("all") else "token")
     if not chosen or not to:
         return _page(table, here.words()("reconcile.choose"), BAD_FORM)
-    moves = _moves(_reckoning(table), chosen, to)
+    moves = _moves(_audit(table), chosen, to)
     if isinstance(moves, str):
         if moves == "answered":
-            return _told(table, here.words()("notice.stale"))
+            return _notice(table, here.words()("notice.stale"))
         seat = table.chair(to).seat
         return _page(table, here.words(table)("reconcile.not_theirs", seat=seat), BAD_FORM)
     played = here.services.play.moves(
@@ -66,9 +64,9 @@ def settle(table_id: str) -> Response:
     return _answered(played)
 
 
-def _moves(reckoning: TokenAudit, chosen: list[str], to: str) -> list[Move] | str:
+def _moves(audit: TokenAudit, chosen: list[str], to: str) -> list[Move] | str:
     """Return the moves that give the chosen tokens to a seat, or why there are none."""
-    waiting = {each.id: each for each in reckoning.waiting}
+    waiting = {each.id: each for each in audit.waiting}
     moves = []
     for token in dict.fromkeys(chosen):
         each = waiting.get(token)
@@ -85,30 +83,28 @@ def _answered(played: Played) -> Response:
     if played.accepted:
         return see(site().url("reconcile", table_id=played.table.id))
     if played.refusal is None:
-        return _told(played.table, site().words()("notice.stale"))
-    return _told(played.table, refusal_words(played.table, played.refusal))
+        return _notice(played.table, site().words()("notice.stale"))
+    return _notice(played.table, refusal_words(played.table, played.refusal))
 
 
-def _told(table: Table, words: str) -> Response:
-    back = site().url("reconcile", table_id=table.id)
-    return site().page("error.html", CONFLICT, title=site().words()("error.not_done"), words=words, back=back)
+def _notice(table: Table, words: str) -> Response:
+    return site().error_page(words, site().url("reconcile", table_id=table.id))
 
 
-def _reckoning(table: Table) -> TokenAudit:
+def _audit(table: Table) -> TokenAudit:
     if table.began_at is None:
         raise ServiceError("not_begun")
-    reckoning = table.game.reckoning(table.state)
-    if reckoning is None:
+    if (audit := table.audit) is None:
         raise ServiceError("no_tokens_here")
-    return reckoning
+    return audit
 
 
 def _page(table: Table, problem: str = "", status: int = 200) -> Response:
     here = site()
-    reckoning = _reckoning(table)
+    audit = _audit(table)
     temple = here.services.temples.get(table.temple) if table.temple else None
     on_way = here.services.temples.ledgers.on_way(temple.name) if temple else dict.fromkeys(contract.God, 0)
-    sheet = reconciled(here.services.tables.tokens(table.id), reckoning, on_way)
+    sheet = reconciled(here.services.tables.tokens(table.id), audit, on_way)
     words, held = here.words(table), here.held(table)
     return here.page(
         "reconcile.html",
@@ -122,19 +118,13 @@ def _page(table: Table, problem: str = "", status: int = 200) -> Response:
         asked=[_asked(words, each) for each in sheet.asked[:AT_ONCE]],
         beyond=max(0, len(sheet.asked) - AT_ONCE),
         seats=_likeliest(table, sheet),
-        acting=_acting(table, held),
+        acting=seat_to_act(table, held),
         no_token=NONE,
         version=table.version,
         request_id=new_request(),
         problem=problem,
         clock=lambda at: clock(words, contract.format_utc(at)),
     )
-
-
-def _acting(table: Table, held: tuple[Seat, ...]) -> Seat:
-    if table.on_turn in held:
-        return table.on_turn or ""
-    return held[0] if held else ""
 
 
 def _likeliest(table: Table, sheet: Sheet) -> list[Seat]:

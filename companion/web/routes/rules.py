@@ -21,7 +21,7 @@ blueprint = Blueprint("rules", __name__)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One value of an option, in words: whether it is the house's reading, and whether a table plays by it."""
+    """One value of an option, in words: whether it is our reading, and whether a table plays by it."""
 
     words: str
     default: bool
@@ -36,7 +36,7 @@ class Setting:
     name: str
     readings: tuple[Reading, ...]
     differs: bool
-    """Whether the table plays by another value than the house's reading."""
+    """Whether the table plays by another value than our reading."""
     left: bool
     """Whether the app leaves it to the table: what that table chose gives it no effect there."""
 

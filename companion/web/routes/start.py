@@ -13,6 +13,8 @@ from companion.web.rendering.styles import Sheet
 from companion.web.rendering.texts import LANGUAGES
 from companion.web.routes.uploads import OF_TABLE, OWN, SHOWN, Brought, brought, earlier
 from companion.web.site import (
+    BAD_FORM,
+    FORBIDDEN,
     free_seats,
     keep_code,
     keep_token,
@@ -26,8 +28,6 @@ from companion.web.site import (
 blueprint = Blueprint("pages", __name__)
 
 YEAR = 365 * 24 * 3600
-BAD_FORM = 422
-FORBIDDEN = 403
 OF_ANOTHER_TABLE = frozenset({"temple_held", "wrong_code"})
 """What refuses a form because of the table that holds the temple it names."""
 
@@ -121,7 +121,7 @@ def _tables() -> list[Table]:
 
 @blueprint.get("/tables/new")
 def new_table() -> Response:
-    """Ask what a new table shall be."""
+    """Show the form for a new table."""
     return _new_table(request.args, "")
 
 
@@ -190,7 +190,7 @@ def _new_table(
     try:
         chosen = _chosen(game, form)
     except ServiceError:
-        chosen = {}  # what is wrong in the form is told beside it
+        chosen = {}  # what is wrong in the form is shown beside it
     return site().page(
         "new_table.html",
         status,

@@ -22,6 +22,7 @@ from companion.web.site import (
     keep_token,
     language,
     new_request,
+    request_id,
     scripted,
     seat_token,
     see,
@@ -34,8 +35,6 @@ blueprint = Blueprint("play", __name__, url_prefix="/t/<table_id>")
 
 NOTICES = frozenset({"stale", "again"})
 """What a page may be asked to say when it is shown after a post."""
-
-CONFLICT = 409
 
 
 @blueprint.get("")
@@ -208,9 +207,8 @@ def undo(table_id: str) -> Response:
 
 
 def _post() -> tuple[Seat, int, str]:
-    asked = request.form.get("request", "")
-    version = whole_number(request.form.get("version", ""), 10**9)
-    if version is None or not 1 <= len(asked) <= 64 or not asked.isalnum():
+    asked, version = request_id(), whole_number(request.form.get("version", ""), 10**9)
+    if version is None:
         raise ServiceError("bad_move")
     return request.form.get("seat", "")[:24], version, asked
 
@@ -242,7 +240,7 @@ def serve(table_id: str) -> Response:
 
 @blueprint.get("/picks")
 def picks(table_id: str) -> Response:
-    """Show what lies a level deeper in the choices of a seat, or hand it to our script as forms."""
+    """Show a level deeper of the choices of a seat, or hand it to our script as forms."""
     here = site()
     table = here.services.tables.get(table_id)
     seat = request.args.get("seat", "")[:24]
@@ -289,9 +287,9 @@ def _played(table_id: str, played: Played) -> Response:
     if played.accepted:
         return _done(table_id)
     if played.stale:
-        return _told(played.table, "stale", site().words()("notice.stale"))
+        return _notice(played.table, "stale", site().words()("notice.stale"))
     assert played.refusal is not None  # what is neither accepted nor stale was refused
-    return _told(played.table, "refused", refusal_words(played.table, played.refusal))
+    return _notice(played.table, "refused", refusal_words(played.table, played.refusal))
 
 
 def refusal_words(table: Table, refusal: Refusal) -> str:
@@ -305,14 +303,8 @@ def _done(table_id: str) -> Response:
     return see(_back(table_id))
 
 
-def _told(table: Table, kind: str, words: str) -> Response:
-    if scripted():
-        response = jsonify(ok=False, kind=kind, words=words, **_news(table.id))
-        response.status_code = CONFLICT
-        return response
-    return site().page(
-        "error.html", CONFLICT, title=site().words()("error.not_done"), words=words, back=_back(table.id)
-    )
+def _notice(table: Table, kind: str, words: str) -> Response:
+    return site().failure(words, _back(table.id), kind=kind, news=lambda: _news(table.id))
 
 
 def _news(table_id: str) -> dict[str, Any]:
@@ -320,13 +312,7 @@ def _news(table_id: str) -> dict[str, Any]:
     here = site()
     table = here.services.tables.get(table_id)
     layout = "screen" if request.form.get("as") == "screen" else "phone"
-    picture = here.picture(table, here.audience(table, layout))
-    return {
-        "id": picture.id,
-        "version": picture.version,
-        "mark": picture.mark,
-        "regions": picture.since(request.form.get("seen", "")),
-    }
+    return here.picture(table, here.audience(table, layout)).news(request.form.get("seen", ""))
 
 
 def _back(table_id: str, otherwise: str = "table") -> str:

@@ -9,13 +9,10 @@ from flask import Blueprint, Response, jsonify, request
 from companion.adapters.news import Picture
 from companion.model.table import ServiceError
 from companion.model.temples import Temple
-from companion.web.site import language, scripted, see, site, whole_number
+from companion.web.site import CONFLICT, FORBIDDEN, language, request_id, scripted, see, site, whole_number
 from templo import contract
 
 blueprint = Blueprint("temples", __name__)
-
-FORBIDDEN = 403
-CONFLICT = 409
 
 _ASKED = {
     "identify": (contract.CommandName.IDENTIFY, None),
@@ -90,8 +87,8 @@ def ask_at_table(table_id: str) -> Response:
 
 def _asked(name: str) -> Response:
     form = request.form
-    what, asked = form.get("what", ""), form.get("request", "")
-    if what not in _ASKED or not 1 <= len(asked) <= 64 or not asked.isalnum():
+    what, asked = form.get("what", ""), request_id()
+    if what not in _ASKED:
         raise ServiceError("bad_move")
     command, keep = _ASKED[what]
     try:
@@ -119,28 +116,14 @@ def done(name: str) -> Response:
 def refused(name: str, error: ServiceError, status: int) -> Response:
     """Answer that a temple was asked nothing, and why."""
     here = site()
-    words = here.refusal(error)
-    if scripted():
-        response = jsonify(ok=False, kind="refused", words=words, **_news(name))
-        response.status_code = status
-        return response
-    back = here.url("temple", name=name)
-    title = here.words()("error.not_done")
-    return here.page("error.html", status, title=title, words=words, back=back, back_words="error.back_temple")
+    back, back_words = here.url("temple", name=name), "error.back_temple"
+    return here.failure(here.refusal(error), back, status, news=lambda: _news(name), back_words=back_words)
 
 
 def _news(name: str) -> dict[str, object]:
     """Return what the page that posted has not seen yet, so that it need not wait for its stream."""
-    picture = _picture(name)
-    return {
-        "id": picture.id,
-        "version": picture.version,
-        "mark": picture.mark,
-        "regions": picture.since(request.form.get("seen", "")),
-    }
+    return _picture(name).news(request.form.get("seen", ""))
 
 
 def _picture(name: str) -> Picture:
-    here = site()
-    asked: Temple = here.services.temples.get(name)
-    return here.temple_picture(asked, language())
+    return site().temple_picture(site().services.temples.get(name), language())

@@ -49,7 +49,7 @@ LARGEST = 1_048_576
 """Bytes of a body that is read at all: more than any page takes, so that a body too large is refused in our words."""
 
 STALLED_MS = 45_000
-"""After so long without an answer a phone that left the house is given up, and its stream with it."""
+"""After so long without an answer a phone that left is given up, and its stream with it."""
 
 LAST_WORDS = 2.0
 """Seconds that answers under way are given at the end."""
@@ -91,7 +91,7 @@ class Server:
         self._beat = beat
         self._probe = _Probe(pages_beat, prove)
         threads = streams + PAGES
-        # waitress warns of every page that waits a moment for a thread, and tells the paths of those who hang up.
+        # waitress warns of every page that waits a moment for a thread, and logs the paths of those who hang up.
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
         logging.getLogger("waitress").setLevel(logging.WARNING)
         self._map: dict[int, Any] = {}

@@ -2,7 +2,7 @@
 
 const format = new Intl.DateTimeFormat(document.documentElement.lang, { hour: "numeric", minute: "2-digit" });
 
-const told = new Map(); // by minute: to format is slow, and a log tells of a few minutes over and over
+const formatted = new Map(); // by minute: to format is slow, and a log names a few minutes over and over
 
 /** Rewrite every clock within an element or a fragment. */
 export function localise(within) {
@@ -10,7 +10,7 @@ export function localise(within) {
     const at = new Date(clock.dateTime);
     const minute = Math.floor(at.valueOf() / 60_000);
     if (Number.isNaN(minute)) continue;
-    if (!told.has(minute)) told.set(minute, format.format(at));
-    if (clock.textContent !== told.get(minute)) clock.textContent = told.get(minute);
+    if (!formatted.has(minute)) formatted.set(minute, format.format(at));
+    if (clock.textContent !== formatted.get(minute)) clock.textContent = formatted.get(minute);
   }
 }

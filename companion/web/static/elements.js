@@ -2,7 +2,7 @@
 //
 // The contract, for any game's templates:
 // - A thing on the board names itself, <g data-pick="cell:5" id="pick-cell-5" role="img" aria-label="the porter">.
-//   Its name is the `element` of a game's Choice. It needs an id to keep the focus when its region is painted anew.
+//   Its name is the `element` of a game's Choice. It needs an id to keep the focus when its region is painted again.
 // - The form of a choice carries that name on its button or its link (data-element); `form(choice)` sees to it. The
 //   buttons may stand anywhere on the page, in a closed <details> too: they are the list for keyboard and reader.
 // - What can be picked now gets `data-can` (`own`, or `kind` where only its kind is named, see below), the role of a button and the words of what it would do; a tap, Enter or
@@ -19,11 +19,11 @@ const NAMED = "button[data-element], a.deeper[data-element]";
 export class Elements {
   /**
    * @param {HTMLElement} root the live part of the page
-   * @param {{say: (words: string) => void}} tell
+   * @param {{say: (words: string) => void}} report
    */
-  constructor(root, tell) {
+  constructor(root, report) {
     this.root = root;
-    this.tell = tell;
+    this.report = report;
     this.panel = null;
     this.version = root.dataset.version;
     this.last = null;
@@ -87,7 +87,7 @@ export class Elements {
       level = await answer.json();
       if (!answer.ok) throw new Error(level.words);
     } catch (error) {
-      this.tell.say(error instanceof SyntaxError || error instanceof TypeError ? this.root.dataset.wordsFailed : error.message);
+      this.report.say(error instanceof SyntaxError || error instanceof TypeError ? this.root.dataset.wordsFailed : error.message);
       return;
     }
     this.open(level.choices, level.title);

@@ -1,7 +1,7 @@
 // Listens to the page's event stream and hands on what changed. It touches nothing on the page.
 //
 // A browser gives an EventSource up for good after an HTTP error, and allows six connections to one host: so the
-// stream is made anew after any failure, and closed while nobody looks.
+// stream is opened again after any failure, and closed while nobody looks.
 
 const FIRST_PAUSE = 400;
 const LONGEST_PAUSE = 15_000;
@@ -9,11 +9,11 @@ const LONGEST_PAUSE = 15_000;
 export class Live {
   /**
    * @param {() => URL} address where the stream is now, with what the page has seen already
-   * @param {{regions: (news: object) => void, reload: () => void, state: (state: string) => void}} hear
+   * @param {{regions: (news: object) => void, reload: () => void, state: (state: string) => void}} handlers
    */
-  constructor(address, hear) {
+  constructor(address, handlers) {
     this.address = address;
-    this.hear = hear;
+    this.handlers = handlers;
     this.source = null;
     this.timer = 0;
     this.failures = 0;
@@ -28,13 +28,13 @@ export class Live {
     const source = new EventSource(this.address());
     this.source = source;
     source.addEventListener("open", () => {
-      if (this.failures) this.hear.state("again");
+      if (this.failures) this.handlers.state("again");
       this.failures = 0;
     });
-    source.addEventListener("regions", (event) => this.hear.regions(JSON.parse(event.data)));
+    source.addEventListener("regions", (event) => this.handlers.regions(JSON.parse(event.data)));
     source.addEventListener("reload", () => {
       this.close();
-      this.hear.reload();
+      this.handlers.reload();
     });
     source.addEventListener("error", () => {
       if (this.source !== source) return;
@@ -56,9 +56,9 @@ export class Live {
     if (this.failures > 1) this.say();
   }
 
-  // A stream that is refused does not say why; another page of the same house tells "full" from "gone".
+  // A stream that is refused does not say why; another page of the same companion distinguishes "full" from "gone".
   async say() {
     const up = await fetch("/healthz", { cache: "no-store" }).then((answer) => answer.ok, () => false);
-    if (this.failures > 1) this.hear.state(up ? "full" : "offline");
+    if (this.failures > 1) this.handlers.state(up ? "full" : "offline");
   }
 }

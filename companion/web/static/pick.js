@@ -15,11 +15,11 @@ const PATIENCE = 8_000;
 export class Picker {
   /**
    * @param {HTMLElement} root what holds the version and the words
-   * @param {{news: (news: object) => void, say: (words: string) => void, leave: (path: string) => void}} tell
+   * @param {{news: (news: object) => void, say: (words: string) => void, leave: (path: string) => void}} report
    */
-  constructor(root, tell) {
+  constructor(root, report) {
     this.root = root;
-    this.tell = tell;
+    this.report = report;
     this.armed = null;
     this.last = null;
     this.busy = new Set();
@@ -65,7 +65,7 @@ export class Picker {
       this.heed(answer);
       return answer.ok;
     } catch {
-      this.tell.say(this.root.dataset.wordsFailed);
+      this.report.say(this.root.dataset.wordsFailed);
       return null;
     } finally {
       this.busy.delete(aim);
@@ -99,7 +99,7 @@ export class Picker {
     this.disarm();
     this.armed = { aim, until: now + ARMED, timer: setTimeout(() => this.disarm(), ARMED) };
     this.rearm();
-    this.tell.say(this.root.dataset.wordsConfirm);
+    this.report.say(this.root.dataset.wordsConfirm);
     return false;
   }
 
@@ -150,8 +150,8 @@ export class Picker {
   }
 
   heed(answer) {
-    if (answer.regions) this.tell.news(answer);
-    this.tell.say(answer.ok ? "" : answer.words);
+    if (answer.regions) this.report.news(answer);
+    this.report.say(answer.ok ? "" : answer.words);
   }
 }
 

@@ -112,10 +112,8 @@ def _table_health(services: Services, table: Table, temple: Temple | None, audie
 
 def _unsettled(services: Services, table: Table, temple: Temple | None) -> int:
     """Return how many tokens need somebody's hand: they wait for a word, or cannot come while the temple is away."""
-    reckoning = table.game.reckoning(table.state) if table.began_at else None
-    waiting = len(reckoning.waiting) if reckoning else 0
     away = temple is not None and not (temple.alive and temple.reachable)
-    return waiting + (
+    return len(table.unclaimed) + (
         sum(services.temples.ledgers.on_way(temple.name).values()) if temple and away and table.began_at else 0
     )
 

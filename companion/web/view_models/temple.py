@@ -93,8 +93,8 @@ class Todo(NamedTuple):
 def temple_view_model(services: Services, name: str) -> Cut:
     """Cut a temple's page."""
     temple = services.temples.get(name)
-    serves = next((table for table in services.tables.all() if table.id == temple.table_id), None)
-    unclaimed = _unclaimed(serves)
+    serves = services.tables.find(temple.table_id)
+    unclaimed = len(serves.unclaimed) if serves else 0
     slices: dict[str, Mapping[str, Json]] = {
         "now": _now(temple, serves, unclaimed),
         "beams": _beams(temple),
@@ -171,11 +171,6 @@ def _before(at: datetime, seconds: float) -> str:
         return contract.format_utc(at - timedelta(seconds=seconds))
     except OverflowError:  # another program's number
         return ""
-
-
-def _unclaimed(serves: Table | None) -> int:
-    reckoning = serves.game.reckoning(serves.state) if serves and serves.began_at else None
-    return len(reckoning.waiting) if reckoning else 0
 
 
 def _now(temple: Temple, serves: Table | None, unclaimed: int) -> Mapping[str, Json]:
@@ -335,11 +330,11 @@ def _old(services: Services, temple: Temple) -> dict[str, Json] | None:
     old = temple.old
     if old is None or old.decided_at is None:
         return None
-    table = next((table.title for table in services.tables.all() if table.id == old.table_id), "")
+    table = services.tables.find(old.table_id)
     return {
         "choice": old.choice,
         "n": old.through,
-        "table": table,
+        "table": table.title if table else "",
         "by": old.by,
         "at": contract.format_utc(old.decided_at),
     }

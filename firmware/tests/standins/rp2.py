@@ -108,7 +108,7 @@ tapes = {}
 """By a machine's bit: the words that an emulator found, as (microseconds, word). A machine with a tape plays it."""
 
 deaf = set()
-"""By a machine's bit: those that stand still, until they are started anew."""
+"""By a machine's bit: those that stand still, until they are restarted."""
 
 
 class StateMachine:
@@ -147,7 +147,7 @@ class StateMachine:
             raise ValueError(text)
 
     def restart(self):
-        """Begin anew."""
+        """Restart."""
         deaf.discard(self._bit)
         self._queue = []
         self._start_us = self._end_us = self._stuck = None
@@ -200,7 +200,7 @@ class StateMachine:
             self._end_us = world.now_us
 
     def pass_to(self, us):
-        """Tell a spell that has been over for long enough."""
+        """Report a spell that has been over for long enough."""
         if self._end_us is None or us - self._end_us < (self._osr + 1) * self.TICK_US:
             return
         ticks = (self._end_us - self._start_us) // self.TICK_US

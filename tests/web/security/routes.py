@@ -1,4 +1,4 @@
-"""What the security tests share: every route of an application, everything that a house keeps, and how to ask."""
+"""What the security tests share: every route of an application, all that a companion stores, and how to ask."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def kept(home: WebHome) -> list[str]:
 
 
 def everything(home: WebHome) -> Any:
-    """Return all that the house is and keeps."""
+    """Return all that the companion stores."""
     return kept(home), home.services.tables.all(), home.services.temples.all()
 
 

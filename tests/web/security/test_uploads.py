@@ -93,7 +93,7 @@ def test_a_form_has_no_more_fields_than_a_page_could_have(phone: Browser) -> Non
 
 
 def test_an_address_brings_one_file_at_a_time(home: WebHome, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first is held while it is read; whoever sends a second is told to wait, and others are not."""
+    """The first is held while it is read; whoever sends a second is asked to wait, and others are not."""
     reading, go_on = threading.Event(), threading.Event()
     real = uploads.read_text
 

@@ -1,6 +1,6 @@
 """What a seat may know of a game, as JSON: everything that anybody may know, for nothing in it is hidden.
 
-What lies in the bag and what was set aside unseen is unknown to the app too: it counts both together (ruling A8).
+The app does not know what is in the bag and what was set aside unseen either: it counts both together (ruling A8).
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class Cell:
 class Score:
     """A game's score: a line of cells for each player, their sums, each partnership's total, and the winner.
 
-    `winners` are partnerships by their place; several share a win. `decided` says what told the best apart.
+    `winners` are partnerships by their place; several share a win. `decided` says what decided between the best.
     """
 
     lines: tuple[tuple[Cell, ...], ...]

@@ -70,7 +70,7 @@ class Bag(MarketTool[Sack]):
         return listed
 
     def declared(self) -> Sequence[MoveType[Sack]]:
-        """Return a draw, a token out of a real bag or the app's, and a bag filled anew."""
+        """Return a draw, a token out of a real bag or the app's, and a bag filled again."""
         aside = {"n": one_of(*range(0, 41, 4)), "mode": one_of(BLIND, EQUAL)}
         return (
             MoveType("draw", lambda state: replace(state, left=DRAWN_AT_ONCE, drawn=())),

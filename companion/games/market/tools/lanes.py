@@ -1,6 +1,6 @@
 """The purchase checker: a market set up by tapping, and what each buyer can buy in it and why not. It moves no coin.
 
-The market lies as its keeper sees it, so the keeper's side is called south. The notation is that of a market's row::
+The market is shown as its keeper sees it: the keeper's side is called south. The notation is that of a market's row::
 
     pcjh/1234/xyuv/amk. vendors=3,0,1,2 buyers=o3p,-,o,2j path each
 """

@@ -94,7 +94,7 @@ def coming(view: View) -> Slice:
 
 
 def _asked(view: View, due: dict[str, Any]) -> Json:
-    """Return the face of the card that asks for a tribe; it lies open."""
+    """Return the face of the card that asks for a tribe; it is open."""
     if due["task"] != "choose":
         return None
     return only(face(view, due["args"][0]), "space", "number", "pile", "says", "facts")

@@ -1,4 +1,4 @@
-"""The geometry of Mexica's page: where each bead of the lake and of the ring lies, and how a number is written.
+"""The geometry of Mexica's page: where each bead of the lake and of the ring is, and how a number is written.
 
 Pure arithmetic in the units of one drawing, 360 wide and 344 high, written as SVG path data. It knows no rules,
 no words and no colours.
@@ -47,7 +47,7 @@ class Spot:
 class Beads:
     """The beads of both gods as path data; `size` is their outer width.
 
-    `newest` is where the bead lies that fell last, and `newest_god` whose it is; it is in neither path.
+    `newest` is the place of the bead that fell last, and `newest_god` its god; it is in neither path.
     """
 
     size: float

@@ -1,9 +1,9 @@
-"""The geometry of the calendar board: where each of its twenty spaces lies, with all that is drawn on it.
+"""The geometry of the calendar board: where each of its twenty spaces is, with all that is drawn on it.
 
 Pure arithmetic in the units of one square drawing, for screen and print alike. It knows no rules beyond the order of
 the calendar, no words and no colours.
 
-The calendar runs counter-clockwise from 3 o'clock: the Crocodile lies just above it, each quadrant ends with the
+The calendar runs counter-clockwise from 3 o'clock: the Crocodile is just above it, each quadrant ends with the
 space on which its tribe starts (ruling M31).
 """
 
@@ -47,12 +47,12 @@ class Spot:
 
     @property
     def left(self) -> float:
-        """How far it lies from the left edge, in hundredths of the drawing."""
+        """How far it is from the left edge, in hundredths of the drawing."""
         return round(self.x / SIZE * 100, 2)
 
     @property
     def top(self) -> float:
-        """How far it lies from the upper edge, in hundredths of the drawing."""
+        """How far it is from the upper edge, in hundredths of the drawing."""
         return round(self.y / SIZE * 100, 2)
 
 
@@ -69,7 +69,7 @@ class Space:
     tribe: Spot
     holder: Spot
     turned: float
-    """Degrees clockwise by which what is drawn on it turns where its top shall point away from the middle."""
+    """Degrees clockwise by which its drawing turns to point its top away from the middle."""
 
 
 @dataclass(frozen=True, slots=True)

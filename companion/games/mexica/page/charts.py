@@ -14,7 +14,7 @@ from companion.games.kit import Json
 from companion.games.mexica.rules.tallies import GODS
 
 LEFT, TOP, WIDTH, HEIGHT = 34, 26, 290, 180
-"""Where the field of the plot lies in its picture of 360 to 240 units."""
+"""The place of the plot's field in its picture of 360 to 240 units."""
 
 _STEPS = (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500)
 
@@ -174,11 +174,11 @@ class _Scale:
     highest: int
 
     def x(self, turn: float) -> float:
-        """Return where the end of a turn lies."""
+        """Return the position of the end of a turn."""
         return round(LEFT + WIDTH * turn / self.turns, 1)
 
     def y(self, tokens: int) -> float:
-        """Return where a number of tokens lies."""
+        """Return the position of a number of tokens."""
         return round(TOP + HEIGHT * (1 - tokens / self.highest), 1)
 
     def steps(self, points: Sequence[tuple[int, int]]) -> str:

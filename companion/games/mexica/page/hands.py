@@ -12,7 +12,7 @@ _ORDER = {"sign": 0, "war": 1, "rain": 2, "day": 3}
 
 
 def hand(view: View) -> Slice:
-    """Return the hand of the seat that acts on this phone; on a shared one it lies under a cover."""
+    """Return the hand of the seat that acts on this phone; on a shared one it is covered."""
     seat = view.get("acting", "")
     if not seat or seat not in view["hands"]:
         return {"seat": "", "cards": [], "covered": False, "playable": 0, "weeks": [], "acting": seat}

@@ -1,15 +1,12 @@
-"""Cuts what lies on the table for all to see: the calendar board, the two gods, the spaces one by one, the stores."""
+"""Cuts what is on the table for all to see: the calendar board, the two gods, the spaces one by one, the stores."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from companion.games.kit import Json
-from companion.games.mexica.page import board as figures
 from companion.games.mexica.page import calendar_board as drawing
+from companion.games.mexica.page import temple
 from companion.games.mexica.page.parts import Slice, View, face, only
 from companion.games.mexica.rules.calendar import WEEK
-from companion.games.mexica.rules.tallies import GODS
 
 
 def board(view: View) -> Slice:
@@ -31,24 +28,12 @@ def board(view: View) -> Slice:
 
 
 def gods(view: View) -> Slice:
-    """Return the two gods' numbers, written twice, and what Tonantzin was given."""
-    given = view["gods"]
-    return {
-        "gods": [
-            {
-                "god": god,
-                "count": given[god],
-                "numeral": asdict(figures.numeral(given[god])),
-                "ahead": max(0, given[god] - min(given.values())),
-            }
-            for god in GODS
-        ],
-        "tonantzin": view["tonantzin"],
-    }
+    """Return the two gods' numbers, and what Tonantzin was given."""
+    return {**temple.tally(view), "tonantzin": view["tonantzin"]}
 
 
 def spaces(view: View) -> Slice:
-    """Return the spaces one by one, in words: what a reader hears, and what a finger cannot ask of the board."""
+    """Return the spaces one by one, in words, for screen readers and for what cannot be tapped on the board."""
     return {
         "spaces": [
             {
@@ -66,7 +51,7 @@ def spaces(view: View) -> Slice:
 
 
 def stores(view: View) -> Slice:
-    """Return what lies beside the board: reserve, Tonantzin's pile, what is lost, the piles of cards, the debts."""
+    """Return what is beside the board: reserve, Tonantzin's pile, what is lost, the piles of cards, the debts."""
     used = {pile: sum(1 for each in view["discards"] if each.startswith(f"{pile}-")) for pile in view["piles"]}
     return {
         "reserve": view["reserve"],

@@ -27,7 +27,7 @@ def cut(view: View) -> dict[str, Mapping[str, Json]]:
         "clock": clock(view),
         "lake": lake(view),
         "ring": ring(view),
-        "tally": _tally(view),
+        "tally": tally(view),
         "taps": _taps(view),
         "omen": omen(view),
         "unclaimed": unclaimed(view),
@@ -107,7 +107,8 @@ def ring(view: View) -> Slice:
     return slice_
 
 
-def _tally(view: View) -> Slice:
+def tally(view: View) -> Slice:
+    """Return the two gods' numbers, written twice."""
     gods = view["gods"]
     return {
         "gods": [
@@ -123,7 +124,7 @@ def _tally(view: View) -> Slice:
 
 
 def _taps(view: View) -> Slice:
-    """Return what a table taps under the numbers; beside a temple it lies in the drawer."""
+    """Return what a table taps under the numbers; with a temple it is in the drawer."""
     handy = [] if view.get("temple") else [tap for tap in chosen(view, "tap") if tap["facts"]["n"] in HANDY]
     return {"acting": view.get("acting", ""), "gods": _by_god(handy)}
 

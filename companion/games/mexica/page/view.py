@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from companion.games.kit import CHANCE, Json, Move, Seat
 from companion.games.mexica.rules import apocalypse, battle, course, offerings
 from companion.games.mexica.rules.board import Battle
-from companion.games.mexica.rules.bonuses import standing, waiting
 from companion.games.mexica.rules.calendar import SIGNS, sign
 from companion.games.mexica.rules.hands import DRAWN, card, count, left, pile_of, settler
 from companion.games.mexica.rules.play import MOVES
@@ -58,7 +57,7 @@ def known(before: State, by: Seat, move: Move, seat: Seat | None) -> Move:
     """Return a move as a seat, or with none a spectator, may know it.
 
     A card drawn into a hand, or given from one to another, is a back to everybody else (ruling M21). A Day card
-    whose event happens at once lies open, and so does a sign by which a tribe settles.
+    whose event happens at once is open, and so is a sign by which a tribe settles.
     """
     task = course.due(before) if before.board else None
     if task is None or before.rules.open_hands == "on" or move.name not in ("draw", "give", "return"):
@@ -118,7 +117,7 @@ _STEPS = {
 
 
 def _step(state: State) -> str:
-    """Return the step of the turn that runs, as far as what is still due tells it."""
+    """Return the current step of the turn, as far as it follows from what is still due."""
     due = [task.name for task in state.laid.agenda]
     if not due or "roll" in due:
         return "roll" if due else ""
@@ -136,21 +135,11 @@ def _battle(state: State, fought: Battle) -> dict[str, Json]:
     return {
         "sides": list(fought.sides),
         "dice": list(fought.dice),
-        "bonuses": [_bonus(state, fought, n) for n in range(len(fought.sides))],
+        "bonuses": [battle.bonus(state, fought, n) for n in range(len(fought.sides))],
         "bonus": fought.bonus,
         "stake": sign(fought.stake) if fought.stake else None,
         "loot": state.rules.battle_loot,
     }
-
-
-def _bonus(state: State, fought: Battle, n: int) -> int:
-    """Return what week cards, boosts and the card that began a battle add to one side's die."""
-    seat = fought.sides[n]
-    if seat == battle.CORTEZ:
-        return 0
-    role = "defence" if n else "attack"
-    own = standing(state, seat, role) + waiting(state, seat, role, "battle")
-    return own if n else own + fought.bonus
 
 
 def _offering(state: State) -> Json:

@@ -46,7 +46,7 @@ def _thresholds(trigger: str, tokens: int) -> tuple[int | None, int | None]:
     return tokens if trigger in ("first_of", "tokens") else None, _CARDS_THAT_TRIGGER.get(trigger)
 
 
-def reckon(state: State) -> State:
+def update(state: State) -> State:
     """Return the state with the clock started where it is due, and the doom fixed where it locks.
 
     Belongs after whatever changes a tally or issues a card. Once triggered it stays so, whatever is corrected
@@ -89,8 +89,8 @@ def forestalled(state: State) -> bool:
 def ticking(state: State) -> bool:
     """Return whether the end of the turn now running is a tick, forestalled or not.
 
-    The turn that triggers is none. Then every turn is one, an extra turn too (M43), or by a house rule each later
-    turn of the seat that triggered (M25).
+    The turn that triggers it does not count. After it every turn does, an extra turn too (M43), or by a house rule
+    each later turn of the seat that triggered (M25).
     """
     clock = state.clock
     if clock is None or state.turn == clock.turn:

@@ -8,7 +8,7 @@ from companion.games.mexica.rules.state import State, Unclaimed
 from companion.games.mexica.rules.tallies import GODS
 
 
-def reckoning(state: State) -> TokenAudit:
+def audit(state: State) -> TokenAudit:
     """Return what became of each token, and what counts beside them."""
     return TokenAudit(
         counted=frozenset(state.counted),

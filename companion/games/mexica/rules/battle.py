@@ -110,24 +110,21 @@ def again(state: State, seat: Seat, whose: str) -> State:
     return replace(state, board=rolled(state, again_, 0).laid.due(Task("die", again_)))
 
 
-def totals(state: State, battle: Battle) -> list[int]:
-    """Return what each side brings: its die, its week cards and boosts, and the bonus of the card that began it."""
-    found = []
-    for n, (seat, die) in enumerate(zip(battle.sides, battle.dice, strict=True)):
-        if seat == CORTEZ:
-            found.append(die)
-            continue
-        role = "defence" if n else "attack"
-        bonus = standing(state, seat, role) + waiting(state, seat, role, "battle")
-        found.append(max(0, die + bonus + (0 if n else battle.bonus)))
-    return found
+def bonus(state: State, battle: Battle, n: int) -> int:
+    """Return what week cards, boosts and the card that began a battle add to one side's die."""
+    seat = battle.sides[n]
+    if seat == CORTEZ:
+        return 0
+    role = "defence" if n else "attack"
+    own = standing(state, seat, role) + waiting(state, seat, role, "battle")
+    return own if n else own + battle.bonus
 
 
 def judge(state: State, seat: Seat) -> State:
     """Return the state after the battle was decided: the bonus decides who wins, the die what it costs (M39)."""
     battle = state.laid.battle
     assert battle is not None  # `fighting` was asked before
-    sums = totals(state, battle)
+    sums = [max(0, die + bonus(state, battle, n)) for n, die in enumerate(battle.dice)]
     best = [n for n, each in enumerate(sums) if each == max(sums)]
     if len(best) > 1:
         if state.rules.battle_tie == "reroll":

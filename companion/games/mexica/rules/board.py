@@ -1,4 +1,4 @@
-"""The calendar board with all that lies on it, and the tribes with all that they hold, as one frozen value.
+"""The calendar board with everything on it, and the tribes with all that they hold, as one frozen value.
 
 It moves tokens from one owner to another and knows no turn, no die and no card's effect. Law: the tokens of spaces,
 tribes, lake, Tonantzin, reserve and those that are lost are 360 together, unless refills are unlimited.

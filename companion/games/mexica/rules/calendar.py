@@ -36,7 +36,7 @@ def start(direction: Seat, starts: str) -> int:
 
 
 def walk(place: int, spaces: int) -> int:
-    """Return the space that lies so many further on, or back where the number is below 0."""
+    """Return the space this many steps further on, or back if the number is below 0."""
     return (place - 1 + spaces) % AROUND + 1
 
 

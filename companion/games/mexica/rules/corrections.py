@@ -42,7 +42,7 @@ def confirm(state: State, by: Seat) -> State | Refusal:
             return Refusal("no_tokens", {"seat": proposal.seat})
         board = board.tribe(n, tokens=held - delta)
     tallies = state.tallies.correct(n, proposal.god, delta)
-    return apocalypse.reckon(replace(state, board=board, tallies=tallies, proposal=None))
+    return apocalypse.update(replace(state, board=board, tallies=tallies, proposal=None))
 
 
 def withdraw(state: State) -> State | Refusal:

@@ -209,5 +209,5 @@ _TASKS: Mapping[str, Callable[[State, Task, int], State | None]] = {
 """What comes of each task when it is met, given its place on the agenda.
 
 The state after it, which no longer holds the task nor what was passed over before it; the same state where nothing
-comes of it; or none where the game waits for it, judged by what everybody sees: nobody's hand tells on it.
+comes of it; or none where the game waits for it, judged by what everybody sees: nobody's hand is revealed by it.
 """

@@ -33,7 +33,7 @@ from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import GODS, God
 
 TAKEN_BACK = frozenset({"pass", "attack", "sacrifice", "tonantzin", "end_turn", "choose", "take"})
-"""What may be undone while nothing has followed. A card that was shown is not hidden again, and a die lies."""
+"""What may be undone while nothing has followed. A card that was shown is not hidden again, and dice stay rolled."""
 
 DIE = tuple(Move("roll", (n,)) for n in range(1, 7))
 _ROLLED = frozenset({"roll", "die"})
@@ -82,7 +82,7 @@ def chance(state: State) -> Chance | None:
 def typed(state: State) -> list[Move]:
     """Return what a person may type in for chance: of a pile all that is not known to lie elsewhere.
 
-    Cards in hands stay on the list: what is missing from it would tell who holds them.
+    Cards in hands stay on the list: what is missing from it would reveal who holds them.
     """
     task = course.due_from(state, CHANCE)
     if task is None:
@@ -130,7 +130,7 @@ def refused(state: State, task: Task, move: Move) -> Refusal | None:
 
 
 def _legal(state: State, task: Task, move: Move) -> bool:
-    """Return whether a move that is well formed is on the list of a task; where one look tells, no list is made."""
+    """Return whether a move that is well formed is on the list of a task; lists are made only where needed."""
     (name, args), step = move, task.name
     if name in _CLOSING and step in _CLOSED:
         return name == _close(task).name

@@ -139,7 +139,7 @@ def offer(state: State, seat: Seat, god: God, tokens: int) -> State:
     if not tokens:
         return state
     state = replace(state, board=state.laid.receive(n, -tokens), tallies=state.tallies.credit(n, god, tokens))
-    return apocalypse.reckon(state)
+    return apocalypse.update(state)
 
 
 def returnable(state: State, seat: Seat, pile: str) -> list[str]:
@@ -185,7 +185,7 @@ def actions(state: State, seat: Seat) -> list[str]:
 
 
 def holds(state: State, seat: Seat, *piles: str) -> bool:
-    """Return whether a tribe holds a card of one of these piles, which its back tells everybody."""
+    """Return whether a tribe holds a card of one of these piles, which everybody sees by its back."""
     hand = state.laid.tribes[state.seats.index(seat)].hand
     return True in [any_of(hand, pile) for pile in piles]
 

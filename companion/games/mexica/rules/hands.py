@@ -12,14 +12,13 @@ from itertools import compress
 from typing import TypeVar, cast
 
 from companion.games.kit import Below, Seat, replace, shuffled
-from companion.games.mexica.rules.cards.deck import PILES, Bearers, Card, Deck, Pile, ids
-from companion.games.mexica.rules.options import HouseRules
+from companion.games.mexica.rules.cards.deck import PILES, Bearers, Card, Pile, ids
 from companion.games.mexica.rules.state import State
 
 _T = TypeVar("_T")
 
 _TRIES = 50
-"""How often hands are dealt anew until nobody holds the three signs."""
+"""How often hands are dealt again until nobody holds the three signs."""
 
 DRAWN: tuple[Pile, ...] = ("day", "rain", "war")
 """The piles that are drawn from; week cards lie at their spaces."""
@@ -32,11 +31,6 @@ _PLACES: dict[str, int] = {each: n for pile in DRAWN for n, each in enumerate(IN
 
 _ENDS: dict[str, tuple[str, str]] = {pile: (f"{pile}-", f"{pile}.") for pile in PILES}
 """Between what the ids of a pile lie among sorted ones: a full stop follows a hyphen."""
-
-
-def deck(rules: HouseRules) -> Deck:
-    """Return the deck of a table, with as many signs in it as its options want (rulings M18 to M20)."""
-    return rules.cards
 
 
 def card(state: State, card_id: str) -> Card:
@@ -56,7 +50,7 @@ def among(cards: tuple[str, ...], pile: str) -> tuple[str, ...]:
 
 
 def count(hand: tuple[str, ...], pile: str) -> int:
-    """Return how many cards of one pile a hand holds; their backs tell everybody."""
+    """Return how many cards of one pile a hand holds; everybody sees their backs."""
     if not hand:
         return 0
     first, end = _ENDS[pile]
@@ -87,7 +81,7 @@ def of_unseen(state: State, pile: Pile, things: Sequence[_T]) -> list[_T]:
 
 
 def hidden(state: State, card_id: str) -> bool:
-    """Return whether a card of a pile may be drawn: it lies in nobody's hand and not among the discards."""
+    """Return whether a card of a pile may be drawn: it is in nobody's hand and not among the discards."""
     board = state.laid
     for cards in (board.discards, *[tribe.hand for tribe in board.tribes]):
         at = bisect_left(cards, card_id)
@@ -168,7 +162,7 @@ def _with_all(
 
 
 def resample(state: State, seat: Seat, below: Below) -> State:
-    """Return a state that looks to a tribe like this one: what others hold is drawn anew, as many of each pile.
+    """Return a state that looks to a tribe like this one: what others hold is drawn again, as many of each pile.
 
     Nobody but who holds the three signs now holds them in it, as a tribe would have settled with them (ruling M22).
     """

@@ -116,8 +116,8 @@ def issued(state: State, seat: Seat, place: int) -> State:
 
 
 def recount(state: State) -> State:
-    """Return the state with its week cards counted anew."""
-    return apocalypse.reckon(replace(state, week_cards=state.laid.issued))
+    """Return the state with its week cards counted again."""
+    return apocalypse.update(replace(state, week_cards=state.laid.issued))
 
 
 def tribute(state: State, task: Task, at: int) -> State:

@@ -7,7 +7,6 @@ from companion.games.mexica.rules.battle import CORTEZ
 from companion.games.mexica.rules.board import FORCED_LANDINGS, RESERVE
 from companion.games.mexica.rules.calendar import AROUND, WEEK
 from companion.games.mexica.rules.course import DECISIONS
-from companion.games.mexica.rules.hands import deck
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import GODS
@@ -64,8 +63,8 @@ def _of_board(state: State) -> dict[str, bool]:
     board, seats = state.laid, {*state.seats}
     held = [each for tribe in board.tribes for each in tribe.hand]
     cards = [*held, *board.discards]
-    known = {each.id for each in deck(state.rules) if each.pile != "week"}
-    signs = {each.id for each in deck(state.rules) if each.sign}
+    known = {each.id for each in state.rules.cards if each.pile != "week"}
+    signs = {each.id for each in state.rules.cards if each.sign}
     tokens = sum(board.spaces) + sum(each.tokens for each in board.tribes) + state.tallies.total
     tokens += board.reserve + board.pile + board.lost
     battle, top = board.battle, board.agenda[0] if board.agenda else None

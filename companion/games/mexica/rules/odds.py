@@ -20,7 +20,7 @@ class Pile:
 class Sign:
     """Where a sign stands for a tribe: its pile, and the tokens on its week card's space.
 
-    `kept` is a sign in the own hand, `mine` tells whether the tribe holds the week card.
+    `kept` is a sign in the own hand, `mine` says whether the tribe holds the week card.
     """
 
     pile: Pile

@@ -85,7 +85,7 @@ def to_temple(state: State, seat: Seat, god: God, tokens: int) -> State:
         boosts, agenda = unspent(boosts, "price"), (draw(seat, PILE_OF[god]), *agenda)
     tribes = board.tribes_with(n, tokens=tribe.tokens - tokens, toward=toward, boosts=boosts)
     board = replace(board, tribes=tribes, step=_step(temple + tokens, tonantzin, cards, days), agenda=agenda)
-    return apocalypse.reckon(replace(state, board=board, tallies=state.tallies.credit(n, god, tokens)))
+    return apocalypse.update(replace(state, board=board, tallies=state.tallies.credit(n, god, tokens)))
 
 
 def to_tonantzin(state: State, seat: Seat) -> State:
@@ -98,4 +98,4 @@ def to_tonantzin(state: State, seat: Seat) -> State:
     step = Step(step.temple, step.tonantzin + cost, step.cards, step.days + 1)
     agenda = (draw(seat, "day"), *board.agenda)
     board = replace(board, tribes=tribes, pile=board.pile + cost, step=step, agenda=agenda)
-    return apocalypse.reckon(replace(state, board=board))
+    return apocalypse.update(replace(state, board=board))

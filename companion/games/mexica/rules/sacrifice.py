@@ -82,7 +82,7 @@ def _credit(state: State, seat: Seat, god: God, n: int) -> State:
             return offerings.to_temple(state, seat, god, n)
         state = replace(state, board=state.board.receive(state.index(seat), -n))
     tallies = state.tallies.credit(state.seats.index(seat), god, n)
-    return apocalypse.reckon(replace(state, tallies=tallies))
+    return apocalypse.update(replace(state, tallies=tallies))
 
 
 def _waiting(state: State, token: str) -> Unclaimed | Refusal:

@@ -23,7 +23,7 @@ def issue(state: State) -> State | Refusal:
     """Return the state after one more week card was issued; there are 20."""
     if state.week_cards == WEEK_CARDS:
         return Refusal("all_issued", {"n": WEEK_CARDS})
-    return apocalypse.reckon(replace(state, week_cards=state.week_cards + 1))
+    return apocalypse.update(replace(state, week_cards=state.week_cards + 1))
 
 
 def bare(state: State) -> State | Refusal:

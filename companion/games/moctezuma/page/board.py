@@ -1,4 +1,4 @@
-"""The geometry of the board's picture: where each place lies. Pure; it knows no rules, no words and no colours.
+"""The geometry of the board's picture: where each place is. Pure; it knows no rules, no words and no colours.
 
 In the units of one drawing, 360 wide and `HEIGHT` high.
 """

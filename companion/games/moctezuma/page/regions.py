@@ -93,7 +93,7 @@ def _board(view: View) -> Slice:
 
 
 def _chart(view: View) -> Slice:
-    """Return the chart of kings: what lies open, what this seat has seen, who looked where, what may be picked."""
+    """Return the chart of kings: what is open, what this seat has seen, who looked where, what may be picked."""
     notebook = view["notebook"]
     picks = {int(choice["element"].removeprefix("chit-")): dict(choice) for choice in _chosen(view, "peek")}
     third = KINGS.index(view["chits"][LAST]["king"])

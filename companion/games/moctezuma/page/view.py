@@ -102,7 +102,7 @@ def _doing(state: State) -> dict[str, Json]:
 
 
 def _treasure(state: State, at: int) -> list[Json]:
-    """Return what a seat has kept, in order: the temple for all to see, the worth when it lies open (Z14, Z24)."""
+    """Return what a seat has kept, in order: the temple for all to see, the worth when it is open (Z14, Z24)."""
     open_ = state.rules.open_treasure == "on"
     return [
         {"temple": trip.temple, "worth": trip.kept if open_ or trip.temple <= state.revealed else None}

@@ -11,7 +11,7 @@ from companion.games.moctezuma.rules.state import Deck, Lower, State, Trip
 
 
 def knowledge(state: State, at: int) -> Knowledge:
-    """Return what a seat, by its place, knows of chits and names: what lies open and what it looked at."""
+    """Return what a seat, by its place, knows of chits and names: what is open and what it looked at."""
     seen, read = state.seen[at], state.read[at]
     return Knowledge(
         tuple(face if n < state.shown or seen >> n & 1 else UNSEEN for n, face in enumerate(state.chits)),
@@ -22,7 +22,7 @@ def knowledge(state: State, at: int) -> Knowledge:
 
 
 def resample(state: State, seat: Seat, below: Below) -> State:
-    """Return a state that looks to a seat like this one: what only others have seen is drawn anew.
+    """Return a state that looks to a seat like this one: what only others have seen is drawn again.
 
     That is chits and names, and of a temple whose untouched cards are not all drawn, the treasures of others.
     Nobody else has written a note in it.

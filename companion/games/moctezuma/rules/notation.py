@@ -7,7 +7,7 @@
     trips=-/4:031:1 due=-:-:-:0 hand=-:-:- revealed=0 notes=-/-
 
 Chits are ``s``, ``c`` or ``?`` where nobody has looked; names are numbers; a deck is what is untouched, by worth, and
-what lies below by whose hand, with what that hand knows of it where another drew; ``due`` is flipping, chits to
+what is below by whose hand, with what that hand knows of it where another drew; ``due`` is flipping, chits to
 choose, those chosen, those to come and cards to come.
 """
 

@@ -21,6 +21,13 @@ OPTIONS: tuple[Option, ...] = (
     Option("deduction", "on", "Z25", _ON_OFF),
 )
 
+
+def options_of(*keys: str) -> tuple[Option, ...]:
+    """Return some of the options, for a tool that has the same."""
+    known = {option.key: option for option in OPTIONS}
+    return tuple(known[key] for key in keys)
+
+
 PRESETS: Mapping[str, Mapping[str, Value]] = {
     "classic": {},
     "swift": {"flip": "turn", "board": "hub_ring"},

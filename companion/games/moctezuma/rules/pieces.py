@@ -1,4 +1,4 @@
-"""What lies in the box: kings, chits, name cards, treasure, and how many of each. It knows no turn and no seat."""
+"""What is in the box: kings, chits, name cards, treasure, and how many of each. It knows no turn and no seat."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def third(third_chit: str) -> int:
 
 
 def king_of(chit: int, third_chit: str) -> int:
-    """Return whose chit lies on a space; spaces are counted as they are turned: down each column, then the third."""
+    """Return whose chit is on a space; spaces are counted as they are turned: down each column, then the third."""
     return third(third_chit) if chit == LAST else chit % len(KINGS)
 
 

@@ -37,7 +37,7 @@ class Lower(NamedTuple):
 
 
 class Deck(NamedTuple):
-    """A temple's cards: how many of each worth lie in the part that nobody has touched, and what lies below that.
+    """A temple's cards: how many of each worth are in the part that nobody has touched, and what is below that.
 
     The untouched part is drawn first; `below` then from its front.
     """

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from companion.games.kit import Json, Move, MoveType, Option, Value, one_of, replace
+from companion.games.moctezuma.rules.options import options_of
 from companion.games.moctezuma.rules.pieces import CURSED, FACES, KINGS, SPACES, king_of
-from companion.games.moctezuma.tools.tool import Sheet, SheetTool
+from companion.games.moctezuma.tools.tool import PLAYERS, Sheet, SheetTool
 
 _SIGNS = "sc"
 
@@ -22,11 +23,7 @@ class ChitSchedule(SheetTool[Schedule]):
     """Keeps the order of rulings Z5 to Z7."""
 
     name: str = "moctezuma.schedule"
-    options: tuple[Option, ...] = (
-        Option("players", 4, "", (2, 3, 4, 5, 6)),
-        Option("flip", "round", "Z5", ("round", "turn")),
-        Option("third_chit", "second", "Z3", ("second", "first")),
-    )
+    options: tuple[Option, ...] = (PLAYERS, *options_of("flip", "third_chit"))
 
     def empty(self, chosen: tuple[Value, ...]) -> Schedule:
         """Return the schedule before the first turn."""

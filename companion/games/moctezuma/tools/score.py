@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from companion.games.kit import Json, Move, MoveType, Option, Value, number, one_of, put, replace
-from companion.games.moctezuma.rules.options import COLOURS
+from companion.games.moctezuma.rules.options import COLOURS, options_of
 from companion.games.moctezuma.rules.pieces import (
     CLUE,
     COPIES,
@@ -24,7 +24,7 @@ from companion.games.moctezuma.rules.pieces import (
     chits_of,
 )
 from companion.games.moctezuma.rules.scoring import cursed_kings, score, winners
-from companion.games.moctezuma.tools.tool import Sheet, SheetTool, without, written
+from companion.games.moctezuma.tools.tool import PLAYERS, Sheet, SheetTool, without, written
 
 _SIGNS = "sc"
 
@@ -41,11 +41,7 @@ class FinalScore(SheetTool[Final]):
     """Counts a game that was played with real cards (rulings Z1 and Z15 to Z18)."""
 
     name: str = "moctezuma.score"
-    options: tuple[Option, ...] = (
-        Option("players", 4, "", (2, 3, 4, 5, 6)),
-        Option("curse_rule", "any", "Z1", ("any", "majority", "all", "two_plus")),
-        Option("third_chit", "second", "Z3", ("second", "first")),
-    )
+    options: tuple[Option, ...] = (PLAYERS, *options_of("curse_rule", "third_chit"))
 
     def empty(self, chosen: tuple[Value, ...]) -> Final:
         """Return the sheet with safe chits, no names and no treasure."""

@@ -7,10 +7,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from companion.games.kit import Choice, Json, Move, MoveType, Refusal, Seat, Struct, Tool, Value, one_of, replace
+from companion.games.kit import (
+    Choice,
+    Json,
+    Move,
+    MoveType,
+    Option,
+    Refusal,
+    Seat,
+    Struct,
+    Tool,
+    Value,
+    one_of,
+    replace,
+)
 
 CHOOSE = "choose"
 """The tap that changes a rule: a tool is opened with one tap, and its rules are chosen on the sheet itself."""
+
+PLAYERS = Option("players", 4, "", (2, 3, 4, 5, 6))
 
 
 class Sheet(Struct, frozen=True):

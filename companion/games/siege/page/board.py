@@ -24,7 +24,7 @@ MARGIN = 12.0
 _HEX = "l10 5.78v11.54l-10 5.78-10-5.78v-11.54z"
 
 _CORNERS = ((10.0, -5.77), (10.0, 5.77), (0.0, 11.55), (-10.0, 5.77), (-10.0, -5.77), (0.0, -11.55))
-"""The corners clockwise; side `n` lies between corner `n` and the next."""
+"""The corners clockwise; side `n` is between corner `n` and the next."""
 
 _MARKS: Mapping[str, str] = {
     "h": "m-5-4h4v4h-4zm6 4h4v4h-4zm0-5h3v3h-3z",
@@ -33,7 +33,7 @@ _MARKS: Mapping[str, str] = {
     "t": "m-7 5h14v-3h-2v-3h-2v-3h-6v3h-2v3h-2z",
     "w": "m-6 0q2-3 4 0t4 0 4 0",
 }
-"""What tells the grounds apart without colour, drawn round the middle of a hex."""
+"""What distinguishes the terrains without colour, drawn round the middle of a hex."""
 
 
 def middle(board: Grid, hexagon: int) -> tuple[float, float]:
@@ -105,22 +105,12 @@ def _drawing(
 ) -> Mapping[str, Json]:
     board = grid(len(ground[0]), len(ground))
     letters, zoned = "".join(ground), "".join(zones)
-    of: dict[str, list[str]] = {}
-    for name, letter in zip(board.names, letters, strict=True):
-        of.setdefault(letter, []).append(name)
     width, height = size(board)
     return {
         "width": width,
         "height": height,
-        "grounds": [{"letter": letter, "hexes": outline(board, names)} for letter, names in sorted(of.items())],
-        "marks": [
-            {"letter": letter, "path": marks(board, names, _MARKS[letter])}
-            for letter, names in sorted(of.items())
-            if letter in _MARKS
-        ],
+        **_paths(board, zip(board.names, letters, strict=True), walls, gates),
         "city": outline(board, (name for name, zone in zip(board.names, zoned, strict=True) if zone not in ".s")),
-        "walls": _sides(board, walls, 1.0),
-        "gates": _sides(board, gates, 0.3),
         "places": [{"name": words, "x": x, "y": y} for hexagon, words in places for x, y in [_under(board, hexagon)]],
         "columns": [
             {"name": board.names[n].rstrip("0123456789"), "x": middle(board, n)[0]} for n in range(board.width)
@@ -161,16 +151,26 @@ def parts(
 ) -> dict[str, Json]:
     """Return the paths of some hexes of a map, and of some of its walls and gates."""
     cells = field.grid
+    return _paths(cells, ((name, field.ground[cells.numbers[name]]) for name in names), walls, gates)
+
+
+def _paths(
+    board: Grid,
+    ground: Iterable[tuple[str, str]],
+    walls: Sequence[Sequence[str]],
+    gates: Sequence[Sequence[str]],
+) -> dict[str, Json]:
+    """Return hexes, each with its letter, by their kinds of ground as paths, and their marks, walls and gates."""
     of: dict[str, list[str]] = {}
-    for name in names:
-        of.setdefault(field.ground[cells.numbers[name]], []).append(name)
+    for name, letter in ground:
+        of.setdefault(letter, []).append(name)
     return {
-        "grounds": [{"letter": letter, "hexes": outline(cells, of[letter])} for letter in sorted(of)],
+        "grounds": [{"letter": letter, "hexes": outline(board, of[letter])} for letter in sorted(of)],
         "marks": [
-            {"letter": each, "path": marks(cells, of[each], _MARKS[each])} for each in sorted(of) if each in _MARKS
+            {"letter": each, "path": marks(board, of[each], _MARKS[each])} for each in sorted(of) if each in _MARKS
         ],
-        "walls": _sides(cells, walls, 1.0),
-        "gates": _sides(cells, gates, 0.3),
+        "walls": _sides(board, walls, 1.0),
+        "gates": _sides(board, gates, 0.3),
     }
 
 

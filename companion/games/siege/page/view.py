@@ -1,4 +1,4 @@
-"""What a seat may know of a siege, as JSON. Nothing is hidden: every counter lies on the map."""
+"""What a seat may know of a siege, as JSON. Nothing is hidden: every counter is on the map."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def _next(state: State) -> State:
 
 
 def _of_limits(state: State) -> State | None:
-    """Return the end of the siege where a turn was the last by the house's rules (rulings S32, S41), or none."""
+    """Return the end of the siege if a turn was the last by the house rules (rulings S32, S41), or none."""
     if state.turn == state.rules.turn_limit:
         return replace(state, outcome=Outcome("limit", SIDES[0]))
     quiet = state.rules.quiet_limit

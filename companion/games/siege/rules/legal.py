@@ -25,19 +25,20 @@ _MARCH, _FORCE, _WALK, _SUCCUMB = (
 _ALL, _CLAIM, _DONE, _HOLD, _READY, _REST = (Move(name) for name in ("all", "claim", "done", "hold", "ready", "rest"))
 
 
-def _die(name: str, faces: int = 6) -> Mapping[Move, Fraction]:
+def die(name: str, faces: int = 6) -> Mapping[Move, Fraction]:
+    """Return the outcomes of a die as moves of a name, each as likely as the others."""
     return MappingProxyType({Move(name, (n,)): Fraction(1, faces) for n in range(1, faces + 1)})
 
 
 DICE: Mapping[str, Mapping[Move, Fraction]] = {
-    "event": _die("event"),
-    "pace": _die("pace"),
-    "strike": _die("strike"),
-    "fate": _die("fate"),
-    "flight": _die("flight", 3),
-    "panic": _die("panic"),
-    "rally": _die("rally"),
-    "fire": _die("fire"),
+    "event": die("event"),
+    "pace": die("pace"),
+    "strike": die("strike"),
+    "fate": die("fate"),
+    "flight": die("flight", 3),
+    "panic": die("panic"),
+    "rally": die("rally"),
+    "fire": die("fire"),
 }
 """What each die brings; of a retreat's, half a six-sided die, rounded up (ruling S16)."""
 

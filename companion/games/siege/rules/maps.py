@@ -26,11 +26,10 @@ letter city of the quarter that bears it. A wall or a gate names a hex and the s
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from companion.games.kit import Arg, Facts, Fault, Reader, toml
+from companion.games.kit import Arg, Facts, Fault, Reader, data_file, toml
 from companion.games.siege.rules.field import BESIEGERS, NO_QUARTER, OUTSIDE, TERRAINS, WATER, Field
 from companion.games.siege.rules.geometry import LARGEST, SIDES, Grid, bits, grid
 from companion.games.siege.rules.roster import ROSTERS, THIRD
@@ -348,17 +347,11 @@ def _shown(value: object) -> str:
     return ascii(value if isinstance(value, str) else type(value).__name__)[1:41].rstrip("'\"")
 
 
-def _shipped(name: str) -> str:
-    data = pkgutil.get_data("companion.games.siege", f"data/{name}.toml")
-    assert data is not None  # the package is a folder of files
-    return data.decode("utf-8")
-
-
 READER = Reader(faults, contents)
 """How a table's own map is read (ruling S1)."""
 
 DRAFT_READER = Reader(illegible, lambda _text: ())
 """How the editor reads a map that somebody is still drawing."""
 
-SHIPPED = {name: _shipped(name) for name in ("full", "skirmish")}
+SHIPPED = {name: data_file("siege", f"{name}.toml") for name in ("full", "skirmish")}
 """The maps that come with the game."""

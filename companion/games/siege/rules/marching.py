@@ -31,7 +31,7 @@ class Ground(NamedTuple):
     """Whether a routed unit may come nearer to no enemy at all, instead of to the nearest (ruling S14)."""
 
     def within(self, near: int) -> Ground:
-        """Return as much of it as lies in a set of hexes; what is shied away from counts from afar."""
+        """Return the part of it in a set of hexes; enemies to keep away from count from afar."""
         return Ground(
             self.foes & near,
             self.friends & near,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from companion.games.kit import CHANCE, Kind, Move, MoveTable, MoveType, Refusal, Seat, number, one_of, put, replace
 from companion.games.siege.rules import combat, course, deployment, marching
 from companion.games.siege.rules.geometry import LARGEST, grid
@@ -109,29 +111,14 @@ def _do_event(state: State, n: int) -> State:
     return course.settled(replace(rest, agenda=(("succumb", side), *rest.agenda)))
 
 
-def _do_strike(state: State, n: int) -> State:
-    rest, (unit, target) = _done_with(state)
-    return course.settled(combat.struck(rest, unit, target, n))
+def _thrown(outcome: Callable[..., State]) -> Callable[[State, int], State]:
+    """Return a throw that settles the task due: `outcome` takes the state, the task's numbers and the die."""
 
+    def thrown(state: State, n: int) -> State:
+        rest, numbers = _done_with(state)
+        return course.settled(outcome(rest, *numbers, n))
 
-def _do_fate(state: State, n: int) -> State:
-    rest, (unit, victor) = _done_with(state)
-    return course.settled(combat.fated(rest, unit, victor, n))
-
-
-def _do_flight(state: State, n: int) -> State:
-    rest, (unit, enemy, tries, burn) = _done_with(state)
-    return course.settled(combat.flown(rest, unit, enemy, tries, burn, n))
-
-
-def _do_panic(state: State, n: int) -> State:
-    rest, (unit, victor) = _done_with(state)
-    return course.settled(combat.panicked(rest, unit, victor, n))
-
-
-def _do_rally(state: State, n: int) -> State:
-    rest, (unit,) = _done_with(state)
-    return course.settled(combat.rallied(rest, unit, n))
+    return thrown
 
 
 def _do_fire(state: State, n: int) -> State:
@@ -178,11 +165,11 @@ MOVES: MoveTable[State] = MoveTable(
     MoveType("claim", _do_claim),
     MoveType("event", _do_event, {"n": number(1, 6)}, CHANCE),
     MoveType("pace", _do_pace, {"n": number(1, 12)}, CHANCE),
-    MoveType("strike", _do_strike, {"n": number(1, 6)}, CHANCE),
-    MoveType("fate", _do_fate, {"n": number(1, 6)}, CHANCE),
-    MoveType("flight", _do_flight, {"n": number(1, 3)}, CHANCE),
-    MoveType("panic", _do_panic, {"n": number(1, 6)}, CHANCE),
-    MoveType("rally", _do_rally, {"n": number(1, 6)}, CHANCE),
+    MoveType("strike", _thrown(combat.struck), {"n": number(1, 6)}, CHANCE),
+    MoveType("fate", _thrown(combat.fated), {"n": number(1, 6)}, CHANCE),
+    MoveType("flight", _thrown(combat.flown), {"n": number(1, 3)}, CHANCE),
+    MoveType("panic", _thrown(combat.panicked), {"n": number(1, 6)}, CHANCE),
+    MoveType("rally", _thrown(combat.rallied), {"n": number(1, 6)}, CHANCE),
     MoveType("fire", _do_fire, {"n": number(1, 6)}, CHANCE),
     seats=lambda _state: SIDES,
     gate=_gate,

@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 from companion.games.kit import Struct, replace
 from companion.games.siege.rules.field import Field
-from companion.games.siege.rules.geometry import bits
 from companion.games.siege.rules.maps import field_of
 from companion.games.siege.rules.options import HouseRules
 from companion.games.siege.rules.roster import FULL, ROSTERS, SIDES, THIRD, Roster, Side
@@ -198,11 +197,6 @@ def moved(state: State, units: tuple[int, ...], to: int) -> State:
             else:
                 held[side[u]] |= 1 << to
     return replace(state, at=tuple(at), held=(held[0], held[1]), hulls=hulls)
-
-
-def members(units: int) -> Iterator[int]:
-    """Yield the units of a set, lowest first."""
-    return bits(units)
 
 
 def as_set(units: tuple[int, ...]) -> int:

@@ -1,4 +1,4 @@
-// Where the hexes of the siege's drawn map lie: the same reckoning as the drawing's own, in its units. It touches no page.
+// Where the hexes of the siege's drawn map are, calculated as in the drawing itself and in its units. It touches no page.
 
 export const WIDE = 20;
 export const ROW = 17.32;

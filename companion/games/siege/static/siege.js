@@ -1,7 +1,7 @@
 // Lets the siege's map be tapped, dragged and pinched. What a tap means comes with the painted pieces; it judges nothing.
 //
 // The map is drawings of one size above each other; zooming changes the box that all of them show. Hexes
-// are found by reckoning from where the finger was, so that no hex needs an element. The page's own picker posts a
+// are calculated from where the finger was, so that no hex needs an element. The page's own picker posts a
 // move. The tapped hex is marked at once, on a sheet of its own; a tap that comes before the answer to the last one
 // waits for it, since only the answer says what it means.
 
@@ -19,7 +19,7 @@ class SiegeMap {
     this.map = map;
     this.root = root;
     this.sheets = map.querySelector("[data-siege-sheets]");
-    this.told = map.querySelector("[data-siege-told]");
+    this.spoken = map.querySelector("[data-siege-spoken]");
     this.hand = document.querySelector("[data-siege-hand]");
     this.mode = document.querySelector("[data-siege-mode]");
     this.replay = map.querySelector('[data-siege="replay"]');
@@ -46,17 +46,17 @@ class SiegeMap {
     this.repainted();
   }
 
-  // What was painted anew.
+  // What was painted again.
 
   repainted() {
-    const told = this.sheets.querySelector("[data-state]")?.dataset;
-    if (this.box) this.show(); // a sheet that was painted anew shows the whole map
-    if (!told || told.state === this.painted) return;
-    this.painted = told.state;
+    const sent = this.sheets.querySelector("[data-state]")?.dataset;
+    if (this.box) this.show(); // a sheet that was painted again shows the whole map
+    if (!sent || sent.state === this.painted) return;
+    this.painted = sent.state;
     this.mark.setAttribute("points", "");
-    this.state = JSON.parse(told.state);
+    this.state = JSON.parse(sent.state);
     const { width, height } = this.whole;
-    [this.whole.width, this.whole.height] = told.size.split(" ").map(Number);
+    [this.whole.width, this.whole.height] = sent.size.split(" ").map(Number);
     if (width !== this.whole.width || height !== this.whole.height) this.fit(this.map.dataset.siegeMap !== "whole");
     this.show();
     const marching = Object.values(this.state.taps).some((moves) => moves[0][0] === "march" || moves[0][0] === "walk" || moves[0][0] === "go");
@@ -216,7 +216,7 @@ class SiegeMap {
 
   async make(move, hex) {
     this.asking = true;
-    this.mark.setAttribute("points", corners(hex)); // no path: a browser reckons the style of a changed path anew
+    this.mark.setAttribute("points", corners(hex)); // no path: a browser calculates the style of a changed path again
     const asked = { action: this.hand.dataset.action, seat: this.state.seat, move: JSON.stringify(move) };
     this.root.dispatchEvent(new CustomEvent("move", { detail: asked }));
     await asked.answered;
@@ -240,7 +240,7 @@ class SiegeMap {
     for (const cell of document.querySelectorAll("[data-siege-odds] [data-modifier]")) {
       cell.toggleAttribute("data-meant", aims.some((aim) => String(aim[3]) === cell.dataset.modifier));
     }
-    if (!aims.length) return this.tell("");
+    if (!aims.length) return this.speak("");
     const group = element("g", { class: "aims" });
     group.append(element("path", { class: "active", d: outline([hex]) }), element("path", { class: "target", d: outline(aims.map((aim) => aim[2])) }));
     for (const aim of aims) {
@@ -250,15 +250,15 @@ class SiegeMap {
       group.append(label);
     }
     this.overlay.append(group);
-    this.tell(aims.map((aim) => [aim[2], `${this.wins(aim[3])}/6`, ...aim[4].map((reason) => this.hand.getAttribute(`data-reason-${reason}`))].join(" · ")).join("\n"));
+    this.speak(aims.map((aim) => [aim[2], `${this.wins(aim[3])}/6`, ...aim[4].map((reason) => this.hand.getAttribute(`data-reason-${reason}`))].join(" · ")).join("\n"));
   }
 
   wins(modifier) {
     return document.querySelector(`[data-siege-odds] .odds-win [data-modifier="${modifier}"]`)?.textContent ?? "?";
   }
 
-  tell(words) {
-    if (this.told.textContent !== words) this.told.textContent = words;
+  speak(words) {
+    if (this.spoken.textContent !== words) this.spoken.textContent = words;
   }
 
   // What happened while somebody else was on turn: every way that was gone, one after another.

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from companion.games.kit import CHANCE, Chance, Json, Line, Move, MoveType, Seat, Struct, number, one_of, replace
 from companion.games.siege.rules import fighting
-from companion.games.siege.tools.tool import SiegeTool, die
+from companion.games.siege.rules.legal import die
+from companion.games.siege.tools.tool import SiegeTool
 
 REASONS: Mapping[str, int] = {
     "conquistador": 1,

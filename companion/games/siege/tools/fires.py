@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from companion.games.kit import CHANCE, Chance, Json, Line, Move, MoveType, Seat, Struct, number, replace
 from companion.games.siege.rules.combat import GOES_OUT
-from companion.games.siege.tools.tool import SiegeTool, die
+from companion.games.siege.rules.legal import die
+from companion.games.siege.tools.tool import SiegeTool
 
 MOST = 60
 _DIE = die("fire")

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
-from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from companion.games.kit import Json, Move, Refusal, Seat, Struct, Tool, Value, fields
 
 S = TypeVar("S", bound=Struct)
-
-
-def die(name: str, faces: int = 6) -> Mapping[Move, Fraction]:
-    """Return what a die brings, as moves of a name."""
-    return MappingProxyType({Move(name, (n,)): Fraction(1, faces) for n in range(1, faces + 1)})
 
 
 class SiegeTool(Tool[S]):

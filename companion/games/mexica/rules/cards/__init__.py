@@ -6,22 +6,14 @@ a table's own is a text among its options, read when it is first needed (ruling 
 
 from __future__ import annotations
 
-import pkgutil
 from functools import lru_cache
 
-from companion.games.kit import Facts, Fault, Reader
+from companion.games.kit import Facts, Fault, Reader, data_file
 from companion.games.mexica.rules.cards.deck import LANGUAGES, PILES, Deck, DeckError, read
 
+_FILES = (*(f"{pile}.toml" for pile in PILES), *(f"cards.{language}.toml" for language in LANGUAGES))
 
-def _text(name: str) -> str:
-    data = pkgutil.get_data("companion.games.mexica", name)
-    assert data is not None  # the package is a folder of files
-    return data.decode("utf-8")
-
-
-_FILES = (*(f"data/{pile}.toml" for pile in PILES), *(f"data/cards.{language}.toml" for language in LANGUAGES))
-
-DECK: Deck = read({name: _text(name) for name in _FILES})
+DECK: Deck = read({name: data_file("mexica", name) for name in _FILES})
 """The deck that a table plays with unless it brings its own."""
 
 DEFAULT = "default"
@@ -55,7 +47,7 @@ def contents(text: str) -> list[tuple[str, Facts]]:
     deck = written(text)
     found: list[tuple[str, Facts]] = [(f"pile.{pile}", {"n": len(deck.pile(pile))}) for pile in PILES]
     changed = [card.id for card in deck if card != DECK.card(card.id)]
-    told = sorted(
+    reworded = sorted(
         {
             key.split(".")[1]
             for language in LANGUAGES
@@ -65,7 +57,7 @@ def contents(text: str) -> list[tuple[str, Facts]]:
         key=[card.id for card in deck].index,
     )
     found.append(("changed", {"n": len(changed), "cards": _some(changed)}) if changed else ("changed_none", {}))
-    found.append(("told", {"n": len(told), "cards": _some(told)}) if told else ("told_none", {}))
+    found.append(("reworded", {"n": len(reworded), "cards": _some(reworded)}) if reworded else ("reworded_none", {}))
     signs = [card.sign for card in deck.with_signs() if card.sign]
     found += [(f"sign.{sign}", {"n": signs.count(sign)}) for sign in ("eagle", "serpent", "flower")]
     return found
@@ -76,4 +68,4 @@ def _some(ids: list[str]) -> str:
 
 
 READER = Reader(faults, contents)
-"""How a table's own deck is checked and told of, for the option ``deck``."""
+"""How a table's own deck is checked and described, for the option ``deck``."""

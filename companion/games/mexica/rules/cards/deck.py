@@ -355,7 +355,7 @@ def _effect(pile: Pile, table: Mapping[str, Any]) -> Effect:
 
 
 def _as_sign(card: Card, sign: SignName | None) -> Card:
-    """Return a card as the sign that it shall be, or as a plain one."""
+    """Return a card as the sign that it is set to be, or as a plain one."""
     if card.sign == sign:
         return card
     plain = card.plain if isinstance(card.effect, Sign) else card.effect

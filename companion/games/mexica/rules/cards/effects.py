@@ -158,7 +158,7 @@ class Draw(_Ranged):
 
 @dataclass(frozen=True, slots=True)
 class TakeWeek(_Ranged):
-    """Take a week card that lies at its space: where one stands, or any (row 13). It counts as issued."""
+    """Take a week card that is still at its space: where one stands, or any (row 13). It counts as issued."""
 
     which: Literal["here", "any"]
 
@@ -281,12 +281,6 @@ def from_table(table: Mapping[str, object]) -> Effect:
         raise EffectError("lacks", effect=name, name=needed[0], allowed=_allowed(known[needed[0]]))
     effect: Effect = kind(**given)
     return effect
-
-
-def to_table(effect: Effect) -> dict[str, int | str]:
-    """Return an effect as a deck writes it, every parameter named."""
-    kind: Any = type(effect)
-    return {"effect": name_of(effect), **{each: getattr(effect, each) for each in parameters(kind)}}
 
 
 @cache

@@ -37,7 +37,7 @@ def title(card: Card) -> str:
 
 
 def story(card: Card) -> str:
-    """Return the key of the line of the wandering that a card tells."""
+    """Return the key of a card's line of the wandering's story."""
     return f"card.{card.id}.story"
 
 

@@ -1,0 +1,14 @@
+"""The files that a game brings in its ``data`` folder: decks, maps, boards."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+
+def data_file(game: str, name: str) -> str:
+    """Return the text of a file in the ``data`` folder of a game, by its folder's name and the file's.
+
+    >>> data_file("mexica", "rain.toml").split("[")[1][:5]
+    'rain]'
+    """
+    return (files(f"companion.games.{game}") / "data" / name).read_text("utf-8")
