@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 
 from companion.adapters import store_lock
-from companion.adapters.addresses import own_names, phone_address
+from companion.adapters.addresses import address_for
 from companion.adapters.mqtt_intake import Intake
 from companion.adapters.news import Hub
 from companion.adapters.sql_store import SqlStore
@@ -34,6 +34,7 @@ EXIT_DEAD = 70
 """A thread died; a supervisor should restart the companion."""
 
 WATCH_S = 2.0
+LOOPBACK = "127.0.0.1"
 
 
 def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path | None = None) -> int:
@@ -58,12 +59,16 @@ def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Pat
     services = Services.over(Workspace(store, games, _now, secrets.token_bytes, hub.publish))
     if deck:
         demo.check_takes_deck(services)
-    address = settings.web.address or f"http://{phone_address()}:{settings.web.port}"
+    port = f":{settings.web.port}" if settings.web.port != 80 else ""
+
+    def address(viewer: str) -> str:
+        return settings.web.address or f"http://{address_for(viewer)}{port}"
+
     app = create_app(
         services,
         hub,
         WebConfig(
-            allowed_hosts=(*own_names(), *settings.web.allowed_hosts),
+            allowed_hosts=settings.web.allowed_hosts,
             address=address,
             instance=instance,
             stream_cap=settings.web.streams,
@@ -104,7 +109,7 @@ def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Pat
     signal.signal(signal.SIGINT, stop)
     intake.start()
     watch.start()
-    print(f"ready {address}", flush=True)
+    print(f"ready {address(LOOPBACK)}", flush=True)
     draft = demo.table(services, demo_temple, deck) if demo_temple else None
     try:
         server.serve()
