@@ -23,6 +23,7 @@ from controller.app import daemon, settings
 from controller.core.messages import LevelRead
 from templo import contract
 from templo.contract import God, State, Trouble
+from templo.liveness import Supervisor
 from tests.brokers import free_port, mosquitto
 from tests.controller.program import ROOT, Companion, Temple, call, command, environment, eventually
 
@@ -317,7 +318,7 @@ def test_a_level_that_differs_twice_without_an_edge_is_read_and_once_is_not(tmp_
         flags={"state": (str(tmp_path), "--state"), "beams.factory": ("mock", "--set")},
         home=tmp_path,
     )
-    one = daemon._Daemon(chosen, StateLock(tmp_path))
+    one = daemon._Daemon(chosen, StateLock(tmp_path), Supervisor({}, os.getpid()))
     try:
         pin = one._beams._factory.pin("GPIO27")  # type: ignore[attr-defined] # the mock's pins
         pin._state = False  # the level falls, and no edge arrives
