@@ -226,8 +226,8 @@ def test_m28_in_a_flood_nobody_collects_while_tribute_and_battles_go_on() -> Non
     assert sitting.due == ("die", "east")
 
 
-def test_m28_a_bonus_to_collecting_waits_while_the_flood_lets_nobody_collect() -> None:
-    sitting = quiet().bite(RAIN_GOD).lay("east", boosts=(Boost("gather", 2),)).land(3)
+def test_m28_at_an_older_table_a_bonus_to_collecting_waits_while_the_flood_lets_nobody_collect() -> None:
+    sitting = quiet(flood_gather="idle").bite(RAIN_GOD).lay("east", boosts=(Boost("gather", 2),)).land(3)
     assert sitting.tribe("east").boosts == (Boost("gather", 2),)
 
 

@@ -274,7 +274,7 @@ def test_row_26_a_tribe_returns_a_card_that_it_picks() -> None:
     assert sitting.due == ("return", "west")
     assert sitting.can("return") == [(PLAIN_WAR,), ("week-house",)]
     sitting.do("return", "week-house")
-    assert (sitting.board.holders[3 - 1], sitting.state.week_cards) == ("", 0)
+    assert (sitting.board.holders[3 - 1], sitting.state.week_cards) == ("", 1)  # it was issued (ruling M51)
 
 
 def test_rows_27_and_28_a_ward_holds_off_the_next_attack_or_the_next_card_turned_on_one() -> None:
@@ -287,10 +287,10 @@ def test_rows_27_and_28_a_ward_holds_off_the_next_attack_or_the_next_card_turned
     assert sitting.tribe("west").wards == ()
 
 
-def test_row_28_a_ward_holds_off_a_card_that_an_enemy_plays_in_a_battle() -> None:
+def test_row_28_at_an_older_table_a_ward_holds_off_any_card_that_an_enemy_plays_in_a_battle() -> None:
     attack = find(Boost, "war", what="attack")
-    sitting = quiet().lay("west", place=3, tokens=5, wards=("war",)).lay("east", hand=(attack,)).land(3)
-    sitting.do("play", attack).roll(4, 4)
+    sitting = quiet(reading="first").lay("west", place=3, tokens=5, wards=("war",)).lay("east", hand=(attack,))
+    sitting.land(3).do("play", attack).roll(4, 4)
     assert sitting.tokens("west") == 5
     assert sitting.tribe("west").wards == ()
     assert sitting.board.discards == (attack,)

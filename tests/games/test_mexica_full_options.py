@@ -50,6 +50,11 @@ RULINGS = {
     "M39": {"loot_die": ("natural", "modified")},
     "M40": {"forced_landing": ("all", "battle_only")},
     "M41": {"flood_day_card": ("off", "on")},
+    "M44": {"week_cards_pay": ("on", "off")},
+    "M45": {"reading": ("second",)},
+    "M48": {"flood_gather": ("on", "off")},
+    "M49": {"gather_from": ("reserve", "space")},
+    "M51": {"weeks_issued": ("ever", "out")},
 }
 """The rulings that a table may choose otherwise: for each option its values, the default first."""
 
@@ -69,7 +74,7 @@ def test_every_ruling_with_an_option_has_it_with_its_default_and_its_readings() 
 def test_every_ruling_of_mexica_has_a_test_that_names_it() -> None:
     tests = "\n".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_mexica_*.py"))
     named = {int(n) for line in re.findall(r"def test_\w+", tests) for n in re.findall(r"_m(\d+)(?=_)", line)}
-    assert named == {*range(1, 44)}
+    assert named == {*range(1, 53)}
 
 
 def test_what_matters_for_the_temple_alone_matters_for_the_full_game_too() -> None:

@@ -50,6 +50,8 @@ class Option:
     there is a `reader`, a table may bring a file; the value is then its whole text, so that the table plays on with
     it whatever becomes of the file. `only` names another option of the game and the value that it must have for this
     one to matter at all. Options of one `group` are offered together, under the words of ``option_group.<group>``.
+    `earlier` is how tables play that were opened before there was this option, whose stored choice lacks it; an
+    option with one value alone only marks which tables those are, and is offered nowhere.
     """
 
     key: str
@@ -61,6 +63,7 @@ class Option:
     reader: Reader | None = None
     only: tuple[str, Value] | None = None
     group: str = ""
+    earlier: Value | None = None
 
     def matters(self, chosen: Mapping[str, Value]) -> bool:
         """Return whether this option has any effect beside the others that were chosen.
@@ -78,9 +81,26 @@ class Option:
         """
         if self.high:
             return type(value) is int and self.low <= value <= self.high
-        if type(value) in (int, str) and value in self.values:
+        if type(value) in (int, str) and (value in self.values or value == self.earlier):
             return True
         return self.reader is not None and isinstance(value, str) and not self.faults(value)
+
+    @property
+    def written(self) -> Value:
+        """The value that a notation leaves out, so that the lines of older tables stay as they were.
+
+        >>> Option("flood", "pays", "", ("pays", "rests"), earlier="rests").written
+        'rests'
+        """
+        return self.default if self.earlier is None else self.earlier
+
+    def chosen_in(self, chosen: Mapping[str, Value]) -> Value | None:
+        """Return what was chosen for it; where a stored choice lacks it, how its table plays, if that is known.
+
+        >>> Option("flood", "pays", "", ("pays", "rests"), earlier="rests").chosen_in({})
+        'rests'
+        """
+        return chosen.get(self.key, self.earlier)
 
     @property
     def accepted(self) -> str:
@@ -114,7 +134,7 @@ class TableRules(Struct, frozen=True):
         return cls(**complete(cls.OPTIONS, chosen))
 
     def chosen(self) -> dict[str, Value]:
-        """Return the choice as it was given to `of`."""
+        """Return the choice, each option with its value."""
         return {option.key: getattr(self, option.key) for option in self.OPTIONS}
 
 
@@ -123,7 +143,8 @@ def complete(
 ) -> dict[str, Value]:
     """Return what was chosen for each of the `needed` options, all of them where none are named.
 
-    Raises `ValueError` for a choice in which one of those is missing, or that holds a value which no option accepts.
+    Options that a stored choice lacks because they are younger stand at their `earlier` value. Raises `ValueError`
+    for a choice in which any other is missing, or that holds a value which no option accepts.
 
     >>> complete((Option("goal", 30, "", low=10, high=50),), {"goal": 60})
     Traceback (most recent call last):
@@ -131,15 +152,18 @@ def complete(
     ValueError: option goal is 60; expected a whole number from 10 to 50
     """
     known = {option.key: option for option in options}
-    for key, value in chosen.items():
+    for key, given in chosen.items():
         if key not in known:
             raise ValueError(f"option {ascii(key)[:60]} is unknown; expected only the game's options")
-        if not known[key].accepts(value):
-            raise ValueError(f"option {key} is {ascii(value)[:60]}; expected {known[key].accepted}")
-    wanted = [option.key for option in (options if needed is None else needed)]
-    if missing := [key for key in wanted if key not in chosen]:
-        raise ValueError(f"option {missing[0]} is missing; expected a value for each that matters")
-    return {key: chosen[key] for key in wanted}
+        if not known[key].accepts(given):
+            raise ValueError(f"option {key} is {ascii(given)[:60]}; expected {known[key].accepted}")
+    found: dict[str, Value] = {}
+    for option in options if needed is None else needed:
+        value = option.chosen_in(chosen)
+        if value is None:
+            raise ValueError(f"option {option.key} is missing; expected a value for each that matters")
+        found[option.key] = value
+    return found
 
 
 def _unreadable(text: str) -> tuple[Fault, ...]:

@@ -329,6 +329,7 @@ def _let_be(_tribe: Tribe, moves: Sequence[Move]) -> Move | None:
 _DECISIONS: Mapping[str, Callable[[Tribe, Sequence[Move]], Move | None]] = {
     "sacrifice": _sacrifice,
     "bless": _bless,
+    "seek": _bless,
     "arm": _arm,
     "reroll": _reroll,
     "forfeit": _part,

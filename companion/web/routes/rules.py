@@ -80,8 +80,12 @@ def _rules(game: Game[Any], table: Table | None) -> Response:
 
 def _setting(option: Option, words: Words, played: Mapping[str, Value]) -> Setting:
     left = bool(played) and not option.matters(played)
-    now = option.default if left else played.get(option.key, option.default)
-    values = list(dict.fromkeys([*option.values, option.default, now])) if option.high else list(option.values)
+    chosen = option.chosen_in(played) if played and not left else None
+    now = option.default if chosen is None else chosen
+    older = now == option.earlier
+    values = (
+        list(dict.fromkeys([*option.values, option.default, now])) if option.high or older else list(option.values)
+    )
     readings = tuple(
         Reading(_value(option, value, words), value == option.default, bool(played) and not left and value == now)
         for value in values

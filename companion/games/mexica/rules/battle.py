@@ -10,6 +10,7 @@ from companion.games.mexica.rules import apocalypse
 from companion.games.mexica.rules.board import Battle, Task
 from companion.games.mexica.rules.bonuses import after_battle, spend, standing, waiting, warded
 from companion.games.mexica.rules.calendar import apart
+from companion.games.mexica.rules.hands import weeks_of
 from companion.games.mexica.rules.state import State
 
 CORTEZ: Seat = "cortez"
@@ -26,14 +27,23 @@ def battles(state: State, task: Task, at: int) -> State:
     if places.count(here) == 1 and state.rules.war != "cortez5":
         return state
     met = [each for each in state.others(seat) if places[state.index(each)] == here]
-    fights = [Task("fight", seat, (each, 0, 0)) for each in met]
+    name = "meet" if state.rules.reread else "fight"
+    fights = [Task(name, seat, (each, 0, 0)) for each in met]
     if state.rules.melee == "first":
         fights = fights[:1]
     elif state.rules.melee == "all" and met:
-        fights = [Task("fight", seat, (*met, 0, 0))]
+        fights = [Task(name, seat, (*met, 0, 0))]
     if state.rules.war == "cortez5" and apocalypse.biting(state) == apocalypse.WAR:
         fights.append(Task("fight", seat, (CORTEZ, 0, 0)))
     return replace(state, board=replace(board, agenda=(*fights, *board.agenda[at + 1 :])))
+
+
+def meet(state: State, task: Task) -> State:
+    """Return the state with a battle of tribes that met begun; who has left the space by now lapses (ruling M46)."""
+    tribes, seat = state.laid.tribes, task.seat
+    here = tribes[state.index(seat)].place
+    still = tuple([str(each) for each in task.args[:-2] if tribes[state.index(str(each))].place == here])
+    return begin(state, seat, still, 0, 0)
 
 
 def within_reach(state: State, seat: Seat) -> list[Seat]:
@@ -101,13 +111,18 @@ def again(state: State, seat: Seat, whose: str) -> State:
     """Return the state with a die due once more: one's own, or the enemy's that is highest."""
     battle = state.laid.battle
     assert battle is not None  # the card is played in a battle
-    again_ = seat
-    if whose == "theirs":
-        others = [(die, each) for each, die in zip(battle.sides, battle.dice, strict=True) if each != seat]
-        again_ = max(others, key=lambda each: each[0])[1]
+    again_ = highest_enemy(state, seat) if whose == "theirs" else seat
     if again_ == CORTEZ:
         return state
     return replace(state, board=rolled(state, again_, 0).laid.due(Task("die", again_)))
+
+
+def highest_enemy(state: State, seat: Seat) -> Seat:
+    """Return the enemy whose die in the battle now fought is highest; of equals the first."""
+    battle = state.laid.battle
+    assert battle is not None  # asked in a battle alone
+    others = [(die, each) for each, die in zip(battle.sides, battle.dice, strict=True) if each != seat]
+    return max(others, key=lambda each: each[0])[1]
 
 
 def bonus(state: State, battle: Battle, n: int) -> int:
@@ -179,9 +194,15 @@ def ransom(state: State, seat: Seat, victor: Seat, cost: int) -> State:
         return replace(state, board=board.lose(n, cost))
     if board.tribes[n].tokens:
         return replace(state, board=board.pay(n, state.index(victor), cost))
-    if board.tribes[n].hand:
+    if forfeitable(state, seat):
         return replace(state, board=board.due(Task("forfeit", seat, (victor,))))
     return replace(state, board=board.due(Task("draw", victor, ("day",))))
+
+
+def forfeitable(state: State, seat: Seat) -> list[str]:
+    """Return the cards that a loser without tokens may give, of its hand and of its week cards (M16, M44)."""
+    hand = state.laid.tribes[state.index(seat)].hand
+    return [*hand, *weeks_of(state, seat)] if state.rules.week_cards_pay == "on" else [*hand]
 
 
 def _ended(state: State) -> State:

@@ -92,7 +92,8 @@ class Board(Struct, frozen=True):
 
     `agenda` is what is still due, the next thing first. `spaces`, `holders` and `visited`, who has
     landed there, go by the calendar. `again` are tribes that take another turn after this one, `extras` the turns
-    that were such. `debts` are tributes owed: debtor and creditor, the oldest first.
+    that were such. `debts` are tributes owed: debtor and creditor, the oldest first. `returned` are the spaces whose
+    week card was issued and came back, where that counts (ruling M51).
     """
 
     tribes: tuple[Tribe, ...]
@@ -110,11 +111,13 @@ class Board(Struct, frozen=True):
     again: tuple[Seat, ...] = ()
     extras: tuple[tuple[int, Seat], ...] = ()
     debts: tuple[tuple[Seat, Seat], ...] = ()
+    returned: tuple[int, ...] = ()
 
     @property
     def issued(self) -> int:
-        """How many week cards are in hands."""
-        return AROUND - self.holders.count("")
+        """How many week cards count as issued: those in hands, and those that came back to their space (M51)."""
+        back = sum([not self.holders[place - 1] for place in self.returned]) if self.returned else 0
+        return AROUND - self.holders.count("") + back
 
     @property
     def bare(self) -> bool:

@@ -7,7 +7,7 @@
     battle=east+west:4+0:1:0 step=0:0:0h0t:0 forced=0 again=- extras=5:east debts=east+west
 
 ``box`` is reserve, Tonantzin's pile and what is lost; ``at`` a tribe's place, tokens, part of a price, offerings to
-Tonantzin and battles won.
+Tonantzin and battles won. A word ``returned`` is there once a week card came back that counts as issued.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ def words(board: Board, seats: tuple[Seat, ...]) -> dict[str, str]:
         "again": _list(board.again),
         "extras": _list(f"{turn}:{seat}" for turn, seat in board.extras),
         "debts": _list(map(_plus, board.debts)),
+        **({"returned": _list(map(str, board.returned))} if board.returned else {}),
     }
 
 

@@ -74,10 +74,14 @@ def after_turn(state: State) -> State:
 
 
 def warded(state: State, seat: Seat, *against: str) -> State | None:
-    """Return the state after a ward of a tribe held one of these off and is spent; none where it has no such ward."""
+    """Return the state after a ward of a tribe held one of these off and is spent; none where it has no such ward.
+
+    What it is held off by is named from the narrowest ward that fits to the widest, used in this order (M50).
+    """
     n = state.index(seat)
     wards = state.laid.tribes[n].wards
-    ward = next((each for each in wards if each in against), None)
+    fitting = [each for each in against if each in wards] if state.rules.reread else wards
+    ward = next((each for each in fitting if each in against), None)
     if ward is None:
         return None
     at = wards.index(ward)
@@ -87,6 +91,11 @@ def warded(state: State, seat: Seat, *against: str) -> State | None:
 def wards_off_card(state: State, seat: Seat, card_id: str) -> State | None:
     """Return the state after a tribe's ward held a card off that another turned on it (row 28)."""
     return warded(state, seat, pile_of(card_id), "any")
+
+
+def wards_off_attack(state: State, seat: Seat, card_id: str) -> State | None:
+    """Return the state after a tribe's ward held the attack of a card off, the one against attacks first (M50)."""
+    return warded(state, seat, "attack", pile_of(card_id), "any")
 
 
 def _kept(state: State, keep: Callable[[Boost], bool]) -> State:

@@ -27,7 +27,7 @@ from companion.games.mexica.rules import battle, course, events, landing, offeri
 from companion.games.mexica.rules.board import Task
 from companion.games.mexica.rules.calendar import SIGNS, place_of
 from companion.games.mexica.rules.cards.deck import PILES, ids
-from companion.games.mexica.rules.hands import IN_ORDER, card, hidden, of_unseen, undiscarded
+from companion.games.mexica.rules.hands import IN_ORDER, card, hidden, is_sign, of_unseen, pile_of, undiscarded
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import GODS, God
@@ -37,7 +37,7 @@ TAKEN_BACK = frozenset({"pass", "attack", "sacrifice", "tonantzin", "end_turn", 
 
 DIE = tuple(Move("roll", (n,)) for n in range(1, 7))
 _ROLLED = frozenset({"roll", "die"})
-_PASSED = frozenset({"bless", "arm", "reroll", "challenge"})
+_PASSED = frozenset({"bless", "seek", "arm", "reroll", "challenge"})
 _CLOSED = frozenset({"sacrifice", "cards"})
 _CLOSING = frozenset({"pass", "end_turn"})
 """What may always be passed, and the steps that are closed, by the last of which the turn ends."""
@@ -59,6 +59,14 @@ def listed(state: State, seat: Seat) -> list[Move]:
     """Return the moves of a seat, or of chance, that carry the game on; sorted, each once."""
     task = course.due_from(state, seat)
     return due(state, task) if task is not None else []
+
+
+def shown(state: State, seat: Seat) -> list[Move]:
+    """Return the moves of a seat as its page lists them: sorted, but of cards to give the signs last (M44)."""
+    return sorted(
+        listed(state, seat),
+        key=lambda move: (move.name == "give" and is_sign(state, str(move.args[0])), move.name != "give", move),
+    )
 
 
 def due(state: State, task: Task) -> list[Move]:
@@ -162,6 +170,8 @@ def choice(state: State, seat: Seat, move: Move) -> Choice:
             if known.space:
                 return Choice("draw_day", facts | {"space": known.space}, f"card:{known.id}", move, "chance")
             return Choice("draw", facts, f"card:{known.id}", move, "chance")
+        case "play" if events.moves_nobody(state, str(args[0])):
+            return Choice("play_in_vain", {"card": args[0]}, f"card:{args[0]}", move, "card", confirm=True)
         case "play" | "give" | "return":
             return Choice(move.name, {"card": args[0]}, f"card:{args[0]}", move, "card", confirm=True)
         case "attack" | "choose":
@@ -197,10 +207,10 @@ def _challenges(state: State, task: Task) -> list[Move]:
 
 
 def _forfeits(state: State, task: Task) -> list[Move]:
-    """Return the cards of which a loser gives one; a sign only where it has nothing else (ruling M16)."""
-    hand = state.laid.tribes[state.index(task.seat)].hand
-    plain = [each for each in hand if card(state, each).sign is None]
-    given = plain if plain and state.rules.signs_protected == "on" else hand
+    """Return the cards of which a loser gives one; a sign only where it has nothing else (rulings M16, M44)."""
+    held = battle.forfeitable(state, task.seat)
+    plain = [each for each in held if not is_sign(state, each)]
+    given = plain if plain and state.rules.signs_protected == "on" else held
     return [*_each("give", given), *([_PASS] if state.rules.card_payment == "may" else [])]
 
 
@@ -253,6 +263,7 @@ def _naming(name: str, what: str) -> Move:
 
 _PLAYED: Mapping[str, Callable[[State, Seat], list[str]]] = {
     "bless": events.blessings,
+    "seek": events.afterthoughts,
     "arm": events.weapons,
     "reroll": events.second_thoughts,
     "cards": events.actions,
@@ -264,6 +275,7 @@ _LISTS: Mapping[str, Callable[[State, Task], list[Move]]] = {
     "die": _dice,
     "draw": _draws,
     "bless": _plays,
+    "seek": _plays,
     "arm": _plays,
     "reroll": _plays,
     "challenge": _challenges,
@@ -307,6 +319,9 @@ def _attack(state: State, whom: Seat) -> State:
 
 def _give(state: State, card_id: str) -> State:
     _, seat, args = state.laid.agenda[0]
+    if pile_of(card_id) == "week":
+        board = _popped(state).laid.with_holder(place_of(card_id.removeprefix("week-")), str(args[0]))
+        return replace(state, board=board)
     board = _popped(state).laid.without_card(state.index(seat), card_id)
     return replace(state, board=board.with_card(state.index(str(args[0])), card_id))
 
@@ -346,12 +361,12 @@ TYPES: tuple[MoveType[State], ...] = (
     MoveType("draw", _draw, {"pile": one_of(*IN_ORDER), "card": one_of(*_DRAW)}, CHANCE),
     MoveType("play", _play, _CARD),
     MoveType("pass", _pass),
-    MoveType("attack", _attack, {"whom": a_seat()}),
+    MoveType("attack", _attack, {"whom": a_seat("unknown_whom")}),
     MoveType("give", _give, _CARD),
     MoveType("sacrifice", _sacrifice, GIFT),
     MoveType("tonantzin", _tonantzin),
     MoveType("end_turn", _end_turn),
-    MoveType("choose", _choose, {"whom": a_seat()}),
+    MoveType("choose", _choose, {"whom": a_seat("unknown_whom")}),
     MoveType("take", _take, {"space": one_of(*SIGNS)}),
     MoveType("return", _return, _CARD),
 )

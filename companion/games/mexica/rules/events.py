@@ -8,7 +8,7 @@ from __future__ import annotations
 from companion.games.kit import Seat, replace
 from companion.games.mexica.rules import apocalypse, battle, board, landing
 from companion.games.mexica.rules.board import Task, with_card
-from companion.games.mexica.rules.bonuses import boosted, wards_off_card
+from companion.games.mexica.rules.bonuses import boosted, wards_off_attack, wards_off_card
 from companion.games.mexica.rules.calendar import SIGNS, place_of, start, walk
 from companion.games.mexica.rules.cards.deck import Card
 from companion.games.mexica.rules.cards.effects import (
@@ -33,7 +33,7 @@ from companion.games.mexica.rules.cards.effects import (
     Ward,
 )
 from companion.games.mexica.rules.cards.timing import Moment
-from companion.games.mexica.rules.hands import any_of, card, pile_of
+from companion.games.mexica.rules.hands import any_of, card, pile_of, weeks_of
 from companion.games.mexica.rules.state import State
 from companion.games.mexica.rules.tallies import God
 
@@ -54,11 +54,22 @@ def played(state: State, seat: Seat, card_id: str) -> State:
     board_ = state.laid.without_card(state.index(seat), card_id).discard(card_id)
     state = replace(state, board=board_)
     if board_.battle and seat in board_.battle.sides:
+        if state.rules.reread:
+            return _reroll_held_off(state, seat, card_id) or happen(state, seat, card(state, card_id))
         for enemy in board_.battle.sides:
             held_off = wards_off_card(state, enemy, card_id) if enemy not in (seat, battle.CORTEZ) else None
             if held_off:
                 return held_off
     return happen(state, seat, card(state, card_id))
+
+
+def _reroll_held_off(state: State, seat: Seat, card_id: str) -> State | None:
+    """Return the state after a ward held a second roll of its holder's die off (ruling M50), or none."""
+    effect = card(state, card_id).effect
+    if not isinstance(effect, Reroll) or effect.whose != "theirs":
+        return None  # a tribe's card on itself is turned on nobody
+    enemy = battle.highest_enemy(state, seat)
+    return wards_off_card(state, enemy, card_id) if enemy != battle.CORTEZ else None
 
 
 def happen(state: State, seat: Seat, known: Card) -> State:
@@ -69,7 +80,7 @@ def happen(state: State, seat: Seat, known: Card) -> State:
             return landing.forced(state, seat, walk(here, spaces))
         case GoTo(space, bonus):
             wins = state.laid.tribes[state.index(seat)].wins
-            if bonus:
+            if bonus and not (state.rules.reread and landing.exhausted(state)):  # ruling M47
                 state = _due(state, Task("bonus", seat, (bonus, wins)))
             return landing.forced(state, seat, place_of(space))
         case GoToStart(of):
@@ -145,15 +156,13 @@ def offer(state: State, seat: Seat, god: God, tokens: int) -> State:
 def returnable(state: State, seat: Seat, pile: str) -> list[str]:
     """Return the cards that a tribe may return, sorted: of its hand and of its week cards."""
     hand = state.laid.tribes[state.index(seat)].hand
-    weeks = [f"week-{sign}" for sign, holder in zip(SIGNS, state.laid.holders, strict=True) if holder == seat]
-    return sorted(each for each in (*hand, *weeks) if pile in ("any", pile_of(each)))
+    return sorted(each for each in (*hand, *weeks_of(state, seat)) if pile in ("any", pile_of(each)))
 
 
 def returned(state: State, seat: Seat, card_id: str) -> State:
     """Return the state after a card went back to its pile, a week card to its space (row 26)."""
     if pile_of(card_id) == "week":
-        board_ = state.laid.with_holder(place_of(card_id.removeprefix("week-")), "")
-        return landing.recount(replace(state, board=board_))
+        return landing.came_back(state, place_of(card_id.removeprefix("week-")))
     return replace(state, board=state.laid.without_card(state.index(seat), card_id))
 
 
@@ -175,8 +184,18 @@ def second_thoughts(state: State, seat: Seat) -> list[str]:
 
 
 def blessings(state: State, seat: Seat) -> list[str]:
-    """Return the Rain cards that a tribe may play as it lands, sorted."""
-    return _playable(state, seat, "landing")
+    """Return the Rain cards that a tribe may play as it lands, sorted: none that may move it first (M45)."""
+    if not state.rules.reread:
+        return sorted([*_playable(state, seat, "landing"), *_playable(state, seat, "landed")])
+    found = _playable(state, seat, "landing")
+    if state.rules.flood_gather == "off" and state.clock and apocalypse.biting(state) == apocalypse.FLOOD:
+        return [each for each in found if not _gathers(card(state, each).effect)]  # ruling M48
+    return found
+
+
+def afterthoughts(state: State, seat: Seat) -> list[str]:
+    """Return the Rain cards that a tribe may play once it has collected, as they may move it, sorted (M45)."""
+    return _playable(state, seat, "landed")
 
 
 def actions(state: State, seat: Seat) -> list[str]:
@@ -193,6 +212,15 @@ def holds(state: State, seat: Seat, *piles: str) -> bool:
 def _playable(state: State, seat: Seat, moment: Moment) -> list[str]:
     playable = state.rules.cards.playable[moment]
     return [each for each in state.laid.tribes[state.seats.index(seat)].hand if each in playable]
+
+
+def _gathers(effect: Effect) -> bool:
+    return isinstance(effect, Boost) and effect.what == "gather"
+
+
+def moves_nobody(state: State, card_id: str) -> bool:
+    """Return whether a card would move a tribe, but no longer can in this turn (ruling M47)."""
+    return isinstance(card(state, card_id).effect, Walk | GoTo | GoToStart) and landing.exhausted(state)
 
 
 def _tokens(state: State, seat: Seat, effect: Effect) -> State:
@@ -215,7 +243,8 @@ def _attack(state: State, seat: Seat, known: Card, whom: str, bonus_: int) -> St
     enemy = battle.nearest(state, seat) if whom == "nearest" else whom
     if enemy == seat or enemy not in state.seats:
         return state
-    if held_off := wards_off_card(state, enemy, known.id):
+    wards_off = wards_off_attack if state.rules.reread else wards_off_card
+    if held_off := wards_off(state, enemy, known.id):
         return held_off
     return _due(state, Task("fight", seat, (enemy, bonus_, 0)))
 

@@ -12,6 +12,7 @@ from itertools import compress
 from typing import TypeVar, cast
 
 from companion.games.kit import Below, Seat, replace, shuffled
+from companion.games.mexica.rules.calendar import SIGNS
 from companion.games.mexica.rules.cards.deck import PILES, Bearers, Card, Pile, ids
 from companion.games.mexica.rules.state import State
 
@@ -127,6 +128,18 @@ def signs(state: State, seat: Seat) -> frozenset[str]:
         for sign, (cards, places) in zip(state.rules.cards.signs, _bearers(state), strict=True)
         if not cards.isdisjoint(hand) or seat in [board.holders[place] for place in places]
     )
+
+
+def weeks_of(state: State, seat: Seat) -> list[str]:
+    """Return the ids of the week cards that a tribe holds, sorted."""
+    return sorted(f"week-{sign}" for sign, holder in zip(SIGNS, state.laid.holders, strict=True) if holder == seat)
+
+
+def is_sign(state: State, card_id: str) -> bool:
+    """Return whether a card counts as one of the three signs at this table (ruling M19)."""
+    if pile_of(card_id) == "week" and state.rules.week_signs == "off":
+        return False
+    return card(state, card_id).sign is not None
 
 
 def settler(state: State) -> Seat | None:

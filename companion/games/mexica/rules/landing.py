@@ -15,18 +15,24 @@ from companion.games.mexica.rules.calendar import WEEK
 from companion.games.mexica.rules.state import State
 
 _ORDERS = {
-    "text": ("bless", "collect", "tribute", "battles", "challenge", "fresh"),
-    "flower_war": ("bless", "battles", "challenge", "collect", "tribute", "fresh"),
+    "text": ("bless", "collect", "tribute", "seek", "battles", "challenge", "fresh"),
+    "flower_war": ("bless", "battles", "challenge", "collect", "tribute", "seek", "fresh"),
     "tester": ("tribute", "battles", "challenge"),
 }
-"""What a landing consists of; by the author's tester one collects at the start of the next turn."""
+"""What a landing consists of; by the author's tester one collects at the start of the next turn.
 
-_TESTER_FIRST = ("bless", "collect", "fresh")
+Rain cards are played twice: those that serve the collecting before it, those that may move the tribe after it (M45).
+"""
+
+_TESTER_FIRST = ("bless", "collect", "seek", "fresh")
+
+_OF_A_SPACE = frozenset({"bless", "collect", "tribute", "seek", "battles", "meet", "challenge", "fresh"})
+"""What a landing has to resolve on its own space; what it has not when the tribe leaves lapses (ruling M45)."""
 
 
 def tasks(state: State, seat: Seat) -> tuple[Task, ...]:
     """Return what a landing brings."""
-    return _landing(seat, state.rules.turn_order)
+    return _landing(seat, state.rules.turn_order, state.rules.reread)
 
 
 def collects_first(state: State, turn: int) -> bool:
@@ -34,19 +40,29 @@ def collects_first(state: State, turn: int) -> bool:
     return state.round_at(turn) > 1
 
 
-def before_roll(seat: Seat) -> tuple[Task, ...]:
+def before_roll(seat: Seat, reread: bool) -> tuple[Task, ...]:
     """Return what is due before the roll by the author's tester."""
-    return _tasks(seat, _TESTER_FIRST)
+    return _tasks(seat, _TESTER_FIRST, reread)
 
 
 def forced(state: State, seat: Seat, place: int) -> State:
     """Return the state after a card moved a tribe, with all that a landing brings; three times a turn (M15, M40)."""
-    board = state.laid
-    if board.forced >= FORCED_LANDINGS:
+    board, rules = state.laid, state.rules
+    if exhausted(state):
         return state
-    due = tasks(state, seat) if state.rules.forced_landing == "all" else _tasks(seat, ("battles", "challenge"))
-    tribes, agenda = board.tribes_with(state.index(seat), place=place), (*due, *board.agenda)
+    due = (
+        tasks(state, seat) if rules.forced_landing == "all" else _tasks(seat, ("battles", "challenge"), rules.reread)
+    )
+    left = board.agenda
+    if rules.reread:
+        left = tuple([each for each in left if each.seat != seat or each.name not in _OF_A_SPACE])
+    tribes, agenda = board.tribes_with(state.index(seat), place=place), (*due, *left)
     return replace(state, board=replace(board, tribes=tribes, agenda=agenda, forced=board.forced + 1))
+
+
+def exhausted(state: State) -> bool:
+    """Return whether cards have moved tribes so often this turn that a further one moves nobody (M40, M47)."""
+    return state.laid.forced >= FORCED_LANDINGS
 
 
 def earns(state: State, seat: Seat) -> bool:
@@ -57,7 +73,8 @@ def earns(state: State, seat: Seat) -> bool:
 def collect(state: State, task: Task, at: int) -> State:
     """Return the state after a tribe collected from the space it stands on (rulings M6, M7, M28, M29, M42).
 
-    It takes one token from the space, what bonuses add from the reserve. With the last token comes the week card.
+    It takes one token from the space, what bonuses add from the reserve or, by a house rule, from the space too
+    (M49). In a flood it takes none, but bonuses pay (M48). With the last token comes the week card.
     """
     seat, board, rules = task.seat, state.laid, state.rules
     n, rest = state.seats.index(seat), board.agenda[at + 1 :]
@@ -69,7 +86,11 @@ def collect(state: State, task: Task, at: int) -> State:
         visited = (*visited[: place - 1], (*visited[place - 1], seat), *visited[place:])
     if biting == apocalypse.FLOOD:
         agenda = _marked(rest, seat) if fresh and rules.flood_day_card == "on" else rest
-        return replace(state, board=replace(board, visited=visited, agenda=agenda))
+        board = replace(board, visited=visited, agenda=agenda)
+        if boosts and rules.flood_gather == "on":
+            extra, boosts = max(0, raised(boosts, "gather")), unspent(boosts, "gather")
+            board = board.tribe(n, boosts=boosts).from_reserve(n, extra)
+        return replace(state, board=board)
     if not there:
         return replace(state, board=replace(board, visited=visited, agenda=rest))
     gathered = 1
@@ -78,23 +99,24 @@ def collect(state: State, task: Task, at: int) -> State:
     if not gathered:
         tribes = board.tribes_with(n, boosts=boosts)
         return replace(state, board=replace(board, visited=visited, tribes=tribes, agenda=rest))
-    drained = 1 if biting == apocalypse.WAR and rules.war == "drain" and there > 1 else 0
+    taken = 1 if rules.gather_from == "reserve" else min(gathered, there)
+    drained = 1 if biting == apocalypse.WAR and rules.war == "drain" and there > taken else 0
     spaces = list(board.spaces)
-    spaces[place - 1] = there - 1 - drained
+    spaces[place - 1] = there - taken - drained
     board = replace(
         board,
         spaces=tuple(spaces),
-        tribes=board.tribes_with(n, tokens=tribe.tokens + 1, boosts=boosts),
+        tribes=board.tribes_with(n, tokens=tribe.tokens + taken, boosts=boosts),
         visited=visited,
         lost=board.lost + drained,
         agenda=_marked(rest, seat) if fresh else rest,
     )
     if biting == apocalypse.WAR and rules.war == "netzero":
         board = board.lose(n, 1)
-    if gathered > 1:
+    if gathered > 1 and rules.gather_from == "reserve":
         board = board.from_reserve(n, gathered - 1)
     state = replace(state, board=board)
-    return week_over(state, seat, place) if there == 1 + drained else state
+    return week_over(state, seat, place) if there == taken + drained else state
 
 
 def week_over(state: State, seat: Seat, place: int) -> State:
@@ -113,6 +135,14 @@ def week_over(state: State, seat: Seat, place: int) -> State:
 def issued(state: State, seat: Seat, place: int) -> State:
     """Return the state with a week card issued to a tribe; the 20th may wake the gods (ruling M23)."""
     return recount(replace(state, board=state.laid.with_holder(place, seat)))
+
+
+def came_back(state: State, place: int) -> State:
+    """Return the state with a week card back at its space; it stays issued, or by a house rule is not (M51)."""
+    board = state.laid.with_holder(place, "")
+    if state.rules.weeks_issued == "ever" and place not in board.returned:
+        board = replace(board, returned=tuple(sorted((*board.returned, place))))
+    return recount(replace(state, board=board))
 
 
 def recount(state: State) -> State:
@@ -162,13 +192,15 @@ def _last(seat: Seat, earned: int) -> Task:
 
 
 @cache
-def _landing(seat: Seat, order: str) -> tuple[Task, ...]:
-    return _tasks(seat, _ORDERS[order])
+def _landing(seat: Seat, order: str, reread: bool) -> tuple[Task, ...]:
+    return _tasks(seat, _ORDERS[order], reread)
 
 
 @cache
-def _tasks(seat: Seat, names: tuple[str, ...]) -> tuple[Task, ...]:
-    return tuple(_last(seat, earned=0) if name == "fresh" else Task(name, seat) for name in names)
+def _tasks(seat: Seat, names: tuple[str, ...], reread: bool) -> tuple[Task, ...]:
+    return tuple(
+        _last(seat, earned=0) if name == "fresh" else Task(name, seat) for name in names if reread or name != "seek"
+    )
 
 
 def _fresh(state: State, seat: Seat, place: int) -> bool:

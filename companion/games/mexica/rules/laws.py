@@ -82,6 +82,8 @@ def _of_board(state: State) -> dict[str, bool]:
         "no sign among the discards": not signs & {*board.discards},
         "at most three forced landings": 0 <= board.forced <= FORCED_LANDINGS,
         "extra turns of this table": {*board.again, *(seat for _, seat in board.extras)} <= seats,
+        "week cards that came back": set(board.returned) <= {*range(1, AROUND + 1)}
+        and (not board.returned or state.rules.weeks_issued == "ever"),
         "debts of this table": {each for debt in board.debts for each in debt} <= seats,
         "a battle of this table": battle is None
         or ({*battle.sides} <= seats | {CORTEZ} and len(battle.sides) == len(battle.dice) > 1),

@@ -106,7 +106,7 @@ def choices(state: State, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choi
 
 def _full(state: State, seat: Seat) -> list[Choice]:
     """Return the first level in the full game: what carries it on, then the table's chores."""
-    level = [decisions.choice(state, seat, move) for move in sorted(decisions.listed(state, seat))]
+    level = [decisions.choice(state, seat, move) for move in decisions.shown(state, seat)]
     if seat in state.seats:
         for token in state.unclaimed:
             level += _unclaimed(state, token)

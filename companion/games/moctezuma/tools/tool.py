@@ -18,6 +18,7 @@ from companion.games.kit import (
     Struct,
     Tool,
     Value,
+    complete,
     one_of,
     replace,
 )
@@ -73,10 +74,7 @@ class SheetTool(Tool[S], Generic[S]):
 
     def setup(self, options: Mapping[str, Value], seats: tuple[Seat, ...]) -> S:
         """Return the empty sheet; raises `ValueError` for options that are not accepted."""
-        for option in self.options:
-            if not option.accepts(options.get(option.key)):
-                raise ValueError(f"option {option.key} is {options.get(option.key)!r}; expected one it accepts")
-        return self.empty(tuple(options[option.key] for option in self.options))
+        return self.empty(tuple(complete(self.options, options).values()))
 
     @abstractmethod
     def empty(self, chosen: tuple[Value, ...]) -> S:

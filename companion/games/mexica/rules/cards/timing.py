@@ -6,8 +6,8 @@ from typing import Literal, TypeAlias, get_args
 
 from companion.games.mexica.rules.cards.effects import Attack, Boost, Draw, Effect, Gain, Reroll, Ward
 
-Moment: TypeAlias = Literal["landing", "attack", "defence", "dice", "cards"]
-"""A landing, before the dice of a battle on either side, once they lie, and the card step."""
+Moment: TypeAlias = Literal["landing", "landed", "attack", "defence", "dice", "cards"]
+"""A landing before and after the collecting, a battle before its dice and once they lie, and the card step."""
 
 MOMENTS: tuple[Moment, ...] = get_args(Moment)
 
@@ -21,9 +21,16 @@ def may_play(pile: str, effect: Effect, moment: Moment) -> bool:
     if moment == "cards":  # attacks, and Day cards that were held (ruling M38)
         return pile == "day" or (pile == "war" and isinstance(effect, Attack))
     if moment == "landing":
-        return pile == "rain" and (isinstance(effect, Gain | Draw) or what in _GATHERS)
+        return pile == "rain" and not _may_move(effect) and (isinstance(effect, Gain | Draw) or what in _GATHERS)
+    if moment == "landed":
+        return pile == "rain" and _may_move(effect)
     if pile not in ("war", "rain"):
         return False
     if moment == "dice":
         return isinstance(effect, Reroll)
     return what == moment or what in _ARMS or (moment == "defence" and isinstance(effect, Ward))
+
+
+def _may_move(effect: Effect) -> bool:
+    """Return whether a Rain card may move the tribe that plays it: by the event of the Day card that it draws."""
+    return isinstance(effect, Draw) and effect.pile == "day"
