@@ -112,8 +112,6 @@ def _watching(settings: Settings, lock: StateLock, supervised: Supervisor) -> _D
     supervised one would only be restarted for ever, while its page says that the temple is switched off.
     """
     ended = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda _number, _frame: ended.set())
     while True:
         try:
             return _Daemon(settings, lock, supervised)
@@ -122,8 +120,14 @@ def _watching(settings: Settings, lock: StateLock, supervised: Supervisor) -> _D
                 raise
             source = backends.find(settings.beams)(_context(settings))
             identity = _identity(settings, source.capabilities)
+            before = {
+                number: signal.signal(number, lambda _number, _frame: ended.set())
+                for number in (signal.SIGTERM, signal.SIGINT)
+            }
             if not wait_for_beams(settings, identity, error, lambda: _try_open(settings), supervised, ended):
                 return None
+            for number, handler in before.items():  # a signal during the next try ends the process at once
+                signal.signal(number, handler)
 
 
 def _try_open(settings: Settings) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -32,6 +33,18 @@ UNITS = ("mosquitto", "templo-controller", "templo-companion")
 OURS = UNITS[1:]
 EXPOSURE = {"templo-controller": 1.5, "templo-companion": 1.5}
 APT = "DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes -o Dpkg::Use-Pty=0"
+ASK = """
+import sys, urllib.error, urllib.request
+path, host = sys.argv[1:]
+try:
+    asked = urllib.request.Request('http://127.0.0.1' + path, headers={'Host': host})
+    answer = urllib.request.urlopen(asked, timeout=20)
+except urllib.error.HTTPError as error:
+    answer = error
+print(answer.status, answer.read().decode(), sep='\\n', end='')
+"""
+"""Asks a page of the machine itself, inside."""
+
 STATE = "--state /var/lib/templo-controller"
 SIMULATED = '[beams]\nsource = "simulated"\n'
 
@@ -210,9 +223,13 @@ class Machine:
 
     def page(self, path: str, host: str = "127.0.0.1") -> str:
         """Return a page as somebody who names `host` gets it; nothing where it does not answer."""
-        wanted = f"r.Request('http://127.0.0.1{path}', headers={{'Host': '{host}'}})"
-        asked = f"import urllib.request as r; print(r.urlopen({wanted}, timeout=20).read().decode(), end='')"
-        return self.attempt(f'python3 -c "{asked}"').stdout
+        status, body = self.answer(path, host)
+        return body if status == "200" else ""
+
+    def answer(self, path: str, host: str = "127.0.0.1") -> tuple[str, str]:
+        """Return the status and the page, whatever it is; nothing where nobody answers."""
+        status, _, body = self.attempt(f"python3 -c {shlex.quote(ASK)} {path} {host}").stdout.partition("\n")
+        return status, body
 
     def counts(self) -> bool:
         """Return whether the page says that the temple counts."""
@@ -299,6 +316,7 @@ def lived(machine: Machine) -> None:
     drop(machine, 3)
     networks(machine)
     killed(machine)
+    full(machine)
     print("Installed again, removed, purged:", flush=True)
     packaged(machine)
 
@@ -382,6 +400,30 @@ def killed(machine: Machine) -> None:
         )
         machine.until("the token is stored", lambda before=before: machine.received() == before + 1)
         say(f"{unit} killed: a new token is in the companion's store after", f"{time.monotonic() - begun:.1f} s")
+
+
+def full(machine: Machine) -> None:
+    """Start each daemon on a disk that is full or read-only; the page must say so, and all be well afterwards."""
+    store, ledger = (f"/var/lib/{unit}" for unit in ("templo-companion", "templo-controller"))
+    tokens = machine.received()
+    machine.run(f"systemctl stop templo-companion; mount -t tmpfs -o size=16k,mode=0700 tmpfs {store}")
+    machine.run(f"chown templo-companion: {store}; systemctl start templo-companion")
+    machine.until("the page says why it cannot start", lambda: "cannot start" in machine.answer("/")[1])
+    must("on a full disk the companion is up, and its page says why it cannot start", machine.answer("/")[0], "503")
+    machine.run(f"systemctl stop templo-companion; umount {store}; systemctl start templo-companion")
+    machine.until("the temple counts", machine.counts)
+    must("and with room again it has every token", machine.received(), tokens)
+
+    machine.run(
+        f"systemctl stop templo-controller; mount --bind {ledger} {ledger}; mount -o remount,bind,ro {ledger}"
+    )
+    machine.run("systemctl start templo-controller")
+    page = "/temples/templo"
+    machine.until("the page says so", lambda: "cannot write to its storage" in machine.page(page))
+    say("on a read-only disk the controller is up, and the temple's page says so")
+    machine.run(f"systemctl stop templo-controller; umount {ledger}; systemctl start templo-controller")
+    machine.until("the temple counts", machine.counts)
+    drop(machine, 1)
 
 
 def packaged(machine: Machine) -> None:
