@@ -68,7 +68,7 @@ class Site:
 
     @property
     def address(self) -> str:
-        """Where phones beside this request's viewer reach the companion, asked anew: it changes while this runs."""
+        """Where phones beside this request's viewer reach the companion now: it changes while this runs."""
         return self._address(request.remote_addr or "").rstrip("/")
 
     def url(self, route: str, **values: Any) -> str:
