@@ -88,14 +88,46 @@ def test_a_wall_between_helps_the_aztecs_against_every_unit_of_the_other_side() 
     assert reasons(inner, T[0], "i5", SA, board=board, inner_walls="off") == {}
 
 
-def test_on_a_boat_attack_and_rally_suffer_but_not_movement() -> None:
+def test_on_a_boat_attacks_suffer_but_not_movement() -> None:
     """Ruling S24."""
     units = {T[0]: "l5", B[0]: "l5", W[0]: "k5"}
     assert reasons(units, T[0], "k5", SA) == {"boat": -1}
-    rally = scene(SPANISH["rally"], units | {W[0]: "a1"}, routed=(T[0],))
-    assert is_routed(dice(rally, 5), T[0])
-    assert not is_routed(dice(rally, 6), T[0])
     assert goes(marched(scene(SPANISH["move"], units), T[0], 2))["n5"] == 2
+
+
+def rallies_from(units: dict[int, str], unit: int, **options: str) -> int:
+    """Return the lowest die with which a routed unit rallies."""
+    rally = scene(SPANISH["rally"], units | {W[0]: "a1"}, routed=(unit,), **options)
+    return next(n for n in range(1, 7) if not is_routed(dice(rally, n), unit))
+
+
+def test_neither_the_boat_s_nor_the_conquistador_s_bonus_applies_to_a_rally() -> None:
+    """Ruling S42."""
+    assert rallies_from({T[0]: "l5", B[0]: "l5"}, T[0]) == 5
+    assert rallies_from({C[0]: "l5", B[0]: "l5"}, C[0]) == 5
+    assert rallies_from({C[0]: "e5"}, C[0]) == 5
+    assert rallies_from({C[0]: "e5", CORTEZ: "d5"}, C[0]) == 4
+
+
+def test_by_a_house_rule_both_bonuses_of_attacks_apply_to_rallies() -> None:
+    """Ruling S42, `roll_bonus` all."""
+    assert rallies_from({T[0]: "l5", B[0]: "l5"}, T[0], roll_bonus="all") == 6
+    assert rallies_from({C[0]: "l5", B[0]: "l5"}, C[0], roll_bonus="all") == 5
+    assert rallies_from({C[0]: "e5"}, C[0], roll_bonus="all") == 4
+
+
+def test_at_an_older_table_a_boat_alone_makes_rallies_harder() -> None:
+    assert rallies_from({T[0]: "l5", B[0]: "l5"}, T[0], roll_bonus="boats") == 6
+    assert rallies_from({C[0]: "e5"}, C[0], roll_bonus="boats") == 5
+
+
+def test_where_only_the_outer_wall_helps_it_does_not_help_those_outside() -> None:
+    """Ruling S43."""
+    outward, inward = {T[0]: "g5", W[0]: "f5"}, {T[0]: "f5", W[0]: "g5"}
+    assert reasons(inward, T[0], "g5", SA, inner_walls="off") == {"wall": -1}
+    assert reasons(outward, T[0], "f5", SA, inner_walls="off") == {}
+    assert reasons(outward, T[0], "f5", SA, inner_walls="off", reading="first") == {"wall": -1}
+    assert reasons(outward, T[0], "f5", SA) == {"wall": -1}
 
 
 def test_a_boat_against_a_wall_at_the_lake_cannot_win() -> None:

@@ -175,8 +175,14 @@ def advanced(state: State, unit: int, to: int) -> State:
 
 
 def rally_bonus(state: State, unit: int) -> int:
-    """Return what is added to a rally's roll (rulings S22, S24, S30)."""
-    return int(fighting.led(state, unit)) - int(afloat(state, unit))
+    """Return what is added to a rally's roll: its own line's, and by a house rule the attack's (S22, S24, S30, S42)."""
+    which = state.rules.roll_bonus
+    bonus = int(fighting.led(state, unit))
+    if which != "attack":
+        bonus -= int(afloat(state, unit))
+    if which == "all":
+        bonus += int(fighting.is_conquistador(state, unit))
+    return bonus
 
 
 def rallied(state: State, unit: int, n: int) -> State:

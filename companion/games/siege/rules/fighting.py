@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from companion.games.siege.rules.geometry import bits
 from companion.games.siege.rules.marching import riders
+from companion.games.siege.rules.options import FIRST
 from companion.games.siege.rules.state import State, afloat, is_boat, on
 
 HIT = 5
@@ -38,26 +39,40 @@ def odds(modifier: int, natural_hit: bool = False) -> Odds:
 
 
 def modifiers(state: State, unit: int, target: int) -> dict[str, int]:
-    """Return what is added to an attacker's roll, by its reason (rulings S19 to S24)."""
-    rules, people = state.rules, state.roster.people
+    """Return what is added to an attacker's roll, by its reason (rulings S19 to S24, S43)."""
+    people = state.roster.people
     side, here = state.roster.side[unit], state.at[unit]
     defenders = on(state, target)
     found = {}
-    if people[unit] == "conquistador" or (people[unit] == "cortez" and rules.cortez_conquistador == "on"):
+    if is_conquistador(state, unit):
         found["conquistador"] = 1
     if any(state.routed >> each & 1 for each in defenders):
         found["routed"] = 1
     if unit == state.roster.leader[side] or led(state, unit):
         found["leader"] = 1
     if side == 1:
-        walls = state.field.walled if rules.inner_walls == "on" else state.field.outer_walled
-        if walls[here] >> target & 1:
+        if _walled(state, here, target):
             found["wall"] = -1
     elif any(people[each] in ("conquistador", "cortez") for each in defenders):
         found["against_conquistador"] = -1
     if afloat(state, unit):
         found["boat"] = -1
     return found
+
+
+def is_conquistador(state: State, unit: int) -> bool:
+    """Return whether a unit has a conquistador's bonus (ruling S21)."""
+    people = state.roster.people[unit]
+    return people == "conquistador" or (people == "cortez" and state.rules.cortez_conquistador == "on")
+
+
+def _walled(state: State, here: int, target: int) -> bool:
+    """Return whether a wall protects a hex from one beside it; where only the outer one counts, who is inside (S43)."""
+    rules, field = state.rules, state.field
+    if rules.inner_walls == "on":
+        return bool(field.walled[here] >> target & 1)
+    inside = rules.reading == FIRST or field.city >> target & 1
+    return bool(inside and field.outer_walled[here] >> target & 1)
 
 
 def led(state: State, unit: int) -> bool:

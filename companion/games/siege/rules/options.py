@@ -8,6 +8,9 @@ from companion.games.kit import Option, Seat, TableRules, Value
 from companion.games.siege.rules.maps import READER
 from companion.games.siege.rules.roster import FULL, THIRD
 
+FIRST, SECOND = "first", "second"
+"""The readings of the rules: how tables play that were opened before the second, and how later ones do."""
+
 _OFF_ON = ("off", "on")
 _ON_OFF = ("on", "off")
 
@@ -35,6 +38,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("panic_move", "on", "S35", _ON_OFF),
     Option("cortez_afloat", "on", "S40", _ON_OFF),
     Option("quiet_limit", 10, "S41", (10, "off")),
+    Option("roll_bonus", "attack", "S42", ("attack", "all"), earlier="boats"),
+    # Which tables play by S43, that leaves no choice: those that were opened with it.
+    Option("reading", SECOND, "S43", (SECOND,), earlier=FIRST),
 )
 
 PRESETS: Mapping[str, Mapping[str, Value]] = {
@@ -77,3 +83,5 @@ class HouseRules(TableRules, frozen=True):
     panic_move: str
     cortez_afloat: str
     quiet_limit: Value
+    roll_bonus: str
+    reading: str

@@ -114,6 +114,6 @@ def _means(throw: str, n: int, ticked: tuple[int, ...], modifier: int) -> str:
         case "panic":
             return "routed" if n <= 2 else "calm"
         case "rally":
-            bonus = sum(REASONS[reason] for reason in ("leader", "boat") if _NAMES.index(reason) in ticked)
+            bonus = REASONS["leader"] if _NAMES.index("leader") in ticked else 0  # no other counts here (ruling S42)
             return "rallied" if n + bonus >= 5 else "not_rallied"
     return "points"
