@@ -93,6 +93,11 @@ class Supervisor:
         meant = not whom or whom == str(pid)
         self.watchdog_s = int(every) / 1e6 if self._address and meant and every.isdecimal() and int(every) else None
 
+    @property
+    def present(self) -> bool:
+        """Whether anybody waits for the notifications."""
+        return bool(self._address)
+
     def notify(self, *facts: str) -> None:
         """Send facts such as ``READY=1``; what cannot be sent now is dropped."""
         if not self._address:

@@ -133,6 +133,11 @@ class Connection:
         return _NAMES[self._version] if self._up else None
 
     @property
+    def subscribed(self) -> bool:
+        """Whether the broker has answered the subscriptions, so that no later message passes this program by."""
+        return self._up and self._session.subscribed
+
+    @property
     def unplugged(self) -> bool:
         """Whether the connection is cut on purpose."""
         return self._unplugged

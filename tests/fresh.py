@@ -166,13 +166,13 @@ def targets_of_ci() -> Iterator[tuple[str, ...]]:
             yield tuple(shlex.split(line))
 
 
-def check_machine(user: int, which: Callable[[str], str | None]) -> None:
+def check_machine(user: int, which: Callable[[str], str | None], command: str = "make fresh") -> None:
     """Raise `FreshError` where roots of Debian cannot be made."""
     if user != 0:
-        raise FreshError("Roots of Debian are made and entered by root alone: run 'sudo make fresh'.")
+        raise FreshError(f"Roots of Debian are made and entered by root alone: run 'sudo {command}'.")
     for program, package in {"mmdebstrap": "mmdebstrap", "unshare": "util-linux", "git": "git", "tar": "tar"}.items():
         if which(program) is None:
-            raise FreshError(f"make fresh needs {program}: install it with 'sudo apt-get install {package}'.")
+            raise FreshError(f"{command} needs {program}: install it with 'sudo apt-get install {package}'.")
 
 
 def tried(root: Root, command: tuple[str, ...]) -> str:
@@ -327,21 +327,34 @@ class Root:
 
     @classmethod
     @contextmanager
-    def made(cls, suite: str, *, renew: bool, again: bool, keep: bool) -> Iterator[Root]:
-        """Unpack a base, cached for a week, and clone into it; afterwards the root is removed unless it is kept."""
+    def made(
+        cls,
+        suite: str,
+        *,
+        renew: bool = False,
+        again: bool = False,
+        keep: bool = False,
+        purpose: str = "",
+        packages: Sequence[str] = PACKAGES,
+    ) -> Iterator[Root]:
+        """Unpack a base, cached for a week, and clone into it; afterwards the root is removed unless it is kept.
+
+        A `purpose` names a base of other packages; without git there is no clone.
+        """
         BUILD.mkdir(parents=True, exist_ok=True)
-        folder, base = BUILD / suite, BUILD / f"{suite}.tar"
-        with (BUILD / f"{suite}.lock").open("w") as lock:
+        name = f"{suite}-{purpose}" if purpose else suite
+        folder, base = BUILD / name, BUILD / f"{name}.tar"
+        with (BUILD / f"{name}.lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise FreshError(f"make fresh runs with {suite} already: let it end first.") from None
+                raise FreshError(f"A root of {name} is in use already: let it end first.") from None
             if again and not folder.exists():
                 raise FreshError(f"There is no {folder.relative_to(PROJECT)} to go on in: run it with --keep before.")
             if not again:
                 if renew or not base.exists() or time.time() - base.stat().st_mtime > WEEK:
-                    bootstrap(suite, base)
-                print(f"{suite}: unpacking the base and cloning ...", flush=True)
+                    bootstrap(suite, base, packages)
+                print(f"{suite}: unpacking the base{' and cloning' * ('git' in packages)} ...", flush=True)
                 remove(folder)
                 folder.mkdir()
                 run("tar", "--extract", "--file", base, "--directory", folder, "--numeric-owner")
@@ -352,7 +365,8 @@ class Root:
                 root = cls(
                     suite, folder, passed_on(os.environ, folder), tuple(each for each in own if each[0].exists())
                 )
-                root.clone(again=again)
+                if "git" in packages:
+                    root.clone(again=again)
                 yield root
             finally:
                 if not keep:
@@ -380,9 +394,9 @@ class Root:
         return [*unshare, "sh", "-c", ENTER, "enter", str(self.folder), *pairs, "--", *there]
 
 
-def bootstrap(suite: str, base: Path) -> None:
+def bootstrap(suite: str, base: Path, packages: Sequence[str]) -> None:
     """Make the tarball of a new Debian, from the mirror that this machine uses and with its certificates."""
-    print(f"{suite}: making a new Debian with {', '.join(PACKAGES)} ...", flush=True)
+    print(f"{suite}: making a new Debian with {', '.join(packages)} ...", flush=True)
     options = [f"--aptopt={line}" for line in run("apt-config", "dump").splitlines() if SETTLED.match(line)]
     own = sorted(Path("/usr/local/share/ca-certificates").glob("*.crt"))
     hooks = [f"--customize-hook=copy-in {shlex.quote(str(file))} /usr/local/share/ca-certificates" for file in own]
@@ -390,7 +404,7 @@ def bootstrap(suite: str, base: Path) -> None:
         hooks.append('--customize-hook=chroot "$1" update-ca-certificates')
     made = base.with_suffix(".new.tar")
     run(
-        *("mmdebstrap", "--quiet", "--variant=minbase", f"--include=apt,{','.join(PACKAGES)}", *options, *hooks),
+        *("mmdebstrap", "--quiet", "--variant=minbase", f"--include=apt,{','.join(packages)}", *options, *hooks),
         *(suite, made, *mirrors(suite)),
     )
     made.replace(base)

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+from contextlib import suppress
+from pathlib import Path
 
 import ifaddr
+
+_NOWHERE = "198.51.100.1"
+"""An address that no machine has (RFC 5737): asking the kernel how it would get there sends nothing."""
+
+_DISCARD = 9
+"""A port that nobody is asked at."""
+
+RESOLVER = Path("/etc/resolv.conf")
 
 
 def own_addresses() -> list[str]:
@@ -18,15 +28,74 @@ def own_addresses() -> list[str]:
     return [str(address) for address in sorted(set(found), key=_rank)]
 
 
-def phone_address() -> str:
-    """Return the address that a phone on the same network most likely reaches."""
-    return next(iter(own_addresses()), "127.0.0.1")
+def phone_addresses() -> tuple[str, ...]:
+    """Return the addresses that phones may reach, the likeliest first; loopback where there is no network."""
+    likeliest = towards_the_world()
+    others = (address for address in own_addresses() if ":" not in address)
+    outer = [address for address in others if not address.startswith(("127.", "169.254."))]
+    return tuple(dict.fromkeys([likeliest, *outer] if likeliest else outer or ["127.0.0.1"]))
 
 
-def own_names() -> list[str]:
-    """Return the names under which this machine is known on its network."""
+def towards_the_world() -> str | None:
+    """Return the address that packets to elsewhere would leave from, or none without a route.
+
+    It is the address that phones come to where a machine has several: those of containers and of virtual
+    machines lead nowhere else.
+    """
+    return _source_towards(_NOWHERE)
+
+
+def _source_towards(address: str) -> str | None:
+    """Return the address that packets to another would leave from, or none; nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((address, _DISCARD))
+        except OSError:
+            return None
+        source: str = probe.getsockname()[0]
+    return None if source.startswith("127.") else source
+
+
+def address_for(viewer: str) -> str:
+    """Return the address of this machine at which others in a viewer's network reach it.
+
+    It is the one that answers to the viewer come from; for a viewer on this machine, the likeliest for phones.
+    """
+    try:
+        seen = ipaddress.ip_address(viewer)
+    except ValueError:
+        return phone_addresses()[0]
+    if isinstance(seen, ipaddress.IPv6Address):
+        if seen.ipv4_mapped is None:
+            return phone_addresses()[0]
+        seen = seen.ipv4_mapped
+    return (None if seen.is_loopback else _source_towards(str(seen))) or phone_addresses()[0]
+
+
+def own_names(resolver: Path = RESOLVER) -> list[str]:
+    """Return the names under which this machine is known on its network, in the domain of a router, too.
+
+    A router that names its machines gives them its domain to search: ``raspberrypi.fritz.box``.
+    """
     name = socket.gethostname().lower()
-    return ["localhost", name, f"{name.split('.')[0]}.local"]
+    short = name.split(".")[0]
+    return ["localhost", name, f"{short}.local", *(f"{short}.{domain}" for domain in _searched(resolver))]
+
+
+def own_hosts() -> list[str]:
+    """Return every name and address by which this machine is reached."""
+    return [*own_names(), *own_addresses()]
+
+
+def _searched(resolver: Path) -> list[str]:
+    """Return the domains in which short names are looked up; the last line counts, as for the system itself."""
+    domains: list[str] = []
+    with suppress(OSError, UnicodeDecodeError):
+        for line in resolver.read_text().splitlines():
+            words = line.split()
+            if words[:1] in (["search"], ["domain"]):
+                domains = [word.strip(".").lower() for word in words[1:]]
+    return [domain for domain in domains if domain]
 
 
 def _rank(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> tuple[bool, bool, bool, bool, str]:

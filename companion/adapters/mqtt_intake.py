@@ -99,6 +99,11 @@ class Intake:
         self._thread.join(timeout=5)
         self._connection.stop()
 
+    @property
+    def subscribed(self) -> bool:
+        """Whether the broker has answered the subscriptions, so that every token published from now on arrives."""
+        return self._connection.subscribed
+
     def on_connected(self) -> None:
         """Enqueue it."""
         self._waiting.put_event(True)

@@ -15,29 +15,35 @@ from pathlib import Path
 from types import FrameType
 
 from companion.adapters import store_lock
-from companion.adapters.addresses import own_names, phone_address
+from companion.adapters.addresses import address_for
 from companion.adapters.mqtt_intake import Intake
 from companion.adapters.news import Hub
 from companion.adapters.sql_store import SqlStore
 from companion.cli import demo
 from companion.cli.settings import Settings
+from companion.cli.trouble import start_when_possible
 from companion.games import registry
 from companion.service.services import Services
 from companion.service.workspace import Workspace
 from companion.web import WebConfig, create_app
 from companion.web.server.serving import Server
 from templo import logs
-from templo.liveness import Feeder, Pulse, supervisor
+from templo.liveness import Feeder, Pulse, Supervisor, supervisor
 from templo.settings import SettingsError
 
 EXIT_DEAD = 70
 """A thread died; a supervisor should restart the companion."""
 
 WATCH_S = 2.0
+LOOPBACK = "127.0.0.1"
 
 
 def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path | None = None) -> int:
-    """Serve until a signal ends it; raises `StoreError` where another companion uses the database."""
+    """Serve until a signal ends it.
+
+    Raises `StoreError` where the store cannot be opened or another companion uses it; under a supervisor the page
+    says it, and the companion tries again.
+    """
     logs.set_up("templo-companion", settings.log)
     logging.getLogger("sqlalchemy").setLevel(logging.WARNING)
     os.umask(0o077)
@@ -47,23 +53,34 @@ def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path |
         raise SettingsError(
             f"state is {str(settings.state_directory)!r}; expected a writable directory ({error})"
         ) from None
-    with store_lock.hold(settings.store_url):
-        return _serve(settings, instance, demo_temple, deck)
+    supervised = supervisor()
+
+    def start() -> int:
+        with store_lock.hold(settings.store_url):
+            return _serve(settings, instance, demo_temple, deck, supervised)
+
+    return start_when_possible(start, settings.web, supervised)
 
 
-def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Path | None) -> int:
+def _serve(
+    settings: Settings, instance: str, demo_temple: str | None, deck: Path | None, supervised: Supervisor
+) -> int:
     hub = Hub()
     store = SqlStore(settings.store_url)
     games = registry.with_tools(registry.load(settings.games))
     services = Services.over(Workspace(store, games, _now, secrets.token_bytes, hub.publish))
     if deck:
         demo.check_takes_deck(services)
-    address = settings.web.address or f"http://{phone_address()}:{settings.web.port}"
+    port = f":{settings.web.port}" if settings.web.port != 80 else ""
+
+    def address(viewer: str) -> str:
+        return settings.web.address or f"http://{address_for(viewer)}{port}"
+
     app = create_app(
         services,
         hub,
         WebConfig(
-            allowed_hosts=(*own_names(), *settings.web.allowed_hosts),
+            allowed_hosts=settings.web.allowed_hosts,
             address=address,
             instance=instance,
             stream_cap=settings.web.streams,
@@ -85,7 +102,7 @@ def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Pat
     intake = Intake(
         services, settings.broker, instance, _now, pulse.of("intake"), pulse.of("link"), pulse.of("network")
     )
-    watch = _Watch(Feeder(pulse, supervisor()))
+    watch = _Watch(Feeder(pulse, supervised))
     died: list[str] = []
 
     def stop(signum: int, frame: FrameType | None) -> None:
@@ -104,7 +121,7 @@ def _serve(settings: Settings, instance: str, demo_temple: str | None, deck: Pat
     signal.signal(signal.SIGINT, stop)
     intake.start()
     watch.start()
-    print(f"ready {address}", flush=True)
+    print(f"ready {address(LOOPBACK)}", flush=True)
     draft = demo.table(services, demo_temple, deck) if demo_temple else None
     try:
         server.serve()

@@ -200,7 +200,7 @@ class Launch:
         self._code = ""
         self._password = ""
         self._companion: Child | None = None
-        self._addresses = _phone_addresses()
+        self._addresses = addresses.phone_addresses()
         self._environment: Mapping[str, str] = {}
         self._logs = state / "logs"
 
@@ -234,7 +234,6 @@ class Launch:
             **(dict.fromkeys(_CONFIGS, os.devnull) if self._wish.simulate else {}),
             "TEMPLO_BROKER_USER": broker.USER,
             "TEMPLO_BROKER_PASSWORD": password,
-            "TEMPLO_WEB_ADDRESS": self._url(self._addresses[0]),
         }
         child = self._start("broker", made.command, environment=_inherited(simulate=True))
         self._until(child, lambda: _listens(self._wish.broker_port))
@@ -347,14 +346,6 @@ def shown_code(code: str) -> str:
     """Return a join code as a person reads it out: ``"ABC-DEF"``."""
     half = len(code) // 2
     return f"{code[:half]}-{code[half:]}"
-
-
-def _phone_addresses() -> tuple[str, ...]:
-    """Return the addresses that phones may reach, the likeliest first; loopback where there is no network."""
-    likeliest = network.towards_the_world()
-    others = (address for address in addresses.own_addresses() if ":" not in address)
-    outer = [address for address in others if not address.startswith(("127.", "169.254."))]
-    return tuple(dict.fromkeys([likeliest, *outer] if likeliest else outer or ["127.0.0.1"]))
 
 
 def _inherited(*, simulate: bool) -> dict[str, str]:

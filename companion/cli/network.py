@@ -1,4 +1,4 @@
-"""What this machine's tables reveal about its network: free ports, who uses one, and the outgoing address.
+"""What this machine's tables reveal about its network: free ports, and who uses one.
 
 It sends no packet and listens on nothing.
 """
@@ -14,8 +14,6 @@ from pathlib import Path
 PROC = Path("/proc")
 
 _LISTENING = "0A"
-_NOWHERE = ("198.51.100.1", 9)
-"""An address that no machine has (RFC 5737): asking the kernel how it would get there sends nothing."""
 
 
 def free(port: int, host: str = "0.0.0.0") -> bool:  # noqa: S104 - the phones come in on every interface
@@ -58,21 +56,6 @@ def holder(port: int) -> str | None:
                     if str(handle.readlink()) in sockets:
                         return f"{(process / 'comm').read_text().strip()}, process {process.name}"
     return None
-
-
-def towards_the_world() -> str | None:
-    """Return the address that packets to elsewhere would leave from, or none without a route.
-
-    It is the address that phones come to where a machine has several: those of containers and of virtual
-    machines lead nowhere else.
-    """
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(_NOWHERE)
-        except OSError:
-            return None
-        address: str = probe.getsockname()[0]
-    return None if address.startswith("127.") else address
 
 
 def _listeners(port: int) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from flask import Flask, request
 
-from companion.adapters.addresses import own_addresses
+from companion.adapters.addresses import own_hosts
 from companion.adapters.news import Hub
 from companion.service.services import Services
 from companion.web.routes import (
@@ -36,16 +36,17 @@ from companion.web.site import Site
 class WebConfig:
     """The web application's configuration, given by the program that starts it.
 
-    `address` is where phones reach it ("http://192.168.1.7:8000"), `instance` what ``/healthz`` answers,
-    `allowed_hosts` the names it answers to beside this machine's own addresses, `streams_each` how many of the
-    `stream_cap` event streams one address may have.
+    `address` returns where phones in the network of a viewer's address reach it ("http://192.168.1.7:8000"),
+    `instance` is what ``/healthz`` answers, `own_hosts` returns this machine's own names and addresses,
+    `allowed_hosts` are further ones it answers to, `streams_each` how many of the `stream_cap` event streams one
+    address may have.
     """
 
     allowed_hosts: tuple[str, ...]
-    address: str
+    address: Callable[[str], str]
     instance: str
     stream_cap: int = 64
-    own_addresses: Callable[[], Collection[str]] = own_addresses
+    own_hosts: Callable[[], Collection[str]] = own_hosts
     streams_each: int = 32
 
 
@@ -68,7 +69,7 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
     """Return the companion's web application. `clock` gives seconds that never run backwards."""
     app = App("companion.web", static_folder="static", template_folder=None)
     hub.cap, hub.cap_each = config.stream_cap, config.streams_each
-    guard.install(app, config.allowed_hosts, config.own_addresses, clock, dict.fromkeys(FILES, uploads.MAX_UPLOAD))
+    guard.install(app, config.allowed_hosts, config.own_hosts, clock, dict.fromkeys(FILES, uploads.MAX_UPLOAD))
     rates.install(app, clock, OPENINGS, FILES)
     for part in (
         start,

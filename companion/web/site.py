@@ -39,11 +39,17 @@ class Site:
     """One companion's web face, shared by all requests."""
 
     def __init__(
-        self, app: Flask, services: Services, hub: Hub, address: str, instance: str, lockout: Lockout
+        self,
+        app: Flask,
+        services: Services,
+        hub: Hub,
+        address: Callable[[str], str],
+        instance: str,
+        lockout: Lockout,
     ) -> None:
         self.services = services
         self.hub = hub
-        self.address = address.rstrip("/")
+        self._address = address
         self.instance = instance
         self.lockout = lockout
         self.gallery = Gallery(hub)
@@ -59,6 +65,11 @@ class Site:
         # What one page has of its own reaches no other, so that none of its names meets a game's.
         self.page_styles = styles.of_pages(HERE / "static" / "pages")
         self.game_styles = {name: styles.of_game(folder / "static") for name, folder in self.folders.items()}
+
+    @property
+    def address(self) -> str:
+        """Where phones beside this request's viewer reach the companion now: it changes while this runs."""
+        return self._address(request.remote_addr or "").rstrip("/")
 
     def url(self, route: str, **values: Any) -> str:
         """Return the path of a route by its plain name; needs no request, so a stream's thread can paint."""

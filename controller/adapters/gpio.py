@@ -17,7 +17,7 @@ from typing import Any
 from controller.adapters import header
 from controller.core.diagnosis import DEAF, Answer, proof
 from controller.core.messages import EdgeSeen
-from controller.core.ports import BackendContext, BeamsError, BeamSource, Capabilities, Level, Put
+from controller.core.ports import BackendContext, BeamsBusyError, BeamsError, BeamSource, Capabilities, Level, Put
 from templo.contract import Emitters, God, Kind, Timing
 from templo.liveness import SOON_S
 
@@ -62,7 +62,10 @@ class HeaderBeams(BeamSource):
         except Exception as error:
             with suppress(Exception):  # what was half claimed may fail to close; the claim's own error is reported
                 self.close()
-            raise BeamsError(f"the pins {self._shown_pins()} cannot be claimed: {_words(error)}") from error
+            busy = "busy" in _words(error).lower()  # lgpio's own words for a line that is used: 'GPIO busy'
+            raise (BeamsBusyError if busy else BeamsError)(
+                f"the pins {self._shown_pins()} cannot be claimed: {_words(error)}"
+            ) from error
 
     def dark(self, god: God) -> bool:
         """Read a beam's level now."""

@@ -6,6 +6,7 @@ numbers is exactly how many were lost. A thread of its own reads the kernel's bu
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import threading
@@ -17,7 +18,16 @@ from typing import Any
 from controller.adapters import header
 from controller.core.diagnosis import Answer
 from controller.core.messages import EdgeSeen, EdgesLost
-from controller.core.ports import BackendContext, BeamsError, BeamSource, Capabilities, Level, Put, answered
+from controller.core.ports import (
+    BackendContext,
+    BeamsBusyError,
+    BeamsError,
+    BeamSource,
+    Capabilities,
+    Level,
+    Put,
+    answered,
+)
 from templo.contract import Emitters, God, Kind, Timing
 from templo.liveness import IDLE_S, SOON_S
 
@@ -153,7 +163,7 @@ class LineBeams(BeamSource):
         except OSError as error:
             (lines,) = config
             lines = lines if isinstance(lines, tuple) else (lines,)
-            raise BeamsError(
+            raise (BeamsBusyError if error.errno == errno.EBUSY else BeamsError)(
                 f"the pins {', '.join(map(str, lines))} cannot be claimed: {self._holders(lines) or error.strerror}"
             ) from error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import cast
 
 from controller.core.ports import BackendContext, Source
@@ -16,6 +17,17 @@ BACKENDS = {
     "simulated": "controller.simulation.beams:SimulatedBeams",
 }
 """Where each backend's class is; its module is imported when it is chosen."""
+
+
+def usual(installed: Callable[[str], bool] = lambda module: find_spec(module) is not None) -> str:
+    """Return the backend of a header's beams where no setting names one.
+
+    It is `gpio`, or `gpiod` where libgpiod is installed and lgpio is not, as on plain Debian.
+
+    >>> usual({"gpiod"}.__contains__), usual({"gpiod", "lgpio"}.__contains__), usual(set().__contains__)
+    ('gpiod', 'gpio', 'gpio')
+    """
+    return "gpiod" if installed("gpiod") and not installed("lgpio") else "gpio"
 
 
 def find(settings: BeamSettings) -> Callable[[BackendContext], Source]:

@@ -9,11 +9,12 @@ import os
 import secrets
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from controller.adapters.control_socket import ControlError, InUseError, ask, held, prepare
+from controller.adapters.control_socket import ControlError, InUseError, ask, held, prepare, socket_path
 from controller.adapters.sqlite_ledger import FILE_NAME
 from controller.app.explanations import BEAMS as _WORDS
 from controller.app.explanations import NOTICES, calibration_lines, selftest_lines
@@ -33,6 +34,9 @@ from templo.settings import SettingFlag, SettingsError, add_flags, given_flags
 EXIT_REFUSED = 1
 EXIT_USAGE = 2
 
+INSTALLED = Path("/var/lib/templo-controller")
+"""Where the Debian package's service stores what must last."""
+
 _NAMES = {**{god.value: god for god in God}, **{god.value[0]: god for god in God}}
 
 
@@ -43,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given = parser.parse_args(arguments)
         settings = load(file=given.config, environ=os.environ, flags=_flags(given), home=Path.home())
         logs.set_up("templo-controller", settings.log, settings.deprecated)
-        code: int = given.command(settings, given)
+        code: int = given.command(_of_running(settings, INSTALLED) if given.finds_daemon else settings, given)
     except (SettingsError, ScenarioError) as error:
         return _complain(str(error), EXIT_USAGE)
     except (BeamsError, ControlError, InUseError, LedgerError, LedgerTrouble, FileNotFoundError) as error:
@@ -59,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
+    common.set_defaults(finds_daemon=False)
     add_flags(common)
     common.add_argument(
         "--temple", action=SettingFlag, metavar="NAME", help="the temple's name at the broker (templo)"
@@ -102,7 +107,7 @@ def _parser() -> argparse.ArgumentParser:
         "selftest", parents=[common, simulated], help="show what each beam reads, what is wrong and what to do"
     )
     selftest.add_argument("--json", action="store_true", help="as a JSON object")
-    selftest.set_defaults(command=_selftest)
+    selftest.set_defaults(command=_selftest, finds_daemon=True)
 
     drop = commands.add_parser(
         "drop", parents=[common, simulated], help="drop simulated tokens; a real temple records them as tests"
@@ -111,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     drop.add_argument("--count", type=_number(MOST_DROPS), default=1, metavar="N", help="number of tokens (1)")
     drop.add_argument("--every", type=_every, metavar="MS", help="milliseconds between tokens (20)")
     drop.add_argument("--new", action="store_true", help="create a ledger if there is none and no daemon is running")
-    drop.set_defaults(command=_drop)
+    drop.set_defaults(command=_drop, finds_daemon=True)
 
     calibrate = commands.add_parser(
         "calibrate", parents=[common, simulated], help="measure tokens that you drop and learn the limits from them"
@@ -121,22 +126,22 @@ def _parser() -> argparse.ArgumentParser:
         "--count", type=_number(MOST), default=USUAL, metavar="N", help=f"number of tokens ({USUAL})"
     )
     calibrate.add_argument("--yes", action="store_true", help="use the proposed limits without asking")
-    calibrate.set_defaults(command=_calibrate)
+    calibrate.set_defaults(command=_calibrate, finds_daemon=True)
 
     status = commands.add_parser("status", parents=[common, simulated], help="show the temple's health")
     status.add_argument("--json", action="store_true", help="as a JSON object")
-    status.set_defaults(command=_status)
+    status.set_defaults(command=_status, finds_daemon=True)
 
     dismiss = commands.add_parser(
         "dismiss", parents=[common, simulated], help="remove a notice that you have dealt with (see status)"
     )
     dismiss.add_argument("code", metavar="CODE", help="the notice's code, such as ledger_restored")
-    dismiss.set_defaults(command=_dismiss)
+    dismiss.set_defaults(command=_dismiss, finds_daemon=True)
 
     export = commands.add_parser("export", parents=[common, simulated], help="print the tokens of the ledger")
     export.add_argument("--format", choices=("jsonl", "csv"), default="jsonl", help="JSON lines or CSV (jsonl)")
     export.add_argument("--output", type=Path, metavar="FILE", help="write to this file instead of the terminal")
-    export.set_defaults(command=_export)
+    export.set_defaults(command=_export, finds_daemon=True)
 
     backup = commands.add_parser(
         "backup",
@@ -144,7 +149,7 @@ def _parser() -> argparse.ArgumentParser:
         help="copy ledger and learned limits to one file; the daemon may be running",
     )
     backup.add_argument("file", type=Path, metavar="FILE", help="the new backup file, which must not exist yet")
-    backup.set_defaults(command=_backup, simulate=False)
+    backup.set_defaults(command=_backup, simulate=False, finds_daemon=True)
 
     restore = commands.add_parser(
         "restore", parents=[common], help="replace the ledger with a backup; the daemon must not be running"
@@ -152,6 +157,19 @@ def _parser() -> argparse.ArgumentParser:
     restore.add_argument("file", type=Path, metavar="FILE", help="a file that 'backup' wrote")
     restore.set_defaults(command=_restore, simulate=False)
     return parser
+
+
+def _of_running(settings: Settings, installed: Path) -> Settings:
+    """Return the settings with the state directory of the installed service, where it runs and no other was meant.
+
+    Another was meant where a setting names it, or where the usual one has a ledger. Raises `ControlError` where this
+    user may not look.
+    """
+    if "state" in settings.chosen or (settings.state / FILE_NAME).exists() or not installed.exists():
+        return settings
+    if not os.access(installed, os.X_OK):
+        raise ControlError(f"the installed temple's directory {installed} is closed to you: run this with sudo")
+    return replace(settings, state=installed) if socket_path(installed).exists() else settings
 
 
 def _flags(given: argparse.Namespace) -> dict[str, tuple[str, str]]:

@@ -34,6 +34,7 @@ from controller.adapters.ledger_recovery import open_ledger
 from controller.adapters.mqtt_link import Link
 from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
 from controller.app import backends
+from controller.app.waiting import wait_for_beams
 from controller.core.calibration import PATIENCE_NS, USUAL, Calibration
 from controller.core.commands import Result
 from controller.core.counting import MS, SECOND
@@ -50,7 +51,7 @@ from controller.core.messages import (
     Stop,
 )
 from controller.core.pipeline import Pipeline
-from controller.core.ports import BackendContext, Clock, LedgerTrouble
+from controller.core.ports import BackendContext, BeamsError, Capabilities, Clock, LedgerTrouble
 from controller.core.publisher import Identity, client_id
 from controller.core.settings import Settings
 from controller.core.slots import Slots
@@ -59,7 +60,7 @@ from controller.simulation.parser import Script
 from controller.simulation.realtime import Stage
 from templo import __version__
 from templo.contract import God, State, Trouble
-from templo.liveness import Beat, Feeder, Pulse, no_heartbeat, supervisor
+from templo.liveness import Beat, Feeder, Pulse, Supervisor, no_heartbeat, supervisor
 
 EXIT_DEAD = 70
 """A thread died; a supervisor should start the daemon again."""
@@ -90,11 +91,13 @@ def run(settings: Settings, keys: bool, script: Script | None = None) -> int:
     lock = StateLock(settings.state)
     with suppress(ControlError):  # opening the ledger tries again, and reports it
         lock.take()
+    supervised = supervisor()
     try:
         if stage is None:
-            return _Daemon(settings, lock).run(keys)
+            daemon = _watching(settings, lock, supervised)
+            return daemon.run(keys) if daemon else 0
         stage.start()
-        while (code := _Daemon(settings, lock, stage).run(keys)) == RESTART and stage.rest():
+        while (code := _Daemon(settings, lock, supervised, stage).run(keys)) == RESTART and stage.rest():
             pass
         stage.close()
         return 0 if code == RESTART else code
@@ -102,29 +105,68 @@ def run(settings: Settings, keys: bool, script: Script | None = None) -> int:
         lock.release()
 
 
+def _watching(settings: Settings, lock: StateLock, supervised: Supervisor) -> _Daemon | None:
+    """Return a daemon whose beams are open, or none where it was asked to end before they could be.
+
+    Raises `BeamsError` where nobody supervises this process: a person who typed the command reads it at once. A
+    supervised one would only be restarted for ever, while its page says that the temple is switched off.
+    """
+    ended = threading.Event()
+    while True:
+        try:
+            return _Daemon(settings, lock, supervised)
+        except BeamsError as error:
+            if not supervised.present:
+                raise
+            source = backends.find(settings.beams)(_context(settings))
+            identity = _identity(settings, source.capabilities)
+            before = {
+                number: signal.signal(number, lambda _number, _frame: ended.set())
+                for number in (signal.SIGTERM, signal.SIGINT)
+            }
+            if not wait_for_beams(settings, identity, error, lambda: _try_open(settings), supervised, ended):
+                return None
+            for number, handler in before.items():  # a signal during the next try ends the process at once
+                signal.signal(number, handler)
+
+
+def _try_open(settings: Settings) -> None:
+    """Open the beams and close them again; raises `BeamsError`."""
+    source = backends.find(settings.beams)(_context(settings))
+    source.open(lambda _: None)
+    source.close()
+
+
+def _identity(settings: Settings, capabilities: Capabilities) -> Identity:
+    return Identity(
+        temple=settings.temple,
+        session=secrets.token_hex(16),
+        kind=capabilities.kind,
+        software=__version__,
+        timing=capabilities.timing,
+    )
+
+
 class _Daemon:
     """One run of the daemon. It also does what keys and the control socket request."""
 
-    def __init__(self, settings: Settings, lock: StateLock, stage: Stage | None = None) -> None:
+    def __init__(
+        self, settings: Settings, lock: StateLock, supervised: Supervisor, stage: Stage | None = None
+    ) -> None:
+        """Open the beams before anything else that would have to be closed again; raises `BeamsError`."""
         self._settings = settings
         self._lock = lock
         self._stage = stage
         self._ended = threading.Event()
         self._pulse = Pulse(("beams", "pipeline", "link", "door"), time.monotonic)
-        self._feeder = Feeder(self._pulse, supervisor())
+        self._feeder = Feeder(self._pulse, supervised)
         self._restarts = False
         items: queue.SimpleQueue[PipelineMessage] = queue.SimpleQueue()
         self._items = items
         context = _context(settings, self._pulse.of("beams"))
         self._beams = backends.find(settings.beams)(context) if stage is None else stage.source(context)
-        capabilities = self._beams.capabilities
-        self._identity = Identity(
-            temple=settings.temple,
-            session=secrets.token_hex(16),
-            kind=capabilities.kind,
-            software=__version__,
-            timing=capabilities.timing,
-        )
+        levels = self._beams.open(items.put)
+        self._identity = _identity(settings, self._beams.capabilities)
         access = LedgerAccess(self._open, lambda: read_copy(settings.state / FILE_NAME))
         self._link = Link(
             settings.broker,
@@ -144,7 +186,7 @@ class _Daemon:
         )
         self._pipeline = Pipeline(
             identity=self._identity,
-            slots=Slots(self._beams, self._beams.open(items.put), calibration.limits),
+            slots=Slots(self._beams, levels, calibration.limits),
             access=access,
             link=self._link,
             clock=Clock(time.monotonic_ns, lambda: datetime.now(UTC)),

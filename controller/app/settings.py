@@ -36,7 +36,7 @@ def load(*, file: Path | None, environ: Mapping[str, str], flags: Flags, home: P
         environ=environ,
         flags=flags,
         home=home,
-        defaults=default_pins(),
+        defaults={**default_pins(), "beams.source": backends.usual()},
         old_variables=_OLD_VARIABLES,
     )
     if wrong := _wrong_together(loaded):

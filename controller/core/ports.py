@@ -32,6 +32,14 @@ Put: TypeAlias = Callable[[PipelineMessage], None]
 class BeamsError(Exception):
     """The beams cannot be watched; the message says what is missing and how to put it right."""
 
+    trouble = Trouble.BEAMS_MISSING
+
+
+class BeamsBusyError(BeamsError):
+    """The beams cannot be watched, because another program uses their lines."""
+
+    trouble = Trouble.BEAMS_BUSY
+
 
 @dataclass(frozen=True, slots=True)
 class Level:

@@ -68,6 +68,10 @@ class Trouble(StrEnum):
     """Another temple speaks under this name at the same broker."""
     DEAF = "deaf"
     """The sensors' thread or the record's thread has died."""
+    BEAMS_MISSING = "beams_missing"
+    """What the beams are read with is not there: the GPIO chip, the board, or the library for it."""
+    BEAMS_BUSY = "beams_busy"
+    """Another program uses the beams' lines."""
 
 
 class Flag(StrEnum):

@@ -272,8 +272,8 @@ def test_a_second_connection_of_the_same_user_takes_the_place_of_the_first(
 
 
 def test_every_file_is_its_owner_s_alone(installation: Installation) -> None:
+    assert stat.S_IMODE(installation.broker.stat().st_mode) == 0o700
     for folder in (installation.broker, installation.access):
-        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         names = [path.name for path in folder.iterdir()]
         assert not [name for name in names if name.startswith(".")], "no draft with plain passwords is left"
         for path in folder.iterdir():
@@ -317,6 +317,24 @@ def test_run_again_it_keeps_the_passwords_and_takes_a_new_temple_in(tmp_path: Pa
     assert made.run("--renew").returncode == 0
     assert made.password("companion") != before[0]
     assert "attic" not in (made.broker / "acl").read_text()
+
+
+def test_the_programs_users_can_enter_the_folder_where_their_settings_files_are(tmp_path: Path) -> None:
+    """Each program reads `/etc/templo-mayor/<program>.toml` as a user of its own, and may read no password there."""
+    made = Installation(tmp_path)
+    made.access.mkdir(mode=0o700)
+    assert made.run().returncode == 0
+    assert stat.S_IMODE(made.access.stat().st_mode) == 0o755
+
+
+def test_run_by_an_update_it_keeps_the_temples_and_watchers_of_the_last_time(tmp_path: Path) -> None:
+    made = Installation(tmp_path)
+    assert made.run("--again").returncode == 0
+    assert "user temple-templo\n" in (made.broker / "acl").read_text()
+    assert made.run("--temple", "main", "--temple", "attic", "--watcher", "tablet").returncode == 0
+    before = (made.broker / "acl").read_text()
+    assert made.run("--again").returncode == 0
+    assert (made.broker / "acl").read_text() == before
 
 
 @pytest.mark.parametrize("name", ["#", "+", "a/b", "", "Templo", "a\nuser x", "é"])

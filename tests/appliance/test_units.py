@@ -83,8 +83,8 @@ def test_a_unit_gives_away_nothing_that_its_program_does_not_need(name: str) -> 
 def test_a_unit_starts_a_command_that_there_is_as_a_user_that_is_made(name: str) -> None:
     assert f'{name} = "' in (ROOT / "pyproject.toml").read_text()
     (command,) = unit(name)["ExecStart"]
-    assert command == f"/opt/templo-mayor/.venv/bin/{name} run"
-    assert f"u {name} - " in (ROOT / "systemd" / "templo.sysusers.conf").read_text()
+    assert command == f"/usr/bin/{name} run"
+    assert f"u {name} - " in (ROOT / "systemd" / "sysusers.d" / f"{name}.conf").read_text()
 
 
 @pytest.mark.parametrize("name", UNITS)
@@ -101,7 +101,7 @@ def test_the_controller_alone_reaches_devices_and_only_the_gpio_chips() -> None:
     controller, companion = unit("templo-controller"), unit("templo-companion")
     assert controller["DeviceAllow"] == ["char-gpiochip rw"]
     assert controller["SupplementaryGroups"] == ["gpio"]
-    assert "g gpio -" in (ROOT / "systemd" / "templo.sysusers.conf").read_text()
+    assert "g gpio -" in (ROOT / "systemd" / "sysusers.d" / "templo-controller.conf").read_text()
     assert "PrivateDevices" not in controller
     assert "PrivateUsers" not in controller  # a device's group would be nobody's
     assert companion["PrivateDevices"] == ["yes"]
@@ -110,6 +110,13 @@ def test_the_controller_alone_reaches_devices_and_only_the_gpio_chips() -> None:
 
 def test_the_controller_may_read_which_board_it_is_on() -> None:
     assert unit("templo-controller")["ProcSubset"] == ["all"]
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_no_unit_waits_for_a_network(name: str) -> None:
+    """Without a router `network-online.target` takes two minutes, and its page is what an owner looks for."""
+    directives = unit(name)
+    assert "network-online.target" not in " ".join(directives["After"] + directives.get("Wants", []))
 
 
 def test_lgpio_s_working_directory_is_where_the_controller_puts_it() -> None:
@@ -137,4 +144,4 @@ def test_a_unit_opens_as_many_files_as_its_program_may_need(name: str) -> None:
 def test_no_unit_holds_a_password(name: str) -> None:
     text = (ROOT / "systemd" / f"{name}.service").read_text()
     assert not re.search(r"PASSWORD=\S", text)
-    assert unit(name)["EnvironmentFile"] == [f"/etc/templo-mayor/{name.removeprefix('templo-')}.env"]
+    assert unit(name)["EnvironmentFile"] == [f"-/etc/templo-mayor/{name.removeprefix('templo-')}.env"]

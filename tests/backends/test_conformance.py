@@ -188,7 +188,7 @@ def test_switched_emitters_prove_both_beams_and_no_message_comes_of_it(
     assert all(level.proved and not level.dark for level in one.levels.values())
     answers = one.source.prove()
     assert answers is not None
-    assert all(answer.heard and answer.unlit_dark and not answer.lit_dark for answer in answers.values())
+    assert all(answer.edge_seen and answer.unlit_dark and not answer.lit_dark for answer in answers.values())
     late = [edge for edge in one.queue.of(EdgeSeen) if edge.at_ns >= one.levels[edge.god].at_ns]
     assert not late
     assert not one.queue.of(EdgesLost)

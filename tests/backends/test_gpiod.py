@@ -16,7 +16,7 @@ from controller.core.counting import Counter, Edge, Limits, MissedEdge
 from controller.core.messages import EdgeSeen, EdgesLost, StatusRequest
 from controller.core.ports import BackendContext, BeamsError
 from controller.core.settings import BeamSettings
-from templo.contract import Flag, God
+from templo.contract import Flag, God, Trouble
 from tests.backends.fake_gpiod import Kernel
 from tests.backends.harness import PINS, Queue
 from tests.controller.program import eventually
@@ -69,8 +69,9 @@ def test_a_line_that_another_program_uses_is_named_with_that_program_and_nothing
     kernel: Kernel, opened: Callable[..., LineBeams]
 ) -> None:
     kernel.consumers[27] = "lg"
-    with pytest.raises(BeamsError, match="pin 27 is used by 'lg'; stop that program, or choose other pins"):
+    with pytest.raises(BeamsError, match="pin 27 is used by 'lg'; stop that program, or choose other pins") as caught:
         opened(Queue(), replace(SETTINGS, emitters=22))
+    assert caught.value.trouble is Trouble.BEAMS_BUSY
     assert kernel.consumers == {27: "lg"}
 
 

@@ -70,10 +70,13 @@ class Temple:
 
 
 @contextmanager
-def listening(home: Home, host: str, port: int) -> Iterator[Intake]:
+def listening(home: Home, host: str, port: int, up: bool = True) -> Iterator[Intake]:
+    """Take in what a broker delivers; where the broker is up, from the first message on."""
     intake = Intake(home.services, BrokerSettings(host, port), "0" * 32, home.clock)
     intake.start()
     try:
+        if up:
+            eventually(lambda: intake.subscribed)
         yield intake
     finally:
         intake.stop()
@@ -240,8 +243,7 @@ def test_any_amount_of_junk_is_a_few_lines_in_the_log(
         temple = Temple(broker.host, broker.port)
         for n in range(2000):
             temple.client.publish("templo/templo/token", b"junk %d" % n, qos=1)
-        temple.says(home.token(1))
-        eventually(lambda: temple.acked() == 1)
+        eventually(lambda: temple.says(home.token(1)) or temple.acked() == 1)  # a broker drops what it cannot queue
         temple.close()
     assert 1 <= len([record for record in caplog.records if record.levelno >= logging.WARNING]) <= 20
     caplog.clear()
@@ -263,7 +265,7 @@ def test_a_broker_that_comes_late_goes_and_comes_back_loses_nothing(home: Home, 
     table = home.table(temple="templo")
     with mosquitto(tmp_path) as broker:
         broker.kill()
-        with listening(home, broker.host, broker.port):
+        with listening(home, broker.host, broker.port, up=False):
             eventually(lambda: not home.services.temples.get("templo").reachable)
             broker.start()
             eventually(lambda: home.services.temples.get("templo").reachable)

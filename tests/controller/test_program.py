@@ -19,10 +19,11 @@ from pathlib import Path
 import pytest
 
 from controller.adapters.control_socket import StateLock, ask
-from controller.app import daemon, settings
+from controller.app import command_line, daemon, settings
 from controller.core.messages import LevelRead
 from templo import contract
 from templo.contract import God, State, Trouble
+from templo.liveness import Supervisor
 from tests.brokers import free_port, mosquitto
 from tests.controller.program import ROOT, Companion, Temple, call, command, environment, eventually
 
@@ -317,7 +318,7 @@ def test_a_level_that_differs_twice_without_an_edge_is_read_and_once_is_not(tmp_
         flags={"state": (str(tmp_path), "--state"), "beams.factory": ("mock", "--set")},
         home=tmp_path,
     )
-    one = daemon._Daemon(chosen, StateLock(tmp_path))
+    one = daemon._Daemon(chosen, StateLock(tmp_path), Supervisor({}, os.getpid()))
     try:
         pin = one._beams._factory.pin("GPIO27")  # type: ignore[attr-defined] # the mock's pins
         pin._state = False  # the level falls, and no edge arrives
@@ -350,3 +351,25 @@ def test_the_daemon_stays_small_and_asleep(temple: Temple) -> None:
         if line.startswith("VmRSS")
     )
     assert resident < 35 * 1024
+
+
+def test_a_command_finds_the_installed_daemon_where_no_other_was_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    installed, home = tmp_path / "installed", tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setattr(command_line, "INSTALLED", installed)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.delenv("STATE_DIRECTORY", raising=False)
+    with mosquitto(tmp_path) as broker:
+        temple = Temple(installed, broker.port).start()
+        try:
+            assert command_line.main(["drop", "tlaloc"]) == 0
+            assert "the running daemon has them" in capsys.readouterr().out
+            assert command_line.main(["status", "--json"]) == 0
+            assert json.loads(capsys.readouterr().out)["running"]
+            assert command_line.main(["status", "--json", "--state", str(home / "other")]) == 0
+            assert not json.loads(capsys.readouterr().out)["running"]
+        finally:
+            temple.kill()

@@ -154,7 +154,7 @@ def test_any_values_are_a_scenario_with_a_timeline_or_a_scenario_error(
 def edges(text: str, god: God = God.TLALOC) -> list[tuple[float, bool, bool]]:
     timeline = expand(read(f"v = 1\nseed = 7\n{text}".encode()))
     return [
-        (each.at_ns / MS, each.dark, each.heard)
+        (each.at_ns / MS, each.dark, each.edge_seen)
         for each in timeline.moments
         if isinstance(each, Change) and each.god is god
     ]
@@ -224,8 +224,8 @@ def test_a_missed_edge_changes_the_level_unheard() -> None:
 
 
 def test_a_deaf_beam_is_not_heard_for_as_long_as_it_lasts() -> None:
-    heard = [each[2] for each in edges(event("deaf", 5, for_ms=30) + event("drop", 10, count=2, every_ms=50))]
-    assert heard == [False, False, True, True]
+    seen = [each[2] for each in edges(event("deaf", 5, for_ms=30) + event("drop", 10, count=2, every_ms=50))]
+    assert seen == [False, False, True, True]
 
 
 def test_a_broker_and_a_restart_are_moments_of_their_own() -> None:

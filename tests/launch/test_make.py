@@ -72,6 +72,8 @@ def test_make_alone_lists_every_target_in_words() -> None:
         "chaos",
         "crash",
         "firmware",
+        "packages",
+        "appliance",
         "fresh",
         "hardware",
         "hardware-test",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from companion.adapters import addresses
 from companion.cli import network
 
 
@@ -55,5 +57,23 @@ def test_after_the_last_port_the_search_goes_on_below() -> None:
 
 
 def test_the_way_out_is_an_address_that_phones_can_reach_or_none() -> None:
-    address = network.towards_the_world()
+    address = addresses.towards_the_world()
     assert address is None or not address.startswith("127.")
+
+
+def test_a_router_s_name_for_this_machine_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "RaspberryPi")
+    resolver = tmp_path / "resolv.conf"
+    resolver.write_text("# by NetworkManager\ndomain lan\nsearch fritz.box home.arpa.\nnameserver 192.168.178.1\n")
+    assert addresses.own_names(resolver) == [
+        "localhost", "raspberrypi", "raspberrypi.local", "raspberrypi.fritz.box", "raspberrypi.home.arpa",
+    ]  # fmt: skip
+
+
+def test_a_machine_without_a_resolver_has_its_own_names(tmp_path: Path) -> None:
+    assert addresses.own_names(tmp_path / "resolv.conf")[0] == "localhost"
+
+
+@pytest.mark.parametrize("viewer", ["127.0.0.1", "::1", "::ffff:127.0.0.1", "fe80::1", "nonsense", ""])
+def test_a_viewer_on_this_machine_is_given_the_address_that_phones_have(viewer: str) -> None:
+    assert addresses.address_for(viewer) == addresses.phone_addresses()[0]

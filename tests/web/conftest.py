@@ -37,6 +37,8 @@ class WebHome(Home):
 
     hub: Hub = field(default_factory=lambda: Hub(boot="boot"))
     seconds: float = 1000.0
+    addresses: dict[str, str] = field(default_factory=dict)
+    """Where phones beside a viewer's address reach the pages, if not at their usual address."""
 
     def restart(self) -> None:
         """Open the services again on the same store, and a web face over it."""
@@ -45,7 +47,11 @@ class WebHome(Home):
         self.store = SqlStore(self.url)
         self.services = Services.over(Workspace(self.store, self.games, self.clock, self.entropy, self.hub.publish))
         config = WebConfig(
-            ("localhost", "templo.local"), "http://templo.local", "an-instance", 3, lambda: ["192.168.1.7"]
+            ("localhost", "templo.local"),
+            lambda viewer: self.addresses.get(viewer, "http://templo.local"),
+            "an-instance",
+            3,
+            lambda: ["192.168.1.7"],
         )
         self.app: Flask = create_app(self.services, self.hub, config, lambda: self.seconds)
 

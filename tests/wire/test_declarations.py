@@ -25,7 +25,7 @@ from templo.contract.messages import Code, HexId, Message, Total
 from templo.contract.vocabulary import God
 
 DOCS = Path(__file__).parents[2] / "docs"
-PROTOCOL, APPLIANCE = DOCS / "protocol.md", DOCS / "appliance.md"
+PROTOCOL, APPLIANCE = DOCS / "protocol.md", DOCS / "services.md"
 SESSION = "5d" * 16
 
 

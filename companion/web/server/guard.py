@@ -44,42 +44,39 @@ def host_name(host: str) -> str:
 class Hosts:
     """The names and addresses that this companion answers to: a name that leads here from elsewhere is none.
 
-    A machine's addresses change while it runs, so they are asked again, at most every few seconds.
+    A machine's own names and addresses change while it runs, so they are asked again, at most every few seconds.
     """
 
-    def __init__(
-        self, names: Iterable[str], addresses: Callable[[], Iterable[str]], clock: Callable[[], float]
-    ) -> None:
+    def __init__(self, names: Iterable[str], own: Callable[[], Iterable[str]], clock: Callable[[], float]) -> None:
         self._names = frozenset(name.lower().strip("[]").rstrip(".") for name in names)
-        self._addresses = addresses
+        self._ask_own = own
         self._clock = clock
         self._asked: tuple[float, frozenset[str]] | None = None
 
     def known(self, host: str) -> bool:
         """Return whether a Host header names this companion."""
         name = host_name(host)
-        if name in self._names:
-            return bool(name)
-        return _is_address(name) and name in self._own()
+        return bool(name) and (name in self._names or name in self._own())
 
     def _own(self) -> frozenset[str]:
         if self._asked is None or self._clock() - self._asked[0] > 5:
-            self._asked = (self._clock(), frozenset(self._addresses()))
+            self._asked = (self._clock(), frozenset(self._ask_own()))
         return self._asked[1]
 
 
 def install(
     app: Flask,
     names: Iterable[str],
-    addresses: Callable[[], Iterable[str]],
+    own: Callable[[], Iterable[str]],
     clock: Callable[[], float],
     larger: Mapping[str, int],
 ) -> None:
     """Guard every route of the app: known hosts, writes of its own pages only, headers on every answer.
 
-    `larger` gives the bytes that a body may have at the endpoints that take files; everywhere else it is `MAX_BODY`.
+    `names` are allowed beside this machine's own names and addresses, which `own` returns. `larger` gives the bytes
+    that a body may have at the endpoints that take files; everywhere else it is `MAX_BODY`.
     """
-    hosts = Hosts(names, addresses, clock)
+    hosts = Hosts(names, own, clock)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
     app.config["MAX_FORM_MEMORY_SIZE"] = MAX_BODY
     app.config["MAX_FORM_PARTS"] = MOST_FIELDS
@@ -114,14 +111,6 @@ def install(
         headers["Cross-Origin-Resource-Policy"] = "same-origin"
         headers.setdefault("Cache-Control", "no-store")
         return response
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 def client(address: str | None) -> str:

@@ -48,6 +48,17 @@ def test_an_address_is_asked_again_after_a_while(home: WebHome) -> None:
     assert home.browser().get("/", Host="192.168.1.7").status_code == 200
 
 
+def test_the_invitation_s_address_is_asked_anew_for_each_page(home: WebHome) -> None:
+    """A Pi that is switched on before its router has no address yet, and two networks have one each."""
+    table = home.lobby()
+    phone = home.browser("192.168.1.20")
+    phone.sit(table, "east")
+    home.addresses["192.168.1.20"] = "http://127.0.0.1"
+    assert "http://127.0.0.1/join" in phone.get(f"/t/{table.id}/seats").text
+    home.addresses["192.168.1.20"] = "http://192.168.1.7"
+    assert "http://192.168.1.7/join" in phone.get(f"/t/{table.id}/seats").text
+
+
 def test_host_names_are_read_without_their_ports() -> None:
     assert [host_name(host) for host in ("a:1", "[::1]:8000", "A.local.", "[bad", "a b\n")] == [
         "a",

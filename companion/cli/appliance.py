@@ -1,0 +1,153 @@
+"""The command ``templo-mayor`` of the Debian package: how the installed temple is, and where phones find it."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from companion.adapters.addresses import phone_addresses
+from companion.cli import settings as configuration
+from companion.cli.terminal import Terminal
+from templo import __version__
+from templo.settings import SettingsError
+
+UNITS = {"broker": "mosquitto", "controller": "templo-controller", "companion": "templo-companion"}
+"""What an installation runs, by its role, and the unit of each in the order of their start."""
+
+ANSWER_S = 10.0
+LOOPBACK = "127.0.0.1"
+_UP = re.compile(r'^templo_temple_up\{temple="([^"]+)"\} ([01])$', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """What could be learned of the installed temple.
+
+    `units` is systemd's word for the state of each unit, by its role. `pages` are the addresses that a phone may
+    open, the likeliest first. `temples` says of each temple that the companion knows whether it counts; it is none
+    where the page does not answer.
+    """
+
+    units: Mapping[str, str]
+    pages: Sequence[str]
+    temples: Mapping[str, bool] | None
+
+    @property
+    def counts(self) -> bool:
+        """Whether everything runs and a temple counts."""
+        return set(self.units.values()) == {"active"} and any((self.temples or {}).values())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns 0 where the temple counts and its page answers, and 1 where it does not."""
+    parser = argparse.ArgumentParser(prog="templo-mayor", description="The temple that is installed on this machine.")
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands.add_parser("status", help="show how it is, where phones find it, and what to do next")
+    parser.parse_args(arguments)
+    terminal = Terminal(sys.stdout, keys=False, pictures=sys.stdout.isatty())
+    try:
+        found = look(systemctl, metrics)
+    except SettingsError as error:
+        terminal.say(f"The companion cannot start: {error}")
+        return 1
+    terminal.say(*described(found, terminal.code))
+    return 0 if found.counts else 1
+
+
+def look(systemd: Callable[..., str], fetch: Callable[[int], str | None]) -> Installation:
+    """Learn how everything is.
+
+    `systemd` runs systemctl with words and returns what it prints; `fetch` returns the metrics that the companion
+    shows at a port, or none where nothing answers.
+    """
+    states = systemd("is-active", *UNITS.values()).split("\n")
+    environment = systemd("show", "--property=Environment", "--value", UNITS["companion"])
+    given = dict(each.split("=", 1) for each in shlex.split(environment) if "=" in each)
+    system = {"XDG_CONFIG_HOME": "/nonexistent"}  # the daemon has no home: what configures it is in /etc
+    web = configuration.load(None, system | given, {}, Path("/")).web
+    found = fetch(web.port)
+    return Installation(
+        {role: state for role, state in zip(UNITS, states, strict=False) if state},
+        pages(web, phone_addresses(), socket.gethostname()),
+        None if found is None else {temple: up == "1" for temple, up in _UP.findall(found)},
+    )
+
+
+def pages(web: configuration.WebSettings, addresses: Sequence[str], host: str) -> list[str]:
+    """Return where phones find the pages: at the address that was set, else at the machine's own and its name.
+
+    >>> pages(configuration.WebSettings(port=80), ["192.168.1.7"], "raspberrypi")
+    ['http://192.168.1.7', 'http://raspberrypi.local']
+    """
+    if web.address:
+        return [web.address.rstrip("/")]
+    outer = [each for each in addresses if each != LOOPBACK]
+    names = [f"{host.lower().partition('.')[0]}.local"] if outer else []
+    return [f"http://{each}" + (f":{web.port}" if web.port != 80 else "") for each in (*outer, *names)]
+
+
+def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list[str]:
+    """Return the lines that a person reads; `code` draws a QR code, or nothing where it cannot be shown."""
+    lines = [f"Templo Mayor {__version__}", ""]
+    lines += [f"  {role:<11} {state}" for role, state in found.units.items()]
+    for temple, counts in (found.temples or {}).items():
+        lines.append(f"  {temple:<11} {'counts' if counts else 'does not count'}")
+    if found.pages:
+        lines += [
+            "",
+            *(
+                f"  {'or  ' if n else 'On a phone in the same network  ':>32}{each}"
+                for n, each in enumerate(found.pages)
+            ),
+        ]
+        if drawn := code(found.pages[0]):
+            lines += ["", *(f"  {row}" for row in drawn)]
+    return [*lines, "", *(f"  {each}" for each in _next(found))]
+
+
+def _next(found: Installation) -> list[str]:
+    """Return what to do now, the first thing first."""
+    todo = [
+        f"The {role} is not running ({state}): 'sudo journalctl -n 30 -u {UNITS[role]}' says why."
+        for role, state in found.units.items()
+        if state != "active"
+    ]
+    if not found.pages:
+        todo.append("This machine is on no network: plug in a cable, or choose a Wi-Fi with 'sudo nmtui'.")
+    if todo:
+        return todo
+    if found.temples is None:
+        return ["The page does not answer: 'sudo journalctl -n 30 -u templo-companion' says why."]
+    if not found.temples:
+        return ["No temple has connected yet: 'sudo journalctl -n 30 -u templo-controller' says why."]
+    where = f"{found.pages[0]}/temples"
+    if not found.counts:
+        return [f"{where} says what is wrong with the temple, and what to do."]
+    return [f"Prove the beams: drop a token through each slot and watch {where}", f"Then play: open {found.pages[0]}"]
+
+
+def systemctl(*words: str) -> str:
+    """Return what systemctl prints; nothing where there is none."""
+    try:
+        done = subprocess.run(["systemctl", *words], capture_output=True, text=True, check=False, timeout=60)  # noqa: S603, S607
+    except OSError:
+        return ""
+    return done.stdout.strip()
+
+
+def metrics(port: int) -> str | None:
+    """Return the companion's metrics, or nothing where it does not answer."""
+    try:
+        with urllib.request.urlopen(f"http://{LOOPBACK}:{port}/metrics", timeout=ANSWER_S) as answer:
+            return str(answer.read().decode())
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,481 @@
+"""Installs the Debian packages on a Debian 13, boots it, and looks from outside at what an owner meets.
+
+``make appliance`` is this command: it builds the packages, installs them with apt into a root, boots that with
+systemd-nspawn and goes through its life: no network, a network later, another address, each daemon killed, a second
+installation, removed, purged, installed once more. It prints what it measured. It needs root, mmdebstrap and
+systemd-nspawn, and says what is missing; of Python, the standard library alone. There is no GPIO in a container:
+after a look at what a temple without its chip says, the beams are simulated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from tests import fresh
+from tools import packages
+
+BASE = ("ca-certificates", "dbus", "iproute2", "python3", "systemd-sysv", "udev")
+"""What every installed Debian has and mmdebstrap's smallest lacks."""
+
+PATIENCE_S = 300.0
+UNITS = ("mosquitto", "templo-controller", "templo-companion")
+OURS = UNITS[1:]
+EXPOSURE = {"templo-controller": 1.5, "templo-companion": 1.5}
+APT = "DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes -o Dpkg::Use-Pty=0"
+ASK = """
+import sys, urllib.error, urllib.request
+path, host = sys.argv[1:]
+try:
+    asked = urllib.request.Request('http://127.0.0.1' + path, headers={'Host': host})
+    answer = urllib.request.urlopen(asked, timeout=20)
+except urllib.error.HTTPError as error:
+    answer = error
+print(answer.status, answer.read().decode(), sep='\\n', end='')
+"""
+"""Asks a page of the machine itself, inside."""
+
+STATE = "--state /var/lib/templo-controller"
+SIMULATED = '[beams]\nsource = "simulated"\n'
+
+
+class NotAllowedError(fresh.FreshError):
+    """This machine does not let a Debian be made or booted."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Go through all of it; returns 0 where everything was as it must be."""
+    parser = argparse.ArgumentParser(prog="make appliance ARGS=", description=__doc__.partition("\n")[0])
+    parser.add_argument("--where-allowed", action="store_true", help="pass where this machine cannot boot a Debian")
+    parser.add_argument("--built", action="store_true", help="take the packages that are in build/packages")
+    given = parser.parse_args(argv)
+    try:
+        check_machine()
+        files = sorted(packages.BUILT.glob("*.deb")) if given.built else packages.build()
+        if len(files) != len(packages.NAMES):
+            raise fresh.FreshError(f"{packages.BUILT} holds {len(files)} packages; run 'make packages' first.")
+        with fresh.Root.made(packages.SUITE, purpose="appliance", packages=BASE) as root:
+            installed_into(root, files)
+            with booted(root.folder) as machine:
+                lived(machine)
+    except NotAllowedError as error:
+        print(error, file=sys.stderr)
+        return 0 if given.where_allowed else 1
+    except fresh.FreshError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print("The appliance is as it must be.")
+    return 0
+
+
+def check_machine() -> None:
+    """Raise `NotAllowedError` where a Debian cannot be made and booted."""
+    try:
+        fresh.check_machine(os.geteuid(), shutil.which, "make appliance")
+    except fresh.FreshError as error:
+        raise NotAllowedError(str(error)) from None
+    for program, package in {"systemd-nspawn": "systemd-container", "nsenter": "util-linux"}.items():
+        if shutil.which(program) is None:
+            raise NotAllowedError(f"make appliance needs {program}: 'sudo apt-get install {package}' brings it.")
+
+
+def say(what: str, value: object = "as it must be") -> None:
+    """Print one thing that was looked at."""
+    print(f"  {what:<72} {value}", flush=True)
+
+
+def must(what: str, found: object, expected: object = True) -> None:
+    """Print what was found; raises `FreshError` where it is something else than what was expected."""
+    if found != expected:
+        raise fresh.FreshError(f"{what}: found {found!r}; expected {expected!r}")
+    say(what)
+
+
+# -- the root, not yet booted --
+
+
+def installed_into(root: fresh.Root, files: Sequence[Path]) -> None:
+    """Install the whole appliance with apt, as an owner does, and look at what it left."""
+
+    def run(script: str) -> str:
+        return fresh.run(*root.inside(["sh", "-euc", script], "/srv"), environment=root.environment)
+
+    for file in files:
+        shutil.copy(file, root.folder / "srv")
+    print("In a root that is not booted:", flush=True)
+    run("apt-get --quiet update")
+    # What the booted machine, which reaches no mirror, needs for the other two packages as well.
+    for name in reversed(packages.NAMES):
+        run(f"{APT} install --download-only ./{name}_*.deb")
+    begun = time.monotonic()
+    run(f"{APT} install ./templo-mayor_*.deb")
+    say("apt install ./templo-mayor_*.deb, with what it depends on", f"{time.monotonic() - begun:.0f} s")
+    weight = run("du -ks /usr/share/templo-mayor | cut -f1")
+    say("our files in it, byte-compiled", f"{int(weight) / 1024:.1f} MiB")
+    for user in OURS:
+        must(f"the user {user} exists", run(f"id --user --name {user}").strip(), user)
+    run("getent group gpio")
+    must("the controller's state, pages and settings are as the units need them: modes", modes(run), MODES)
+    must(
+        "the controller's user can read its settings file and not its password",
+        run(
+            "echo >/etc/templo-mayor/controller.toml; cd /; "
+            "runuser -u templo-controller -- cat /etc/templo-mayor/controller.toml; "
+            "runuser -u templo-controller -- cat /etc/templo-mayor/controller.env 2>/dev/null || echo refused"
+        ).split(),
+        ["refused"],
+    )
+    must("every module is byte-compiled", run("""
+        find /usr/share/templo-mayor -name '*.py' | while read -r file; do
+            set -- "$(dirname "$file")/__pycache__/$(basename "$file" .py)".*.pyc
+            [ -e "$1" ] || echo "$file"
+        done
+    """), "")  # fmt: skip
+    run(f"systemd-analyze verify --man=no {' '.join(f'{unit}.service' for unit in OURS)} 2>&1")
+    say("systemd-analyze verify of both units")
+    for program in OURS:
+        run(f"cd /; runuser -u {program} -- {program} --help")
+    say("both commands start with Debian's own libraries")
+
+
+MODES = {
+    "/etc/templo-mayor": "755 root",
+    "/etc/templo-mayor/controller.env": "600 root",
+    "/etc/templo-mayor/companion.env": "600 root",
+    "/etc/mosquitto/templo": "700 mosquitto",
+    "/etc/mosquitto/templo/passwords": "600 mosquitto",
+    "/etc/mosquitto/conf.d/templo.conf": "644 root",
+}
+
+
+def modes(run: Callable[[str], str]) -> dict[str, str]:
+    """Return the mode and the owner of each file that must have its own."""
+    lines = run(f"stat --format='%n %a %U' {' '.join(MODES)}").splitlines()
+    return {name: mode for name, _, mode in (line.partition(" ") for line in lines)}
+
+
+# -- booted --
+
+
+class Machine:
+    """A Debian that is running in a container; commands are run inside it."""
+
+    def __init__(self, leader: int, begun: float) -> None:
+        self._leader = leader
+        self.begun = begun
+        """When it was switched on, by the monotonic clock."""
+
+    def attempt(self, script: str, patience_s: float = PATIENCE_S) -> subprocess.CompletedProcess[str]:
+        """Run a script of the shell inside, however it ends."""
+        inside = [
+            "nsenter",
+            f"--target={self._leader}",
+            "--mount",
+            "--uts",
+            "--ipc",
+            "--net",
+            "--pid",
+            "--root",
+            "--wd=/",
+        ]
+        clean = ["env", "--ignore-environment", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8"]
+        return subprocess.run(
+            [*inside, *clean, "sh", "-euc", script],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=patience_s,
+            check=False,
+        )
+
+    def run(self, script: str) -> str:
+        """Run a script; returns what it printed, raises `FreshError` with what it said where it failed."""
+        done = self.attempt(script)
+        if done.returncode:
+            said = "\n".join((done.stdout + done.stderr).splitlines()[-30:])
+            raise fresh.FreshError(
+                f"{script.strip()!r} ended with exit code {done.returncode}:\n{said}\n{self.journal()}"
+            )
+        return done.stdout
+
+    def journal(self) -> str:
+        """Return the last words of our units."""
+        return self.attempt(f"journalctl --no-pager -n 40 {' '.join(f'-u {unit}' for unit in UNITS)}").stdout
+
+    def until(self, what: str, true: Callable[[], object], patience_s: float = PATIENCE_S) -> float:
+        """Wait until something is so; returns the seconds it took."""
+        begun = time.monotonic()
+        while not true():
+            if time.monotonic() - begun > patience_s:
+                raise fresh.FreshError(f"{what}: not within {patience_s:.0f} s\n{self.journal()}")
+            time.sleep(0.2)
+        return time.monotonic() - begun
+
+    def page(self, path: str, host: str = "127.0.0.1") -> str:
+        """Return a page as somebody who names `host` gets it; nothing where it does not answer."""
+        status, body = self.answer(path, host)
+        return body if status == "200" else ""
+
+    def answer(self, path: str, host: str = "127.0.0.1") -> tuple[str, str]:
+        """Return the status and the page, whatever it is; nothing where nobody answers."""
+        status, _, body = self.attempt(f"python3 -c {shlex.quote(ASK)} {path} {host}").stdout.partition("\n")
+        return status, body
+
+    def counts(self) -> bool:
+        """Return whether the page says that the temple counts."""
+        return 'templo_temple_up{temple="templo"} 1' in self.page("/metrics")
+
+    def received(self) -> int:
+        """Return how many tokens of Tlaloc the companion has stored."""
+        found = re.search(
+            r'^templo_tokens_received_total\{temple="templo",god="tlaloc"\} (\d+)',
+            self.page("/metrics"),
+            re.MULTILINE,
+        )
+        return int(found[1]) if found else 0
+
+    def show(self, unit: str, what: str) -> str:
+        """Return a property of a unit."""
+        return self.run(f"systemctl show --value --property={what} {unit}").strip()
+
+
+@contextmanager
+def booted(folder: Path) -> Iterator[Machine]:
+    """Boot a root in namespaces of its own, without any network; afterwards it is switched off."""
+    log = fresh.BUILD / "appliance-console.log"
+    command = [
+        "systemd-nspawn",
+        "--boot",
+        "--register=no",
+        "--keep-unit",
+        "--private-network",
+        f"--directory={folder}",
+    ]
+    begun = time.monotonic()
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [*command, "--quiet", "--console=pipe"],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
+        try:
+            yield Machine(leader_of(process, log), begun)
+        finally:
+            process.send_signal(signal.SIGTERM)  # it asks the system inside to power off
+            try:
+                process.wait(60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def leader_of(process: subprocess.Popen[bytes], log: Path) -> int:
+    """Return the process that is the first one inside, once systemd answers; raises `NotAllowedError` if it ends."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        if process.poll() is not None:
+            said = "\n".join(log.read_text(errors="replace").splitlines()[-5:])
+            raise NotAllowedError(f"This machine does not boot a Debian with systemd-nspawn:\n{said}")
+        with suppress(OSError, ValueError, IndexError):
+            leader = int(children.read_text().split()[-1])
+            state = Machine(leader, 0).attempt("systemctl is-system-running 2>/dev/null || true").stdout.strip()
+            if state in ("starting", "running", "degraded"):
+                return leader
+        time.sleep(0.05)
+    raise fresh.FreshError(f"the first process inside did not answer; its console is in {log}")
+
+
+def lived(machine: Machine) -> None:
+    """Go through the life of an installed temple."""
+    print("Booted, without a network:", flush=True)
+    machine.until("the page answers", lambda: "Templo Mayor" in machine.page("/"))
+    say("power on to the page on port 80", f"{time.monotonic() - machine.begun:.1f} s")
+    without_beams(machine)
+    simulate(machine)
+    restarted = time.monotonic()
+    machine.run("systemctl restart templo-controller")
+    machine.until("the temple counts", machine.counts)
+    say("the controller restarted to counting", f"{time.monotonic() - restarted:.1f} s")
+    for unit in UNITS:
+        must(f"{unit} is active", machine.show(unit, "ActiveState"), "active")
+    exposed(machine)
+    remembered(machine)
+    drop(machine, 3)
+    networks(machine)
+    killed(machine)
+    full(machine)
+    print("Installed again, removed, purged:", flush=True)
+    packaged(machine)
+
+
+def without_beams(machine: Machine) -> None:
+    """Look at a temple whose GPIO chip is missing: it says so on its page, and does not loop."""
+    page = "/temples/templo"
+    machine.until(
+        "the page says what is missing", lambda: "finds nothing to read its beams with" in machine.page(page)
+    )
+    say("without a GPIO chip the temple's page says that it is missing")
+    must("and the controller was never restarted", machine.show("templo-controller", "NRestarts"), "0")
+    must("and names the cause to systemd", "GPIO" in machine.show("templo-controller", "StatusText"))
+
+
+def simulate(machine: Machine) -> None:
+    """Let the beams be simulated from the next start on."""
+    machine.run(f"printf '%s' '{SIMULATED}' >/etc/templo-mayor/controller.toml")
+
+
+def drop(machine: Machine, count: int) -> None:
+    """Drop tokens; each must reach the companion's store."""
+    before = machine.received()
+    machine.run(f"templo-controller drop tlaloc --count {count} {STATE}")
+    machine.until("every token is stored", lambda: machine.received() == before + count)
+    say(f"{count} tokens dropped: all of them in the companion's store")
+
+
+def exposed(machine: Machine) -> None:
+    """Look at how exposed systemd finds each running unit."""
+    for unit in UNITS:
+        judged = machine.run(f"systemd-analyze security --no-pager {unit} || true")
+        found = re.search(r"Overall exposure level for \S+: ([\d.]+)", judged)
+        level = float(found[1]) if found else 10.0
+        if level > EXPOSURE.get(unit, 10.0):
+            raise fresh.FreshError(f"{unit} has an exposure of {level}; expected {EXPOSURE[unit]} or less")
+        say(f"systemd-analyze security of {unit}", level)
+
+
+def remembered(machine: Machine) -> None:
+    """Measure what each unit takes of the memory."""
+    total = 0.0
+    for unit in UNITS:
+        rollup = machine.run(f"cat /proc/{machine.show(unit, 'MainPID')}/smaps_rollup")
+        found = re.search(r"^Pss:\s+(\d+) kB", rollup, re.MULTILINE)
+        kilobytes = int(found[1]) if found else 0
+        total += kilobytes / 1024
+        say(f"memory of {unit} (PSS)", f"{kilobytes / 1024:.1f} MiB")
+    say("memory of all three, of 512 MiB", f"{total:.1f} MiB")
+
+
+def networks(machine: Machine) -> None:
+    """Let a network come after the boot, change its address, and look at what is shown each time."""
+    must("without a network `templo-mayor status` says so", "is on no network" in status(machine))
+    machine.run("ip link add lan type veth peer name router && ip link set lan up && ip link set router up")
+    machine.run("ip address add 192.168.178.20/24 dev lan")
+    must("with a network it shows the address at once", "http://192.168.178.20\n" in status(machine))
+    machine.run("ip address flush dev lan && ip address add 192.168.178.77/24 dev lan")
+    must("and another one when that changes", "http://192.168.178.77\n" in status(machine))
+    machine.run("echo 'search fritz.box' >/etc/resolv.conf")
+    host = machine.run("hostname").strip().lower()
+    time.sleep(6)  # the guard asks for its own names at most every 5 s
+    for name in ("192.168.178.77", f"{host}.local", f"{host}.fritz.box", host):
+        must(f"the page answers to {name}", "Templo Mayor" in machine.page("/", name))
+    must("and to no stranger's name", machine.page("/", "evil.example"), "")
+
+
+def status(machine: Machine) -> str:
+    """Return what `templo-mayor status` prints."""
+    return machine.attempt("templo-mayor status").stdout
+
+
+def killed(machine: Machine) -> None:
+    """Kill each daemon; without any help, the next token must reach the companion's store."""
+    for unit in UNITS:
+        before, process = machine.received(), machine.show(unit, "MainPID")
+        begun = time.monotonic()
+        machine.run(f"kill -9 {process}")
+        machine.until(
+            "a token falls", lambda: machine.attempt(f"templo-controller drop tlaloc {STATE}").returncode == 0
+        )
+        machine.until("the token is stored", lambda before=before: machine.received() == before + 1)
+        say(f"{unit} killed: a new token is in the companion's store after", f"{time.monotonic() - begun:.1f} s")
+
+
+def full(machine: Machine) -> None:
+    """Start each daemon on a disk that is full or read-only; the page must say so, and all be well afterwards."""
+    store, ledger = (f"/var/lib/{unit}" for unit in ("templo-companion", "templo-controller"))
+    tokens = machine.received()
+    machine.run(f"systemctl stop templo-companion; mount -t tmpfs -o size=16k,mode=0700 tmpfs {store}")
+    machine.run(f"chown templo-companion: {store}; systemctl start templo-companion")
+    machine.until("the page says why it cannot start", lambda: "cannot start" in machine.answer("/")[1])
+    must("on a full disk the companion is up, and its page says why it cannot start", machine.answer("/")[0], "503")
+    machine.run(f"systemctl stop templo-companion; umount {store}; systemctl start templo-companion")
+    machine.until("the temple counts", machine.counts)
+    must("and with room again it has every token", machine.received(), tokens)
+
+    machine.run(
+        f"systemctl stop templo-controller; mount --bind {ledger} {ledger}; mount -o remount,bind,ro {ledger}"
+    )
+    machine.run("systemctl start templo-controller")
+    page = "/temples/templo"
+    machine.until("the page says so", lambda: "cannot write to its storage" in machine.page(page))
+    say("on a read-only disk the controller is up, and the temple's page says so")
+    machine.run(f"systemctl stop templo-controller; umount {ledger}; systemctl start templo-controller")
+    machine.until("the temple counts", machine.counts)
+    drop(machine, 1)
+
+
+def packaged(machine: Machine) -> None:
+    """Install a second time, remove, purge, and install once more."""
+    tokens = machine.received()
+    passwords = machine.run("cat /etc/templo-mayor/*.env")
+    machine.run(f"cd /srv; {APT} install --reinstall ./templo-mayor_*.deb")
+    machine.until("the temple counts", machine.counts)
+    must("a second installation keeps every password", machine.run("cat /etc/templo-mayor/*.env"), passwords)
+    must("and every token", machine.received(), tokens)
+
+    machine.run(f"{APT} remove templo-mayor")
+    must(
+        "removed: no command, no unit is left",
+        leftovers(machine, "/usr/bin /usr/lib/systemd /usr/sbin /usr/share"),
+        [],
+    )
+    must("and nothing answers", machine.page("/"), "")
+    machine.run(f"cd /srv; {APT} install ./templo-mayor_*.deb")
+    machine.until("the temple counts", machine.counts)
+    must("installed again, every token is there", machine.received(), tokens)
+    drop(machine, 1)
+
+    said = machine.run(f"{APT} purge templo-mayor 2>&1")
+    must(
+        "purged where nobody can be asked, the ledger is kept, and it is said",
+        "Kept: /var/lib/templo-controller" in said,
+    )
+    must("no setting and no password is left", leftovers(machine, "/etc /usr /run"), [])
+    machine.run(f"cd /srv; {APT} install ./templo-mayor_*.deb")
+    simulate(machine)
+    machine.run("systemctl restart templo-controller")
+    machine.until("the temple counts", machine.counts)
+    must("installed again, every token is there", machine.received(), tokens + 1)
+
+    machine.run("echo 'templo-mayor templo-mayor/purge-tokens boolean true' | debconf-set-selections")
+    machine.run(f"{APT} purge templo-mayor")
+    must("purged with a yes, nothing is left", leftovers(machine, "/etc /usr /var /run"), [])
+    machine.run(f"cd /srv; {APT} install ./templo-mayor_*.deb")
+    simulate(machine)
+    machine.run("systemctl restart templo-controller")
+    machine.until("the temple counts", machine.counts)
+    must("installed once more, it begins with nothing", machine.received(), 0)
+    drop(machine, 1)
+
+
+def leftovers(machine: Machine, folders: str) -> list[str]:
+    """Return what is named after us below some folders, but for what apt and systemd remember of any package."""
+    found = machine.run(f"find {folders} -xdev -name '*templo*' 2>/dev/null || true").split()
+    remembered = ("/var/cache/apt/", "/var/lib/systemd/", "/run/credentials/", "/var/cache/debconf")
+    return [each for each in found if not each.startswith(remembered)]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,85 @@
+"""What ``templo-mayor status`` shows of an installed temple, and what it says to do next."""
+
+from __future__ import annotations
+
+from companion.cli import appliance
+from companion.cli.appliance import Installation
+from companion.cli.settings import WebSettings
+
+ALL = dict.fromkeys(appliance.UNITS, "active")
+PAGES = ("http://192.168.1.7", "http://raspberrypi.local")
+
+
+def shown(found: Installation) -> str:
+    return "\n".join(appliance.described(found, lambda text: [f"<code of {text}>"]))
+
+
+def test_a_temple_that_counts_is_shown_with_its_address_and_its_code() -> None:
+    found = Installation(ALL, PAGES, {"templo": True})
+    assert found.counts
+    said = shown(found)
+    assert "On a phone in the same network  http://192.168.1.7\n" in said
+    assert "or  http://raspberrypi.local\n" in said
+    assert "<code of http://192.168.1.7>" in said
+    assert "drop a token through each slot and watch http://192.168.1.7/temples" in said
+
+
+def test_a_unit_that_does_not_run_is_named_with_where_to_look() -> None:
+    found = Installation({**ALL, "controller": "failed"}, PAGES, {"templo": False})
+    assert not found.counts
+    assert "The controller is not running (failed): 'sudo journalctl -n 30 -u templo-controller' says why." in shown(
+        found
+    )
+
+
+def test_without_a_network_it_says_how_to_get_one() -> None:
+    assert "This machine is on no network" in shown(Installation(ALL, (), {"templo": True}))
+
+
+def test_a_page_that_does_not_answer_is_no_temple_that_counts() -> None:
+    found = Installation(ALL, PAGES, None)
+    assert not found.counts
+    assert "The page does not answer" in shown(found)
+
+
+def test_a_temple_with_trouble_leads_to_its_page() -> None:
+    assert "http://192.168.1.7/temples says what is wrong" in shown(Installation(ALL, PAGES, {"templo": False}))
+
+
+def test_a_temple_that_never_came_is_not_taken_for_one_that_counts() -> None:
+    found = Installation(ALL, PAGES, {})
+    assert not found.counts
+    assert "No temple has connected yet" in shown(found)
+
+
+def test_the_pages_are_where_the_settings_put_them() -> None:
+    assert appliance.pages(WebSettings(port=8000), ["192.168.1.7"], "Pi.lan") == [
+        "http://192.168.1.7:8000",
+        "http://pi.local:8000",
+    ]
+    assert appliance.pages(WebSettings(address="http://templo.local/"), ["192.168.1.7"], "pi") == [
+        "http://templo.local"
+    ]
+    assert appliance.pages(WebSettings(port=80), ["127.0.0.1"], "pi") == []
+
+
+def test_what_systemd_and_the_page_say_is_understood() -> None:
+    def systemd(*words: str) -> str:
+        return (
+            "active\nactive\nfailed"
+            if words[0] == "is-active"
+            else 'PYTHONUNBUFFERED=1 TEMPLO_WEB_PORT=8080 "TEMPLO_WEB_HOST=0.0.0.0"'
+        )
+
+    ports = []
+
+    def fetch(port: int) -> str:
+        ports.append(port)
+        return (
+            '# TYPE templo_temple_up gauge\ntemplo_temple_up{temple="templo"} 1\ntemplo_temple_up{temple="attic"} 0\n'
+        )
+
+    found = appliance.look(systemd, fetch)
+    assert ports == [8080]
+    assert found.units == {"broker": "active", "controller": "active", "companion": "failed"}
+    assert found.temples == {"templo": True, "attic": False}

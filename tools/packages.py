@@ -1,0 +1,71 @@
+"""Builds the Debian packages of the last commit into `build/packages`, in a Debian 13 of their own.
+
+``make packages`` is this command. Debian's own tools do the work, as `debian/` says; lintian must find no error. It
+needs root and mmdebstrap; of Python, the standard library alone. The root is made as ``make fresh`` makes its roots.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests import fresh
+
+BUILT = fresh.PROJECT / "build" / "packages"
+SUITE = "trixie"
+PACKAGES = (*fresh.PACKAGES, "debhelper", "dh-python", "lintian")
+NAMES = ("templo-mayor", "templo-mayor-companion", "templo-mayor-controller")
+
+BUILD = r"""
+set -eu
+version=$(dpkg-parsechangelog --show-field Version)
+if [ -z "$(git tag --points-at HEAD "v$version")" ]; then
+    when=$(git log -1 --format=%cd --date=format-local:%Y%m%d%H%M%S)
+    version="$version+git$when.$(git rev-parse --short=8 HEAD)"
+fi
+{
+    printf 'templo-mayor (%s) unstable; urgency=medium\n\n  * Built from %s.\n\n -- %s  %s\n\n' "$version" \
+        "$(git rev-parse HEAD)" "$(dpkg-parsechangelog --show-field Maintainer)" "$(git log -1 --format=%cD)"
+    cat debian/changelog
+} >debian/changelog.new
+mv debian/changelog.new debian/changelog
+dpkg-buildpackage --build=binary --no-check-builddeps --unsigned-changes --unsigned-buildinfo
+lintian --allow-root --fail-on error ../templo-mayor_*.changes
+"""
+"""Names what is not a release after its commit and the time of it, so that apt takes each build for an update."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Build; returns 0 where lintian found no error."""
+    parser = argparse.ArgumentParser(prog="make packages ARGS=", description=__doc__.partition("\n")[0])
+    parser.add_argument("--renew", action="store_true", help="rebuild a base system younger than a week")
+    given = parser.parse_args(argv)
+    try:
+        fresh.check_machine(os.geteuid(), shutil.which, "make packages")
+        for package in build(renew=given.renew):
+            print(package.relative_to(fresh.PROJECT))
+    except fresh.FreshError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def build(*, renew: bool = False) -> list[Path]:
+    """Build the packages of the last commit; returns their files, raises `FreshError` with what went wrong."""
+    log = fresh.BUILD / "packages.log"
+    with fresh.Root.made(SUITE, purpose="packages", packages=PACKAGES, renew=renew) as root:
+        if wrong := fresh.ran(root, ["sh", "-c", BUILD], log):
+            last = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
+            raise fresh.FreshError(f"{last}\nThe build {wrong}; its whole output is in {log}.")
+        made = sorted((root.folder / "root").glob("*.deb"))
+        shutil.rmtree(BUILT, ignore_errors=True)
+        BUILT.mkdir(parents=True)
+        return [Path(shutil.copy(each, BUILT)) for each in made]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
