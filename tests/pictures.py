@@ -137,7 +137,7 @@ class Table:
         opener.click("details:has(> fieldset input[name='option.apocalypse_tokens']) > summary")
         opener.fill("input[name='option.apocalypse_tokens']", str(tokens))
         opener.click(".new-form button[type=submit]")
-        code = opener.input_value(".sit-form input[name=code]")
+        code = opener.inner_text(".invite .code").replace(" ", "")
         path = opener.get_attribute(".sit-form", "action")
         assert path
         opener.context.close()
