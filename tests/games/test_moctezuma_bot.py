@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -10,8 +11,10 @@ from companion.games.kit import Move
 from companion.games.moctezuma import GAME
 from companion.games.moctezuma.bot import known
 from companion.games.moctezuma.page.view import knowledge
+from companion.games.moctezuma.rules.state import POINTS
+from companion.model.chance import outcome
 from tests.games.moctezuma_duels import duel
-from tests.games.moctezuma_sitting import Sitting, played_out
+from tests.games.moctezuma_sitting import Sitting, all_options, played_out
 
 
 def decided(table: Sitting) -> Move | None:
@@ -58,3 +61,37 @@ def test_it_looks_at_what_it_does_not_know() -> None:
         assert move.name == "peek"
         assert str(move.args[0]) not in table.notebook("red")["chits"]
         table.do("peek", *move.args).dealt("safe")
+
+
+def test_it_still_has_something_to_do_late_in_the_game() -> None:
+    """It let 22 of 100 turns pass whole when a name was worth too little to it from round 10 on."""
+    turns = passed = 0
+    for seed in range(5):
+        random = Random(seed)
+        state: Any = GAME.setup(all_options(), GAME.seatings[4])
+        while acting := GAME.to_act(state):
+            due, moves = GAME.chance(state), GAME.moves(state, acting[0])
+            view = GAME.view(state, acting[0])
+            decided = outcome(due, random.randrange) if due else GAME.decide(view, moves, random.randrange)
+            assert decided is not None
+            if decided.name == "end_turn":
+                turns, passed = turns + 1, passed + (view["points"] == POINTS)
+            state = GAME.play(state, acting[0], decided)
+    assert passed / turns < 0.15
+
+
+def test_ties_are_broken_by_chance_and_not_by_order() -> None:
+    found = set()
+    for seed in range(4):
+        bag, below = Random(0), Random(seed).randrange  # what is drawn is the same, whatever the players toss up
+        state: Any = GAME.setup(all_options(), GAME.seatings[2])
+        moves: list[Move] = []
+        while len(moves) < 60:
+            seat, due = GAME.to_act(state)[0], GAME.chance(state)
+            view = GAME.view(state, seat)
+            move = outcome(due, bag.randrange) if due else GAME.decide(view, GAME.moves(state, seat), below)
+            assert move is not None
+            moves.append(move)
+            state = GAME.play(state, seat, move)
+        found.add(tuple(moves))
+    assert len(found) > 1

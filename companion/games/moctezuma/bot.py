@@ -6,11 +6,11 @@ what a look at a chit or a name may still save; it goes where that is most for e
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import comb
 from typing import Any, NamedTuple
 
-from companion.games.kit import Below, Move
+from companion.games.kit import Below, Move, shuffled
 from companion.games.moctezuma.rules.boards import LIBRARY, distances
 from companion.games.moctezuma.rules.deduction import Knowledge, Temple, deduce
 from companion.games.moctezuma.rules.pieces import (
@@ -34,7 +34,7 @@ View = Mapping[str, Any]
 LOOK = 0.55
 """What one look at a chit saves on the average, at the start of a game."""
 
-READ = 1.6
+READ = 4.5
 """What it is worth to read a temple's name, at the start of a game."""
 
 
@@ -51,14 +51,21 @@ def decide(view: View, moves: Sequence[Move], below: Below) -> Move | None:
     """Return the move that promises most; among the first seats to lay a board, the one that leaves it."""
     by_name = {move.name: move for move in moves}
     if "peek" in by_name:
-        return max(moves, key=lambda move: (_look(view, int(move.args[0])), -int(move.args[0])))
+        return _best_of(moves, lambda move: _look(view, int(move.args[0])), below)
     if "keep" in by_name:
         return _kept(view, moves)
     if "put" in by_name:
         return _under(view, moves)
     if "end_turn" not in by_name:
         return by_name.get("ready") or (moves[below(len(moves))] if moves else None)
-    return _turn(view, moves, by_name["end_turn"])
+    return _turn(view, moves, by_name["end_turn"], below)
+
+
+def _best_of(moves: Sequence[Move], worth: Callable[[Move], float], below: Below) -> Move:
+    """Return the move that is worth most, of several alike one that is drawn."""
+    most = max(map(worth, moves))
+    best = [move for move in moves if worth(move) == most]
+    return best[below(len(best))]
 
 
 def known(view: View) -> Knowledge:
@@ -76,12 +83,12 @@ def known(view: View) -> Knowledge:
     return Knowledge(tuple(chits), tuple(names), view["rules"]["curse_rule"], view["rules"]["third_chit"])
 
 
-def _turn(view: View, moves: Sequence[Move], end: Move) -> Move:
+def _turn(view: View, moves: Sequence[Move], end: Move, below: Below) -> Move:
     """Return the step towards what is best for its price, or what can still be done with the points that are left."""
     here, points = view["places"][view["me"]], view["points"]
     steps = distances(tuple(tuple(each) for each in view["ways"]))
     plans = _plans(view, steps[here])
-    for plan in sorted(plans, reverse=True):
+    for plan in sorted(shuffled(plans, below), key=lambda plan: plan.rate, reverse=True):
         if plan.rate <= 0:
             break
         if plan.place == here:
@@ -94,7 +101,7 @@ def _turn(view: View, moves: Sequence[Move], end: Move) -> Move:
                 if move.name == "walk" and steps[int(move.args[0])][plan.place] < steps[here][plan.place]
             ]
             if nearer:
-                return nearer[0]
+                return nearer[below(len(nearer))]
     return end
 
 
