@@ -412,4 +412,4 @@ def test_the_rulebooks_example_comes_out_53_to_60() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_guide_holds_every_ruling_from_a1_to_a27(language: str) -> None:
     guide = load(guide_file(registry.folder(GAME), language))
-    assert sorted(guide.rulings, key=lambda ruling: int(ruling[1:])) == [f"A{n}" for n in range(1, 28)]
+    assert sorted(guide.rulings, key=lambda ruling: int(ruling[1:])) == [f"A{n}" for n in range(1, 29)]

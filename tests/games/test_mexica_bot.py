@@ -213,3 +213,23 @@ def test_tokens_that_wait_for_people_are_not_the_apps_to_settle() -> None:
     chores = [Move("claim", ("a1", "east")), Move("dismiss", ("a1",)), Move("propose", ("east", "tlaloc", 1))]
     assert GAME.decide(GAME.view(state, "east"), chores, Random(1).randrange) is None
     assert GAME.to_act(state) == (CHANCE,)
+
+
+@pytest.mark.parametrize("given", [100, 256])
+def test_a_table_of_app_players_never_stands_still_on_a_bare_board(given: int) -> None:
+    """Everybody held back at 256 of 260 where nothing could come by itself any more."""
+    here = _here("classic", 4)
+    state: Any = GAME.setup(here.options(), here.seats)
+    tallies = state.tallies.credit(0, "tlaloc", given // 2).credit(1, "huitzilopochtli", given - given // 2)
+    tribes = tuple(replace(tribe, tokens=(360 - given) // 4) for tribe in state.laid.tribes)
+    board = replace(state.laid, tribes=tribes, spaces=(0,) * 20, reserve=0, lost=(360 - given) % 4)
+    random, state = Random(1), replace(state, board=board, tallies=tallies)
+    for _ in range(3_000):
+        acting = GAME.to_act(state)
+        if not acting:
+            break
+        seat = CHANCE if CHANCE in acting else acting[0]
+        moves = GAME.moves(state, seat)
+        decided = None if seat == CHANCE else GAME.decide(GAME.view(state, seat), moves, random.randrange)
+        state = GAME.play(state, seat, decided or random.choice(moves))
+    assert state.over, f"turn {state.turn}, {len(state.tallies.lake)} of 260"

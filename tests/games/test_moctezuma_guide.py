@@ -14,6 +14,6 @@ registry.load()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_guide_holds_every_ruling_from_z1_to_z25(language: str) -> None:
+def test_the_guide_holds_every_ruling_from_z1_to_z28(language: str) -> None:
     guide = load(guide_file(registry.folder(GAME), language))
-    assert sorted(guide.rulings, key=lambda ruling: int(ruling[1:])) == [f"Z{n}" for n in range(1, 26)]
+    assert sorted(guide.rulings, key=lambda ruling: int(ruling[1:])) == [f"Z{n}" for n in range(1, 29)]

@@ -85,10 +85,62 @@ def test_the_schedule_ends_with_moctezumas_third_chit() -> None:
     while not tool.page["over"]:
         tool.tap("done")
         kings.append((tool.page["next"]["king"], tool.page["next"]["column"]))
-        tool.tap("turned", "safe")
+        tool.tap("turned", "safe" if len(kings) <= 9 else "cursed")
     assert len(kings) == 15
     assert kings[-1] == ("moctezuma_i", 3)
     assert tool.tool.moves(tool.state, USER) == []
+
+
+CURSED = (0, 1, 2, 7, 8, 9)
+"""The chits of the first three kings. A chart with these cursed and nine safe ones may be."""
+
+
+def _charted(players: int) -> Tapped:
+    """Return a scorer with a chart that may be."""
+    tool = Tapped("score", players=players)
+    for chit in CURSED:
+        tool.tap("chit", chit)
+    return tool
+
+
+def test_the_schedule_refuses_more_cursed_chits_than_the_box_holds() -> None:
+    """Ruling Z27."""
+    tool = Tapped("schedule", players=2, flip="turn")
+    for _ in range(7):
+        tool.tap("done").tap("turned", "cursed")
+    tool.tap("done")
+    assert not tool.may("turned", "cursed")
+    assert tool.may("turned", "safe")
+    assert tool.page["used_up"] == [{"face": "cursed", "n": 7}]
+
+
+def test_the_schedule_knows_the_bag_of_the_later_edition() -> None:
+    tool = Tapped("schedule", players=2, flip="turn", curse_rule="two_plus")
+    for _ in range(14):
+        tool.tap("done").tap("turned", "cursed")
+    assert not tool.tap("done").may("turned", "cursed")
+
+
+def test_a_schedule_that_was_begun_before_counts_no_bag() -> None:
+    game = GAME.tools["schedule"]
+    state = game.setup({"players": 2, "flip": "turn", "third_chit": "second"}, (USER,))
+    assert game.notation(state) == "moctezuma.schedule 2 turn second 0 -"
+    for _ in range(15):
+        for move in (Move("done"), Move("turned", ("cursed",))):
+            state = game.play(state, USER, move)
+    assert game.view(state, None)["over"]
+
+
+def test_the_final_scorer_refuses_a_chart_with_more_safe_chits_than_the_box_holds() -> None:
+    """Ruling Z27."""
+    tool = Tapped("score", players=2).tap("name", 1, "tizoc").tap("card", 1, 1, 2)
+    assert tool.page["too_safe"] == {"n": 15, "most": 9}
+    assert tool.page["winners"] == []
+    for chit in CURSED[:5]:
+        tool.tap("chit", chit)
+    assert (tool.page["too_safe"], tool.page["winners"]) == ({"n": 10, "most": 9}, [])
+    tool.tap("chit", CURSED[5])
+    assert (tool.page["too_safe"], tool.page["winners"]) == (None, ["red"])
 
 
 def test_the_record_sheet_counts_from_what_was_tapped() -> None:
@@ -97,14 +149,14 @@ def test_the_record_sheet_counts_from_what_was_tapped() -> None:
     assert tizoc["chance"] == 0
     assert tool.page["temples"][2]["worth"] == 1.0
     tool.tap("chit", 11, "safe").tap("chit", 11, "cursed")
-    assert tool.page["temples"][2]["chance"] == 100
+    assert tool.page["temples"][2]["chance"] == 1
     tool.tap("keep", 3, 5)
     assert not tool.may("keep", 3, 5), "there is one five in a deck"
     assert tool.tap("unkeep", 3, 5).page["temples"][2]["kept"] == []
 
 
 def test_the_scorer_counts_line_by_line_and_says_who_won() -> None:
-    tool = Tapped("score", players=2).tap("chit", 0)
+    tool = _charted(2)
     for temple, name in enumerate(("chimalpopoca", "moctezuma_ii", "clue", "clue", "clue"), start=1):
         tool.tap("name", temple, name)
     for temple, worth in ((1, 5), (2, 3), (2, 2)):
@@ -118,7 +170,7 @@ def test_the_scorer_counts_line_by_line_and_says_who_won() -> None:
 
 
 def test_the_scorer_breaks_a_tie_by_treasure_cards_and_shares_the_rest() -> None:
-    tool = Tapped("score", players=3).tap("name", 1, "tizoc").tap("name", 2, "clue")
+    tool = _charted(3).tap("name", 1, "tizoc").tap("name", 2, "clue")
     tool.tap("card", 1, 1, 2).tap("card", 2, 1, 1).tap("card", 2, 1, 1)
     assert tool.page["winners"] == ["blue"]
     assert tool.page["by_cards"]
@@ -127,7 +179,7 @@ def test_the_scorer_breaks_a_tie_by_treasure_cards_and_shares_the_rest() -> None
 
 
 def test_the_scorer_waits_for_names_of_temples_that_were_entered() -> None:
-    tool = Tapped("score", players=2).tap("card", 1, 7, 3)
+    tool = _charted(2).tap("card", 1, 7, 3)
     assert tool.page["nameless"] == [7]
     assert tool.page["winners"] == []
     assert tool.tap("name", 7, "axayacatl").page["winners"] == ["red"]

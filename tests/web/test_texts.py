@@ -108,3 +108,12 @@ def test_a_broken_file_of_texts_is_named(tmp_path: Path) -> None:
     (tmp_path / "en.toml").write_text("a = 1", encoding="utf-8")
     with pytest.raises(TextError, match=r"en\.toml"):
         load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("chance", "said"),
+    [(0.0, "0 %"), (1 / 220, "under 1 %"), (0.01, "1 %"), (0.5, "50 %"), (219 / 220, "over 99 %"), (1.0, "100 %")],
+)
+def test_a_probability_is_0_or_100_per_cent_only_where_it_is_certain(chance: float, said: str) -> None:
+    """Ruling Z28."""
+    assert Library(SHELL, {}).words("en").share(chance) == said

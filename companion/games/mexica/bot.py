@@ -8,7 +8,8 @@ space. Nobody chooses where to land, so what a tribe gives, when, and to whom, i
 - A sign is lost where its space is bare and its week card is not the tribe's own: then only a card can bring it. Once
   every sign is either safe or lost there is nothing to wait for, and a hoard is only prey to ransom and tribute.
 - It does not wait either when a rival shows two signs and may settle at any landing.
-- In both cases it leaves the gods enough time for the signs that are still open, and never calls them itself.
+- In both cases it leaves the gods enough time for the signs that are still open, and does not call them itself.
+- On a bare board nothing comes by itself any more. Then it buys what it lacks, and calls the gods with what is left.
 - Once the clock runs, it spends all it has on what it lacks.
 """
 
@@ -199,6 +200,8 @@ def _sacrifice(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
 
 def _hoard(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return what to give before the clock runs: nothing, but for what is lost, and only where waiting is over."""
+    if not tribe.on_board:
+        return _stir(tribe, moves)
     if tribe.decided or tribe.threatened:
         wanted = [name for name in tribe.lacking if tribe.signs[name].lost]
         if not wanted and len(tribe.lacking) == 1:
@@ -208,6 +211,18 @@ def _hoard(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
             return asked
         if wanted == ["flower"] and _TONANTZIN in moves:
             return _TONANTZIN
+    return _let_be(tribe, moves)
+
+
+def _stir(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
+    """Return what to give where all spaces are bare before the clock runs: nobody gains by waiting any longer."""
+    if asked := _ask(tribe, [sign for sign in tribe.lacking if sign in GOD_OF]):
+        return asked
+    if "flower" in tribe.lacking and _TONANTZIN in moves:
+        return _TONANTZIN
+    if tribe.view["left"]:
+        tokens = min(tribe.tokens, tribe.view["left"], MOST_AT_ONCE)
+        return Move("sacrifice", (tribe.behind, tokens)) if tokens else None
     return _let_be(tribe, moves)
 
 

@@ -120,6 +120,14 @@ class Words:
         """Return a number as the language writes it."""
         return _number(value, self.language)
 
+    def share(self, chance: float) -> str:
+        """Return a probability in per cent: 0 and 100 only where it is certain (ruling Z28)."""
+        if 0 < chance < 0.01:
+            return self("share.under")
+        if 0.99 < chance < 1:
+            return self("share.over")
+        return self("share.plain", percent=round(100 * chance))
+
     def time(self, at: datetime) -> str:
         """Return the time of day of an aware time, by this machine's zone."""
         return _time(at.replace(second=0, microsecond=0), self.language)

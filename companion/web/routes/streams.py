@@ -15,13 +15,15 @@ from companion.web.view_models.table import table_topic, temple_topics
 
 blueprint = Blueprint("streams", __name__)
 
-HEARTBEAT = 15.0
-"""Seconds. It keeps the way open, and finds out who has hung up."""
+HEARTBEAT = 8.0
+"""Seconds. It keeps the way open, finds out who has hung up, and lets a page know that it is current: after 20 s
+without one, a page says that it may be out of date."""
 
 PACE = 0.04
 """Seconds at least between two pictures of one stream: a burst is a few pictures, a single token is at once."""
 
 RETRY_AFTER = 5
+ALIVE = b"event: alive\ndata: {}\n\n"
 RELOAD = b"event: reload\ndata: {}\n\n"
 
 
@@ -81,7 +83,7 @@ def _events(stream: Stream, look: Callable[[], Picture | None], seen: str, mark:
         seen, mark = picture.id, picture.mark
         looked = time.monotonic()
         while not stream.wait(HEARTBEAT) and not stream.ended:
-            yield b": still here\n\n"
+            yield ALIVE
         pause = looked + PACE - time.monotonic()
         if pause > 0 and not stream.ended:
             time.sleep(pause)

@@ -2,6 +2,11 @@
 
 const format = new Intl.DateTimeFormat(document.documentElement.lang, { hour: "numeric", minute: "2-digit" });
 
+/** Return a moment's time of day in the reader's zone. */
+export function timeOf(moment) {
+  return format.format(moment);
+}
+
 const formatted = new Map(); // by minute: to format is slow, and a log names a few minutes over and over
 
 /** Rewrite every clock within an element or a fragment. */

@@ -1,6 +1,6 @@
 // The composition root of a live page: joins the stream, the swapping and the taps. The page is whole without it.
 
-import { localise } from "./clock.js";
+import { localise, timeOf } from "./clock.js";
 import { Elements } from "./elements.js";
 import { Glide } from "./glide.js";
 import { Live } from "./live.js";
@@ -12,11 +12,23 @@ const notice = document.getElementById("notice");
 
 const GOOD_NEWS = 4000; // milliseconds; what asks for nothing goes away by itself, above all from a television
 let fading = 0;
+let saidAt = 0;
 
 function say(words) {
   clearTimeout(fading);
+  saidAt = performance.now();
   if (notice.textContent !== words) notice.textContent = words;
   if (words === root.dataset.wordsAgain) fading = setTimeout(() => say(""), GOOD_NEWS);
+}
+
+// A tap that did not arrive is old news once the page is known to be current again.
+function forget() {
+  if (notice.textContent === root.dataset.wordsFailed && performance.now() - saidAt > GOOD_NEWS) say("");
+}
+
+function report(state, since) {
+  const words = { again: root.dataset.wordsAgain, full: root.dataset.wordsFull, offline: root.dataset.wordsOffline };
+  say(words[state].replace("{time}", timeOf(since)));
 }
 
 function reload() {
@@ -50,8 +62,9 @@ new Elements(root, { say });
 new Glide(root);
 const live = new Live(address, {
   regions: news,
+  current: forget,
   reload,
-  state: (state) => say(state === "again" ? root.dataset.wordsAgain : root.dataset[state === "full" ? "wordsFull" : "wordsOffline"]),
+  state: report,
 });
 
 localise(root);

@@ -202,7 +202,7 @@ def _bag(view: View) -> Slice:
             {
                 "commodity": name,
                 "n": view["unseen"][name],
-                "percent": round(100 * view["unseen"][name] / total) if total and view["bag"] else 0,
+                "share": view["unseen"][name] / total if total and view["bag"] else 0,
             }
             for name in COMMODITIES
         ],

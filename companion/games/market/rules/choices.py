@@ -85,7 +85,7 @@ def _of_a_turn(state: State, seat: Seat, listed: list[Move]) -> list[Choice]:
     if "pass" in names:
         level.append(Choice("pass", {}, "", Move("pass"), "pass"))
     if "commit" in names:
-        level.append(Choice("commit", {"n": state.bought}, "", Move("commit"), "close"))
+        level.append(Choice("commit", {"n": state.bought}, "", Move("commit"), "close", confirm=True))
     if "rollback" in names:
         level.append(Choice("rollback", {}, "", Move("rollback"), "close"))
     return level

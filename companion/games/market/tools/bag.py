@@ -104,8 +104,8 @@ class Bag(MarketTool[Sack]):
                 {
                     "commodity": name,
                     "n": n,
-                    "next": round(100 * n / total) if state.bag else 0,
-                    "one_of_four": round(100 * state.at_least_one(which)) if state.bag else 0,
+                    "next": n / total if state.bag else 0,
+                    "one_of_four": float(state.at_least_one(which)) if state.bag else 0,
                 }
                 for which, (name, n) in enumerate(zip(COMMODITIES, state.unseen, strict=True))
             ],

@@ -1,6 +1,7 @@
 """The score pad: what each player and the king hold at the end of a real game, added up line by line. No IO.
 
-With four players the first two are partners, and the last two. One line of notation holds everything::
+With four players the first two are partners, and the last two. One line of notation holds everything, ``sum`` in it
+where partners' coins and tokens are added up to break a tie (ruling A19)::
 
     4 once king=2,4,3,1 9,0,0,6/2 5,5,3,0/1 3,6,4,4/0 0,0,8,6/3
 """
@@ -16,6 +17,7 @@ from companion.games.market.tools.tool import CANNOT, MarketTool
 
 ROWS = ("one", "two", "three", "four")
 TIES = ("once", "none", "both")
+SUMS = ("off", "on")
 MOST_COINS = 4
 
 
@@ -26,6 +28,12 @@ class Pad(Struct, frozen=True):
     ties: str = "once"
     king: tuple[int, ...] = (0, 0, 0, 0)
     rows: tuple[Holding, ...] = (Holding((0, 0, 0, 0)),) * 4
+    tie_sum: str = "off"
+
+    @property
+    def cleared(self) -> Pad:
+        """The same pad with nothing written on it."""
+        return Pad(self.players, self.ties, tie_sum=self.tie_sum)
 
     @property
     def partners(self) -> tuple[tuple[int, ...], ...]:
@@ -47,17 +55,21 @@ class ScorePad(MarketTool[Pad]):
         return Pad()
 
     def listed(self, state: Pad) -> list[Move]:
-        """Return every number that may be written into a box, how many play, and how partners' ties count."""
+        """Return every number that may be written into a box, how many play, and how ties count.
+
+        The number that a box holds is among them: to enter it again changes nothing.
+        """
         listed = [Move("players", (n,)) for n in (2, 3, 4) if n != state.players]
         listed += [Move("ties", (each,)) for each in TIES if each != state.ties and state.players == 4]
+        listed += [Move("tie_sum", (each,)) for each in SUMS if each != state.tie_sum and state.players == 4]
         for which, name in enumerate(COMMODITIES):
             room = state.room(which)
-            listed += [Move("king", (name, n)) for n in _others(state.king[which], room)]
+            listed += [Move("king", (name, n)) for n in range(state.king[which] + room + 1)]
             for row, held in zip(ROWS[: state.players], state.rows, strict=False):
-                listed += [Move("tokens", (row, name, n)) for n in _others(held.tokens[which], room)]
-        for row, held in zip(ROWS[: state.players], state.rows, strict=False):
-            listed += [Move("coins", (row, n)) for n in range(MOST_COINS + 1) if n != held.coins]
-        if state != Pad(state.players, state.ties):
+                listed += [Move("tokens", (row, name, n)) for n in range(held.tokens[which] + room + 1)]
+        for row in ROWS[: state.players]:
+            listed += [Move("coins", (row, n)) for n in range(MOST_COINS + 1)]
+        if state != state.cleared:
             listed.append(Move("clear"))
         return listed
 
@@ -67,21 +79,23 @@ class ScorePad(MarketTool[Pad]):
         return (
             MoveType("players", _players, {"n": number(2, 4)}),
             MoveType("ties", lambda state, ties: replace(state, ties=ties), {"ties": one_of(*TIES)}),
+            MoveType("tie_sum", lambda state, sums: replace(state, tie_sum=sums), {"sums": one_of(*SUMS)}),
             MoveType("king", _king, {"commodity": commodity, "n": tokens}),
             MoveType("tokens", _tokens, {"row": row, "commodity": commodity, "n": tokens}),
             MoveType("coins", _coins, {"row": row, "n": number(0, MOST_COINS, CANNOT)}),
-            MoveType("clear", lambda state: Pad(state.players, state.ties)),
+            MoveType("clear", lambda state: state.cleared),
         )
 
     def view(self, state: Pad, seat: Seat | None) -> Mapping[str, Json]:
         """Return the pad with all that follows from it."""
         held = state.rows[: state.players]
-        result = score(held, state.king, state.partners, state.ties)
+        result = score(held, state.king, state.partners, state.ties, state.tie_sum == "on")
         return {
             "players": state.players,
             "ties": state.ties,
             "king": list(state.king),
-            "blank": state == Pad(state.players, state.ties),
+            "blank": state == state.cleared,
+            "tie_sum": state.tie_sum,
             "groups": [
                 {
                     "points": result.points[n],
@@ -111,11 +125,8 @@ class ScorePad(MarketTool[Pad]):
     def notation(self, state: Pad) -> str:
         """Return the pad in one line."""
         rows = " ".join(f"{_listed(row.tokens)}/{row.coins}" for row in state.rows)
-        return f"{state.players} {state.ties} king={_listed(state.king)} {rows}"
-
-
-def _others(now: int, room: int) -> list[int]:
-    return [n for n in range(now + room + 1) if n != now]
+        sums = " sum" if state.tie_sum == "on" else ""
+        return f"{state.players} {state.ties}{sums} king={_listed(state.king)} {rows}"
 
 
 def _players(state: Pad, n: int) -> Pad:

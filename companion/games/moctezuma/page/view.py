@@ -191,8 +191,9 @@ def _temple(said: Temple) -> dict[str, Json]:
 
 
 def _number(exact: Fraction) -> dict[str, Json]:
-    """Return a fraction as it is, and rounded for the eye."""
-    return {"exact": str(exact), "about": round(float(exact), 4)}
+    """Return a fraction as it is, and rounded for the eye, but to 0 or 1 only where it is certain (ruling Z28)."""
+    about = round(float(exact), 4)
+    return {"exact": str(exact), "about": float(exact) if about in (0, 1) else about}
 
 
 def _set(bits: int) -> list[int]:

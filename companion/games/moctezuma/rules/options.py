@@ -30,6 +30,8 @@ def options_of(*keys: str) -> tuple[Option, ...]:
 
 PRESETS: Mapping[str, Mapping[str, Value]] = {
     "classic": {},
+    "majority": {"curse_rule": "majority"},
+    "open": {"open_treasure": "on"},
     "swift": {"flip": "turn", "board": "hub_ring"},
     "later_chits": {"curse_rule": "two_plus", "flip": "turn"},
 }

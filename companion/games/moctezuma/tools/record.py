@@ -93,7 +93,7 @@ class RecordSheet(SheetTool[Record]):
                         {"space": n, "face": "" if state.chits[n] == UNSEEN else FACES[state.chits[n]]}
                         for n in chits_of(king, third)
                     ],
-                    "chance": _percent(float(found.kings[king])) if helps else -1,
+                    "chance": float(found.kings[king]) if helps else -1,
                 }
                 for king, name in enumerate(KINGS)
             ],
@@ -102,7 +102,7 @@ class RecordSheet(SheetTool[Record]):
                     "temple": n + 1,
                     "name": "" if state.names[n] == UNSEEN else NAMES[state.names[n]],
                     "kept": [worth for temple, worth in state.kept if temple == n + 1],
-                    "chance": _percent(float(found.temples[n].cursed)) if helps else -1,
+                    "chance": float(found.temples[n].cursed) if helps else -1,
                     "worth": round(float(found.temples[n].worth), 2),
                     "may": [NAMES[name] for name, copies in enumerate(left) if copies],
                 }
@@ -128,7 +128,3 @@ def _name(state: Record, temple: int, name: str) -> Record:
 
 def _set(values: tuple[int, ...], at: int, value: int) -> tuple[int, ...]:
     return put(values, at, UNSEEN if values[at] == value else value)
-
-
-def _percent(chance: float) -> int:
-    return round(100 * chance)

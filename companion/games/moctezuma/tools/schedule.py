@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace as replace_option
 
 from companion.games.kit import Json, Move, MoveType, Option, Value, one_of, replace
 from companion.games.moctezuma.rules.options import options_of
-from companion.games.moctezuma.rules.pieces import CURSED, FACES, KINGS, SPACES, king_of
+from companion.games.moctezuma.rules.pieces import CURSED, FACES, KINGS, SPACES, chits, king_of
 from companion.games.moctezuma.tools.tool import PLAYERS, Sheet, SheetTool
 
 _SIGNS = "sc"
+
+UNCOUNTED = "uncounted"
+"""The bag of sheets that were begun before this tool knew how many chits of a kind there are."""
 
 
 class Schedule(Sheet, frozen=True):
@@ -23,7 +27,11 @@ class ChitSchedule(SheetTool[Schedule]):
     """Keeps the order of rulings Z5 to Z7."""
 
     name: str = "moctezuma.schedule"
-    options: tuple[Option, ...] = (PLAYERS, *options_of("flip", "third_chit"))
+    options: tuple[Option, ...] = (
+        PLAYERS,
+        *options_of("flip", "third_chit"),
+        *(replace_option(option, earlier=UNCOUNTED) for option in options_of("curse_rule")),
+    )
 
     def empty(self, chosen: tuple[Value, ...]) -> Schedule:
         """Return the schedule before the first turn."""
@@ -39,10 +47,20 @@ class ChitSchedule(SheetTool[Schedule]):
     def _due(self, state: Schedule) -> bool:
         return state.turns // self._every(state) > len(state.faces)
 
+    def _box(self, state: Schedule) -> tuple[int, int]:
+        """Return how many safe and how many cursed chits the box holds (ruling Z27)."""
+        rule = str(self.chose(state, "curse_rule"))
+        if rule == UNCOUNTED:
+            return SPACES, SPACES
+        box = chits(rule)
+        return box.safe, box.cursed
+
     def taps(self, state: Schedule) -> Iterable[Move]:
         """Return that a turn has ended, or, where a chit is due, what it shows; nothing when all lie open."""
         if self._due(state):
-            return [Move("turned", (face,)) for face in FACES]
+            return [
+                Move("turned", (face,)) for n, face in enumerate(FACES) if state.faces.count(n) < self._box(state)[n]
+            ]
         return [] if len(state.faces) == SPACES else [Move("done")]
 
     def tapped(self) -> Sequence[MoveType[Schedule]]:
@@ -74,6 +92,11 @@ class ChitSchedule(SheetTool[Schedule]):
                 for space, king in enumerate(kings)
             ],
             "cursed": state.faces.count(CURSED),
+            "used_up": [
+                {"face": face, "n": most}
+                for n, (face, most) in enumerate(zip(FACES, self._box(state), strict=True))
+                if state.faces.count(n) == most < SPACES
+            ],
         }
 
     def words(self, state: Schedule) -> Sequence[str]:

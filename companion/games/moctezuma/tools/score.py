@@ -99,7 +99,8 @@ class FinalScore(SheetTool[Final]):
             {temple for own in state.treasure for temple, _ in own if state.names[temple - 1] == UNSEEN}
         )
         left = [copies - state.names.count(name) for name, copies in enumerate(COPIES)]
-        done = not nameless and any(state.treasure)
+        safe, box = state.chits.count(SAFE), chits(str(self.chose(state, "curse_rule")))
+        done = not nameless and any(state.treasure) and safe <= box.safe
         best = winners(counts) if done else ()
         gold = [count.gold and not nameless for count in counts]
         return {
@@ -120,6 +121,7 @@ class FinalScore(SheetTool[Final]):
                 for n, name in enumerate(state.names)
             ],
             "nameless": nameless,
+            "too_safe": {"n": safe, "most": box.safe} if safe > box.safe else None,
             "worths": list(WORTHS),
             "players": [
                 {

@@ -175,7 +175,7 @@ def advanced(state: State, unit: int, to: int) -> State:
 
 
 def rally_bonus(state: State, unit: int) -> int:
-    """Return what is added to a rally's roll: its own line's, and by an option the attack's (S22, S24, S30, S42)."""
+    """Return what is added to a rally's roll, by a house rule the attack's bonuses too (rulings S22, S30, S42)."""
     which = state.rules.roll_bonus
     bonus = int(fighting.led(state, unit))
     if which != "attack":

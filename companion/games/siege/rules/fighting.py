@@ -67,7 +67,7 @@ def is_conquistador(state: State, unit: int) -> bool:
 
 
 def _walled(state: State, here: int, target: int) -> bool:
-    """Return whether a wall protects a hex from its neighbour (S43: where only the outer one counts, insiders)."""
+    """Return whether a wall protects a hex from one beside it; the outer one only who is inside (S23, S43)."""
     rules, field = state.rules, state.field
     if rules.inner_walls == "on":
         return bool(field.walled[here] >> target & 1)
