@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
-from templo.setting_types import HIDDEN, PathText, Port, text, whole
+from templo.setting_types import HIDDEN, Hosts, PathText, Port, split_port, text, whole
 
 Protocol: TypeAlias = Literal["auto", "5", "3.1.1"]
 
@@ -28,7 +28,7 @@ class Address(NamedTuple):
 class BrokerSettings:
     """Where the broker is and how to log in. The password is in no `repr` and in no message."""
 
-    host: Annotated[str, text(253, "a host name or address")] = "127.0.0.1"
+    host: Hosts = "127.0.0.1"
     port: Port = 1883
     user: Annotated[str, text(128, "a user name", least=0)] = ""
     password: Annotated[str, HIDDEN, text(255, "a password", least=0)] = field(default="", repr=False)
@@ -40,5 +40,13 @@ class BrokerSettings:
 
     @property
     def addresses(self) -> tuple[Address, ...]:
-        """The brokers to try, in this order."""
-        return (Address(self.host, self.port),)
+        """The brokers to try, in this order, each once.
+
+        >>> [str(each) for each in BrokerSettings("one.local, two.local:1884, [::1]:1885").addresses]
+        ['one.local:1883', 'two.local:1884', '::1:1885']
+        """
+        return tuple(dict.fromkeys(self._address(each.strip()) for each in self.host.split(",")))
+
+    def _address(self, given: str) -> Address:
+        host, port = split_port(given)
+        return Address(host, int(port) if port else self.port)

@@ -37,11 +37,24 @@ RETREAT_S = 120.0
 BRIEF_S = 20.0
 """A connection that lasts longer was not ended by the other holder of its client id, which returns within seconds."""
 
+RETURN_S = (15.0, 600.0)
+"""The shortest and the longest time at a later broker of the list before an earlier one is tried again.
+
+It doubles with each return that fails.
+"""
+
 CONNECT_S = 5.0
+PROBE_S = 2.0
 FAREWELL_S = 2.0
 _V5, _V311 = MQTTProtocolVersion.MQTTv5, MQTTProtocolVersion.MQTTv311
 _NAMES = {_V5: "5", _V311: "3.1.1"}
 _UNSUPPORTED = "Unsupported protocol version"
+_CONNACK = b"\x20"
+_PROBE = b"\x10\x0c\x00\x04MQTT\x7f\x02\x00\x0a\x00\x00"
+"""A CONNECT in version 127 of MQTT, which every broker answers with a refusal.
+
+A proper one would need a client id, and this program's own would end its present connection to the same cluster.
+"""
 
 log = logging.getLogger(__name__)
 
@@ -69,9 +82,11 @@ class Post(NamedTuple):
 class Connection:
     """One program's connection to its broker, kept up by a thread of its own.
 
-    Each attempt is a new client, so that no queue of the library is ever a store, and goes to the next of the
-    addresses. A broker that does not speak MQTT 5 (nats-server) is tried again in 3.1.1. A broker that is not there
-    is no error: it is tried again, from every half second to every ten.
+    Each attempt is a new client, so that no queue of the library is ever a store, and goes to the next broker of the
+    settings. At a later one of the list it returns to an earlier one that answers again: brokers that do not share
+    their messages are of use only where all programs meet at the same one. A broker that does not speak MQTT 5
+    (nats-server) is tried again in 3.1.1. A broker that is not there is no error: it is tried again, from every half
+    second to every ten.
     """
 
     def __init__(
@@ -84,7 +99,6 @@ class Connection:
         role: str,
         will: Callable[[], Post] | None = None,
         retained: Mapping[str, bytes] | None = None,
-        addresses: Sequence[Address] = (),
         jitter: Callable[[], float] = random.random,
         beat: Beat = no_heartbeat,
         network_beat: Beat = no_heartbeat,
@@ -93,8 +107,7 @@ class Connection:
 
         `subscriptions` are topic filters with their QoS. `role` names this program in the log. `will` gives the will
         of each connection, which the broker publishes if it breaks. `retained` holds payloads by their topics that
-        are published, retained, at every connection. `addresses` are used in turn; without them those of the settings
-        are. `jitter` gives numbers from 0 to 1.
+        are published, retained, at every connection. `jitter` gives numbers from 0 to 1.
 
         `beat` is for the thread that keeps the connection up, `network_beat` for paho's, which lives as long as one
         connection.
@@ -106,7 +119,10 @@ class Connection:
         self._role = role
         self._will = will
         self._retained = dict(retained or {})
-        self._addresses = deque(addresses or settings.addresses)
+        self._addresses = settings.addresses
+        self._address = self._addresses[0]
+        self._returns_to: Address | None = None
+        self._return_s = RETURN_S[0]
         self._jitter = jitter
         self._beat = beat
         self._network_beat = network_beat
@@ -125,7 +141,7 @@ class Connection:
     @property
     def address(self) -> Address:
         """The broker that is connected, or tried next."""
-        return self._addresses[0]
+        return self._address
 
     @property
     def protocol(self) -> str | None:
@@ -217,13 +233,23 @@ class Connection:
             if downgraded:
                 wait = BACKOFF_S[0]
                 continue
-            self._addresses.rotate(-1)
+            self._move_on(was_up)
             retreats = self._gives_way and was_up and time.monotonic() - since_s < BRIEF_S
             if was_up and not retreats:
                 wait = BACKOFF_S[0]
             self._wait(self._wake, None if self._unplugged else wait * (0.5 + 0.5 * self._jitter()))
             self._wake.clear()
             wait = BACKOFF_S[0] if self._unplugged else min(2 * wait, RETREAT_S if retreats else BACKOFF_S[1])
+
+    def _move_on(self, was_up: bool) -> None:
+        """Choose the broker of the next attempt."""
+        if self._returns_to is not None and self._returns_to != self._address:
+            self._address = self._returns_to
+            return
+        if self._returns_to is not None:  # this was the return
+            self._return_s = RETURN_S[0] if was_up else min(2 * self._return_s, RETURN_S[1])
+            self._returns_to = None
+        self._address = self._addresses[(self._addresses.index(self._address) + 1) % len(self._addresses)]
 
     def _connect_once(self) -> tuple[bool, bool]:
         """Live through one connection; return whether it came up, and whether to try an older protocol at once."""
@@ -262,10 +288,19 @@ class Connection:
     def _watch(self, session: _Session) -> None:
         """Wait until a connection is over, and end it where the broker owes an answer for longer than a keepalive.
 
+        It ends too where an earlier broker of the list answers again.
+
         It may answer every ping, and yet a packet or its acknowledgement is gone: within one connection MQTT sends
         neither again, and a program that waited on would wait for ever.
         """
+        return_due_s = time.monotonic() + self._return_s
         while not self._wait(session.over, IDLE_S):
+            if time.monotonic() >= return_due_s:
+                self._returns_to = self._earlier()
+                if self._returns_to is not None:
+                    log.info("the broker at %s answers again; leaving %s for it", self._returns_to, self.address)
+                    return
+                return_due_s = time.monotonic() + self._return_s
             late_s = time.monotonic() - self._settings.keepalive_s
             owed_since_s = session.owed_since_s()
             if owed_since_s is not None and owed_since_s < late_s:
@@ -276,6 +311,14 @@ class Connection:
                 continue
             log.warning("the broker at %s leaves %s without an answer; connecting again", self.address, owed)
             return
+
+    def _earlier(self) -> Address | None:
+        """Return the first broker that is earlier in the list than the connected one, and answers."""
+        for address in self._addresses[: self._addresses.index(self._address)]:
+            self._beat(NETWORK_S)
+            if _answers(address):
+                return address
+        return None
 
     def _wait(self, event: threading.Event, timeout_s: float | None) -> bool:
         """Wait for an event; the thread's heartbeat goes on meanwhile."""
@@ -415,6 +458,14 @@ class _Session:
         while self._leaving and self._leaving[0].is_published():  # brokers acknowledge in order
             self._leaving.popleft()
             self._taken_s = time.monotonic()
+
+
+def _answers(address: Address) -> bool:
+    """Return whether a broker answers there; a frozen one takes the connection and does not."""
+    with suppress(OSError), socket.create_connection(address, PROBE_S) as connection:
+        connection.sendall(_PROBE)
+        return connection.recv(1) == _CONNACK
+    return False
 
 
 def _publish(client: paho.Client, topic: str, message: contract.Message) -> paho.MQTTMessageInfo:

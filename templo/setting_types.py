@@ -52,7 +52,24 @@ HIDDEN = Meta(extra={"hidden": True})
 BY_PATHSEP = Meta(extra={"pathsep": True})
 """Beside a list: the environment separates its values as PATH does, and not by commas."""
 
+_PORT = r"(?::(?:6553[0-5]|655[0-2]\d|65[0-4]\d{2}|6[0-4]\d{3}|[1-5]\d{4}|[1-9]\d{0,3}))?"
+_ADDRESS = rf"(?:\[[^\s,\[\]]+\]{_PORT}|[^\s,:\[\]]+{_PORT}|[^\s,:\[\]]*(?::[^\s,:\[\]]*){{2,}})"
+_HOSTS = "host names or addresses, separated by commas, each with :PORT where it is not broker.port"
+
+Hosts: TypeAlias = Annotated[str, matching(rf"{_ADDRESS}(?:, *{_ADDRESS})*", _HOSTS)]
 LogLevel: TypeAlias = Annotated[str, matching("debug|info|warning|error", "one of debug, info, warning, error")]
 PathText: TypeAlias = Annotated[str, text(4096, "a path")]
 Port: TypeAlias = Annotated[int, whole(1, 65_535, "a port")]
 TempleName: TypeAlias = Annotated[str, matching(TEMPLE_NAME, "1 to 32 lower-case letters, digits and inner hyphens")]
+
+
+def split_port(address: str) -> tuple[str, str]:
+    """Return the host and the port of an address; the port is empty where it has none.
+
+    >>> split_port("temple.local:1884"), split_port("[::1]:1884"), split_port("::1")
+    (('temple.local', '1884'), ('::1', '1884'), ('::1', ''))
+    """
+    host, colon, port = address.rpartition(":")
+    if not colon or (":" in host and not host.startswith("[")) or address.endswith("]"):
+        host, port = address, ""  # a bare name, or a bare IPv6 address
+    return host.strip("[]"), port

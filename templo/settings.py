@@ -19,6 +19,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args, get_ori
 import msgspec
 
 from templo.quoting import nearest, printable, shown
+from templo.setting_types import split_port
 
 PREFIX = "TEMPLO_"
 _DEFAULTS = "the defaults"
@@ -301,14 +302,12 @@ class SettingFlag(argparse.Action):
 
 
 class BrokerFlag(SettingFlag):
-    """``--broker HOST[:PORT]``."""
+    """``--broker HOST[:PORT]``, or several of them separated by commas."""
 
     def read(self, value: str) -> dict[str, str]:
-        """Return host and port."""
-        host, colon, port = value.rpartition(":")
-        if not colon or (":" in host and not host.startswith("[")):  # a bare name, or a bare IPv6 address
-            host, port = value, ""
-        return {"broker.host": host.strip("[]"), **({"broker.port": port} if port else {})}
+        """Return host and port; of several brokers each keeps its port in ``broker.host``."""
+        host, port = (value, "") if "," in value else split_port(value)
+        return {"broker.host": host, **({"broker.port": port} if port else {})}
 
 
 class SetFlag(SettingFlag):
@@ -327,7 +326,10 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", type=Path, metavar="FILE", help="the settings file, in TOML")
     parser.add_argument("--state", action=SettingFlag, metavar="DIR", help="where everything that must last is kept")
     parser.add_argument(
-        "--broker", action=BrokerFlag, metavar="HOST[:PORT]", help="the broker's address (127.0.0.1:1883)"
+        "--broker",
+        action=BrokerFlag,
+        metavar="HOST[:PORT][,...]",
+        help="the broker's address (127.0.0.1:1883); of several the first that answers",
     )
     parser.add_argument("--log", action=SettingFlag, metavar="LEVEL", help="debug, info, warning or error (info)")
     parser.add_argument("--set", action=SetFlag, metavar="KEY=VALUE", help="any other setting: broker.keepalive_s=5")

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 HOST = "127.0.0.1"
@@ -107,6 +107,20 @@ def nats(tmp_path: Path, port: int | None = None, config: str = "") -> Iterator[
 
     with _running(command, port, folder) as broker:
         yield broker
+
+
+@contextmanager
+def nats_cluster(tmp_path: Path, nodes: int = 3) -> Iterator[list[Broker]]:
+    """Run nodes of nats-server that share their messages and outlive the loss of a minority."""
+    routes = [free_port() for _ in range(nodes)]
+    urls = ", ".join(f'"nats://{HOST}:{port}"' for port in routes)
+    with ExitStack() as stack:
+        yield [
+            stack.enter_context(
+                nats(tmp_path, config=f'cluster {{ name: "test", listen: "{HOST}:{port}", routes: [{urls}] }}')
+            )
+            for port in routes
+        ]
 
 
 def free_port() -> int:

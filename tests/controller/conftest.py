@@ -39,7 +39,7 @@ def temples(tmp_path: Path) -> Iterator[list[Temple]]:
 def started(tmp_path: Path, temples: list[Temple]) -> Starter:
     """Start a temple at a broker's port; it is ended with the test."""
 
-    def start(port: int, *words: str, name: str = "state", **variables: str) -> Temple:
+    def start(port: int | str, *words: str, name: str = "state", **variables: str) -> Temple:
         temples.append(Temple(tmp_path / name, port, *words, **variables))
         return temples[-1].start()
 

@@ -39,11 +39,20 @@ def call(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
 
 
 class Temple:
-    """A daemon with simulated beams, keys on a pipe, and its words in a file."""
+    """A daemon with simulated beams at a local port or a list of brokers, keys on a pipe, and its words in a file."""
 
-    def __init__(self, state: Path, port: int, *words: str, **more: str) -> None:
+    def __init__(self, state: Path, port: int | str, *words: str, **more: str) -> None:
         self.state = state
-        self._words = ("run", "--simulate", "--keys", "--state", str(state), "--broker", f"127.0.0.1:{port}", *words)
+        self._words = (
+            "run",
+            "--simulate",
+            "--keys",
+            "--state",
+            str(state),
+            "--broker",
+            str(port) if isinstance(port, str) else f"127.0.0.1:{port}",
+            *words,
+        )
         self._more = more
         self._log = state.parent / f"{state.name}.log"
 

@@ -188,11 +188,25 @@ def test_of_several_brokers_the_next_is_tried_where_one_is_gone_or_silent(
     with mosquitto(tmp_path) as broker, closing(socket.create_server((HOST, 0))) as silent:
         gone = free_port()
         ports = [gone, silent.getsockname()[1], broker.port]
-        one = client(at(gone), addresses=[Address(HOST, port) for port in ports])
+        one = client(BrokerSettings(",".join(f"{HOST}:{port}" for port in ports)))
         eventually(lambda: one.events == ["connected"])
         assert one.connection.address == Address(HOST, broker.port)
         assert f"no broker at {HOST}:{gone}" in caplog.text
         assert "took the connection and does not answer" in caplog.text
+    caplog.clear()
+
+
+@pytest.mark.parametrize("make", [mosquitto, nats])
+def test_an_earlier_broker_that_answers_again_is_returned_to(
+    make: Callable[..., Any], client: Callable[..., Client], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with make(tmp_path) as first, make(tmp_path) as second:
+        one = client(BrokerSettings(f"{HOST}:{first.port},{HOST}:{second.port}"))
+        eventually(lambda: one.connection.protocol)
+        first.kill()
+        eventually(lambda: one.connection.protocol and one.connection.address.port == second.port)
+        first.start()
+        eventually(lambda: one.connection.protocol and one.connection.address.port == first.port)
     caplog.clear()
 
 

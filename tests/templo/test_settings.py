@@ -55,6 +55,8 @@ def test_an_old_name_of_a_variable_still_counts_and_is_reported(tmp_path: Path) 
         (["--broker", "h:1884"], {"broker.host": ("h", "--broker"), "broker.port": ("1884", "--broker")}),
         (["--broker", "[::1]:1884"], {"broker.host": ("::1", "--broker"), "broker.port": ("1884", "--broker")}),
         (["--broker", "::1"], {"broker.host": ("::1", "--broker")}),
+        (["--broker", "[::1]"], {"broker.host": ("::1", "--broker")}),
+        (["--broker", "a,b:1884"], {"broker.host": ("a,b:1884", "--broker")}),
         (["--set", "log=debug", "--state", "/s"], {"log": ("debug", "--set"), "state": ("/s", "--state")}),
         ([], {}),
     ],
@@ -83,3 +85,9 @@ def test_a_password_is_no_flag_because_others_can_read_a_command_line() -> None:
             home=HOME,
         )
     assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("host", ["a,,b", "a:0", "a:70000", "a,b:x", ",", "a b", "[::1"])
+def test_a_list_of_brokers_that_cannot_be_read_is_refused_with_its_value(host: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"broker\.host is .* expected host names or addresses"):
+        controller.load(file=None, environ={"TEMPLO_BROKER_HOST": host}, flags={}, home=tmp_path)
