@@ -24,6 +24,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
@@ -81,6 +82,8 @@ class Demo:
         assert table, self._said
         assert code, self._said
         self.address, self.table, self.code = table[1], table[2], code[1]
+        self.served = self.code
+        """The code of the table that the temple serves: who takes the temple away has to know it."""
         return self
 
     def __exit__(
@@ -133,11 +136,15 @@ class Table:
         opener.goto(f"{demo.address}/tables/new")
         opener.fill("input[name=title]", title)
         opener.check("input[name=temple][value=templo]")
+        if opener.locator("input[name=temple_code]").count():
+            opener.fill("input[name=temple_code]", demo.served)
         opener.click("details.house-rules > summary")
         opener.click("details:has(> fieldset input[name='option.apocalypse_tokens']) > summary")
         opener.fill("input[name='option.apocalypse_tokens']", str(tokens))
         opener.click(".new-form button[type=submit]")
-        code = opener.inner_text(".invite .code").replace(" ", "")
+        opener.wait_for_selector(".sit-form")
+        code = urlsplit(opener.url).path.removeprefix("/j/")
+        demo.served = code
         path = opener.get_attribute(".sit-form", "action")
         assert path
         opener.context.close()
@@ -194,7 +201,8 @@ class Table:
 
     def serve(self) -> None:
         """Have the temple serve this table."""
-        self.post("east", "temple", temple="templo")
+        self.post("east", "temple", temple="templo", temple_code=self.demo.served)
+        self.demo.served = self.code
 
     def version(self) -> int:
         """Return the version that the first phone shows."""
