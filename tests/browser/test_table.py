@@ -221,6 +221,29 @@ def test_a_cut_connection_is_mended_and_nothing_is_missed(companion: Companion, 
     phone.complaints.clear()  # the browser itself complains of each refused connection
 
 
+def test_a_connection_that_dies_in_silence_shows_what_is_stale_until_the_page_is_current(
+    companion: Companion, device: Make
+) -> None:
+    table = companion.table()
+    phone = device()
+    phone.page.clock.install()
+    phone.join(companion, table, "east", "Ana")
+    phone.listening()
+    notice = phone.page.locator("#notice")
+    expect(notice).to_be_empty()
+    phone.page.context.set_offline(True)  # an open stream stays open, and a new one is refused
+    phone.page.locator(".end-turn button").first.click()
+    expect(notice).to_have_text("That did not arrive. Check the connection and tap again.")
+    phone.page.clock.run_for(21_000)
+    expect(notice).to_contain_text("The board, the tokens and whose turn it is are as they were at")
+    phone.page.context.set_offline(False)
+    phone.page.clock.run_for(16_000)
+    expect(notice).to_be_empty(timeout=30_000)
+    companion.drop("tlaloc")
+    expect(phone.page.locator('[data-piece="count-tlaloc"]').first).to_have_text("1")
+    phone.complaints.clear()  # the browser itself complains of each refused connection
+
+
 def test_a_stale_tap_says_so_and_shows_how_it_stands(companion: Companion, device: Make) -> None:
     table = companion.table()
     phone, other = device(), device()

@@ -4,6 +4,11 @@ const format = new Intl.DateTimeFormat(document.documentElement.lang, { hour: "n
 
 const formatted = new Map(); // by minute: to format is slow, and a log names a few minutes over and over
 
+/** Return a time of day as the page writes it. */
+export function timeOfDay(at) {
+  return format.format(at);
+}
+
 /** Rewrite every clock within an element or a fragment. */
 export function localise(within) {
   for (const clock of within.querySelectorAll("time.clock")) {

@@ -1,15 +1,17 @@
 // Listens to the page's event stream and hands on what changed. It touches nothing on the page.
 //
 // A browser gives an EventSource up for good after an HTTP error, and allows six connections to one host: so the
-// stream is opened again after any failure, and closed while nobody looks.
+// stream is opened again after any failure, and closed while nobody looks. A connection can also die in silence (the
+// router is unplugged, the companion freezes): the companion sends heartbeats, and a stream without one is replaced.
 
 const FIRST_PAUSE = 400;
 const LONGEST_PAUSE = 15_000;
+const DEAD = 20_000; // ms without a heartbeat; the companion sends one every 8 s
 
 export class Live {
   /**
    * @param {() => URL} address where the stream is now, with what the page has seen already
-   * @param {{regions: (news: object) => void, reload: () => void, state: (state: string) => void}} handlers
+   * @param {{regions: (news: object) => void, reload: () => void, state: (state: string, since?: Date) => void}} handlers
    */
   constructor(address, handlers) {
     this.address = address;
@@ -17,8 +19,11 @@ export class Live {
     this.source = null;
     this.timer = 0;
     this.failures = 0;
-    document.addEventListener("visibilitychange", () => (document.hidden ? this.close() : this.open()));
-    addEventListener("pagehide", () => this.close());
+    this.silence = 0; // the timer that runs out when the connection is dead
+    this.stale = false;
+    this.current = new Date();
+    document.addEventListener("visibilitychange", () => (document.hidden ? this.rest() : this.open()));
+    addEventListener("pagehide", () => this.rest());
     addEventListener("pageshow", () => document.hidden || this.open());
   }
 
@@ -27,11 +32,12 @@ export class Live {
     clearTimeout(this.timer);
     const source = new EventSource(this.address());
     this.source = source;
-    source.addEventListener("open", () => {
-      if (this.failures) this.handlers.state("again");
-      this.failures = 0;
+    this.silence ||= setTimeout(() => this.lost(), DEAD);
+    source.addEventListener("heartbeat", () => this.source === source && this.heard());
+    source.addEventListener("regions", (event) => {
+      this.handlers.regions(JSON.parse(event.data));
+      if (this.source === source) this.heard();
     });
-    source.addEventListener("regions", (event) => this.handlers.regions(JSON.parse(event.data)));
     source.addEventListener("reload", () => {
       this.close();
       this.handlers.reload();
@@ -49,6 +55,32 @@ export class Live {
     this.source = null;
   }
 
+  /** Close while nobody looks: silence means nothing then. */
+  rest() {
+    this.close();
+    clearTimeout(this.silence);
+    this.silence = 0;
+  }
+
+  /** The page shows what is. */
+  heard() {
+    this.handlers.state(this.failures ? "again" : "current");
+    this.failures = 0;
+    this.stale = false;
+    this.current = new Date();
+    clearTimeout(this.silence);
+    this.silence = setTimeout(() => this.lost(), DEAD);
+  }
+
+  lost() {
+    this.silence = 0;
+    this.stale = true;
+    this.handlers.state("stale", this.current);
+    if (!this.source) return; // the next attempt waits already
+    this.close();
+    this.retry();
+  }
+
   retry() {
     this.failures += 1;
     const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (this.failures - 1)) * (0.8 + 0.4 * Math.random());
@@ -59,6 +91,6 @@ export class Live {
   // A stream that is refused does not say why; another page of the same companion distinguishes "full" from "gone".
   async say() {
     const up = await fetch("/healthz", { cache: "no-store" }).then((answer) => answer.ok, () => false);
-    if (this.failures > 1) this.handlers.state(up ? "full" : "offline");
+    if (this.failures > 1 && (up || !this.stale)) this.handlers.state(up ? "full" : "offline");
   }
 }

@@ -1,6 +1,6 @@
 // The composition root of a live page: joins the stream, the swapping and the taps. The page is whole without it.
 
-import { localise } from "./clock.js";
+import { localise, timeOfDay } from "./clock.js";
 import { Elements } from "./elements.js";
 import { Glide } from "./glide.js";
 import { Live } from "./live.js";
@@ -12,11 +12,30 @@ const notice = document.getElementById("notice");
 
 const GOOD_NEWS = 4000; // milliseconds; what asks for nothing goes away by itself, above all from a television
 let fading = 0;
+let outage = ""; // what is wrong with the connection; it stays on the page until the page is current again
 
-function say(words) {
+function say(text) {
+  const words = text || outage;
   clearTimeout(fading);
   if (notice.textContent !== words) notice.textContent = words;
-  if (words === root.dataset.wordsAgain) fading = setTimeout(() => say(""), GOOD_NEWS);
+  if (words === root.dataset.wordsAgain || (outage && words !== outage)) fade();
+}
+
+function fade() {
+  fading = setTimeout(() => say(""), GOOD_NEWS);
+}
+
+function connection(state, since) {
+  const { wordsAgain, wordsFailed, wordsFull, wordsOffline, wordsStale } = root.dataset;
+  if (state === "again" || state === "current") {
+    const showed = outage;
+    outage = "";
+    if (state === "again" && showed) say(wordsAgain);
+    else if (notice.textContent === wordsFailed) fade();
+    return;
+  }
+  outage = { full: wordsFull, offline: wordsOffline, stale: wordsStale.replace("{at}", timeOfDay(since)) }[state];
+  say(outage);
 }
 
 function reload() {
@@ -51,7 +70,7 @@ new Glide(root);
 const live = new Live(address, {
   regions: news,
   reload,
-  state: (state) => say(state === "again" ? root.dataset.wordsAgain : root.dataset[state === "full" ? "wordsFull" : "wordsOffline"]),
+  state: connection,
 });
 
 localise(root);
