@@ -71,12 +71,12 @@ class Reader:
         self.connection = connection
 
     def event(self) -> dict[str, str]:
-        """Return the fields of the next event; comments are left out, an end is empty."""
+        """Return the fields of the next event; comments and heartbeats are left out, an end is empty."""
         fields: dict[str, str] = {}
         while line := self.answer.readline().decode():
             name, _, value = line.rstrip("\n").partition(": ")
             if not name and fields:
-                if fields.keys() != {"retry"}:
+                if fields.keys() != {"retry"} and fields.get("event") != "heartbeat":
                     return fields
                 fields = {}
             elif name and not line.startswith(":"):
@@ -188,9 +188,18 @@ def test_a_quiet_stream_is_kept_alive(served: Served, monkeypatch: pytest.Monkey
     monkeypatch.setattr(streams, "HEARTBEAT", 0.05)
     reader = served.stream(path(served.home.table()))
     reader.event()
-    assert reader.event()["event"] == "alive"
+    assert reader.answer.readline() == b"event: heartbeat\n"
     reader.close()
     wait_for(lambda: served.home.hub.streams == 0)
+
+
+def test_a_page_that_missed_nothing_learns_at_once_that_it_is_current(served: Served) -> None:
+    table = served.home.table()
+    first = served.stream(path(table))
+    seen = first.event()["id"]
+    first.close()
+    again = served.stream(path(table, seen))
+    assert [again.answer.readline() for _ in range(3)] == [b"retry: 1000\n", b"\n", b"event: heartbeat\n"]
 
 
 def test_a_burst_is_a_few_events_and_ends_with_the_last_state(served: Served) -> None:

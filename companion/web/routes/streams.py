@@ -16,15 +16,15 @@ from companion.web.view_models.table import table_topic, temple_topics
 blueprint = Blueprint("streams", __name__)
 
 HEARTBEAT = 8.0
-"""Seconds. It keeps the way open, finds out who has hung up, and lets a page know that it is current: after 20 s
-without one, a page says that it may be out of date."""
+"""Seconds. It keeps the way open and finds out who has hung up; `live.js` waits 20 s for one."""
 
 PACE = 0.04
 """Seconds at least between two pictures of one stream: a burst is a few pictures, a single token is at once."""
 
 RETRY_AFTER = 5
-ALIVE = b"event: alive\ndata: {}\n\n"
 RELOAD = b"event: reload\ndata: {}\n\n"
+CURRENT = b"event: heartbeat\ndata: {}\n\n"
+"""The page shows what is. An event, because a browser hands no comment of a stream to its script."""
 
 
 @blueprint.get("/t/<table_id>/stream")
@@ -78,12 +78,11 @@ def _events(stream: Stream, look: Callable[[], Picture | None], seen: str, mark:
         if picture is None or (mark and picture.mark != mark):
             yield RELOAD
             return
-        if event := picture.event(seen):
-            yield event
+        yield picture.event(seen) or CURRENT
         seen, mark = picture.id, picture.mark
         looked = time.monotonic()
         while not stream.wait(HEARTBEAT) and not stream.ended:
-            yield ALIVE
+            yield CURRENT
         pause = looked + PACE - time.monotonic()
         if pause > 0 and not stream.ended:
             time.sleep(pause)

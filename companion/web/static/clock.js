@@ -2,12 +2,12 @@
 
 const format = new Intl.DateTimeFormat(document.documentElement.lang, { hour: "numeric", minute: "2-digit" });
 
-/** Return a moment's time of day in the reader's zone. */
-export function timeOf(moment) {
-  return format.format(moment);
-}
-
 const formatted = new Map(); // by minute: to format is slow, and a log names a few minutes over and over
+
+/** Return a time of day as the page writes it. */
+export function timeOfDay(at) {
+  return format.format(at);
+}
 
 /** Rewrite every clock within an element or a fragment. */
 export function localise(within) {

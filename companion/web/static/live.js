@@ -1,29 +1,29 @@
 // Listens to the page's event stream and hands on what changed. It touches nothing on the page.
 //
 // A browser gives an EventSource up for good after an HTTP error, and allows six connections to one host: so the
-// stream is opened again after any failure, and closed while nobody looks.
+// stream is opened again after any failure, and closed while nobody looks. A connection can also die in silence (the
+// router is unplugged, the companion freezes): the companion sends heartbeats, and a stream without one is replaced.
 
 const FIRST_PAUSE = 400;
 const LONGEST_PAUSE = 15_000;
-const LONGEST_SILENCE = 20_000; // the companion sends a heartbeat every 8 s
+const DEAD = 20_000; // ms without a heartbeat; the companion sends one every 8 s
 
 export class Live {
   /**
    * @param {() => URL} address where the stream is now, with what the page has seen already
-   * @param {{regions: (news: object) => void, current: () => void, reload: () => void,
-   *   state: (state: string, since: Date) => void}} handlers `current` is called whenever the stream proves that the
-   *   page shows what is; `state` gets "again", "full" or "offline", and when the page was last known to be current
+   * @param {{regions: (news: object) => void, reload: () => void, state: (state: string, since?: Date) => void}} handlers
    */
   constructor(address, handlers) {
     this.address = address;
     this.handlers = handlers;
     this.source = null;
     this.timer = 0;
-    this.silence = 0;
-    this.since = new Date();
     this.failures = 0;
-    document.addEventListener("visibilitychange", () => (document.hidden ? this.close() : this.open()));
-    addEventListener("pagehide", () => this.close());
+    this.silence = 0; // the timer that runs out when the connection is dead
+    this.stale = false;
+    this.current = new Date();
+    document.addEventListener("visibilitychange", () => (document.hidden ? this.rest() : this.open()));
+    addEventListener("pagehide", () => this.rest());
     addEventListener("pageshow", () => document.hidden || this.open());
   }
 
@@ -32,16 +32,11 @@ export class Live {
     clearTimeout(this.timer);
     const source = new EventSource(this.address());
     this.source = source;
-    this.watch();
-    source.addEventListener("open", () => {
-      if (this.failures) this.handlers.state("again", this.since);
-      this.failures = 0;
-      this.arrived();
-    });
-    source.addEventListener("alive", () => this.arrived());
+    this.silence ||= setTimeout(() => this.lost(), DEAD);
+    source.addEventListener("heartbeat", () => this.source === source && this.heard());
     source.addEventListener("regions", (event) => {
-      this.arrived();
       this.handlers.regions(JSON.parse(event.data));
+      if (this.source === source) this.heard();
     });
     source.addEventListener("reload", () => {
       this.close();
@@ -54,27 +49,36 @@ export class Live {
     });
   }
 
-  arrived() {
-    this.since = new Date();
-    this.watch();
-    this.handlers.current();
-  }
-
-  // A connection that is cut without a word, as by a phone out of reach, ends in silence and gives no error.
-  watch() {
-    clearTimeout(this.silence);
-    this.silence = setTimeout(() => {
-      this.handlers.state("offline", this.since);
-      this.close();
-      this.retry();
-    }, LONGEST_SILENCE);
-  }
-
   close() {
     clearTimeout(this.timer);
-    clearTimeout(this.silence);
     this.source?.close();
     this.source = null;
+  }
+
+  /** Close while nobody looks: silence means nothing then. */
+  rest() {
+    this.close();
+    clearTimeout(this.silence);
+    this.silence = 0;
+  }
+
+  /** The page shows what is. */
+  heard() {
+    this.handlers.state(this.failures ? "again" : "current");
+    this.failures = 0;
+    this.stale = false;
+    this.current = new Date();
+    clearTimeout(this.silence);
+    this.silence = setTimeout(() => this.lost(), DEAD);
+  }
+
+  lost() {
+    this.silence = 0;
+    this.stale = true;
+    this.handlers.state("stale", this.current);
+    if (!this.source) return; // the next attempt waits already
+    this.close();
+    this.retry();
   }
 
   retry() {
@@ -87,6 +91,6 @@ export class Live {
   // A stream that is refused does not say why; another page of the same companion distinguishes "full" from "gone".
   async say() {
     const up = await fetch("/healthz", { cache: "no-store" }).then((answer) => answer.ok, () => false);
-    if (this.failures > 1) this.handlers.state(up ? "full" : "offline", this.since);
+    if (this.failures > 1 && (up || !this.stale)) this.handlers.state(up ? "full" : "offline");
   }
 }

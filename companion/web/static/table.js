@@ -1,6 +1,6 @@
 // The composition root of a live page: joins the stream, the swapping and the taps. The page is whole without it.
 
-import { localise, timeOf } from "./clock.js";
+import { localise, timeOfDay } from "./clock.js";
 import { Elements } from "./elements.js";
 import { Glide } from "./glide.js";
 import { Live } from "./live.js";
@@ -12,23 +12,30 @@ const notice = document.getElementById("notice");
 
 const GOOD_NEWS = 4000; // milliseconds; what asks for nothing goes away by itself, above all from a television
 let fading = 0;
-let saidAt = 0;
+let outage = ""; // what is wrong with the connection; it stays on the page until the page is current again
 
-function say(words) {
+function say(text) {
+  const words = text || outage;
   clearTimeout(fading);
-  saidAt = performance.now();
   if (notice.textContent !== words) notice.textContent = words;
-  if (words === root.dataset.wordsAgain) fading = setTimeout(() => say(""), GOOD_NEWS);
+  if (words === root.dataset.wordsAgain || (outage && words !== outage)) fade();
 }
 
-// A tap that did not arrive is old news once the page is known to be current again.
-function forget() {
-  if (notice.textContent === root.dataset.wordsFailed && performance.now() - saidAt > GOOD_NEWS) say("");
+function fade() {
+  fading = setTimeout(() => say(""), GOOD_NEWS);
 }
 
-function report(state, since) {
-  const words = { again: root.dataset.wordsAgain, full: root.dataset.wordsFull, offline: root.dataset.wordsOffline };
-  say(words[state].replace("{time}", timeOf(since)));
+function connection(state, since) {
+  const { wordsAgain, wordsFailed, wordsFull, wordsOffline, wordsStale } = root.dataset;
+  if (state === "again" || state === "current") {
+    const showed = outage;
+    outage = "";
+    if (state === "again" && showed) say(wordsAgain);
+    else if (notice.textContent === wordsFailed) fade();
+    return;
+  }
+  outage = { full: wordsFull, offline: wordsOffline, stale: wordsStale.replace("{at}", timeOfDay(since)) }[state];
+  say(outage);
 }
 
 function reload() {
@@ -62,9 +69,8 @@ new Elements(root, { say });
 new Glide(root);
 const live = new Live(address, {
   regions: news,
-  current: forget,
   reload,
-  state: report,
+  state: connection,
 });
 
 localise(root);
