@@ -234,6 +234,10 @@ def test_an_aid_opens_with_one_tap_and_is_used(
             page.locator("#score-player-1 > summary").click()
             tap(page, page.locator("#score-player-1 .record-keep").first.locator("button").last)
             expect(page.locator(".score").first.locator(".score-total")).to_have_text("5")
+            expect(page.locator(".aid-note strong")).to_contain_text("9")  # the box holds no 15 safe chits
+            for n in range(6):
+                tap(page, page.locator(".chart .chits button").nth(n))
+            expect(page.locator(".aid-note strong")).to_have_count(0)
             expect(page.locator(".aid-lead")).to_contain_text("Red" if language == "en" else "Rojo")
 
 
