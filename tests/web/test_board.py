@@ -78,10 +78,10 @@ def _type(phone: Browser, pad: Table, typed: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ("typed", "status"), [("4", 200), (" 7 ", 200), ("21", 409), ("", 409), ("-1", 400), ("x", 400)]
+    ("typed", "status"), [("4", 200), (" 7 ", 200), ("", 200), ("21", 409), ("-1", 400), ("x", 400)]
 )
 def test_a_number_that_was_typed_is_the_last_argument_of_its_move(
     home: WebHome, phone: Browser, pad: Table, typed: str, status: int
 ) -> None:
     assert _type(phone, pad, typed) == status
-    assert home.services.tables.get(pad.id).state.king[1] == (int(typed) if status == 200 else 0)
+    assert home.services.tables.get(pad.id).state.king[1] == (int(typed or 0) if status == 200 else 0)
