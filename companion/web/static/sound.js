@@ -3,6 +3,7 @@
 // Nothing sounds before a person has switched it on at this device, which browsers ask for as well.
 
 const KEY = "sound";
+const NEAR = 5_000; // milliseconds
 
 export class Sound {
   /** @param {HTMLButtonElement} button what switches it on and off */
@@ -14,7 +15,16 @@ export class Sound {
     button.addEventListener("click", () => this.toggle());
     // A page that was opened anew may sound from the first tap on.
     document.addEventListener("pointerdown", () => this.state === "on" && this.wake(), { once: true });
+    // On a screen that everybody reads, the switch shows while somebody is near it.
+    for (const sign of ["pointermove", "pointerdown"]) document.addEventListener(sign, () => this.near());
+    this.near();
     this.show();
+  }
+
+  near() {
+    this.button.dataset.near = "";
+    clearTimeout(this.leaving);
+    this.leaving = setTimeout(() => delete this.button.dataset.near, NEAR);
   }
 
   toggle() {
