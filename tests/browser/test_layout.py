@@ -70,7 +70,7 @@ def kind_of(path: str) -> str:
 
 @pytest.mark.parametrize(("font", "language"), [("narrow", "es"), ("wide", "en"), ("wide", "es")])
 def test_no_page_is_wider_than_a_phone(companion: Companion, device: Make, font: str, language: str) -> None:
-    """Every kind of page that links lead to, tables of every game, every aid, and a temple in all kinds of trouble."""
+    """Every kind of page that links lead to, tables of every game and aid, and a temple in all kinds of trouble."""
     table, lobby = doubtful(companion), companion.home.lobby()
     facts = {field for what, _ in FINDINGS.values() for _, field, _, _ in Formatter().parse(what) if field}
     troubles = tuple(Finding(code, dict.fromkeys(facts, 1440)) for code in FINDINGS)
