@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 import paho.mqtt.client as paho
 
-from bench import daemons, trees
+from bench import daemons, sittings, trees
 from bench.figures import number, spread, table
 from bench.phone import Phone
 from bench.programs import ROOT, THIS_TREE, BenchError, Programs, Tree, wait_until
@@ -30,7 +30,7 @@ from bench.stopwatch import MS, Heard, Listener
 from bench.throughput import CLEAR_MS, DARK_MS, LIMITS, Through
 from templo import contract
 
-PARTS = ("drive", "sustained", "posts", "playouts")
+PARTS = ("drive", "sustained", "posts", "playouts", "sittings")
 PER_SECOND = 20
 """At most: each token waits for the one before to be over."""
 TOKEN_MS = 12
@@ -241,11 +241,24 @@ class Playouts:
         raise BenchError(f"the random player ended; expected an answer; it said: {self._running.said()[-1500:]}")
 
 
+class Sittings:
+    """Mexica with four app players, on two processes of a new program."""
+
+    def __init__(self, programs: Programs, _scope: ExitStack, games: int) -> None:
+        self._tree, self._games = programs.tree, games
+
+    def round(self) -> Sample:
+        """Play the games of one round, the same in every round."""
+        cpu, _ = sittings.timed(self._tree, self._games)
+        return {Figure("mexica with four app players, CPU for a game", "ms"): 1000 * cpu / self._games}
+
+
 NOTES = {
     "drive": "Drive to subscriber: unchanged controllers over mock pins, each with a mosquitto of its own.",
     "sustained": "Sustained: from the first edge until the companion has acknowledged the last token.",
     "posts": "Posts: one phone with all four seats of a Mexica table ends turn after turn.",
     "playouts": "Playouts: random moves at the largest table, dice and cards among them, with the same seed.",
+    "sittings": "Sittings: whole games of the classic preset, the same seeds on both sides.",
 }
 
 
@@ -260,6 +273,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "sustained": lambda programs, scope: Sustained(programs, scope, arguments.burst),
         "posts": lambda programs, scope: Posts(programs, scope, arguments.posts),
         "playouts": lambda programs, scope: Playouts(programs, scope, arguments.playouts),
+        "sittings": lambda programs, scope: Sittings(programs, scope, arguments.sittings),
     }
     parts = arguments.parts or PARTS
     found: list[Comparison] = []
@@ -316,4 +330,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--playouts", type=float, default=0.2, help="playouts: CPU seconds a side, round and preset (%(default)s)"
     )
+    parser.add_argument("--sittings", type=int, default=40, help="sittings: games a side and round (%(default)s)")
     return parser

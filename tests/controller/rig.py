@@ -86,6 +86,7 @@ class Broker:
     def __init__(self) -> None:
         self.up = False
         self.slow = False
+        self.gave_way = False
         self.client_ids: list[str] = []
         self.told: list[contract.Message] = []
 
@@ -101,7 +102,7 @@ class Broker:
         self.client_ids.append(client_id)
 
     def give_way(self, gives_way: bool) -> None:
-        pass
+        self.gave_way = gives_way
 
     def tokens(self) -> list[tuple[int, bool]]:
         return [(message.seq, message.replayed) for message in self.told if isinstance(message, contract.Token)]

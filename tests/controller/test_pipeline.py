@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,9 +18,11 @@ from controller.core.messages import (
     DropRequest,
     EdgeSeen,
     MessageReceived,
+    PipelineMessage,
     StatusRequest,
     Stop,
 )
+from controller.core.name_watch import PROOFS
 from controller.core.ports import LedgerError
 from controller.core.slots import Found
 from templo import contract
@@ -337,3 +340,52 @@ def test_a_damaged_ledger_is_trouble_too(rig: Rig, expects_warnings: None, monke
     monkeypatch.setattr(rig.access, "_open_ledger", damaged)
     rig.token()
     assert rig.broker.statuses()[-1].trouble is Trouble.LEDGER_FAILING
+
+
+class HeldUp(queue.SimpleQueue[PipelineMessage]):
+    """A queue of a process that stood still: nothing came in time, and then all that had happened meanwhile."""
+
+    def __init__(self, meanwhile: Callable[[], Sequence[PipelineMessage]]) -> None:
+        self._meanwhile: Callable[[], Sequence[PipelineMessage]] | None = meanwhile
+
+    def get(self, block: bool = True, timeout: float | None = None) -> PipelineMessage:
+        if self._meanwhile is not None:
+            for item in self._meanwhile():
+                self.put(item)
+            self._meanwhile = None
+            raise queue.Empty
+        return super().get(block, timeout)
+
+
+def test_a_token_that_was_over_before_the_process_ran_again_is_no_jam(rig: Rig) -> None:
+    dark_ns = rig.now_ns
+    rig.take(EdgeSeen(God.TLALOC, dark_ns, True))
+
+    def meanwhile() -> list[PipelineMessage]:
+        rig.now_ns += 10 * SECOND
+        return [EdgeSeen(God.TLALOC, dark_ns + 12 * MS, False), Stop()]
+
+    rig.pipeline.queue = HeldUp(meanwhile)
+    rig.pipeline.run()
+    assert [(token.width_ms, token.flags) for token in rig.ledger()] == [(12, frozenset())]
+
+
+def test_a_token_that_the_link_refuses_is_sent_again_with_the_next_connection(rig: Rig) -> None:
+    rig.connect()
+    rig.broker.up = False
+    rig.token()
+    assert rig.broker.tokens() == []
+    rig.connect()
+    assert [seq for seq, _ in rig.broker.tokens()] == [1]
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_temple_whose_ledger_another_one_uses_begins_a_new_source_and_gives_way(rig: Rig) -> None:
+    rig.connect()
+    own = rig.broker.statuses()[-1]
+    for publication in range(1, PROOFS + 1):
+        rig.take(MessageReceived(rig.broker.statuses()[-1]))
+        rig.take(MessageReceived(replace(own, session="1" * 32, publication=publication)), after_ns=SECOND)
+    assert rig.broker.gave_way
+    assert rig.pipeline.source != own.source
+    assert [notice.code for notice in rig.broker.statuses()[-1].notices] == ["ledger_cloned"]

@@ -334,6 +334,7 @@ def test_a_level_that_differs_twice_without_an_edge_is_read_and_once_is_not(tmp_
         one._pipeline._access.ledger.close()
 
 
+@pytest.mark.skipif("COVERAGE_PROCESS_CONFIG" in os.environ, reason="what measures coverage makes programs larger")
 def test_the_daemon_stays_small_and_asleep(temple: Temple) -> None:
     """Bounds with room for a busy machine; the bench measures."""
 

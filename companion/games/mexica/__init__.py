@@ -76,6 +76,11 @@ def _undoable(before: State, seat: Seat, move: Move) -> bool:
     return isinstance(after, State) and not after.over
 
 
+def _acts_for(state: State, seat: Seat, move: Move) -> Seat:
+    """Return whose move this is: where the board is of wood, anyone gives and ends the turn of whoever is on turn."""
+    return state.seat if state.board is None and move.name in ("end_turn", "sacrifice") else seat
+
+
 def _idle(moves: Sequence[Move]) -> Move | None:
     """Return the move that does least for a tribe that is passed: it lets all be, or does what it must."""
     return least("pass", "end_turn")([move for move in moves if move.name not in play.CHORES])
@@ -108,6 +113,7 @@ GAME: Game[State] = Game(
         result=_result,
         resample=hands.resample,
         undoable=_undoable,
+        acts_for=_acts_for,
         laws=laws,
         notation=notation.notation,
     ),

@@ -42,6 +42,8 @@ class Audience:
     seats: tuple[Seat, ...] = ()
     trusted: bool = False
     """Whether it may invite and hand seats over: it holds a seat or knows the table's code."""
+    stands_in: Seat = ""
+    """The absent player's seat for which it acts here: all that it does is confirmed first."""
 
 
 def table_view_model(services: Services, table_id: str, audience: Audience) -> Cut:
@@ -60,10 +62,12 @@ def table_view_model(services: Services, table_id: str, audience: Audience) -> C
     else:
         slices["undo"] = _undo(table, audience)
         slices["after"] = _after(table, audience)
+        slices["yours"] = _yours(table, audience)
         slices |= table.game.regions(handheld.page(table, audience.seats))
     frame: Json = [[chair.seat, chair.name or ""] for chair in table.chairs]
     stage = "lobby" if table.phase == "lobby" else "play"
     mark = f"{stage}:{audience.layout}:{','.join(audience.seats)}:{'trusted' if audience.trusted else 'public'}"
+    mark += f":for-{audience.stands_in}" if audience.stands_in else ""
     return Cut(table.version, f"{mark}:draft" if "draft" in slices else mark, frame, slices)
 
 
@@ -179,7 +183,43 @@ def _lobby(table: Table, temple: Temple | None, audience: Audience) -> Mapping[s
 
 
 def _undo(table: Table, audience: Audience) -> Mapping[str, Json]:
-    return {"seats": [seat for seat in audience.seats if table.undo_refused(seat) is None]}
+    announced = {each["seat"] for each in _acted_for(table, audience)}
+    return {"seats": [seat for seat in audience.seats if seat not in announced and table.undo_refused(seat) is None]}
+
+
+def _acted_for(table: Table, audience: Audience) -> list[dict[str, Json]]:
+    """Return what others did for the seats of a phone, each with whether that seat can still take it back."""
+    last = table.steps[-1].whose if table.steps else ""
+    return [
+        {
+            "seat": seat,
+            "by": acted.by,
+            "lines": [{"code": line.code, "facts": line.facts} for line in acted.lines],
+            "undo": seat == last and table.undo_refused(seat) is None,
+        }
+        for seat, acted in table.acted_for.items()
+        if seat in audience.seats and acted.by not in audience.seats and not audience.stands_in
+    ]
+
+
+def _yours(table: Table, audience: Audience) -> Mapping[str, Json]:
+    """Return what concerns a phone's own seats beside the game: who acted for them, and for whom it may act.
+
+    The others for whom anyone may act are named while the table waits for them.
+    """
+    phone = audience.layout == "phone" and bool(audience.seats) and table.phase == "running"
+    awaited = {*table.game.to_act(table.state), table.on_turn} if phone else set()
+    lent = [seat for seat in table.lent() if seat in awaited and seat not in audience.seats]
+    return {
+        "acted": [*_acted_for(table, audience)] if phone else [],
+        "away": [
+            {"seat": chair.seat, "mode": chair.away}
+            for chair in table.chairs
+            if phone and chair.seat in audience.seats and chair.away and not audience.stands_in
+        ],
+        "lent": [*lent] if not audience.stands_in else [],
+        "stands_in": audience.stands_in,
+    }
 
 
 def _after(table: Table, audience: Audience) -> Mapping[str, Json]:

@@ -159,7 +159,7 @@ def _action(view: View) -> Slice:
         "ends": [each for each in choices if each["group"] in ("close", "pass")],
         "stock": [{"kind": kind, "n": n} for kind, n in view["undealt"].items()] if view["step"] == "lay" else [],
         "others": [each for each in choices if each["group"] not in _PLAYING],
-        "chance": None if chance is None else {key: chance[key] for key in ("may", "key", "choices")},
+        "chance": None if chance is None else {key: chance[key] for key in ("may", "mine", "key", "choices")},
     }
 
 

@@ -209,6 +209,7 @@ def _dice(view: View) -> Slice:
     return {
         "due": {"key": due["key"], "facts": dict(due["facts"]), "seat": due["seat"]},
         "may": due["may"],
+        "mine": due["mine"],
         "choices": due["choices"],
         "two": due["key"] == "forced",
         "attack": next(iter(view["attacks"]), None) if due["key"] == "strike" else None,
