@@ -24,6 +24,7 @@ from controller.core.messages import (
 )
 from controller.core.name_watch import PROOFS
 from controller.core.ports import LedgerError
+from controller.core.slots import Found
 from templo import contract
 from templo.contract import Beam, CommandName, Flag, God, State, Trouble
 from tests.controller.rig import NOON, Rig
@@ -282,6 +283,28 @@ def test_a_companion_that_lost_its_store_gets_everything_again_even_after_a_rest
 
 
 # -- the end --
+
+
+def test_a_glitch_whose_end_waits_in_the_queue_while_the_thread_stands_still_is_no_jam(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The machine takes half a second between reading the queue and counting; the clearing edge came meanwhile."""
+    at_ns, items = rig.now_ns, rig.pipeline.queue
+    items.put(EdgeSeen(God.TLALOC, at_ns, True))
+    take = rig.pipeline._slots.take
+
+    def slowly(item: EdgeSeen) -> Found:
+        found = take(item)
+        if item.dark:
+            rig.now_ns += SECOND // 2
+            items.put(EdgeSeen(God.TLALOC, at_ns + MS, False))
+            items.put(Stop())
+        return found
+
+    monkeypatch.setattr(rig.pipeline._slots, "take", slowly)
+    rig.pipeline.run()
+    assert rig.pipeline.counters[God.TLALOC].glitches == 1
+    assert rig.ledger() == []
 
 
 def test_a_token_that_has_just_fallen_is_recorded_before_the_end(rig: Rig) -> None:
