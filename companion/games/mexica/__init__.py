@@ -58,7 +58,7 @@ def _amended(state: State, options: Mapping[str, Value]) -> State | Refusal:
 
 def _result(state: State) -> Result | None:
     end = state.outcome
-    return Result(end.kind, (end.seat,) if end.seat else ()) if end else None
+    return Result(end.kind, (end.seat,) if end.seat else (), picture=f"end-{end.kind}") if end else None
 
 
 def _undoable(before: State, seat: Seat, move: Move) -> bool:
