@@ -123,7 +123,7 @@ def _check_state(here: Combination, state: Any, random: Random) -> None:
     assert "\n" not in game.notation(state)
     for viewer in (*here.seats, None):
         view = game.view(state, viewer)
-        assert json.loads(json.dumps(view)) == view, "a view is not plain JSON"
+        assert json.loads(json.dumps(view, default=dict)) == view, "a view is not plain JSON"
         regions = game.regions(view)
         assert regions
         assert json.dumps(json.loads(json.dumps(regions))) == json.dumps(regions), "a region is not plain JSON"
@@ -190,7 +190,7 @@ def _check_secrecy(here: Combination, state: Any, random: Random) -> None:
 def _seen(game: Game[Any], before: Any, seat: str, move: Move, viewer: str | None) -> str:
     after = accepted(game.play(before, seat, move), move)
     story = [(line.code, dict(line.facts), line.mark) for line in game.story(before, seat, move, after)]
-    return json.dumps([game.view(after, viewer), story])
+    return json.dumps([game.view(after, viewer), story], default=dict)
 
 
 def _check_moves(game: Game[Any], state: Any, seat: str, random: Random) -> None:

@@ -174,7 +174,7 @@ def test_a_hand_is_on_its_own_phone_alone_and_says_why_a_card_waits() -> None:
     ]
     assert hand["cards"][1]["words"]["en"]["title"] == DECK.words["en"][f"card.{BATTLE_CARD}.title"]
     for held in (("west",), ()):
-        shown = json.dumps(page(sitting, *held))
+        shown = json.dumps(page(sitting, *held), default=dict)
         assert BATTLE_CARD not in shown
         assert FLOWER not in shown
     west = next(each for each in page(sitting, "west")["tribes"]["tribes"] if each["seat"] == "east")

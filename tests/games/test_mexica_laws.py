@@ -170,7 +170,7 @@ def test_renaming_the_players_renames_everything_and_changes_nothing(evenings: A
             by = names.get(step.seat, step.seat)
             before, move = state, Move(step.move.name, tuple(_renamed(step.move.args, names)))
             state = accepted(GAME.play(state, by, move), move)
-            assert GAME.view(state, by) == _renamed(GAME.view(step.after, step.seat), names)
+            assert GAME.view(state, by) == _renamed(dict(GAME.view(step.after, step.seat)), names)
             story = GAME.story(before, by, move, state)
             assert [(line.code, line.facts) for line in story] == [
                 (line.code, _renamed(line.facts, names))

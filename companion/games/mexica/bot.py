@@ -23,15 +23,16 @@ from companion.games.kit import Below, Json, Move
 from companion.games.mexica.rules.calendar import AROUND
 from companion.games.mexica.rules.cards import played
 from companion.games.mexica.rules.cards.deck import Card
-from companion.games.mexica.rules.cards.effects import Boost, Draw, Effect, Gain, Standing, Ward
+from companion.games.mexica.rules.cards.deck import Pile as DeckPile
+from companion.games.mexica.rules.cards.effects import Boost, Draw, Effect, Gain, SignName, Standing, Ward
 from companion.games.mexica.rules.odds import Pile, Sign, found
 from companion.games.mexica.rules.sacrifice import MOST_AT_ONCE
 from companion.games.mexica.rules.tallies import HUITZILOPOCHTLI, TLALOC, God
 
-GOD_OF: Mapping[str, God] = {"eagle": HUITZILOPOCHTLI, "serpent": TLALOC}
+GOD_OF: Mapping[SignName, God] = {"eagle": HUITZILOPOCHTLI, "serpent": TLALOC}
 """Whose cards hold a sign; the flower is Tonantzin's."""
 
-PILE_OF = {"eagle": "war", "serpent": "rain", "flower": "day"}
+PILE_OF: Mapping[SignName, DeckPile] = {"eagle": "war", "serpent": "rain", "flower": "day"}
 
 ENOUGH = 4
 """What a die needs on top before further cards are kept for another battle."""
@@ -85,12 +86,20 @@ class Tribe:
         self.own: Mapping[str, Any] = view["tribes"][self.me]
         self.tokens: int = self.own["tokens"]
         self.deck = played(*view["deck"])
-        self.hand: list[Card] = [self.deck.card(each) for each in view["hands"][self.me]]
-        self.spaces: Mapping[str, Mapping[str, Any]] = {each["sign"]: each for each in view["spaces"]}
         self.others: list[str] = [each for each in view["seats"] if each != self.me]
 
     @cached_property
-    def signs(self) -> Mapping[str, Sign]:
+    def hand(self) -> list[Card]:
+        """The cards that it holds."""
+        return [self.deck.card(each) for each in self.view["hands"][self.me]]
+
+    @cached_property
+    def spaces(self) -> Mapping[str, Mapping[str, Any]]:
+        """What everybody sees of each space, by its sign."""
+        return {each["sign"]: each for each in self.view["spaces"]}
+
+    @cached_property
+    def signs(self) -> Mapping[SignName, Sign]:
         """How each sign stands, the rarest first."""
         kept = {card.sign for card in self.hand}
         return {
@@ -99,7 +108,7 @@ class Tribe:
         }
 
     @property
-    def lacking(self) -> list[str]:
+    def lacking(self) -> list[SignName]:
         """The signs that it lacks, the rarest first."""
         return [name for name, sign in self.signs.items() if sign.lacking]
 
@@ -157,7 +166,7 @@ class Tribe:
         """How likely all its tokens find all that it lacks."""
         return found(tuple(sign.pile for sign in self.signs.values() if sign.lacking), self.tokens)
 
-    def chance(self, sign: str) -> float:
+    def chance(self, sign: SignName) -> float:
         """Return how likely all its tokens find a sign."""
         return found((self.signs[sign].pile,), self.tokens)
 
@@ -166,11 +175,11 @@ class Tribe:
         countdown = self.view["countdown"]
         return len(self.view["seats"]) if countdown and countdown["unit"] == "rounds" else 1
 
-    def _pile(self, sign: str) -> Pile:
+    def _pile(self, sign: SignName) -> Pile:
         """Return the pile to look for a sign in; a card in another hand counts as in the pile."""
         pile = PILE_OF[sign]
         cards = self.view["piles"][pile] + sum(self.view["tribes"][each]["cards"][pile] for each in self.others)
-        copies = sum(card.sign == sign and card.pile == pile for card in self.deck)
+        copies = self.deck.copies[sign, pile]
         price: int = self.own["prices"]["god" if sign in GOD_OF else "day"]
         return Pile(max(cards, copies), copies, price)
 
@@ -238,7 +247,7 @@ def _spend(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     return _let_be(tribe, moves)
 
 
-def _ask(tribe: Tribe, wanted: Sequence[str]) -> Move | None:
+def _ask(tribe: Tribe, wanted: Sequence[SignName]) -> Move | None:
     """Return the price of a card of the god whose sign is the likeliest found, or none that it can pay."""
     if not wanted:
         return None
@@ -247,7 +256,7 @@ def _ask(tribe: Tribe, wanted: Sequence[str]) -> Move | None:
     return Move("sacrifice", (GOD_OF[sign], min(due, MOST_AT_ONCE))) if 0 < due <= tribe.tokens else None
 
 
-def _affords(tribe: Tribe, wanted: Sequence[str]) -> int:
+def _affords(tribe: Tribe, wanted: Sequence[SignName]) -> int:
     """Return how many tokens it gives only to make the gods even, so that the clock stands still for a while.
 
     Time costs about what it brings in, as long as others upset the gods again each turn. It is worth more where they
@@ -263,7 +272,7 @@ def _affords(tribe: Tribe, wanted: Sequence[str]) -> int:
     return min(tribe.tokens, AFFORD) if tribe.hope < FORLORN else 0
 
 
-def _flower_first(tribe: Tribe, wanted: Sequence[str]) -> bool:
+def _flower_first(tribe: Tribe, wanted: Sequence[SignName]) -> bool:
     """Return whether the next tokens go to Tonantzin: for the flower alone, or while enough stays for the others."""
     rest = tribe.tokens - tribe.own["prices"]["day"]
     return not wanted or found((tribe.signs[wanted[0]].pile,), rest) >= KEPT

@@ -51,7 +51,8 @@ def decide(view: View, moves: Sequence[Move], below: Below) -> Move | None:
     """Return the move that promises most; among the first seats to lay a board, the one that leaves it."""
     by_name = {move.name: move for move in moves}
     if "peek" in by_name:
-        return _best_of(moves, lambda move: _look(view, int(move.args[0])), below)
+        knowledge = known(view)
+        return _best_of(moves, lambda move: _look(knowledge, int(move.args[0])), below)
     if "keep" in by_name:
         return _kept(view, moves)
     if "put" in by_name:
@@ -109,14 +110,15 @@ def _plans(view: View, steps: Sequence[int]) -> list[Plan]:
     knowledge = known(view)
     found = deduce(knowledge)
     left = _left(view)
+    cards = [_cards(view, temple) for temple in range(TEMPLES)]
+    unseen = sum(_look(knowledge, space) > 0 for space in range(SPACES))
     plans = []
     for n, cost in COSTS.items():
-        unseen = sum(_look(view, space) > 0 for space in range(SPACES))
         value = LOOK * left * min(n, unseen)
         plans.append(_plan(value, LIBRARY, steps[LIBRARY], Move("study", (n,)), cost, view))
         for temple in range(TEMPLES):
             if view["decks"][temple] > 1:
-                value = _value(view, knowledge, found.temples[temple], temple, n)
+                value = _value(view, knowledge, found.temples[temple], cards[temple], temple, n)
                 plans.append(_plan(value, temple + 1, steps[temple + 1], Move("explore", (n,)), cost, view))
     return plans
 
@@ -130,10 +132,9 @@ def _plan(value: float, place: int, steps: int, move: Move, cost: int, view: Vie
     return Plan(-1.0 if late else value / price, place, move, cost)
 
 
-def _value(view: View, knowledge: Knowledge, temple: Temple, n: int, look: int) -> float:
+def _value(view: View, knowledge: Knowledge, temple: Temple, cards: Sequence[int], n: int, look: int) -> float:
     """Return what an exploration brings: its treasure, its part of the City of Gold, and the name it may show."""
     worth = float(temple.worth)
-    cards = _cards(view, n)
     count = view["decks"][n]
     treasure = worth * (_best(cards, min(look, count)) if worth > 0 else min(cards, default=1))
     mine = {trip["temple"] for trip in view["notebook"]["trips"] if trip["kept"]}
@@ -165,9 +166,8 @@ def _best(cards: Sequence[int], n: int) -> float:
     return sum(worth * comb(rank, n - 1) for rank, worth in enumerate(sorted(cards))) / ways
 
 
-def _look(view: View, space: int) -> float:
+def _look(knowledge: Knowledge, space: int) -> float:
     """Return what a look at a chit is worth: nothing where its face is known, or its king is cursed anyhow."""
-    knowledge = known(view)
     if knowledge.chits[space] != UNSEEN:
         return 0.0
     king = king_of(space, knowledge.third_chit)

@@ -6,11 +6,11 @@ tribes' own (ruling M21); they are stripped here and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from companion.games.kit import CHANCE, Json, Move, Seat
+from companion.games.kit import CHANCE, Json, Lazy, Move, Seat
 from companion.games.mexica.rules import apocalypse, battle, course, offerings
-from companion.games.mexica.rules.board import Battle
+from companion.games.mexica.rules.board import Battle, Tribe
 from companion.games.mexica.rules.calendar import SIGNS, sign
 from companion.games.mexica.rules.hands import DRAWN, card, count, left, pile_of, settler
 from companion.games.mexica.rules.play import MOVES
@@ -20,37 +20,9 @@ from companion.games.mexica.rules.tallies import EVEN, GODS
 UNITS = {"turns13": "turns", "rounds13": "rounds"}
 
 
-def view(state: State, seat: Seat | None) -> dict[str, Json]:
+def view(state: State, seat: Seat | None) -> Lazy:
     """Return what a seat, or with none a spectator, may know."""
-    tallies, threshold, outcome = state.tallies, apocalypse.token_threshold(state), state.outcome
-    return {
-        "scope": state.rules.scope,
-        "me": seat if seat in state.seats else None,
-        "seats": list(state.seats),
-        "turn": state.turn,
-        "round": state.round,
-        "on_turn": None if state.over else state.seat,
-        "gods": {god: tallies.of(god) for god in GODS},
-        "given": {
-            each: {god: tally.given(god) for god in GODS} for each, tally in zip(state.seats, tallies, strict=True)
-        },
-        "lake": tallies.lake,
-        "total": tallies.total,
-        "threshold": threshold,
-        "left": None if threshold is None else max(0, threshold - tallies.total),
-        "week_cards": state.week_cards,
-        "week_threshold": apocalypse.card_threshold(state),
-        "leader": tallies.leader,
-        "doom_god": apocalypse.doom_god(state),
-        "countdown": _countdown(state),
-        "unclaimed": [
-            {"id": each.id, "god": each.god, "doubt": each.doubt, "suggested": each.suggested}
-            for each in state.unclaimed
-        ],
-        "correction": _correction(state),
-        "outcome": None if outcome is None else {"kind": outcome.kind, "seat": outcome.seat},
-        **(_board(state, seat) if state.board else {}),
-    }
+    return Lazy(_WHOLE if state.board else _TEMPLE, state, seat)
 
 
 def known(before: State, by: Seat, move: Move, seat: Seat | None) -> Move:
@@ -75,37 +47,6 @@ def known(before: State, by: Seat, move: Move, seat: Seat | None) -> Move:
 def _settles(before: State, by: Seat, move: Move) -> bool:
     after = MOVES.play(before, by, move)
     return isinstance(after, State) and settler(after) is not None
-
-
-def _board(state: State, seat: Seat | None) -> dict[str, Json]:
-    """Return what the full game adds: the board and the tribes for all, a hand for its own tribe alone."""
-    board, task, open_ = state.laid, course.due(state), state.rules.open_hands == "on"
-    hands: dict[Seat, list[str]] = {
-        each: list(tribe.hand) for each, tribe in zip(state.seats, board.tribes, strict=True) if open_ or each == seat
-    }
-    rules = state.rules
-    return {
-        "spaces": [
-            {"sign": name, "tokens": tokens, "holder": holder or None}
-            for name, tokens, holder in zip(SIGNS, board.spaces, board.holders, strict=True)
-        ],
-        "tribes": {each: _tribe(state, each) for each in state.seats},
-        "hands": hands,
-        "deck": [rules.deck, rules.flower_copies, rules.sign_copies, rules.day_signs],
-        "week_signs": rules.week_signs == "on",
-        "reserve": board.reserve,
-        "tonantzin": board.pile,
-        "lost": board.lost,
-        "piles": {pile: left(state, pile) for pile in DRAWN},
-        "discards": list(board.discards),
-        "steps": list(_STEPS[state.rules.turn_order]),
-        "step": _step(state),
-        "due": None if task is None else {"task": task.name, "seat": task.seat, "args": list(task.args)},
-        "decider": course.decider(state),
-        "battle": None if board.battle is None else _battle(state, board.battle),
-        "offering": _offering(state),
-        "debts": [list(debt) for debt in board.debts],
-    }
 
 
 _STEPS = {
@@ -157,24 +98,34 @@ def _offering(state: State) -> Json:
     }
 
 
-def _tribe(state: State, seat: Seat) -> dict[str, Json]:
-    """Return what everybody sees of a tribe: of its cards the backs."""
-    board, tribe = state.laid, state.laid.tribes[state.index(seat)]
+def _week_cards(state: State, seat: Seat) -> list[str]:
+    return [name for name, holder in zip(SIGNS, state.laid.holders, strict=True) if holder == seat]
+
+
+def _prices(state: State, seat: Seat) -> dict[str, Json]:
     return {
-        "place": sign(tribe.place),
-        "tokens": tribe.tokens,
-        "cards": {pile: count(tribe.hand, pile) for pile in DRAWN},
-        "week_cards": [name for name, holder in zip(SIGNS, board.holders, strict=True) if holder == seat],
-        "boosts": [{"what": each.what, "by": each.by} for each in tribe.boosts],
-        "wards": list(tribe.wards),
-        "toward": {god: tribe.toward.to(god) for god in GODS},
-        "prices": {
-            "god": offerings.price(state, seat, state.rules.god_card_cost),
-            "day": offerings.price(state, seat, state.rules.day_card_cost),
-        },
-        "fed": tribe.fed,
-        "wins": tribe.wins,
+        "god": offerings.price(state, seat, state.rules.god_card_cost),
+        "day": offerings.price(state, seat, state.rules.day_card_cost),
     }
+
+
+def _tribe(state: State, seat: Seat) -> Tribe:
+    return state.laid.tribes[state.index(seat)]
+
+
+_SEEN_OF_A_TRIBE: Mapping[str, Callable[[State, Seat], Json]] = {
+    "place": lambda state, seat: sign(_tribe(state, seat).place),
+    "tokens": lambda state, seat: _tribe(state, seat).tokens,
+    "cards": lambda state, seat: {pile: count(_tribe(state, seat).hand, pile) for pile in DRAWN},
+    "week_cards": _week_cards,
+    "boosts": lambda state, seat: [{"what": each.what, "by": each.by} for each in _tribe(state, seat).boosts],
+    "wards": lambda state, seat: list(_tribe(state, seat).wards),
+    "toward": lambda state, seat: {god: _tribe(state, seat).toward.to(god) for god in GODS},
+    "prices": _prices,
+    "fed": lambda state, seat: _tribe(state, seat).fed,
+    "wins": lambda state, seat: _tribe(state, seat).wins,
+}
+"""What everybody sees of a tribe: of its cards the backs."""
 
 
 def _countdown(state: State) -> Mapping[str, Json] | None:
@@ -199,3 +150,93 @@ def _correction(state: State) -> Mapping[str, Json] | None:
     if open_ is None:
         return None
     return {"by": open_.by, "seat": open_.seat, "god": open_.god, "delta": open_.delta}
+
+
+def _outcome(state: State) -> Json:
+    return {"kind": state.outcome.kind, "seat": state.outcome.seat} if state.outcome else None
+
+
+def _given(state: State) -> Json:
+    tallies = zip(state.seats, state.tallies, strict=True)
+    return {each: {god: tally.given(god) for god in GODS} for each, tally in tallies}
+
+
+def _left(state: State) -> Json:
+    threshold = apocalypse.token_threshold(state)
+    return None if threshold is None else max(0, threshold - state.tallies.total)
+
+
+def _unclaimed(state: State) -> Json:
+    return [
+        {"id": each.id, "god": each.god, "doubt": each.doubt, "suggested": each.suggested} for each in state.unclaimed
+    ]
+
+
+def _spaces(state: State) -> Json:
+    return [
+        {"sign": name, "tokens": tokens, "holder": holder or None}
+        for name, tokens, holder in zip(SIGNS, state.laid.spaces, state.laid.holders, strict=True)
+    ]
+
+
+def _hands(state: State, seat: Seat | None) -> Json:
+    """Return the hands that a seat may see: its own, or all where they lie open (ruling M21)."""
+    open_ = state.rules.open_hands == "on"
+    tribes = zip(state.seats, state.laid.tribes, strict=True)
+    return {each: list(tribe.hand) for each, tribe in tribes if open_ or each == seat}
+
+
+def _due(state: State) -> Json:
+    task = course.due(state)
+    return None if task is None else {"task": task.name, "seat": task.seat, "args": list(task.args)}
+
+
+def _deck(state: State) -> Json:
+    rules = state.rules
+    return [rules.deck, rules.flower_copies, rules.sign_copies, rules.day_signs]
+
+
+_TEMPLE: dict[str, Callable[[State, Seat | None], Json]] = {
+    "scope": lambda state, _: state.rules.scope,
+    "me": lambda state, seat: seat if seat in state.seats else None,
+    "seats": lambda state, _: list(state.seats),
+    "turn": lambda state, _: state.turn,
+    "round": lambda state, _: state.round,
+    "on_turn": lambda state, _: None if state.over else state.seat,
+    "gods": lambda state, _: {god: state.tallies.of(god) for god in GODS},
+    "given": lambda state, _: _given(state),
+    "lake": lambda state, _: state.tallies.lake,
+    "total": lambda state, _: state.tallies.total,
+    "threshold": lambda state, _: apocalypse.token_threshold(state),
+    "left": lambda state, _: _left(state),
+    "week_cards": lambda state, _: state.week_cards,
+    "week_threshold": lambda state, _: apocalypse.card_threshold(state),
+    "leader": lambda state, _: state.tallies.leader,
+    "doom_god": lambda state, _: apocalypse.doom_god(state),
+    "countdown": lambda state, _: _countdown(state),
+    "unclaimed": lambda state, _: _unclaimed(state),
+    "correction": lambda state, _: _correction(state),
+    "outcome": lambda state, _: _outcome(state),
+}
+"""What everybody may know of the temple."""
+
+_WHOLE: Mapping[str, Callable[[State, Seat | None], Json]] = _TEMPLE | {
+    "spaces": lambda state, _: _spaces(state),
+    "tribes": lambda state, _: {each: Lazy(_SEEN_OF_A_TRIBE, state, each) for each in state.seats},
+    "hands": _hands,
+    "deck": lambda state, _: _deck(state),
+    "week_signs": lambda state, _: state.rules.week_signs == "on",
+    "reserve": lambda state, _: state.laid.reserve,
+    "tonantzin": lambda state, _: state.laid.pile,
+    "lost": lambda state, _: state.laid.lost,
+    "piles": lambda state, _: {pile: left(state, pile) for pile in DRAWN},
+    "discards": lambda state, _: list(state.laid.discards),
+    "steps": lambda state, _: list(_STEPS[state.rules.turn_order]),
+    "step": lambda state, _: _step(state),
+    "due": lambda state, _: _due(state),
+    "decider": lambda state, _: course.decider(state),
+    "battle": lambda state, _: None if state.laid.battle is None else _battle(state, state.laid.battle),
+    "offering": lambda state, _: _offering(state),
+    "debts": lambda state, _: [list(debt) for debt in state.laid.debts],
+}
+"""The same with what the full game adds: the board and the tribes for all, a hand for its own tribe alone."""

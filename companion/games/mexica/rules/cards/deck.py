@@ -117,6 +117,8 @@ class Deck:
     """For each number that week cards raise or lower: their places in the calendar, from 0, and by how much."""
     playable: Mapping[Moment, frozenset[str]] = field(init=False, repr=False, compare=False)
     """The cards that may be played from a hand at each moment, by their ids; signs are only shown."""
+    copies: Mapping[tuple[SignName, Pile], int] = field(init=False, repr=False, compare=False)
+    """How many cards of a pile count as a sign."""
     _by_id: Mapping[str, Card] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -137,6 +139,9 @@ class Deck:
                     card.id for card in self if card.sign is None and may_play(card.pile, card.effect, moment)
                 )
                 for moment in MOMENTS
+            },
+            "copies": {
+                (sign, pile): sum(card.sign == sign for card in self.pile(pile)) for sign in _SIGNS for pile in PILES
             },
             "_by_id": {card.id: card for card in self},
         }
