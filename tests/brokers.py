@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -18,6 +19,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 HOST = "127.0.0.1"
+_FIRST = random.SystemRandom().randrange(10_000, 22_000)
+_PORTS = iter(range(_FIRST, _FIRST + 10_000))
 _READY_S = 180.0
 
 
@@ -124,11 +127,16 @@ def nats_cluster(tmp_path: Path, nodes: int = 3) -> Iterator[list[Broker]]:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Return a port that nobody listens on now.
+
+    It lies below those that the kernel gives away by itself (from 32,768), of which one could go to a connection
+    before a program takes it, and no process returns one twice.
+    """
+    for port in _PORTS:
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind((HOST, port))
+            return port
+    raise AssertionError("every port has been taken")
 
 
 def _folder(tmp_path: Path, name: str) -> Path:

@@ -107,12 +107,25 @@ class LoggedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One action that stands, the state it gave, and when the turn running in that state began."""
+    """One action that stands, the state it gave, and when the turn running in that state began.
+
+    `whose` is the seat whose move it was: `by` itself, or the one for which another acted.
+    """
 
     by: Seat
     action: Action
     state: Any
     turn_began: datetime
+    whose: Seat = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ActedFor:
+    """What another did for a seat: whose phone it was, and the number and lines of the entry."""
+
+    by: Seat
+    n: int
+    lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +159,8 @@ class Table:
     temple: str | None = None
     served_since: datetime | None = None
     began_at: datetime | None = None
+    ended_at: datetime | None = None
+    """When the move was made that ended the game."""
     rolls: bool = False
     """Whether the app rolls and draws by itself, so that nobody is asked."""
     again: str = ""
@@ -156,6 +171,8 @@ class Table:
     """The moves that may still be taken back, after the one below them that no longer can."""
     logged: tuple[LoggedEntry, ...] = ()
     """What happened, as its pages show it: entries without a line are left out."""
+    acted_for: Mapping[Seat, ActedFor] = field(default_factory=dict)
+    """For each seat the last thing that another did for it, until it acts or takes that back."""
     requests: frozenset[str] = frozenset()
 
     @classmethod
@@ -311,7 +328,11 @@ class Table:
             case Undo():
                 if refusal := self.undo_refused(entry.by):
                     return refusal
-                return self._logged(entry, [Line("undone", {"by": entry.by})], steps=self.steps[:-1])
+                kept = {seat: each for seat, each in self.acted_for.items() if seat != self.steps[-1].whose}
+                line = Line("undone", {"by": entry.by})
+                over = self.game.on_turn(self.steps[-2].state) is None
+                ended_at = self.ended_at if over else None
+                return self._logged(entry, [line], steps=self.steps[:-1], acted_for=kept, ended_at=ended_at)
             case Away(seat, mode):
                 line = Line(f"away_{mode}" if mode else "back", {"seat": seat, "by": entry.by})
                 return self._logged(entry, [line], chairs=self._with_chair(seat, away=mode))
@@ -336,14 +357,29 @@ class Table:
         if isinstance(after, Refusal):
             return after
         same_turn = self.game.turn(after) == self.game.turn(last.state)
-        step = Step(entry.by, move, after, last.turn_began if same_turn else entry.at)
+        whose, hand = self._whose(entry, move)
+        step = Step(entry.by, move, after, last.turn_began if same_turn else entry.at, whose)
         lines = self.game.story(last.state, entry.by, move, after)
+        acted_for = {seat: each for seat, each in self.acted_for.items() if seat != whose}
+        if hand != whose:
+            acted_for[whose] = ActedFor(hand, entry.n, tuple(lines))
         # Another's move ends what could be taken back, and what cannot be is not remembered state by state.
         steps = self.steps if last.by == entry.by and self.undo_refused(entry.by) is None else self.steps[-1:]
-        return self._logged(entry, lines, steps=(*steps, step))
+        ended_at = (self.ended_at or entry.at) if self.game.on_turn(after) is None else None
+        return self._logged(entry, lines, steps=(*steps, step), acted_for=acted_for, ended_at=ended_at)
+
+    def _whose(self, entry: Entry, move: Move) -> tuple[Seat, Seat]:
+        """Return whose move an entry is, and the seat of the player who made it."""
+        by, hand = entry.by, entry.hand
+        if hand == APP or by == TEMPLE:
+            return by, by
+        if by == CHANCE:
+            due = self.chance()
+            return (due.seat, hand) if due and due.seat and hand else (by, by)
+        return (by, hand) if hand else (self.game.acts_for(self.state, by, move), by)
 
     def undo_refused(self, seat: Seat) -> Refusal | None:
-        """Return why a seat cannot take its last move back, or none where it can.
+        """Return why a seat cannot take back its last move, or what another did for it, or none where it can.
 
         >>> given = begun.extended(begun.entry(at, "east", Move("sacrifice", ("tlaloc", 2))))
         >>> given.undo_refused("east"), given.undo_refused("west").code
@@ -352,8 +388,8 @@ class Table:
         if len(self.steps) < 2:
             return Refusal("nothing_to_undo")
         before, last = self.steps[-2:]
-        move = last.action if last.by == seat else None
-        if not isinstance(move, Move) or not self.game.undoable(before.state, seat, move):
+        move = last.action if last.by != CHANCE and seat in (last.by, last.whose) else None
+        if not isinstance(move, Move) or not self.game.undoable(before.state, last.by, move):
             return Refusal("undo_barred")
         return None
 

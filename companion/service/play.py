@@ -98,6 +98,8 @@ class PlayService:
         if post.seat == CHANCE and not table.may_bring(held):
             return Played(table, False, Refusal("no_chance"))
         actions, hand = post.actions, own[0] if post.seat not in own else ""
+        if post.seat == CHANCE and (due := table.chance()) and due.seat in own:
+            hand = due.seat or hand
         if not actions:
             due = table.chance()
             assert due is not None  # or it could not be rolled

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from companion.games.kit import Seat
 from companion.model.entries import Away, Begin, Free, Sit, is_away_mode
 from companion.model.lobby import clean_name, digest
-from companion.model.seating import is_code, proved, require_seats, seats_held
+from companion.model.seating import is_code, own_seats, proved, require_seats, seats_held
 from companion.model.table import ServiceError, Table
 from companion.service.automatic import play_on
 from companion.service.requests import TempleRequests
@@ -29,6 +29,10 @@ class SeatService:
     def held(self, table_id: str, token: str) -> tuple[Seat, ...]:
         """Return the seats that a phone's token acts for, as `seats_held` does."""
         return seats_held(self._workspace.table(table_id), token)
+
+    def own(self, table_id: str, token: str) -> tuple[Seat, ...]:
+        """Return the seats that a phone holds itself, as `own_seats` does."""
+        return own_seats(self._workspace.table(table_id), token)
 
     def sit(self, table_id: str, code: str, seat: Seat, name: str, token: str = "") -> str:
         """Give a free seat to a phone; returns the token that proves it, the same one where it held a seat already.

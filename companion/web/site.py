@@ -180,10 +180,22 @@ class Site:
             self.painter.of_temple(of_language),
         )
 
-    def audience(self, table: Table, layout: str) -> Audience:
-        """Return who this request looks as: a table screen never holds a seat."""
-        held = self.held(table)
-        return Audience(language(), layout, held if layout == "phone" else (), self.trusted(table))
+    def audience(self, table: Table, layout: str, stand_in: Seat = "") -> Audience:
+        """Return who this request looks as: a table screen never holds a seat.
+
+        A phone looks as its own seats, or as the one `stand_in` for which it may act and whose page it has opened.
+        """
+        seats = self.seats_shown(table.id, layout, seat_token(table.id), stand_in)
+        return Audience(language(), layout, seats, self.trusted(table), stand_in if seats == (stand_in,) else "")
+
+    def seats_shown(self, table_id: str, layout: str, token: str, stand_in: Seat = "") -> tuple[Seat, ...]:
+        """Return the seats that a page shows: a phone's own, or the one for which it stands in; none on a screen."""
+        if layout != "phone" or not token:
+            return ()
+        own = self.services.seats.own(table_id, token)
+        if not stand_in:
+            return own
+        return (stand_in,) if stand_in not in own and stand_in in self.services.seats.held(table_id, token) else ()
 
     def temple_region(self, picture: Picture) -> Any:
         """Return what places a region of a temple's page."""

@@ -103,6 +103,7 @@ class Pipeline:
         self._findings_publisher = FindingsPublisher(link)
         self._name = NameWatch(identity.session)
         self._gave_way = False
+        self._drained_ns = 0
         self.source = access.source
         """The source that is published."""
         self.reporter = StatusReporter(
@@ -134,7 +135,7 @@ class Pipeline:
                     self._close()
                     return
                 self._take(item)
-            self._settle()
+            self._settle(self._drained_ns)
 
     def work(self, items: Iterable[PipelineMessage]) -> None:
         """Process messages, then run everything that is due."""
@@ -177,8 +178,9 @@ class Pipeline:
         items: list[PipelineMessage] = []
         with suppress(queue.Empty):
             items.append(self.queue.get(timeout=wait_s))
-            while len(items) < _BATCH and not self.queue.empty():
-                items.append(self.queue.get_nowait())
+        self._drained_ns = self._clock.monotonic_ns()
+        while len(items) < _BATCH and not self.queue.empty():
+            items.append(self.queue.get_nowait())
         return items
 
     def _take(self, item: PipelineMessage) -> None:
@@ -210,10 +212,14 @@ class Pipeline:
             case request:
                 self._requests.take(request)
 
-    def _settle(self) -> None:
-        """Run what follows from the messages and from the time: count, record, then publish."""
+    def _settle(self, drained_ns: int | None = None) -> None:
+        """Run what follows from the messages and from the time: count, record, then publish.
+
+        If it is given, the counters advance to `drained_ns`, when the queue was last emptied: an edge that came since
+        may end a spell that would otherwise become a jam.
+        """
         now_ns = self._clock.monotonic_ns()
-        self._handle(self._slots.advance(now_ns))
+        self._handle(self._slots.advance(now_ns if drained_ns is None else drained_ns))
         for god in self._slots.in_order():
             if not self._outbox.drafted(god) and (certain := self.counters[god].certain()) is not None:
                 self._outbox.draft(god, self._pending(god, certain, self._flags_of(god)))

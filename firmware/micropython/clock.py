@@ -4,8 +4,7 @@ import struct
 
 _1900 = 2208988800
 ASK_MS = (10000, 320000)
-"""How soon it is asked again while nobody answers, from the first time to the last: a name that cannot be looked up
-holds everything up for seconds."""
+"""How soon it is asked again while nobody answers, from the first time to the last."""
 
 AGAIN_MS = 3600000
 
@@ -48,7 +47,7 @@ class TimeServer:
     """Asks a server for the time, by SNTP over a socket that never blocks."""
 
     def __init__(self, clock, udp):
-        """`udp` gives a connected socket that never blocks, or raises OSError."""
+        """`udp` gives a connected socket that never blocks, None while a name is looked up, or raises OSError."""
         self._clock = clock
         self._udp = udp
         self._socket = None
@@ -74,13 +73,20 @@ class TimeServer:
                     return
             if now_ms >= self._next_ms:
                 self._hang_up()
-                self._next_ms = now_ms + self._wait_ms
-                self._wait_ms = min(2 * self._wait_ms, ASK_MS[1])
                 self._socket = self._udp()
+                if self._socket is None:
+                    return
+                self._put_off(now_ms)
                 self._asked_ms = now_ms
                 self._socket.send(b"\x1b" + 47 * b"\0")
         except OSError:
             self._hang_up()
+            if now_ms >= self._next_ms:
+                self._put_off(now_ms)
+
+    def _put_off(self, now_ms):
+        self._next_ms = now_ms + self._wait_ms
+        self._wait_ms = min(2 * self._wait_ms, ASK_MS[1])
 
     def _take(self, answer, now_ms):
         if len(answer) < 48 or answer[0] & 7 != 4 or answer[1] == 0:

@@ -17,7 +17,10 @@ class Link:
     """One temple's connection to its broker, kept up by its turns."""
 
     def __init__(self, dial, settings, client_id, will_topic, topics):
-        """Only remember. `dial` begins to connect and returns a socket that never blocks, or raises OSError."""
+        """Only remember. `dial` begins to connect and returns a socket that never blocks.
+
+        It returns None while the broker's name is looked up, and raises OSError where there is no way.
+        """
         self._dial = dial
         self._settings = settings
         self._client_id = client_id
@@ -85,6 +88,8 @@ class Link:
         except OSError as error:
             self.complaint = str(error)
             self._end(now_ms)
+            return
+        if self._socket is None:
             return
         self._reader = mqtt.Reader()
         self._heard_ms = self._spoke_ms = now_ms

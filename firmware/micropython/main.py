@@ -22,6 +22,7 @@ from beams import Beam
 from clock import Clock, TimeServer
 from ledger import Ledger
 from link import Link
+from names import Resolver
 from notices import FILE, Notices
 from slots import Limits
 from temple import KIND, SOFTWARE, Temple
@@ -43,6 +44,7 @@ def run(chosen, going):
     clock = Clock(time.ticks_ms, time.ticks_diff)
     wlan = network.WLAN(network.STA_IF)
     radio = Radio(wlan, chosen)
+    names = Resolver(lambda: _never_blocking(socket.SOCK_DGRAM), radio.name_server, os.urandom)
     lamp_pin = machine.Pin("LED", machine.Pin.OUT)
     limits = Limits(
         int(chosen["min_break_ms"] * 1000),
@@ -59,13 +61,13 @@ def run(chosen, going):
     session = binascii.hexlify(os.urandom(16)).decode()
     temple, board = chosen["temple"], binascii.hexlify(machine.unique_id()).decode()
     link = Link(
-        lambda host, port: dial(host, port, radio.up),
+        lambda host, port: dial(host, port, radio.up, names, clock.ms()),
         chosen,
         "templo-" + board,
         wire.topic(temple, "status"),
         [wire.topic(temple, leaf) for leaf in ("ack", "command", "status")],
     )
-    server = TimeServer(clock, lambda: udp(chosen["ntp"]))
+    server = TimeServer(clock, lambda: udp(chosen["ntp"], names, clock.ms()))
     one = Temple(
         chosen, learned, beams, open_ledger, link, session, clock.utc_ms, clock.ms(),
         lambda: discovery.announcement(temple, KIND, SOFTWARE), Notices(board, FILE, os.rename), clock.suggested,
@@ -92,6 +94,7 @@ def run(chosen, going):
             gc.collect()
         time.sleep_ms(_TURN_MS)
     one.close(clock.ms())
+    names.close()
     return one
 
 
@@ -107,6 +110,8 @@ class Radio:
         if chosen["country"]:
             network.country(chosen["country"])
         wlan.active(True)
+        # Saving power, the chip sleeps between two beacons: an answer then waits for a tenth of a second and more.
+        wlan.config(pm=network.WLAN.PM_NONE)
 
     def turn(self, now_ms):
         """Join where it is due; return whether there is a network."""
@@ -117,30 +122,40 @@ class Radio:
             self._wlan.connect(self._chosen["ssid"], self._chosen["wifi_password"] or None)
         return self.up
 
+    def name_server(self):
+        """Return the address of the name server that the network named."""
+        return self._wlan.ifconfig()[3]
+
 
 def open_ledger():
     """Open the record in this board's flash."""
     return Ledger("ledger", lambda: os.urandom(16))
 
 
-def dial(host, port, there):
-    """Begin to connect to the broker, where there is a network: without one a look-up would hold everything up."""
+def dial(host, port, there, names, now_ms):
+    """Begin to connect to the broker, where there is a network; None while its name is looked up."""
     if not there:
         raise OSError(118)
-    return _connected(socket.SOCK_STREAM, host, port)
+    return _connected(socket.SOCK_STREAM, names.address(host, now_ms), port)
 
 
-def udp(host):
-    """Return a socket to a time server."""
-    return _connected(socket.SOCK_DGRAM, host, 123)
+def udp(host, names, now_ms):
+    """Return a socket to a time server; None while its name is looked up."""
+    return _connected(socket.SOCK_DGRAM, names.address(host, now_ms), 123)
 
 
-def _connected(kind, host, port):
-    address = socket.getaddrinfo(host, port)[0][-1]
+def _never_blocking(kind):
     one = socket.socket(socket.AF_INET, kind)
     one.setblocking(False)
+    return one
+
+
+def _connected(kind, address, port):
+    if address is None:
+        return None
+    one = _never_blocking(kind)
     try:
-        one.connect(address)
+        one.connect((address, port))
     except OSError as error:
         if error.args[0] not in (11, 36, 115, 119):
             one.close()

@@ -157,7 +157,10 @@ def _run_controller(job: Job, how: str, arguments: list[str], told: list[tuple[i
 
 
 def _settled(state: Path, log: Path) -> bool:
-    """Say whether the story is over and everything recorded is delivered."""
+    """Return whether the story is over and everything recorded is delivered.
+
+    A board's simulator says `over` when the board has nothing left to send: what it has not sent yet is in no ledger.
+    """
     text = log.read_text()
     board = log.parent / "simulator"
     if board.exists() and "over\n" not in board.read_text():
@@ -183,7 +186,7 @@ def lgpio(job: Job) -> None:
 
 def arduino(job: Job) -> None:
     """Run the Uno's binary in simavr, and the controller on its line."""
-    told = uno.told(job.timeline)
+    told = [(0, "W"), *uno.told(job.timeline)]
     broker = [each for each in story(job.timeline) if each[1][0] in "BE"]
     with ExitStack() as stack:
         tty = stack.enter_context(uno.plugged(job.folder, told, job.speed))

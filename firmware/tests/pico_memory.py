@@ -54,7 +54,7 @@ class Nothing:
 for name in ("socket", "select"):
     sys.modules[name] = Nothing()
 names = ["wire", "mqtt", "link", "slots", "window", "ledger", "diagnosis", "commands", "calibration", "bulletin",
-         "notices", "temple", "discovery", "settings", "clock", "lamp", "world", "beams", "main"]
+         "names", "notices", "temple", "discovery", "settings", "clock", "lamp", "world", "beams", "main"]
 
 def load():
     __import__(names[0])

@@ -3,7 +3,8 @@
    uno FIRMWARE EEPROM TIMELINE SPEED [LINK]
 
    TIMELINE holds lines in order of their time, in microseconds: "T h 0" (a pin and its level), "T P D" (the power goes
-   for D microseconds), "T R" (a reset, and the boot loader), "T E" (the end). SPEED is how many times faster than the
+   for D microseconds), "T R" (a reset, and the boot loader), "T E" (the end), "0 W" (the chip waits for its reader: see
+   `stalled`). SPEED is how many times faster than the
    clock on the wall it may run; 0 is as fast as it can. EEPROM is a file that outlives power cuts; memory outlives a
    reset. LINK becomes a symbolic link to the terminal: opening it resets the board, as the Uno's DTR line does, unless
    whoever closed it left DTR as it was; the timeline begins two seconds after the first time. After the end it goes on
@@ -32,6 +33,9 @@
 #define BOOTLOADER_US 500000 /* how long Optiboot listens for a new program after a reset */
 #define MEMORY 0x100
 #define MEMORY_BYTES 2048
+#define ANSWER_US 200000   /* how late a reader's answer may be on the chip's clock before a waiting chip stands still */
+#define STALL_S 30         /* for so long at most: a reader that died must not hold the story up for ever */
+#define QUIET_US 3000000   /* a board that owes nothing has said only how it is for so long: it resends after a second */
 #define BOOTLOADER_STACK 64 /* of the memory, at its end: more than Optiboot uses */
 
 static elf_firmware_t firmware;
@@ -48,6 +52,10 @@ static uint8_t memory[MEMORY_BYTES]; /* what it holds while the chip does not ru
 static char line[128], health[128];  /* the one that is being sent, and the latest of the kind `B` */
 static size_t line_length;
 static char beams[4096]; /* the beams that such lines told, one pair after the other, where they changed */
+static bool patient, said_over; /* see `stalled` */
+static unsigned long told, acknowledged; /* the highest numbers of `T` and `A` lines */
+static bool greeted;                     /* an `H` was sent, and no line has answered it */
+static uint64_t answered_us, last_us;    /* when the reader last owed nothing or answered; when a line but `B` was sent */
 static uint64_t due_us;
 static uint64_t shift_us; /* when the timeline begins; with a LINK it waits for somebody to listen */
 static bool begun_it;
@@ -91,11 +99,21 @@ static void on_character(struct avr_irq_t *irq, uint32_t value, void *param) {
         line[line_length] = 0;
         line_length = 0;
         if (line[0] == 'B') {
-            size_t told = strlen(beams);
-            char pair[] = {told ? ' ' : 0, line[2], line[4], 0};
-            const char *words = told ? pair : pair + 1;
-            if ((!told || strcmp(beams + told - 2, pair + 1)) && told + 4 < sizeof beams) strcat(beams, words);
+            size_t length = strlen(beams);
+            char pair[] = {length ? ' ' : 0, line[2], line[4], 0};
+            const char *words = length ? pair : pair + 1;
+            if ((!length || strcmp(beams + length - 2, pair + 1)) && length + 4 < sizeof beams) strcat(beams, words);
             strcpy(health, line);
+        } else {
+            last_us = now_us();
+            if (!greeted && told <= acknowledged) answered_us = last_us;
+            if (line[0] == 'T') {
+                unsigned long seq = strtoul(line + 1, NULL, 10);
+                if (seq > told) told = seq;
+            } else if (line[0] == 'H') { /* the reader says anew from where it wants to go on */
+                greeted = true;
+                told = acknowledged = 0;
+            }
         }
     }
     if (listened && write(terminal, &c, 1) != 1 && errno != EAGAIN) die("write");
@@ -162,7 +180,8 @@ static void happen(void) {
     while (due_there && (due_us == 0 || (begun_it && due_us + shift_us <= now_us()))) {
         if (due[0] == 'E') {
             over = true;
-            fprintf(stderr, "over\n");
+        } else if (due[0] == 'W') {
+            patient = true;
         } else if (due[0] == 'P') {
             start_us = due_us + shift_us + strtoull(due + 2, NULL, 10);
             if (avr) power_down(true);
@@ -185,6 +204,30 @@ static avr_cycle_count_t alarm_rang(avr_t *which, avr_cycle_count_t when, void *
     return when + 1;
 }
 
+/* Take a character of the reader's: its lines answer. */
+static void note_answer(char c) {
+    static char answer[64];
+    static size_t length;
+    if (c != '\n') {
+        if (length < sizeof answer - 1) answer[length++] = c;
+        return;
+    }
+    answer[length] = 0;
+    length = 0;
+    answered_us = now_us();
+    if (answer[0] != 'A') return;
+    greeted = false;
+    acknowledged = strtoul(answer + 1, NULL, 10);
+    if (told < acknowledged) told = acknowledged;
+}
+
+/* Whether the chip stands still until its reader answers. On a clock that is hurried, a reader that has to wait for a
+   busy machine for a tenth of a second is late by half a second on the chip's clock: more tokens than the memory holds
+   may fall meanwhile, which says nothing about either program. */
+static bool stalled(void) {
+    return patient && avr && listened && (greeted || told > acknowledged) && now_us() - answered_us > ANSWER_US;
+}
+
 static void look_at_terminal(void) {
     struct pollfd door = {.fd = terminal, .events = POLLIN};
     poll(&door, 1, 0);
@@ -203,6 +246,7 @@ static void look_at_terminal(void) {
     char c;
     while (avr && !paused && (door.revents & POLLIN) && read(terminal, &c, 1) == 1) {
         received++;
+        note_answer(c);
         avr_raise_irq(avr_io_getirq(avr, AVR_IOCTL_UART_GETIRQ('0'), UART_IRQ_INPUT), (uint8_t)c);
         poll(&door, 1, 0);
     }
@@ -241,7 +285,7 @@ int main(int argc, char **argv) {
     begun_it = terminal < 0;
     next_due();
     power_up();
-    double begun = wall();
+    double begun = wall(), stood_s = 0;
     uint64_t chunk_us = 0;
     for (;;) {
         if (!avr) { /* off, or in the bootloader, which counts nothing */
@@ -275,13 +319,22 @@ int main(int argc, char **argv) {
             char c;
             if (read(STDIN_FILENO, &c, 1) == 0) break;
         }
+        bool quiet = !greeted && told <= acknowledged && now_us() - last_us > QUIET_US;
+        if (over && !said_over && (!patient || quiet)) {
+            said_over = true;
+            fprintf(stderr, "over\n");
+        }
         if (over && terminal < 0) break;
+        for (double from = wall(); stalled() && stood_s < STALL_S; stood_s += wall() - from, from = wall()) {
+            usleep(1000);
+            look_at_terminal();
+        }
         /* After the end there is nothing to hurry for. */
         double pace = over && speed == 0 ? 1 : speed;
         if (pace > 0) {
             static double paced_from, paced_us;
             if (over && speed == 0 && !paced_from) paced_from = wall(), paced_us = chunk_us;
-            double ahead = (paced_from ? paced_from : begun) + (chunk_us - paced_us) / 1e6 / pace - wall();
+            double ahead = (paced_from ? paced_from : begun + stood_s) + (chunk_us - paced_us) / 1e6 / pace - wall();
             if (ahead > 0.002) usleep(ahead * 1e6);
         }
     }

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from paho.mqtt import client as paho
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
+from controller.adapters.control_socket import ask
 from templo import contract
 
 ROOT = Path(__file__).parents[2]
@@ -83,12 +84,16 @@ class Temple:
 
     def drop(self, god: str = "tlaloc", count: int = 1) -> int:
         """Drop tokens, and return the number of the last once they are durable."""
+        if (dropped := ask(self.state, {"do": "drop", "god": god, "count": count}, 120)) is not None:
+            return int(str(dropped["seq"]))
         done = call("drop", god, "--count", str(count), "--state", str(self.state))
         assert done.returncode == 0, done.stderr
         return int(self.report()["last_seq"])
 
     def report(self) -> dict[str, Any]:
-        """Return what the daemon says of itself."""
+        """Return what the daemon says of itself, or the command `status` for one that does not run."""
+        if (running := ask(self.state, {"do": "status"}, 120)) is not None:
+            return {"running": True, **running}
         done = call("status", "--json", "--state", str(self.state))
         assert done.returncode == 0, done.stderr
         report: dict[str, Any] = json.loads(done.stdout)
@@ -132,7 +137,7 @@ Starter: TypeAlias = Callable[..., Temple]
 class Companion:
     """Keeps what it receives, each token once, and then acknowledges it, as the contract asks.
 
-    `acknowledges` may be switched off. `heard` holds every message, in order; `kept` each token by its number.
+    `acknowledges` may be switched off. `received` holds every message, in order; `kept` each token by its number.
     """
 
     def __init__(
@@ -140,7 +145,7 @@ class Companion:
     ) -> None:
         self.temple = temple
         self.acknowledges = True
-        self.heard: list[contract.Message] = []
+        self.received: list[contract.Message] = []
         self.kept: dict[tuple[str, int], contract.Token] = {}
         self.clashes: list[contract.Token] = []
         self._news = threading.Condition()
@@ -171,13 +176,13 @@ class Companion:
 
     def tokens(self) -> list[contract.Token]:
         """Return every token that came, repeats included."""
-        return [message for message in list(self.heard) if isinstance(message, contract.Token)]
+        return [message for message in list(self.received) if isinstance(message, contract.Token)]
 
     def statuses(self) -> list[contract.Status]:
-        return [message for message in list(self.heard) if isinstance(message, contract.Status)]
+        return [message for message in list(self.received) if isinstance(message, contract.Status)]
 
     def replies(self) -> list[contract.Reply]:
-        return [message for message in list(self.heard) if isinstance(message, contract.Reply)]
+        return [message for message in list(self.received) if isinstance(message, contract.Reply)]
 
     def until(self, happened: Callable[[], Any], timeout_s: float = 180) -> Any:
         """Wait until something holds of what was received."""
@@ -185,7 +190,7 @@ class Companion:
         with self._news:
             while not (value := happened()):
                 if not self._news.wait(until - time.monotonic()) and time.monotonic() >= until:
-                    raise AssertionError(f"it did not happen within {timeout_s} s; heard {self.heard[-8:]}")
+                    raise AssertionError(f"it did not happen within {timeout_s} s; received {self.received[-8:]}")
             return value
 
     def _on_connect(self, client: paho.Client, *_: Any) -> None:
@@ -197,7 +202,7 @@ class Companion:
             return
         message = contract.decode(leaf, bytes(arrived.payload))
         with self._news:
-            self.heard.append(message)
+            self.received.append(message)
             if isinstance(message, contract.Token):
                 self._keep(message)
             self._news.notify_all()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,9 +18,13 @@ from controller.core.messages import (
     DropRequest,
     EdgeSeen,
     MessageReceived,
+    PipelineMessage,
     StatusRequest,
+    Stop,
 )
+from controller.core.name_watch import PROOFS
 from controller.core.ports import LedgerError
+from controller.core.slots import Found
 from templo import contract
 from templo.contract import Beam, CommandName, Flag, God, State, Trouble
 from tests.controller.rig import NOON, Rig
@@ -38,7 +43,7 @@ def test_a_token_is_recorded_with_when_its_spell_began_and_then_told(rig: Rig) -
     assert recorded.at == began
     assert recorded.flags == frozenset()
     assert rig.broker.tokens() == [(1, False)]
-    assert isinstance(rig.broker.told[0], contract.Status)
+    assert isinstance(rig.broker.published[0], contract.Status)
 
 
 def test_tokens_of_both_slots_that_end_together_share_one_commit(rig: Rig) -> None:
@@ -163,7 +168,7 @@ def test_totals_are_told_at_most_four_times_a_second_and_the_last_always(rig: Ri
     for _ in range(40):
         rig.token()
     rig.take(after_ns=SECOND)
-    counts = [message for message in rig.broker.told if isinstance(message, contract.Count)]
+    counts = [message for message in rig.broker.published if isinstance(message, contract.Count)]
     assert len(counts) <= 6
     assert counts[-1].totals == {God.TLALOC: 40, God.HUITZILOPOCHTLI: 0}
 
@@ -173,10 +178,10 @@ def test_everything_retained_is_told_again_at_every_connection(rig: Rig) -> None
     rig.token()
     rig.broker.up = False
     rig.take(BrokerDisconnected())
-    rig.broker.told.clear()
+    rig.broker.published.clear()
     rig.broker.up = True
     rig.take(BrokerConnected(), after_ns=SECOND)
-    assert [type(message) for message in rig.broker.told] == [
+    assert [type(message) for message in rig.broker.published] == [
         contract.Status,
         contract.Count,
         contract.Token,
@@ -187,17 +192,17 @@ def test_everything_retained_is_told_again_at_every_connection(rig: Rig) -> None
 
 def test_what_the_beams_heard_beside_tokens_is_told_at_most_every_five_seconds(rig: Rig) -> None:
     rig.connect()
-    told = [message for message in rig.broker.told if isinstance(message, contract.Noise)]
-    assert told == [contract.Noise("a" * 32, dict.fromkeys(God, 0), dict.fromkeys(God, 0))]
-    rig.broker.told.clear()
+    published = [message for message in rig.broker.published if isinstance(message, contract.Noise)]
+    assert published == [contract.Noise("a" * 32, dict.fromkeys(God, 0), dict.fromkeys(God, 0))]
+    rig.broker.published.clear()
     for _ in range(12):
         rig.take(
             EdgeSeen(God.TLALOC, rig.now_ns, True), EdgeSeen(God.TLALOC, rig.now_ns + MS, False), after_ns=SECOND
         )
-    told = [message for message in rig.broker.told if isinstance(message, contract.Noise)]
-    assert 2 <= len(told) <= 3
-    assert told[-1].glitches[God.TLALOC] >= 10
-    assert told[-1].glitches[God.HUITZILOPOCHTLI] == 0
+    published = [message for message in rig.broker.published if isinstance(message, contract.Noise)]
+    assert 2 <= len(published) <= 3
+    assert published[-1].glitches[God.TLALOC] >= 10
+    assert published[-1].glitches[God.HUITZILOPOCHTLI] == 0
 
 
 def test_what_the_broker_has_not_taken_is_not_sent_again_but_what_the_companion_has_not_is(rig: Rig) -> None:
@@ -280,6 +285,28 @@ def test_a_companion_that_lost_its_store_gets_everything_again_even_after_a_rest
 # -- the end --
 
 
+def test_a_glitch_whose_end_waits_in_the_queue_while_the_thread_stands_still_is_no_jam(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The machine takes half a second between reading the queue and counting; the clearing edge came meanwhile."""
+    at_ns, items = rig.now_ns, rig.pipeline.queue
+    items.put(EdgeSeen(God.TLALOC, at_ns, True))
+    take = rig.pipeline._slots.take
+
+    def slowly(item: EdgeSeen) -> Found:
+        found = take(item)
+        if item.dark:
+            rig.now_ns += SECOND // 2
+            items.put(EdgeSeen(God.TLALOC, at_ns + MS, False))
+            items.put(Stop())
+        return found
+
+    monkeypatch.setattr(rig.pipeline._slots, "take", slowly)
+    rig.pipeline.run()
+    assert rig.pipeline.counters[God.TLALOC].glitches == 1
+    assert rig.ledger() == []
+
+
 def test_a_token_that_has_just_fallen_is_recorded_before_the_end(rig: Rig) -> None:
     rig.pipeline.queue.put(EdgeSeen(God.TLALOC, rig.now_ns - 12 * MS, True))
     rig.pipeline.queue.put(EdgeSeen(God.TLALOC, rig.now_ns, False))
@@ -313,3 +340,52 @@ def test_a_damaged_ledger_is_trouble_too(rig: Rig, expects_warnings: None, monke
     monkeypatch.setattr(rig.access, "_open_ledger", damaged)
     rig.token()
     assert rig.broker.statuses()[-1].trouble is Trouble.LEDGER_FAILING
+
+
+class HeldUp(queue.SimpleQueue[PipelineMessage]):
+    """A queue of a process that stood still: nothing came in time, and then all that had happened meanwhile."""
+
+    def __init__(self, meanwhile: Callable[[], Sequence[PipelineMessage]]) -> None:
+        self._meanwhile: Callable[[], Sequence[PipelineMessage]] | None = meanwhile
+
+    def get(self, block: bool = True, timeout: float | None = None) -> PipelineMessage:
+        if self._meanwhile is not None:
+            for item in self._meanwhile():
+                self.put(item)
+            self._meanwhile = None
+            raise queue.Empty
+        return super().get(block, timeout)
+
+
+def test_a_token_that_was_over_before_the_process_ran_again_is_no_jam(rig: Rig) -> None:
+    dark_ns = rig.now_ns
+    rig.take(EdgeSeen(God.TLALOC, dark_ns, True))
+
+    def meanwhile() -> list[PipelineMessage]:
+        rig.now_ns += 10 * SECOND
+        return [EdgeSeen(God.TLALOC, dark_ns + 12 * MS, False), Stop()]
+
+    rig.pipeline.queue = HeldUp(meanwhile)
+    rig.pipeline.run()
+    assert [(token.width_ms, token.flags) for token in rig.ledger()] == [(12, frozenset())]
+
+
+def test_a_token_that_the_link_refuses_is_sent_again_with_the_next_connection(rig: Rig) -> None:
+    rig.connect()
+    rig.broker.up = False
+    rig.token()
+    assert rig.broker.tokens() == []
+    rig.connect()
+    assert [seq for seq, _ in rig.broker.tokens()] == [1]
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_temple_whose_ledger_another_one_uses_begins_a_new_source_and_gives_way(rig: Rig) -> None:
+    rig.connect()
+    own = rig.broker.statuses()[-1]
+    for publication in range(1, PROOFS + 1):
+        rig.take(MessageReceived(rig.broker.statuses()[-1]))
+        rig.take(MessageReceived(replace(own, session="1" * 32, publication=publication)), after_ns=SECOND)
+    assert rig.broker.gave_way
+    assert rig.pipeline.source != own.source
+    assert [notice.code for notice in rig.broker.statuses()[-1].notices] == ["ledger_cloned"]

@@ -6,10 +6,12 @@ import importlib
 import itertools
 import json
 import os
+import socket
 import struct
 import subprocess
 import sys
 import tomllib
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -381,4 +383,147 @@ def test_a_board_goes_on_while_there_is_no_network_and_feeds_its_watchdog(
     again = module("ledger").Ledger(str(tmp_path / "ledger"), lambda: b"x" * 16)
     assert again.last_seq == 3
     assert [again.read(seq)[3] for seq in (1, 2, 3)] == [15_000] * 3
+    world.reset()
+
+
+class _NameServer:
+    """A name server on loopback: it answers after so many questions, with an address or without one."""
+
+    def __init__(self, silent: int = 0, address: bytes | None = b"\x7f\0\0\x01") -> None:
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind(("127.0.0.1", 0))
+        self._socket.setblocking(False)
+        self._silent, self._address = silent, address
+        self.asked: list[bytes] = []
+
+    @property
+    def at(self) -> tuple[str, int]:
+        host, port = self._socket.getsockname()
+        return str(host), int(port)
+
+    def turn(self) -> None:
+        try:
+            packet, asker = self._socket.recvfrom(600)
+        except BlockingIOError:
+            return
+        self.asked.append(packet)
+        if len(self.asked) > self._silent:
+            alias = b"\xc0\x0c\0\x05\0\x01\0\0\0\x3c\0\x02\xc0\x0c"
+            found = b"" if self._address is None else b"\xc0\x0c\0\x01\0\x01\0\0\0\x3c\0\x04" + self._address
+            code = b"\x81\x83" if self._address is None else b"\x81\x80"
+            count = bytes([2 if found else 0])
+            self._socket.sendto(
+                packet[:2] + code + b"\0\x01\0" + count + 4 * b"\0" + packet[12:] + bool(found) * alias + found, asker
+            )
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def _resolver(monkeypatch: pytest.MonkeyPatch, server: _NameServer) -> Any:
+    names = module("names")
+    monkeypatch.setattr(names, "PORT", server.at[1])
+
+    def udp() -> socket.socket:
+        one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        one.setblocking(False)
+        return one
+
+    return names.Resolver(udp, lambda: server.at[0], os.urandom)
+
+
+def _looked_up(resolver: Any, server: _NameServer, name: str, from_ms: int = 0) -> tuple[str, int]:
+    """Return the address and when it was known, in turns of 5 ms."""
+    for now_ms in range(from_ms, from_ms + 60_000, 5):
+        address = resolver.address(name, now_ms)
+        if address is not None:
+            return str(address), now_ms
+        server.turn()
+    raise AssertionError("the look-up never ended")
+
+
+@pytest.mark.parametrize(("silent", "most_ms"), [(0, 5), (2, 3_100)])
+def test_a_name_is_looked_up_though_its_server_is_slow(
+    silent: int, most_ms: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(_NameServer(silent)) as server:
+        resolver = _resolver(monkeypatch, server)
+        address, at_ms = _looked_up(resolver, server, "broker.lan")
+        assert (address, at_ms <= most_ms) == ("127.0.0.1", True)
+        assert resolver.address("broker.lan", at_ms + 60_000) == "127.0.0.1"
+        assert len(server.asked) == silent + 1
+        assert resolver.address("192.168.1.7", 0) == "192.168.1.7"
+
+
+def test_a_dead_name_server_is_an_error_and_an_address_that_was_known_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with closing(_NameServer()) as server:
+        resolver = _resolver(monkeypatch, server)
+        _looked_up(resolver, server, "broker.lan")
+        server._silent = 1_000
+        assert _looked_up(resolver, server, "broker.lan", 400_000) == ("127.0.0.1", 406_000)
+        with pytest.raises(OSError, match=r"127.0.0.1 did not answer when asked for other.lan"):
+            _looked_up(resolver, server, "other.lan")
+
+
+def test_a_name_that_does_not_exist_and_a_network_without_a_name_server_are_errors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with closing(_NameServer(address=None)) as server:
+        resolver = _resolver(monkeypatch, server)
+        with pytest.raises(OSError, match=r"nobody.lan has no address"):
+            _looked_up(resolver, server, "nobody.lan")
+        resolver._server = lambda: "0.0.0.0"
+        with pytest.raises(OSError, match=r"no name server is known that could look up nobody\.lan"):
+            resolver.address("nobody.lan", 0)
+        assert resolver._to("raspberrypi.local") == ("224.0.0.251", 5353)
+
+
+@given(st.binary(max_size=80))
+def test_any_bytes_as_an_answer_are_an_address_nothing_or_an_error(rest: bytes) -> None:
+    names = module("names")
+    asked = names.encoded("broker.lan", b"ab")
+    for packet in (rest, b"ab\x81\x80\0\x01\0\x01\0\0\0\0" + asked[12:] + rest, b"ab\x81\x80" + rest):
+        with suppress(OSError):
+            address = names.decoded(packet, asked, "broker.lan")
+            assert address is None or len(address.split(".")) == 4
+
+
+@pytest.mark.parametrize("server", ["127.0.0.1", "0.0.0.0"])
+def test_a_board_whose_name_server_is_dead_goes_on_counting_and_feeds_its_watchdog_in_time(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look-up by MicroPython's own means would block: it is an error here. Nothing waits for the wall's clock."""
+    monkeypatch.chdir(tmp_path)
+    machine, network, world, main = module("machine"), module("network"), module("world"), module("main")
+    with closing(_NameServer(silent=1_000)) as dead:
+        monkeypatch.setattr(module("names"), "PORT", dead.at[1])
+        monkeypatch.setattr(network, "name_server", server)
+        monkeypatch.setattr(main.time, "ticks_ms", lambda: world.now_us // 1000, raising=False)
+        monkeypatch.setattr(main.time, "ticks_diff", lambda a, b: a - b, raising=False)
+        monkeypatch.setattr(main.time, "sleep_ms", lambda ms: world.pass_to(world.now_us + ms * 1000), raising=False)
+        monkeypatch.setattr(main.socket, "getaddrinfo", lambda *_: pytest.fail("a look-up that blocks"))
+        given = {"ssid": "home", "wifi_password": "12345678", "broker": "broker.lan", "ntp": "time.lan"}
+        fed_us: list[int] = []
+        monkeypatch.setattr(machine.WDT, "feed", lambda self: fed_us.append(world.now_us))
+        turns = itertools.count()
+
+        def going() -> bool:
+            number = next(turns)
+            if number % 100 in (20, 23):
+                world.put(17, int(number % 100 == 23))
+            return number < 4_000
+
+        temple = main.run(module("settings").checked(given), going)
+        asked = []
+        while True:
+            dead.turn()
+            if len(dead.asked) == len(asked):
+                break
+            asked = list(dead.asked)
+    assert temple.ledger.totals == [0, 40]
+    assert max(after - before for before, after in itertools.pairwise(fed_us)) < 100_000
+    assert not network.WLAN.power_saving
+    assert bool(asked) is (server == "127.0.0.1")
     world.reset()

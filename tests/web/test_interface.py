@@ -100,6 +100,7 @@ class Place:
             "name": ["templo"],
             "filename": ["table.js", "lake.css", "icon.svg", "../__init__.py", "print//leaf.css"],
             "page": ["temple", "nothing"],
+            "seat": ["east", "nobody"],
         }
 
 

@@ -97,6 +97,7 @@ class Game(Generic[S]):
         self.choices = rules.choices or flat(self.moves, rules.table)
         self.result, self.resample = rules.result, rules.resample
         self.amended, self.undoable, self.aside = rules.amended, rules.undoable, rules.aside
+        self.acts_for = rules.acts_for
         self.laws, self.notation = rules.laws, rules.notation
         self.view, self.regions, self.known = page.view, page.regions, page.known
         self.story, self.chronicle = page.log, page.charts

@@ -59,6 +59,10 @@ def _no_aside(move: Move) -> bool:
     return False
 
 
+def _for_itself(state: Any, seat: Seat, move: Move) -> Seat:
+    return seat
+
+
 def _no_laws(state: Any) -> Mapping[str, bool]:
     return {}
 
@@ -108,6 +112,12 @@ class Rules(Generic[S]):
     An aside may be made in every state and stands in no list of moves. It is written into each state that may still
     be returned to: it makes nobody's post stale, ends nobody's undo and is in the way of no turn. What `Page.known`
     leaves of it for others is a legal aside too, and they never see more, not even when the game is over.
+    """
+    acts_for: Callable[[S, Seat, Move], Seat] = _for_itself
+    """Whose move it is that a seat makes: another's where the rules let anyone make it for whoever is on turn.
+
+    Pages keep such a move behind a disclosure that names that seat, its phone announces it, and that seat may take
+    it back like its own.
     """
     laws: Callable[[S], Mapping[str, bool]] = _no_laws
     """The laws that every state keeps, each with whether this one does, for the suite of all games."""

@@ -60,7 +60,7 @@ def _amended(state: State, options: Mapping[str, Value]) -> State | Refusal:
 
 def _result(state: State) -> Result | None:
     end = state.outcome
-    return Result(end.kind, (end.seat,) if end.seat else ()) if end else None
+    return Result(end.kind, (end.seat,) if end.seat else (), picture=f"end-{end.kind}") if end else None
 
 
 def _undoable(before: State, seat: Seat, move: Move) -> bool:
@@ -76,6 +76,11 @@ def _undoable(before: State, seat: Seat, move: Move) -> bool:
         return True  # only a running clock, or a week card that changes hands, can end it
     after = play.play(before, seat, move)
     return isinstance(after, State) and not after.over
+
+
+def _acts_for(state: State, seat: Seat, move: Move) -> Seat:
+    """Return whose move this is: where the board is of wood, anyone gives and ends the turn of whoever is on turn."""
+    return state.seat if state.board is None and move.name in ("end_turn", "sacrifice") else seat
 
 
 def _idle(moves: Sequence[Move]) -> Move | None:
@@ -126,6 +131,7 @@ GAME: Game[State] = Game(
         result=_result,
         resample=hands.resample,
         undoable=_undoable,
+        acts_for=_acts_for,
         laws=laws,
         notation=notation.notation,
     ),

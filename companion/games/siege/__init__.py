@@ -38,7 +38,10 @@ def _on_turn(state: State) -> Seat | None:
 
 def _result(state: State) -> Result | None:
     end = state.outcome
-    return Result(end.kind, (end.winner,) if end.winner else ()) if end else None
+    if not end:
+        return None
+    picture = "siege-cuauhtemoc" if end.winner == "aztecs" else "siege-cortez"
+    return Result(end.kind, (end.winner,) if end.winner else (), picture=picture)
 
 
 def _standing(state: State) -> Mapping[Seat, float]:

@@ -15,6 +15,8 @@ A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen
   a move written as a list; it is sent when it is left, or by its button where no script runs
 - ``bring(words, css="")`` the button by which the app rolls or draws what chance has to bring; what a real die or
   deck showed instead is a form of its choice with ``seat="chance"``
+- ``for_another(seat, what="", words="")`` a disclosure that names a seat; used with ``{% call %}``, what stands in it
+  acts for that seat and is confirmed by a second tap: all that a phone may do for a seat that it does not hold
 - ``symbol(id, css="")`` a drawing of `companion/art` that words beside it explain
 - ``guided(game)`` whether a game's folder brings a guide, and so a page of rules
 
@@ -62,7 +64,7 @@ ART = SHELL.parent / "art"
 DAY = "styles/tokens/day.css"
 """The style sheet of the day's colours, which the pages for the printer share."""
 
-SHELL_REGIONS = frozenset({"log", "health", "seats", "lobby", "undo", "after", "draft"})
+SHELL_REGIONS = frozenset({"log", "health", "seats", "lobby", "undo", "after", "draft", "yours", "ending", "call"})
 
 
 Url: TypeAlias = Callable[..., str]
@@ -112,6 +114,7 @@ class At:
     layout: str
     seats: tuple[Seat, ...]
     language: str
+    stands_in: Seat = ""
 
 
 class Painter:
@@ -185,8 +188,8 @@ class Painter:
         lobby = table.phase == "lobby"
         name = "lobby.html" if lobby else f"{game_folder(table.charter.game)}/{audience.layout}.html"
         region = placer(context["words"], picture, request_id)
-        draft = region("draft") if "draft" in picture.regions else Markup()
-        return draft + Markup(  # noqa: S704  # every part comes out of a template that escapes
+        above = [name for name in ("call", "draft", "yours", "ending") if name in picture.regions]
+        inside = Markup(  # noqa: S704  # every part comes out of a template that escapes
             self._template(name).render(
                 context,
                 region=region,
@@ -196,6 +199,9 @@ class Painter:
                 invitation=invitation,
             )
         )
+        if not lobby:
+            inside = Markup('<div class="game" id="game">{}</div>').format(inside)
+        return Markup().join(map(region, above)) + inside
 
     def sheet(self, game: str, name: str, language: str, paper: Paper, slice_: Mapping[str, Json]) -> Markup:
         """Return the leaves of a page for the printer of a game or an aid, from what it shows."""
@@ -228,7 +234,7 @@ class Painter:
         return self._templates.get_template(name)
 
     def _at_table(self, table: Table, audience: Audience) -> dict[str, Any]:
-        at = At(table.id, audience.layout, audience.seats, audience.language)
+        at = At(table.id, audience.layout, audience.seats, audience.language, audience.stands_in)
         return self._context(self.words(audience.language, table), at)
 
     def _context(self, words: Words, at: At) -> dict[str, Any]:
@@ -242,6 +248,7 @@ class Painter:
             "health_words": lambda code, god="": health_words(words, code, god),
             "form": (forms := Forms(self._template("macros.html"), words, at, self._url)),
             "bring": forms.bring,
+            "for_another": forms.for_another,
             "typed": forms.typed,
             "guided": self.guided,
             "spelled": spelled,
@@ -307,7 +314,8 @@ class Forms:
             page = self._url("picks", table_id=self._at.table, seat=by, picked=path)
             return Markup(self._macros.deeper(page, inside, css, choice["element"]))  # noqa: S704  # escaped there
         action, fields = self._move(by, choice["move"])
-        form = self._macros.move(action, fields, inside, css, choice["element"], choice["confirm"])
+        confirm = choice["confirm"] or bool(self._at.stands_in)
+        form = self._macros.move(action, fields, inside, css, choice["element"], confirm)
         return Markup(form)  # noqa: S704  # escaped there
 
     def typed(self, move: Sequence[Arg], label: str, value: int, most: int, seat: Seat = "", css: str = "") -> Markup:
@@ -336,7 +344,19 @@ class Forms:
         inside: str = caller() if caller else words
         action = self._url("chance", table_id=self._at.table)
         fields = {"version": VERSION_MARK, "request": REQUEST_MARK}
-        return Markup(self._macros.move(action, fields, inside, css, "chance", False))  # noqa: S704  # escaped there
+        form = self._macros.move(action, fields, inside, css, "chance", bool(self._at.stands_in))
+        return Markup(form)  # noqa: S704  # escaped there
+
+    def for_another(
+        self, seat: Seat, what: str = "", words: str = "", caller: Callable[[], Markup] = Markup
+    ) -> Markup:
+        """Return the disclosure for what this phone may do for a seat that it does not hold.
+
+        `what` distinguishes several for the same seat, so that it opens for nothing else when its region changes.
+        """
+        words = words or self._words("for_another.open", seat=seat)
+        html = self._macros.for_another(f"for-{seat}{'-' if what else ''}{what}", words, caller())
+        return Markup(html)  # noqa: S704  # escaped there
 
 
 def game_folder(game: str) -> str:

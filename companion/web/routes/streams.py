@@ -32,12 +32,13 @@ def stream(table_id: str) -> Response:
     """Send what changes at a table, for a phone or a screen."""
     here = site()
     table = here.services.tables.get(table_id)
-    audience = here.audience(table, "screen" if request.args.get("as") == "screen" else "phone")
+    layout, stand_in = "screen" if request.args.get("as") == "screen" else "phone", request.args.get("for", "")[:24]
+    audience = here.audience(table, layout, stand_in)
     token = seat_token(table_id)
 
     def look() -> Picture | None:
         """Return the picture now, or none when this phone has gained or lost a seat since the page was made."""
-        if audience.layout == "phone" and here.services.seats.held(table_id, token) != audience.seats:
+        if here.seats_shown(table_id, layout, token, stand_in) != audience.seats:
             return None
         return here.picture(table, audience)
 

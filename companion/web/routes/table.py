@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,7 +15,7 @@ from markupsafe import Markup
 
 from companion.games import registry
 from companion.games.kit import CHANCE, Arg, Choice, Json, Move, Refusal, Seat
-from companion.model.table import ServiceError, Table
+from companion.model.table import Chair, ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.renderer import filled, placer, spelled
 from companion.web.site import (
@@ -29,7 +30,7 @@ from companion.web.site import (
     site,
     whole_number,
 )
-from companion.web.view_models.table import Audience
+from companion.web.view_models.table import Audience, call
 
 blueprint = Blueprint("play", __name__, url_prefix="/t/<table_id>")
 
@@ -43,16 +44,26 @@ def table(table_id: str) -> Response:
     return _show(table_id, "phone")
 
 
+@blueprint.get("/for/<seat>")
+def for_another(table_id: str, seat: str) -> Response:
+    """Show a table as one who stands in for an absent player; whoever may not is led to the table itself."""
+    here = site()
+    table = here.services.tables.get(table_id)
+    if table.phase == "lobby" or not here.audience(table, "phone", seat).stands_in:
+        return see(here.url("table", table_id=table_id))
+    return _show(table_id, "phone", seat)
+
+
 @blueprint.get("/screen")
 def screen(table_id: str) -> Response:
     """Show a table on a screen that everybody sees; while the lobby is open it invites with its code."""
     return _show(table_id, "screen")
 
 
-def _show(table_id: str, layout: str) -> Response:
+def _show(table_id: str, layout: str, stand_in: Seat = "") -> Response:
     here = site()
     table = here.services.tables.get(table_id)
-    audience = here.audience(table, layout)
+    audience = here.audience(table, layout, stand_in)
     picture = here.picture(table, audience)
     table = here.services.tables.get(table_id)
     notice = request.args.get("notice", "")
@@ -63,9 +74,12 @@ def _show(table_id: str, layout: str) -> Response:
         layout=layout,
         aid_of=name if aid else "",
         seats=audience.seats,
+        stands_in=audience.stands_in,
+        call=None if table.phase == "lobby" else call(table, audience),
+        gt=here.words(table),
         picture=picture,
         notice=here.words()(f"notice.{notice}") if notice in NOTICES else "",
-        stream_url=here.url("stream", table_id=table_id, **{"as": layout}),
+        stream_url=here.url("stream", table_id=table_id, **{"as": layout, "for": audience.stands_in}),
         layout_html=here.painter.layout(table, audience, picture, new_request, _invitation(table, audience)),
         art=here.art(table.charter.game),
         game_style=here.game_style(table.charter.game),
@@ -254,7 +268,8 @@ def picks(table_id: str) -> Response:
     choices = table.game.choices(table.state, seat, path)
     due = table.chance()
     whose = due.seat or seat if seat == CHANCE and due else seat
-    audience = Audience(language(), "phone", (seat,))
+    own = here.audience(table, "phone").seats
+    audience = Audience(language(), "phone", (seat,), stands_in="" if seat in own or seat == CHANCE else seat)
     form = here.painter.forms(table, audience)
     html = [filled(form(_fields(choice), picked=path), table.version, new_request) for choice in choices]
     if scripted():
@@ -312,11 +327,17 @@ def _news(table_id: str) -> dict[str, Any]:
     here = site()
     table = here.services.tables.get(table_id)
     layout = "screen" if request.form.get("as") == "screen" else "phone"
-    return here.picture(table, here.audience(table, layout)).news(request.form.get("seen", ""))
+    stand_in = request.form.get("for", "")[:24]
+    return here.picture(table, here.audience(table, layout, stand_in)).news(request.form.get("seen", ""))
+
+
+def _chairs(table_id: str) -> Sequence[Chair]:
+    return site().services.tables.get(table_id).chairs
 
 
 def _back(table_id: str, otherwise: str = "table") -> str:
     """Return the table's page that the post came from: a screen's stays a screen."""
     came_from = urlsplit(request.headers.get("Referer", "")).path
     pages = [site().url(page, table_id=table_id) for page in ("table", "screen", "seats")]
+    pages += [site().url("for_another", table_id=table_id, seat=chair.seat) for chair in _chairs(table_id)]
     return came_from if came_from in pages else site().url(otherwise, table_id=table_id)

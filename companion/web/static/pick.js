@@ -52,7 +52,7 @@ export class Picker {
   /** Make a move that a board found by itself; resolves to whether the table took it. */
   async make({ action, seat, move }) {
     const aim = [action, seat, move].join(" ");
-    if (this.busy.has(aim)) return false;
+    if (this.busy.has(aim) || ("for" in this.root.dataset && !this.twice(aim))) return false;
     this.last = null;
     return (await this.send(aim, action, { seat, move })) ?? false;
   }
@@ -90,7 +90,12 @@ export class Picker {
   }
 
   sure(form, button, aim) {
-    if (!("confirm" in form.dataset) && !(button && "confirm" in button.dataset)) return true;
+    if (!form.closest("[data-confirm]") && !(button && "confirm" in button.dataset)) return true;
+    return this.twice(aim);
+  }
+
+  /** Whether this is the second tap for the same aim; the first one asks for it. */
+  twice(aim) {
     const now = performance.now();
     if (this.armed?.aim === aim && now < this.armed.until) {
       this.disarm();
@@ -138,6 +143,7 @@ export class Picker {
     fields.set("request", asked.id);
     fields.set("seen", this.root.dataset.seen);
     fields.set("as", this.root.dataset.layout ?? "phone");
+    if (this.root.dataset.for) fields.set("for", this.root.dataset.for);
     let answer;
     try {
       answer = await send(action, fields);

@@ -14,7 +14,7 @@ def page(table: Table, held: Sequence[Seat]) -> dict[str, Json]:
 
     A phone that is passed round acts for the seat that must act, or on turn, or for its first. Beside what the
     game shows there are ``acting``, ``temple``, ``choices`` of the acting seat, ``also`` those of the others it
-    holds, and ``chance``: what is due, whose it is, and what may be typed in.
+    holds, and ``chance``: what is due, whose it is, whether it is this phone's, and what may be typed in.
     """
     acting = _acting(table, held)
     shown: dict[str, Json] = dict(table.game.view(table.state, acting or None))
@@ -47,6 +47,7 @@ def _chance(table: Table, held: Sequence[Seat]) -> Json:
         "facts": dict(due.facts),
         "secret": due.secret,
         "may": may,
+        "mine": may and (due.seat is None or due.seat in held),
         "choices": _choices(table, CHANCE) if may else [],
     }
 

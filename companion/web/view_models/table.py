@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from companion.adapters.news import Cut
 from companion.games.kit import Fault, Json, Seat
+from companion.model.plays import minutes, ranked, result_of
 from companion.model.table import Table
 from companion.model.temples import Health, Temple
 from companion.service.services import Services
@@ -18,6 +19,8 @@ from templo import contract
 
 LOG_LINES = {"phone": 14, "screen": 40}
 """How many entries of the log a page shows: a phone leads to all of them, and draws slowly what nobody scrolls to."""
+GREAT = 20
+"""How many entries ago a great moment may be for a page that has missed it to show it."""
 FAULTS = 3
 """How many faults of a file that a table follows a page shows: it is a table to play at."""
 
@@ -42,6 +45,8 @@ class Audience:
     seats: tuple[Seat, ...] = ()
     trusted: bool = False
     """Whether it may invite and hand seats over: it holds a seat or knows the table's code."""
+    stands_in: Seat = ""
+    """The absent player's seat for which it acts here: all that it does is confirmed first."""
 
 
 def table_view_model(services: Services, table_id: str, audience: Audience) -> Cut:
@@ -60,17 +65,21 @@ def table_view_model(services: Services, table_id: str, audience: Audience) -> C
     else:
         slices["undo"] = _undo(table, audience)
         slices["after"] = _after(table, audience)
+        slices["ending"] = ending(table, audience)
+        slices["call"] = call(table, audience)
+        slices["yours"] = _yours(table, audience)
         slices |= table.game.regions(handheld.page(table, audience.seats))
     frame: Json = [[chair.seat, chair.name or ""] for chair in table.chairs]
     stage = "lobby" if table.phase == "lobby" else "play"
     mark = f"{stage}:{audience.layout}:{','.join(audience.seats)}:{'trusted' if audience.trusted else 'public'}"
+    mark += f":for-{audience.stands_in}" if audience.stands_in else ""
     return Cut(table.version, f"{mark}:draft" if "draft" in slices else mark, frame, slices)
 
 
 def cut_past(table: Table) -> Mapping[str, Mapping[str, Json]]:
     """Cut a table as it stood after some entry of its log: what a spectator saw then, with nothing to tap."""
     game = {} if table.phase == "lobby" else table.game.regions(handheld.page(table, ()))
-    return {"log": {**_log(table, "screen"), "story": False}, **game}
+    return {"log": {**_log(table, "screen"), "story": False}, "ending": ending(table, Audience("")), **game}
 
 
 def _log(table: Table, layout: str) -> Mapping[str, Json]:
@@ -179,14 +188,96 @@ def _lobby(table: Table, temple: Temple | None, audience: Audience) -> Mapping[s
 
 
 def _undo(table: Table, audience: Audience) -> Mapping[str, Json]:
-    return {"seats": [seat for seat in audience.seats if table.undo_refused(seat) is None]}
+    announced = {each["seat"] for each in _acted_for(table, audience)}
+    return {"seats": [seat for seat in audience.seats if seat not in announced and table.undo_refused(seat) is None]}
+
+
+def _acted_for(table: Table, audience: Audience) -> list[dict[str, Json]]:
+    """Return what others did for the seats of a phone, each with whether that seat can still take it back."""
+    last = table.steps[-1].whose if table.steps else ""
+    return [
+        {
+            "seat": seat,
+            "by": acted.by,
+            "lines": [{"code": line.code, "facts": line.facts} for line in acted.lines],
+            "undo": seat == last and table.undo_refused(seat) is None,
+        }
+        for seat, acted in table.acted_for.items()
+        if seat in audience.seats and acted.by not in audience.seats and not audience.stands_in
+    ]
+
+
+def _yours(table: Table, audience: Audience) -> Mapping[str, Json]:
+    """Return what concerns a phone's own seats beside the game: who acted for them, and for whom it may act.
+
+    The others for whom anyone may act are named while the table waits for them.
+    """
+    phone = audience.layout == "phone" and bool(audience.seats) and table.phase == "running"
+    awaited = {*table.game.to_act(table.state), table.on_turn} if phone else set()
+    lent = [seat for seat in table.lent() if seat in awaited and seat not in audience.seats]
+    return {
+        "acted": [*_acted_for(table, audience)] if phone else [],
+        "away": [
+            {"seat": chair.seat, "mode": chair.away}
+            for chair in table.chairs
+            if phone and chair.seat in audience.seats and chair.away and not audience.stands_in
+        ],
+        "lent": [*lent] if not audience.stands_in else [],
+        "stands_in": audience.stands_in,
+    }
 
 
 def _after(table: Table, audience: Audience) -> Mapping[str, Json]:
-    """Return where a table leads beside the game itself: once more, its story, its rules."""
+    """Return where an aid leads when it is done."""
     return {
         "over": table.phase == "over",
         "mine": bool(audience.seats),
-        "again": table.again,
         "game": table.charter.game,
+    }
+
+
+def call(table: Table, audience: Audience) -> Mapping[str, Json]:
+    """Return what calls people who are not looking: who is awaited, how many tokens count, the last great moment.
+
+    `mine` says that it is a seat of this page's phone that is awaited.
+    """
+    due, actors, on_turn = table.chance(), table.game.to_act(table.state), table.on_turn or ""
+    awaited = due.seat if due and due.seat else on_turn
+    if not due and on_turn not in actors:
+        awaited = next((seat for seat in actors if seat in table.charter.seats), on_turn)
+    great = next(
+        ((entry.n, line) for entry in reversed(table.logged[-GREAT:]) for line in entry.lines if line.picture), None
+    )
+    audit = table.audit
+    return {
+        "seat": awaited,
+        "mine": awaited in audience.seats,
+        "shared": len(audience.seats) > 1,
+        "turn": table.game.turn(table.state),
+        "tokens": sum(audit.credited.values()) + len(audit.waiting) if audit else 0,
+        "over": table.phase == "over",
+        "moment": None
+        if great is None
+        else {"n": great[0], "code": great[1].code, "facts": great[1].facts, "picture": great[1].picture},
+    }
+
+
+def ending(table: Table, audience: Audience) -> Mapping[str, Json]:
+    """Return how a game ended, who came where, and where the table leads from here; of an aid nothing."""
+    if table.phase != "over" or "." in table.charter.game:
+        return {"over": False}
+    result = result_of(table)
+    return {
+        "over": True,
+        "kind": result.kind,
+        "picture": result.picture,
+        "winners": [*result.winners],
+        "seats": [
+            {"seat": seat, "points": result.points.get(seat), "won": seat in result.winners}
+            for seat in ranked(table, result)
+        ],
+        "turn": table.game.turn(table.state),
+        "minutes": minutes(table),
+        "mine": bool(audience.seats),
+        "again": table.again,
     }

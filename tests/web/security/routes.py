@@ -31,6 +31,7 @@ class Routes:
             "aid": "battle",
             "sheet": "board",
             "page": "temple",
+            "seat": "east",
         }
 
     def __call__(self, *methods: str) -> Iterator[tuple[str, str, str]]:

@@ -35,7 +35,6 @@ def cut(view: View) -> dict[str, Mapping[str, Json]]:
         "action": _action(view),
         "given": given(view),
         "drawer": _drawer(view),
-        "outcome": outcome(view),
     }
 
 
@@ -126,7 +125,13 @@ def tally(view: View) -> Slice:
 def _taps(view: View) -> Slice:
     """Return what a table taps under the numbers; with a temple it is in the drawer."""
     handy = [] if view.get("temple") else [tap for tap in chosen(view, "tap") if tap["facts"]["n"] in HANDY]
-    return {"acting": view.get("acting", ""), "gods": _by_god(handy)}
+    return {**_giver(view), "gods": _by_god(handy)}
+
+
+def _giver(view: View) -> Slice:
+    """Return for whom a phone taps tokens in, and whether that is its own seat."""
+    acting = view.get("acting", "")
+    return {"acting": acting, "seat": view["on_turn"] or "", "mine": acting == view["on_turn"]}
 
 
 def omen(view: View) -> Slice:
@@ -177,9 +182,7 @@ def correction(view: View) -> Slice:
 def _action(view: View) -> Slice:
     choice = next(iter(chosen(view, "turn")), None)
     return {
-        "acting": view.get("acting", ""),
-        "seat": view["on_turn"] or "",
-        "mine": view.get("acting") == view["on_turn"],
+        **_giver(view),
         "choice": dict(choice) if choice else None,
         "shared": bool(view.get("also")),
     }
@@ -215,21 +218,13 @@ def given(view: View) -> Slice:
 
 def _drawer(view: View) -> Slice:
     return {
-        "acting": view.get("acting", ""),
+        **_giver(view),
         "over": view["outcome"] is not None,
         "week_cards": view["week_cards"],
         "week": [dict(choice) for choice in chosen(view, "week")],
         "settle": [dict(choice) for choice in chosen(view, "end")],
         "taps": _by_god([tap for tap in chosen(view, "tap") if view.get("temple") or tap["facts"]["n"] not in HANDY]),
     }
-
-
-def outcome(view: View) -> Slice:
-    """Return how the game ended."""
-    outcome = view["outcome"]
-    if outcome is None:
-        return {"kind": "", "seat": "", "turn": 0, "total": 0}
-    return {"kind": outcome["kind"], "seat": outcome["seat"] or "", "turn": view["turn"], "total": view["total"]}
 
 
 def _by_god(taps: Choices) -> list[Json]:

@@ -45,7 +45,6 @@ def regions(view: View) -> Mapping[str, Mapping[str, Json]]:
         "deeds": _deeds(view),
         "odds": _odds(view),
         "strength": {"peoples": view["strength"]},
-        "outcome": {"outcome": view["outcome"], "turn": view["turn"]},
     }
 
 
@@ -209,6 +208,7 @@ def _dice(view: View) -> Slice:
     return {
         "due": {"key": due["key"], "facts": dict(due["facts"]), "seat": due["seat"]},
         "may": due["may"],
+        "mine": due["mine"],
         "choices": due["choices"],
         "two": due["key"] == "forced",
         "attack": next(iter(view["attacks"]), None) if due["key"] == "strike" else None,

@@ -1,0 +1,51 @@
+"""Acting for another seat in a browser: opened, tapped twice, announced on that seat's phone and taken back there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Companion, Device
+from tests.browser.driving import confirm
+
+Make = Callable[..., Device]
+
+
+def test_one_tap_ends_nobody_elses_turn_and_who_lost_it_takes_it_back(companion: Companion, device: Make) -> None:
+    table = companion.table(2, temple=None)
+    first, second = table.charter.seats
+    ana, beto = device(), device()
+    ana.join(companion, table, first, "Ana")
+    beto.join(companion, table, second, "Beto")
+
+    def now() -> str | None:
+        return companion.home.services.tables.get(table.id).on_turn
+
+    beto.page.click(".region-action .for-another summary")
+    button = beto.page.locator(".region-action .for-another button")
+    button.click()
+    expect(button).to_have_attribute("data-armed", "")
+    assert now() == first, "the first tap asks whether one is sure"
+    confirm(button, lambda: now() == second)
+    expect(ana.page.locator(".region-yours")).to_contain_text("Beto acted for Ana:")
+    ana.page.click(".region-yours button")
+    expect(ana.page.locator(".region-yours")).to_be_hidden()
+    assert now() == first
+
+
+def test_a_page_that_stands_in_confirms_what_it_does_and_leads_back(companion: Companion, device: Make) -> None:
+    table = companion.table(2, temple=None)
+    first, second = table.charter.seats
+    ana, beto = device(), device()
+    ana.join(companion, table, first, "Ana")
+    beto.join(companion, table, second, "Beto")
+    token = next(each["value"] for each in ana.context.cookies() if each["name"].startswith("seat-"))
+    companion.home.services.seats.away(table.id, token, first, "anyone")
+    beto.page.locator(".region-yours a").click()
+    beto.listening()
+    button = beto.page.locator(".end-turn button")
+    confirm(button, lambda: companion.home.services.tables.get(table.id).on_turn == second)
+    beto.page.locator(".region-yours a").click()
+    beto.listening()
+    expect(beto.page.locator(".turn-whose")).to_have_text("Your turn")
