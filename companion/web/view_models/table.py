@@ -110,6 +110,7 @@ def _table_health(services: Services, table: Table, temple: Temple | None, audie
     return {
         **slice_,
         "unsettled": _unsettled(services, table, temple),
+        "used": table.game.uses_temple or temple is not None,
         "notice": temple.notices[-1].code if temple and temple.notices else "",
         "held": temple.quarantined if temple else 0,
         "hosting": audience.trusted and audience.layout == "screen" and table.phase != "lobby",
