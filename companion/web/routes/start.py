@@ -55,6 +55,26 @@ def icon() -> Response:
     return send_from_directory("static", "icon.svg")
 
 
+@blueprint.get("/app.webmanifest")
+def manifest() -> Response:
+    """Return what a browser needs to install these pages as an app, which it offers over TLS."""
+    here = site()
+    words, colours = here.words(), here.painter.art.colours
+    response = jsonify(
+        name=words("site.name"),
+        short_name=words("site.name"),
+        lang=words.language,
+        start_url=here.url("first"),
+        scope=here.url("first"),
+        display="standalone",
+        background_color=colours["paper"],
+        theme_color=colours["paper"],
+        icons=[{"src": here.url("icon"), "sizes": "any", "type": "image/svg+xml", "purpose": "any"}],
+    )
+    response.mimetype = "application/manifest+json"
+    return response
+
+
 @blueprint.get("/styles.css")
 def style() -> Response:
     """Return the style sheet of all pages."""
