@@ -27,8 +27,8 @@ from companion.games.kit import (
     TokenDrop,
     UnclaimedToken,
     Value,
+    outcome,
 )
-from companion.model.chance import outcome
 from companion.model.entries import (
     ANYONE,
     APP,

@@ -105,7 +105,7 @@ def build(temple: Temple, sensor: Sensor | None = None) -> Part:
 
 
 def place(temple: Temple, side: int) -> Location:
-    """Say where it stands in the temple: `side` 1 is Huitzilopochtli's, -1 Tlaloc's."""
+    """Return where it stands in the temple, on the `side` of one god (`SIDES`)."""
     x, y = temple.shaft_at
     turned = 90 - side * temple.turn
     return (

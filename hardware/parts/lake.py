@@ -7,7 +7,7 @@ from math import atan2, cos, degrees, radians, sin
 from build123d import Axis, Plane, mirror, revolve
 
 from hardware import ornament
-from hardware.parameters import Temple
+from hardware.parameters import SIDES, Temple
 from hardware.parts import chute, shell
 from hardware.shapes import BIG, Part, block, cut, join, polygon
 
@@ -17,7 +17,7 @@ END = 29.0
 
 
 def build(temple: Temple, god: str) -> Part:
-    """Draw one: ``huitzilopochtli`` to the one side, ``tlaloc`` to the other."""
+    """Draw the half of one god."""
     gap, wall = temple.clearance, temple.lake_wall
     road = temple.causeway / 2
     hull = _turned(temple, 0) & block((road, BIG), (-BIG, BIG), (0, BIG))
@@ -32,7 +32,7 @@ def build(temple: Temple, god: str) -> Part:
     notch = temple.gutter(temple.run - 3) - chute.UNDER / 0.87 - 1.2
     trims.append(block((x - half - 1, x + half + 1), (first.front - 1, first.front + gap + wall + 0.5), (notch, BIG)))
     body = join(cut(body, trims), _shore(temple, god))
-    return body if god == "huitzilopochtli" else mirror(body, about=Plane.YZ)
+    return body if SIDES[god] > 0 else mirror(body, about=Plane.YZ)
 
 
 def _turned(temple: Temple, inwards: float) -> Part:

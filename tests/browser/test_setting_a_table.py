@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from playwright.sync_api import expect
+from playwright.sync_api import ViewportSize, expect
 
 from tests.browser.conftest import PHONE, Companion, Device
 
 Make = Callable[..., Device]
 
+LAPTOP: ViewportSize = {"width": 1366, "height": 768}
+
 
 def test_the_code_and_join_are_in_sight_on_the_first_page(companion: Companion, device: Make) -> None:
-    for language in ("en", "es"):
-        phone = device(PHONE, language)
+    for size, language in ((PHONE, "en"), (PHONE, "es"), (LAPTOP, "es")):
+        phone = device(size, language)
         phone.page.goto(companion.address)
         for part in ('.join-form input[name="code"]', ".join-form button"):
             expect(phone.page.locator(part)).to_be_in_viewport(ratio=1)

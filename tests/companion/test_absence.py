@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from companion.games.kit import CHANCE, Chance, Move
-from companion.model.chance import below_from, outcome
+from companion.games.kit import CHANCE, Chance, Move, outcome
+from companion.model.chance import below_from
 from companion.model.entries import APP, encode
 from companion.model.table import ServiceError, Table
 from tests.companion.conftest import Home

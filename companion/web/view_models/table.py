@@ -16,6 +16,7 @@ from companion.model.temples import Health, Temple
 from companion.service.services import Services
 from companion.web.view_models import seat as handheld
 from templo import contract
+from templo.shrines import LEFT_TO_RIGHT
 
 LOG_LINES = {"phone": 14, "screen": 40}
 """How many entries of the log a page shows: a phone leads to all of them, and draws slowly what nobody scrolls to."""
@@ -178,7 +179,8 @@ def _seats(table: Table, audience: Audience) -> Mapping[str, Json]:
 def _lobby(table: Table, temple: Temple | None, audience: Audience) -> Mapping[str, Json]:
     status = temple.status if temple else None
     slots: list[Json] = [
-        {"god": str(god), "beam": str(status.beams[god] if status else contract.Beam.UNKNOWN)} for god in contract.God
+        {"god": god, "beam": str(status.beams[contract.God(god)] if status else contract.Beam.UNKNOWN)}
+        for god in LEFT_TO_RIGHT
     ]
     return {
         "temple": temple.name if temple else "",
