@@ -60,3 +60,13 @@ def test_every_page_names_what_a_browser_installs_it_by(phone: Browser) -> None:
     assert (manifest["display"], manifest["start_url"]) == ("standalone", "/")
     for icon in manifest["icons"]:
         assert phone.get(icon["src"]).status_code == 200
+
+
+def test_a_new_table_starts_from_the_last_one_of_its_game(home: WebHome, phone: Browser) -> None:
+    page = "/tables/new?game=mexica"
+    fresh = phone.get(page).get_data(as_text=True)
+    assert re.search(r'name="players" value="3" checked', fresh), "neither the fewest nor the most"
+    home.services.tables.open("mexica", "Sunday", 2, "evening", {})
+    again = phone.get(page).get_data(as_text=True)
+    assert re.search(r'name="players" value="2" checked', again)
+    assert re.search(r'name="preset" value="evening" checked', again)

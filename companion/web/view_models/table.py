@@ -69,6 +69,7 @@ def table_view_model(services: Services, table_id: str, audience: Audience) -> C
         slices["ending"] = ending(table, audience)
         slices["call"] = call(table, audience)
         slices["yours"] = _yours(table, audience)
+        slices["absent"] = _absent(table, audience)
         slices |= table.game.regions(handheld.page(table, audience.seats))
     frame: Json = [[chair.seat, chair.name or ""] for chair in table.chairs]
     stage = "lobby" if table.phase == "lobby" else "play"
@@ -236,6 +237,21 @@ def _after(table: Table, audience: Audience) -> Mapping[str, Json]:
         "over": table.phase == "over",
         "mine": bool(audience.seats),
         "game": table.charter.game,
+    }
+
+
+def _absent(table: Table, audience: Audience) -> Mapping[str, Json]:
+    """Return for whom a seated phone may say that they are away, and whether one without a seat may take one."""
+    phone = audience.layout == "phone" and not audience.stands_in and "." not in table.charter.game
+    running = phone and table.phase == "running"
+    return {
+        "seats": [
+            chair.seat
+            for chair in table.chairs
+            if running and audience.seats and chair.seat not in audience.seats and not chair.away
+        ],
+        "join": running and not audience.seats,
+        "open": not all(chair.taken for chair in table.chairs),
     }
 
 
