@@ -26,7 +26,7 @@ from bench import daemons, sittings, trees
 from bench.figures import number, spread, table
 from bench.phone import Phone
 from bench.programs import ROOT, THIS_TREE, BenchError, Programs, Tree, wait_until
-from bench.stopwatch import MS, Heard, Listener
+from bench.stopwatch import MS, Listener, Received
 from bench.throughput import CLEAR_MS, DARK_MS, LIMITS, Through
 from templo import contract
 
@@ -114,19 +114,19 @@ class Drive:
         topics = (self._topic, contract.topic(daemons.TEMPLE, contract.Status.leaf))
         self._listener = scope.enter_context(Listener(port, topics, self._acknowledge))
         # The status is retained: once it is here, so is the subscription.
-        wait_until(lambda: bool(self._listener.heard), 30, "the temple's status")
+        wait_until(lambda: bool(self._listener.received), 30, "the temple's status")
         self._tokens = tokens
         self._whims = random.Random(1)
         self.round()  # nothing is measured of a first time
 
     def round(self) -> Sample:
         """Drop the tokens of one round."""
-        self._listener.heard.clear()
+        self._listener.received.clear()
         began = self._controller.running.cpu_s()
         cleared = [self._dropped() for _ in range(self._tokens)]
-        wait_until(lambda: len(self._heard()) >= self._tokens, 60, f"{self._tokens} tokens at the subscriber")
+        wait_until(lambda: len(self._received()) >= self._tokens, 60, f"{self._tokens} tokens at the subscriber")
         cpu = self._controller.running.cpu_s() - began
-        waits = [(heard.at_ns - at) / MS for heard, at in zip(self._heard(), cleared, strict=True)]
+        waits = [(received.at_ns - at) / MS for received, at in zip(self._received(), cleared, strict=True)]
         return {
             Figure("beam clear to the subscriber, median", "ms"): spread(waits).median,
             Figure("beam clear to the subscriber, p95", "ms"): spread(waits).p95,
@@ -138,13 +138,13 @@ class Drive:
         time.sleep(self._whims.uniform(0.75, 1.25) / PER_SECOND)
         return self._controller.breaks().drop(daemons.PINS[0], TOKEN_MS).clear_ns
 
-    def _heard(self) -> list[Heard]:
+    def _received(self) -> list[Received]:
         return self._listener.under(self._topic)
 
-    def _acknowledge(self, client: paho.Client, heard: Heard) -> None:
-        if heard.topic != self._topic:
+    def _acknowledge(self, client: paho.Client, received: Received) -> None:
+        if received.topic != self._topic:
             return
-        token = contract.decode(contract.Token.leaf, heard.payload)
+        token = contract.decode(contract.Token.leaf, received.payload)
         assert isinstance(token, contract.Token)
         ack = contract.Ack(token.source, token.seq)
         client.publish(contract.topic(daemons.TEMPLE, contract.Ack.leaf), contract.encode(ack), qos=1)

@@ -13,7 +13,7 @@ from pathlib import Path
 from bench import daemons
 from bench.figures import Chapter, Row
 from bench.programs import HOST, ROOT, BenchError, Programs, Running, free_port, wait_until
-from bench.stopwatch import Heard, Listener
+from bench.stopwatch import Listener, Received
 from controller.adapters.sqlite_ledger import FILE_NAME
 from templo import contract
 
@@ -31,7 +31,7 @@ def measure(programs: Programs, tokens: int) -> Chapter:
     controller = daemons.start_controller(programs, port, simulated=True)
     with Listener(
         port, (contract.topic(daemons.TEMPLE, contract.Ack.leaf), contract.topic(daemons.TEMPLE, contract.Token.leaf))
-    ) as heard:
+    ) as received:
         time.sleep(3)
         before = _resident_mib(controller.running)
         began = time.monotonic()
@@ -43,18 +43,18 @@ def measure(programs: Programs, tokens: int) -> Chapter:
             controller.running.check()
             companion.check()
             most[:] = max(most[0], _resident_mib(controller.running)), max(most[1], _resident_mib(companion))
-            return _acknowledged(heard.heard[-50:]) >= tokens
+            return _acknowledged(received.received[-50:]) >= tokens
 
         wait_until(drained, PATIENCE_S, f"all {tokens:,} tokens to be acknowledged")
         took_s = time.monotonic() - began
-        order = _first_told(heard.under(contract.topic(daemons.TEMPLE, contract.Token.leaf)))
+        order = _first_published(received.under(contract.topic(daemons.TEMPLE, contract.Token.leaf)))
     same = _both_hold_the_same(state / FILE_NAME, programs.folder / "companion" / "companion.sqlite")
     return Chapter(
         "The link was down",
         (
             Row("tokens that waited", "tokens", tokens),
             Row("lost, doubled or another", "tokens", same, target=0),
-            Row("told for the first time out of order", "tokens", _inversions(order), target=0),
+            Row("published for the first time out of order", "tokens", _inversions(order), target=0),
             Row("drained", "tokens/s", tokens / took_s, target=500, more=True),
             Row("controller, memory it grew by (RSS)", "MiB", most[0] - before, target=50),
             Row("companion, memory it grew by (RSS)", "MiB", most[1] - first, target=50),
@@ -81,16 +81,18 @@ def _resident_mib(running: Running) -> float:
     raise BenchError(f"{running.name} has no VmRSS; expected it to run")
 
 
-def _acknowledged(heard: list[Heard]) -> int:
+def _acknowledged(received: list[Received]) -> int:
     acks = (
-        contract.decode(contract.Ack.leaf, each.payload) for each in heard if each.topic.endswith(contract.Ack.leaf)
+        contract.decode(contract.Ack.leaf, each.payload)
+        for each in received
+        if each.topic.endswith(contract.Ack.leaf)
     )
     return max((ack.seq for ack in acks if isinstance(ack, contract.Ack)), default=0)
 
 
-def _first_told(heard: list[Heard]) -> list[int]:
+def _first_published(received: list[Received]) -> list[int]:
     """Return the numbers of the tokens in the order in which each first arrived."""
-    tokens = (contract.decode(contract.Token.leaf, each.payload) for each in heard)
+    tokens = (contract.decode(contract.Token.leaf, each.payload) for each in received)
     return list(dict.fromkeys(token.seq for token in tokens if isinstance(token, contract.Token)))
 
 

@@ -66,7 +66,7 @@ def start_controller(
 
         def born() -> bool:
             running.check()
-            return any(b'"lost"' not in each.payload for each in listener.heard)
+            return any(b'"lost"' not in each.payload for each in listener.received)
 
         wait_until(born, 20, "the controller's birth")
     return Controller(running, state, beams)

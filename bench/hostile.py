@@ -49,14 +49,14 @@ class Acknowledged:
 
     def last(self) -> tuple[int, int]:
         """Return number and time in monotonic nanoseconds; acknowledgements of other ledgers do not count."""
-        news = list(self._listener.heard)
-        del self._listener.heard[: len(news)]
-        for heard in news:
-            ack = contract.decode(contract.Ack.leaf, heard.payload)
+        news = list(self._listener.received)
+        del self._listener.received[: len(news)]
+        for received in news:
+            ack = contract.decode(contract.Ack.leaf, received.payload)
             assert isinstance(ack, contract.Ack)
             self._source = self._source or ack.source  # the first is the temple's own: nobody attacks yet
             if ack.source == self._source and ack.seq > self._last[0]:
-                self._last = ack.seq, heard.at_ns
+                self._last = ack.seq, received.at_ns
         return self._last
 
 

@@ -12,7 +12,7 @@ import paho.mqtt.client as paho
 from bench import daemons, peer
 from bench.figures import Chapter, Row, spread
 from bench.programs import BenchError, Programs, wait_until
-from bench.stopwatch import MS, Beams, Driven, Heard, Listener, paced
+from bench.stopwatch import MS, Beams, Driven, Listener, Received, paced
 from controller.core.counting import Limits
 from templo import contract
 
@@ -37,15 +37,15 @@ class Side:
     waits: list[float] = field(default_factory=list)
     """Milliseconds from a beam clear to its message, for each token that was detected."""
 
-    def settle(self, heard: Sequence[Heard], driven: Sequence[Driven]) -> None:
+    def settle(self, received: Sequence[Received], driven: Sequence[Driven]) -> None:
         """Give each message of a round to its token: tokens in their order, edges by their times."""
         self.driven += driven
         if not self.edges:
-            self.waits += [(each.at_ns - token.clear_ns) / MS for each, token in zip(heard, driven, strict=False)]
+            self.waits += [(each.at_ns - token.clear_ns) / MS for each, token in zip(received, driven, strict=False)]
             return
         darkened = [token.dark_ns for token in driven]
         begun: Driven | None = None
-        for each in heard:
+        for each in received:
             if each.payload == b"ON":
                 which = bisect_right(darkened, each.at_ns) - 1
                 begun = driven[which] if which >= 0 else None
@@ -68,10 +68,10 @@ def measure(programs: Programs, rounds: int, tokens: int) -> Chapter:
     ]
     ack_topic = contract.topic(daemons.TEMPLE, contract.Ack.leaf)
 
-    def acknowledge(client: paho.Client, heard: Heard) -> None:
+    def acknowledge(client: paho.Client, received: Received) -> None:
         """Acknowledge as a companion does, so that the send window stays open."""
-        if heard.topic == own_topic:
-            token = contract.decode(contract.Token.leaf, heard.payload)
+        if received.topic == own_topic:
+            token = contract.decode(contract.Token.leaf, received.payload)
             assert isinstance(token, contract.Token)
             client.publish(ack_topic, contract.encode(contract.Ack(token.source, token.seq)), qos=1)
 
@@ -94,7 +94,7 @@ def measure(programs: Programs, rounds: int, tokens: int) -> Chapter:
     ours, interrupt, polling = sides
     for side in (ours, interrupt):
         if len(side.waits) != len(side.driven):
-            raise BenchError(f"{side.name} told of {len(side.waits)} tokens; expected all {len(side.driven)}")
+            raise BenchError(f"{side.name} published {len(side.waits)} tokens; expected all {len(side.driven)}")
     return _chapter(ours, interrupt, polling)
 
 

@@ -13,7 +13,7 @@ import paho.mqtt.client as paho
 from bench import daemons, peer
 from bench.figures import Chapter, Row
 from bench.programs import HOST, BenchError, Programs, Running, free_port, system_program, wait_until
-from bench.stopwatch import Beams, Heard, Listener, paced
+from bench.stopwatch import Beams, Listener, Received, paced
 from templo import contract
 
 DARK_MS, CLEAR_S = 8, 0.01
@@ -37,15 +37,15 @@ class Side:
     """Of the first slot and of the second; ours publishes both under one."""
     ours: bool
 
-    def told(self, heard: Sequence[Heard]) -> list[int]:
+    def published(self, received: Sequence[Received]) -> list[int]:
         """Return the slots of the published tokens, in the order in which a listener must take them.
 
         Ours are numbered: a repeated one counts once, and a later number that comes first waits for its turn.
         """
         if not self.ours:
-            return [self.topics.index(each.topic) for each in heard if each.topic in self.topics]
+            return [self.topics.index(each.topic) for each in received if each.topic in self.topics]
         tokens: dict[int, contract.Token] = {}
-        for each in heard:
+        for each in received:
             if each.topic == self.topics[0]:
                 token = contract.decode(contract.Token.leaf, each.payload)
                 assert isinstance(token, contract.Token)
@@ -99,10 +99,10 @@ def measure(programs: Programs) -> Chapter:
     ours = Side(controller.breaks(), (own_topic, own_topic), ours=True)
     theirs = Side(other.beams, other.topics, ours=False)
 
-    def acknowledge(client: paho.Client, heard: Heard) -> None:
+    def acknowledge(client: paho.Client, received: Received) -> None:
         """Answer as a companion that has all up to here: the order is checked by its numbers afterwards."""
-        if heard.topic == own_topic:
-            token = contract.decode(contract.Token.leaf, heard.payload)
+        if received.topic == own_topic:
+            token = contract.decode(contract.Token.leaf, received.payload)
             assert isinstance(token, contract.Token)
             if token.seq == 1 + acknowledged[-1]:
                 acknowledged.append(token.seq)
@@ -139,7 +139,7 @@ def measure(programs: Programs) -> Chapter:
 def _outage(
     broker: Broker, listener: Listener, ours: Side, theirs: Side, rate: int, tokens: int, down_s: float
 ) -> Lost:
-    before = [len(side.told(listener.heard)) for side in (ours, theirs)]
+    before = [len(side.published(listener.received)) for side in (ours, theirs)]
     droppers = [
         threading.Thread(target=_drop, args=(side, tokens, rate, False), name="dropper") for side in (ours, theirs)
     ]
@@ -152,21 +152,21 @@ def _outage(
     for each in droppers:
         each.join()
     _until_still(listener, ours, before[0] + tokens)
-    after = [len(side.told(listener.heard)) for side in (ours, theirs)]
+    after = [len(side.published(listener.received)) for side in (ours, theirs)]
     return Lost(*(tokens - (now - then) for now, then in zip(after, before, strict=True)))
 
 
 def _disorder(listener: Listener, side: Side, tokens: int, rate: int) -> int:
     """Return how many of the tokens came when the other slot was due; raises `BenchError` where some never came."""
-    before = len(side.told(listener.heard))
+    before = len(side.published(listener.received))
     _drop(side, tokens, rate, True)
     _until_still(listener, side, before + tokens)
-    told = side.told(listener.heard)[before:]
-    if len(told) != tokens:
+    published = side.published(listener.received)[before:]
+    if len(published) != tokens:
         raise BenchError(
-            f"{len(told)} of {tokens} tokens were told with nothing down; expected all ({Counter(told)})"
+            f"{len(published)} of {tokens} tokens came with nothing down; expected all ({Counter(published)})"
         )
-    return sum(slot != n % 2 for n, slot in enumerate(told))
+    return sum(slot != n % 2 for n, slot in enumerate(published))
 
 
 def _drop(side: Side, tokens: int, rate: int, in_turn: bool) -> None:
@@ -180,10 +180,10 @@ def _until_still(listener: Listener, side: Side, wanted: int) -> None:
     until, last = time.monotonic() + PATIENCE_S, -1
     still_s = time.monotonic()
     while time.monotonic() < until:
-        now = len(listener.heard)
+        now = len(listener.received)
         if now != last:
             last, still_s = now, time.monotonic()
-        if len(side.told(listener.heard)) >= wanted and time.monotonic() - still_s > 3:
+        if len(side.published(listener.received)) >= wanted and time.monotonic() - still_s > 3:
             return
         if time.monotonic() - still_s > 20:
             return

@@ -68,7 +68,7 @@ class Beams:
         return stamps
 
 
-class Heard(NamedTuple):
+class Received(NamedTuple):
     """One message as a subscriber got it."""
 
     at_ns: int
@@ -83,11 +83,11 @@ class Listener:
         self,
         port: int,
         topics: tuple[str, ...],
-        answer: Callable[[paho.Client, Heard], None] | None = None,
+        answer: Callable[[paho.Client, Received], None] | None = None,
         back_s: float = 1,
     ) -> None:
         """Connect; `back_s` is how soon it tries again once the broker is gone."""
-        self.heard: list[Heard] = []
+        self.received: list[Received] = []
         self._answer = answer
         self._client = paho.Client(CallbackAPIVersion.VERSION2)
         self._client.on_message = self._on_message
@@ -105,15 +105,15 @@ class Listener:
         self._client.disconnect()
         self._client.loop_stop()
 
-    def under(self, topic: str) -> list[Heard]:
+    def under(self, topic: str) -> list[Received]:
         """Return what came under one topic, in the order in which it came."""
-        return [each for each in list(self.heard) if each.topic == topic]
+        return [each for each in list(self.received) if each.topic == topic]
 
     def _on_message(self, client: paho.Client, _data: Any, message: paho.MQTTMessage) -> None:
-        heard = Heard(time.monotonic_ns(), message.topic, bytes(message.payload))
-        self.heard.append(heard)
+        received = Received(time.monotonic_ns(), message.topic, bytes(message.payload))
+        self.received.append(received)
         if self._answer is not None:
-            self._answer(client, heard)
+            self._answer(client, received)
 
 
 def paced(times: int, per_second: float, seed: int) -> Iterator[int]:

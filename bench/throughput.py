@@ -12,7 +12,7 @@ import paho.mqtt.client as paho
 from bench import daemons
 from bench.figures import Chapter, Row
 from bench.programs import BenchError, Programs, wait_until
-from bench.stopwatch import Driven, Heard, Listener
+from bench.stopwatch import Driven, Listener, Received
 from controller.adapters.sqlite_ledger import FILE_NAME
 from templo import contract
 
@@ -52,11 +52,11 @@ class Through:
         self.seq = 0
         self.at_ns = 0
 
-    def __call__(self, client: paho.Client, heard: Heard) -> None:
+    def __call__(self, client: paho.Client, received: Received) -> None:
         """Take note of one acknowledgement."""
-        ack = contract.decode(contract.Ack.leaf, heard.payload)
+        ack = contract.decode(contract.Ack.leaf, received.payload)
         assert isinstance(ack, contract.Ack)
-        self.seq, self.at_ns = max(self.seq, ack.seq), heard.at_ns
+        self.seq, self.at_ns = max(self.seq, ack.seq), received.at_ns
 
 
 def measure(programs: Programs, burst: int, seconds: float) -> Chapter:

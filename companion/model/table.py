@@ -27,8 +27,8 @@ from companion.games.kit import (
     TokenDrop,
     UnclaimedToken,
     Value,
+    outcome,
 )
-from companion.model.chance import outcome
 from companion.model.entries import (
     ANYONE,
     APP,
@@ -159,6 +159,8 @@ class Table:
     temple: str | None = None
     served_since: datetime | None = None
     began_at: datetime | None = None
+    ended_at: datetime | None = None
+    """When the move was made that ended the game."""
     rolls: bool = False
     """Whether the app rolls and draws by itself, so that nobody is asked."""
     again: str = ""
@@ -328,7 +330,9 @@ class Table:
                     return refusal
                 kept = {seat: each for seat, each in self.acted_for.items() if seat != self.steps[-1].whose}
                 line = Line("undone", {"by": entry.by})
-                return self._logged(entry, [line], steps=self.steps[:-1], acted_for=kept)
+                over = self.game.on_turn(self.steps[-2].state) is None
+                ended_at = self.ended_at if over else None
+                return self._logged(entry, [line], steps=self.steps[:-1], acted_for=kept, ended_at=ended_at)
             case Away(seat, mode):
                 line = Line(f"away_{mode}" if mode else "back", {"seat": seat, "by": entry.by})
                 return self._logged(entry, [line], chairs=self._with_chair(seat, away=mode))
@@ -361,7 +365,8 @@ class Table:
             acted_for[whose] = ActedFor(hand, entry.n, tuple(lines))
         # Another's move ends what could be taken back, and what cannot be is not remembered state by state.
         steps = self.steps if last.by == entry.by and self.undo_refused(entry.by) is None else self.steps[-1:]
-        return self._logged(entry, lines, steps=(*steps, step), acted_for=acted_for)
+        ended_at = (self.ended_at or entry.at) if self.game.on_turn(after) is None else None
+        return self._logged(entry, lines, steps=(*steps, step), acted_for=acted_for, ended_at=ended_at)
 
     def _whose(self, entry: Entry, move: Move) -> tuple[Seat, Seat]:
         """Return whose move an entry is, and the seat of the player who made it."""
@@ -446,7 +451,9 @@ class Table:
             return None
         away = {chair.seat: chair.away for chair in self.chairs if chair.away in (APP, PASSED)}
         if due := self.chance():
-            by_itself = self.rolls or not due.asked or due.seat in away or (brought and due.follows)
+            # A die that is nobody's belongs to whoever is on turn; where that player is away, nobody is asked.
+            whose = due.seat or self.on_turn
+            by_itself = self.rolls or not due.asked or whose in away or (brought and due.follows)
             return (CHANCE, outcome(due, below)) if by_itself else None
         acting, on_turn = self.game.to_act(self.state), self.on_turn
         for seat in sorted(acting, key=lambda each: each != on_turn):

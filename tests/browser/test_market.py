@@ -91,9 +91,9 @@ def test_a_whole_game_is_played_by_taps_on_two_phones(companion: Companion, devi
         _tap(companion, table, phone, first[state.step])
     assert _now(companion, table).phase == "over"
     for phone in phones.values():
-        expect(phone.page.locator(".market-end")).to_contain_text("win")
+        expect(phone.page.locator(".ending-title")).to_contain_text("win")
         phone.page.reload()
-        expect(phone.page.locator(".market-end")).to_contain_text("win")
+        expect(phone.page.locator(".ending-title")).to_contain_text("win")
 
 
 def test_each_phone_sees_its_own_buyers_nearest(companion: Companion, device: Make) -> None:

@@ -172,7 +172,7 @@ def test_a_whole_game_is_played_with_a_temple_a_reload_and_a_phone_that_is_lost(
     assert last.tallies.total >= 13
     for phone in table.phones:
         expect(phone.page.locator(".ending-flood")).to_be_visible()
-        expect(phone.page.locator(".region-after .button")).to_be_visible()
+        expect(phone.page.locator(".ending .button-main")).to_be_visible()
 
 
 def handed_over(companion: Companion, table: Table, by: Device, new: Device) -> Device:

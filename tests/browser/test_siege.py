@@ -70,9 +70,9 @@ def test_a_skirmish_is_played_out_on_two_phones_by_taps_on_the_map(companion: Co
     tap_hex(ben.page, "e7")
     expect(ben.page.locator(".siege-odds-line")).to_contain_text("of 6")
     die(ben.page, 6)
-    die(ben.page, 1)
+    die(ana.page, 1)
     for each in (ana, ben, screen):
-        expect(each.page.locator(".siege-end")).to_contain_text("Ben captured")
+        expect(each.page.locator(".ending")).to_contain_text("Ben captured")
 
 
 @pytest.mark.parametrize(

@@ -157,9 +157,9 @@ def test_answers_are_read_into_what_they_are(home: Home, sent: list[contract.Com
     }
     home.services.temples.requests.send(NAME, CommandName.SELFTEST, "one")
     answer(home, sent[-1], ok=True, result={"beams": dict.fromkeys(God, beam), "limits": {}, "emitters": "fixed"})
-    told = now(home).request.answer  # type: ignore[union-attr]
-    assert isinstance(told, Selftest)
-    assert told.beams["tlaloc"].findings[0]["code"] == "dark"
+    result = now(home).request.answer  # type: ignore[union-attr]
+    assert isinstance(result, Selftest)
+    assert result.beams["tlaloc"].findings[0]["code"] == "dark"
     home.services.temples.requests.send(NAME, CommandName.CALIBRATE, "two", God.TLALOC, 1)
     proposal = {
         "god": "tlaloc",

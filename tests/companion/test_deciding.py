@@ -22,7 +22,7 @@ def database(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def heard(
+def received(
     home: Home, source: str = SOURCE, state: contract.State = contract.State.READY, notices: tuple[str, ...] = ()
 ) -> None:
     kind, timing = contract.Kind.PI, contract.Timing.KERNEL
@@ -53,7 +53,9 @@ def score(home: Home, table: Table, seat: str, god: str = "tlaloc") -> int:
 
 
 def log(home: Home, table: Table) -> list[tuple[str, dict[str, object]]]:
-    return [(line.code, dict(line.facts)) for told in home.services.tables.get(table.id).log() for line in told.lines]
+    return [
+        (line.code, dict(line.facts)) for entry in home.services.tables.get(table.id).log() for line in entry.lines
+    ]
 
 
 def refused(code: str) -> object:
@@ -156,8 +158,8 @@ def test_a_held_token_that_comes_under_a_new_source_counts_once_and_waits_no_mor
     table = home.table(temple=TEMPLE)
     token = home.seated(table)
     ids = hold(home, 2)
-    heard(home, SOURCE, contract.State.STOPPED)
-    heard(home, OTHER)
+    received(home, SOURCE, contract.State.STOPPED)
+    received(home, OTHER)
     again = [home.token(seq, token=ids[seq - 1], source=OTHER) for seq in (1, 2)]
     fell(home, *again)
     fell(home, *(replace(each, replayed=True) for each in again))
@@ -256,7 +258,7 @@ def counted(home: Home, seq: int, source: str = SOURCE) -> None:
 
 
 def an_old_temple(home: Home, through: int = 2000) -> None:
-    heard(home)
+    received(home)
     counted(home, through)
 
 
@@ -346,7 +348,7 @@ def test_a_temple_asks_once(home: Home) -> None:
     home.services.temples.decisions.choose_old(TEMPLE, LEFT_OUT, "Ana")
     home.restart()
     counted(home, 5000)
-    heard(home)
+    received(home)
     asked = home.services.temples.get(TEMPLE).old
     assert asked is not None
     assert (asked.choice, asked.by, asked.through) == (LEFT_OUT, "Ana", 2000)
@@ -356,10 +358,10 @@ def test_a_temple_asks_once(home: Home) -> None:
 
 
 def test_a_temple_that_was_met_before_never_asks(home: Home) -> None:
-    heard(home)
+    received(home)
     counted(home, 3)
     home.restart()
-    heard(home)
+    received(home)
     counted(home, 500)
     assert home.services.temples.get(TEMPLE).old is None
 
@@ -367,8 +369,8 @@ def test_a_temple_that_was_met_before_never_asks(home: Home) -> None:
 def test_a_ledger_that_was_renewed_brings_no_old_tokens(home: Home) -> None:
     table = home.table(temple=TEMPLE)
     fell(home, home.token(1))
-    heard(home, SOURCE, contract.State.STOPPED)
-    heard(home, OTHER, notices=("ledger_restored",))
+    received(home, SOURCE, contract.State.STOPPED)
+    received(home, OTHER, notices=("ledger_restored",))
     counted(home, 400, OTHER)
     fell(home, *(home.token(seq, source=OTHER, token=held_id(seq), replayed=True) for seq in (1, 2)))
     assert home.services.temples.get(TEMPLE).old is None
@@ -378,8 +380,8 @@ def test_a_ledger_that_was_renewed_brings_no_old_tokens(home: Home) -> None:
 def test_another_ledger_under_a_known_name_asks(home: Home) -> None:
     home.table(temple=TEMPLE)
     fell(home, home.token(1))
-    heard(home, SOURCE, contract.State.STOPPED)
-    heard(home, OTHER)
+    received(home, SOURCE, contract.State.STOPPED)
+    received(home, OTHER)
     counted(home, 400, OTHER)
     assert home.services.temples.get(TEMPLE).undecided is not None
 

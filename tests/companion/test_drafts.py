@@ -29,14 +29,14 @@ class Followed:
 
     def __init__(self, home: Home, file: Path) -> None:
         self.home, self.file = home, file
-        self.told: list[Sequence[Fault]] = []
+        self.reported: list[Sequence[Fault]] = []
         opened = home.services.tables.open("mexica", "Sunday", 3, "classic", {"apocalypse_tokens": 13})
         self.id = opened.id
         self.draft = self.follow()
 
     def follow(self) -> Draft:
         option = option_of(self.table.game, "deck")
-        draft = Draft(self.home.services, self.id, option, self.file, self.told.append)
+        draft = Draft(self.home.services, self.id, option, self.file, self.reported.append)
         self.home.services.tables.set_draft(self.id, ())
         return draft
 
@@ -68,7 +68,7 @@ def test_each_sound_version_is_in_play_at_once_and_for_ever_in_the_log(followed:
     assert followed.gain == Gain(5)
     followed.save(SIX)
     assert followed.gain == Gain(6)
-    assert followed.told == [(), ()]
+    assert followed.reported == [(), ()]
     entries = followed.home.services.tables.entries(followed.id)
     assert [entry.action for entry in entries[-2:]] == [SetOption("deck", FIVE), SetOption("deck", SIX)]
     before = followed.table.state
@@ -83,7 +83,7 @@ def test_a_faulty_version_is_told_and_the_last_sound_one_stays(followed: Followe
     followed.save(FIVE)
     version = followed.table.version
     followed.save(WRONG)
-    (fault,) = followed.told[-1]
+    (fault,) = followed.reported[-1]
     assert (fault.line, fault.code) == (2, "value")
     assert followed.home.services.tables.draft(followed.id) == (fault,)
     assert (followed.gain, followed.table.version) == (Gain(5), version)
@@ -110,11 +110,11 @@ def test_a_file_is_taken_only_when_it_has_come_to_rest(followed: Followed) -> No
     followed.draft.look()
     followed.file.write_text(FIVE)
     followed.draft.look()
-    assert followed.told == []
+    assert followed.reported == []
     followed.draft.look()
-    assert followed.told == [()]
+    assert followed.reported == [()]
     followed.draft.look()
-    assert followed.told == [()]
+    assert followed.reported == [()]
 
 
 def test_a_file_that_is_gone_or_no_text_is_a_fault(followed: Followed) -> None:
@@ -123,11 +123,11 @@ def test_a_file_that_is_gone_or_no_text_is_a_fault(followed: Followed) -> None:
     followed.file.unlink()
     followed.draft.look()
     followed.draft.look()
-    assert [fault.code for fault in followed.told[-1]] == ["no_file"]
+    assert [fault.code for fault in followed.reported[-1]] == ["no_file"]
     followed.file.write_bytes(b"[day]\n\xff")
     followed.draft.look()
     followed.draft.look()
-    assert followed.told[-1] == (Fault(2, "no_text"),)
+    assert followed.reported[-1] == (Fault(2, "no_text"),)
     assert followed.gain == Gain(5)
 
 

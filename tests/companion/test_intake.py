@@ -33,7 +33,7 @@ class Temple:
 
     def __init__(self, host: str, port: int, name: str = "templo") -> None:
         self.name = name
-        self.heard: list[contract.Message] = []
+        self.received: list[contract.Message] = []
         self.client = mqtt.Client(CallbackAPIVersion.VERSION2, protocol=mqtt.MQTTv311)
         self.client.on_message = self._on_message
         self.client.on_connect = self._on_connect
@@ -50,7 +50,7 @@ class Temple:
         self.ready = True
 
     def _on_message(self, client: mqtt.Client, data: Any, message: mqtt.MQTTMessage) -> None:
-        self.heard.append(contract.decode(contract.parse_topic(message.topic)[1], bytes(message.payload)))
+        self.received.append(contract.decode(contract.parse_topic(message.topic)[1], bytes(message.payload)))
 
     def says(self, message: contract.Message, *, retain: bool = False) -> None:
         self.raw(message.leaf, contract.encode(message), retain=retain)
@@ -59,7 +59,7 @@ class Temple:
         self.client.publish(f"templo/{self.name}/{leaf}", payload, qos=1, retain=retain).wait_for_publish(10)
 
     def acks(self) -> list[contract.Ack]:
-        return [each for each in self.heard if isinstance(each, contract.Ack)]
+        return [each for each in self.received if isinstance(each, contract.Ack)]
 
     def acked(self) -> int:
         return max((each.seq for each in self.acks()), default=0)
@@ -194,8 +194,8 @@ def test_a_gap_is_asked_for(home: Home, tmp_path: Path) -> None:
         temple = Temple(broker.host, broker.port)
         temple.says(status(), retain=True)
         temple.says(home.token(5))
-        eventually(lambda: any(isinstance(each, contract.Command) for each in temple.heard))
-        command = next(each for each in temple.heard if isinstance(each, contract.Command))
+        eventually(lambda: any(isinstance(each, contract.Command) for each in temple.received))
+        command = next(each for each in temple.received if isinstance(each, contract.Command))
         assert (command.name, command.seq) == (contract.CommandName.RESEND, 1)
         assert temple.acked() == 0
         temple.close()
@@ -282,7 +282,7 @@ def test_a_request_travels_to_its_temple_and_the_answer_back(home: Home, tmp_pat
         temple.says(status(), retain=True)
         eventually(lambda: [each.alive and each.reachable for each in home.services.temples.all()] == [True])
         home.services.temples.requests.send("templo", contract.CommandName.IDENTIFY, "one")
-        (command,) = eventually_all(lambda: [each for each in temple.heard if isinstance(each, contract.Command)])
+        (command,) = eventually_all(lambda: [each for each in temple.received if isinstance(each, contract.Command)])
         temple.says(contract.Reply(command.id, True, {"software": "9"}))
         eventually(lambda: home.services.temples.get("templo").request.stage == "answered")  # type: ignore[union-attr]
         temple.close()
@@ -297,7 +297,7 @@ def test_a_command_without_an_answer_is_sent_again_at_the_next_connection(home: 
         home.services.temples.requests.send("templo", contract.CommandName.IDENTIFY, "one")
 
         def commands() -> list[str]:
-            return [each.id for each in temple.heard if isinstance(each, contract.Command)]
+            return [each.id for each in temple.received if isinstance(each, contract.Command)]
 
         eventually(lambda: len(commands()) == 1)
         for answered in (False, True):
@@ -335,23 +335,23 @@ def test_what_a_temple_finds_and_what_its_beams_heard_is_known_though_it_was_sai
 
 
 def test_a_table_that_moved_on_is_told_by_its_id_and_never_by_its_code(home: Home, tmp_path: Path) -> None:
-    heard: list[tuple[str, bytes]] = []
+    received: list[tuple[str, bytes]] = []
     table = home.table()
     with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port) as intake:
         watcher = mqtt.Client(CallbackAPIVersion.VERSION2, protocol=mqtt.MQTTv311)
-        watcher.on_message = lambda client, data, message: heard.append((message.topic, bytes(message.payload)))
+        watcher.on_message = lambda client, data, message: received.append((message.topic, bytes(message.payload)))
         ready: list[object] = []
         watcher.on_subscribe = lambda *words: ready.append(words)
         watcher.connect(broker.host, broker.port)
         watcher.subscribe("templo-tables/#", qos=1)
         watcher.loop_start()
         eventually(lambda: ready and intake._versions is not None)
-        assert heard == []
+        assert received == []
         home.seated(table)
-        eventually(lambda: heard)
+        eventually(lambda: received)
         watcher.disconnect()
         watcher.loop_stop()
-    (topic, payload) = heard[0]
+    (topic, payload) = received[0]
     assert topic == f"templo-tables/{table.id}/changed"
     assert contract.decode("changed", payload) == contract.Changed(
         table.id, home.services.tables.get(table.id).version

@@ -17,8 +17,8 @@ def _no_unexpected_warnings(caplog: pytest.LogCaptureFixture, request: pytest.Fi
     """Fail a test whose code under test logged a warning, unless the test is marked as expecting some."""
     yield
     if "expects_warnings" not in request.fixturenames:
-        told = [record.getMessage() for record in caplog.get_records("call") if record.levelno >= logging.WARNING]
-        assert not told
+        warnings = [record.getMessage() for record in caplog.get_records("call") if record.levelno >= logging.WARNING]
+        assert not warnings
 
 
 @pytest.fixture

@@ -137,7 +137,7 @@ Starter: TypeAlias = Callable[..., Temple]
 class Companion:
     """Keeps what it receives, each token once, and then acknowledges it, as the contract asks.
 
-    `acknowledges` may be switched off. `heard` holds every message, in order; `kept` each token by its number.
+    `acknowledges` may be switched off. `received` holds every message, in order; `kept` each token by its number.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class Companion:
     ) -> None:
         self.temple = temple
         self.acknowledges = True
-        self.heard: list[contract.Message] = []
+        self.received: list[contract.Message] = []
         self.kept: dict[tuple[str, int], contract.Token] = {}
         self.clashes: list[contract.Token] = []
         self._news = threading.Condition()
@@ -176,13 +176,13 @@ class Companion:
 
     def tokens(self) -> list[contract.Token]:
         """Return every token that came, repeats included."""
-        return [message for message in list(self.heard) if isinstance(message, contract.Token)]
+        return [message for message in list(self.received) if isinstance(message, contract.Token)]
 
     def statuses(self) -> list[contract.Status]:
-        return [message for message in list(self.heard) if isinstance(message, contract.Status)]
+        return [message for message in list(self.received) if isinstance(message, contract.Status)]
 
     def replies(self) -> list[contract.Reply]:
-        return [message for message in list(self.heard) if isinstance(message, contract.Reply)]
+        return [message for message in list(self.received) if isinstance(message, contract.Reply)]
 
     def until(self, happened: Callable[[], Any], timeout_s: float = 180) -> Any:
         """Wait until something holds of what was received."""
@@ -190,7 +190,7 @@ class Companion:
         with self._news:
             while not (value := happened()):
                 if not self._news.wait(until - time.monotonic()) and time.monotonic() >= until:
-                    raise AssertionError(f"it did not happen within {timeout_s} s; heard {self.heard[-8:]}")
+                    raise AssertionError(f"it did not happen within {timeout_s} s; received {self.received[-8:]}")
             return value
 
     def _on_connect(self, client: paho.Client, *_: Any) -> None:
@@ -202,7 +202,7 @@ class Companion:
             return
         message = contract.decode(leaf, bytes(arrived.payload))
         with self._news:
-            self.heard.append(message)
+            self.received.append(message)
             if isinstance(message, contract.Token):
                 self._keep(message)
             self._news.notify_all()

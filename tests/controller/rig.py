@@ -88,11 +88,11 @@ class Broker:
         self.slow = False
         self.gave_way = False
         self.client_ids: list[str] = []
-        self.told: list[contract.Message] = []
+        self.published: list[contract.Message] = []
 
     def publish(self, message: contract.Message) -> bool:
         if self.up:
-            self.told.append(message)
+            self.published.append(message)
         return self.up
 
     def congested(self) -> bool:
@@ -105,13 +105,13 @@ class Broker:
         self.gave_way = gives_way
 
     def tokens(self) -> list[tuple[int, bool]]:
-        return [(message.seq, message.replayed) for message in self.told if isinstance(message, contract.Token)]
+        return [(message.seq, message.replayed) for message in self.published if isinstance(message, contract.Token)]
 
     def statuses(self) -> list[contract.Status]:
-        return [message for message in self.told if isinstance(message, contract.Status)]
+        return [message for message in self.published if isinstance(message, contract.Status)]
 
     def replies(self) -> list[contract.Reply]:
-        return [message for message in self.told if isinstance(message, contract.Reply)]
+        return [message for message in self.published if isinstance(message, contract.Reply)]
 
 
 class StillBeams(BeamSource):

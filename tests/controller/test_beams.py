@@ -38,15 +38,15 @@ MOCK = BeamSettings(
 LGPIO = replace(MOCK, factory="lgpio")
 
 
-class Ear:
+class Listener:
     """A queue that remembers the edges that were put."""
 
     def __init__(self) -> None:
-        self.heard: list[EdgeSeen] = []
+        self.received: list[EdgeSeen] = []
 
     def __call__(self, message: PipelineMessage) -> None:
         assert isinstance(message, EdgeSeen)
-        self.heard.append(message)
+        self.received.append(message)
 
 
 @pytest.fixture
@@ -73,19 +73,19 @@ def mock_pin(beams: HeaderBeams, number: int) -> Any:
 def test_each_edge_is_heard_with_its_slot_its_level_and_a_monotonic_stamp(
     opened: Callable[..., HeaderBeams],
 ) -> None:
-    beams, ear = opened(MOCK), Ear()
-    levels = beams.open(ear)
+    beams, listener = opened(MOCK), Listener()
+    levels = beams.open(listener)
     assert not any(level.dark or level.proved for level in levels.values())
     before = time.monotonic_ns()
     mock_pin(beams, 27).drive_low()
     mock_pin(beams, 17).drive_low()
     mock_pin(beams, 27).drive_high()
-    assert [(god, dark) for god, _, dark in ear.heard] == [
+    assert [(god, dark) for god, _, dark in listener.received] == [
         (God.TLALOC, True),
         (God.HUITZILOPOCHTLI, True),
         (God.TLALOC, False),
     ]
-    assert all(before - MS <= at_ns <= time.monotonic_ns() + MS for _, at_ns, _ in ear.heard)
+    assert all(before - MS <= at_ns <= time.monotonic_ns() + MS for _, at_ns, _ in listener.received)
     assert beams.dark(God.HUITZILOPOCHTLI)
     assert not beams.dark(God.TLALOC)
     assert beams.capabilities.timing is Timing.CALLBACK
@@ -95,53 +95,53 @@ def test_each_edge_is_heard_with_its_slot_its_level_and_a_monotonic_stamp(
 @pytest.mark.parametrize("broken", ["low", "high"])
 @pytest.mark.parametrize("pull", ["up", "down", "none"])
 def test_every_polarity_reads_broken_as_dark(opened: Callable[..., HeaderBeams], broken: str, pull: str) -> None:
-    beams, ear = opened(replace(MOCK, broken=broken, pull=pull)), Ear()
-    beams.open(ear)
+    beams, listener = opened(replace(MOCK, broken=broken, pull=pull)), Listener()
+    beams.open(listener)
     pin = mock_pin(beams, 17)
     (pin.drive_low if broken == "high" else pin.drive_high)()
-    ear.heard.clear()
+    listener.received.clear()
     (pin.drive_low if broken == "low" else pin.drive_high)()
-    assert [(god, dark) for god, _, dark in ear.heard] == [(God.HUITZILOPOCHTLI, True)]
+    assert [(god, dark) for god, _, dark in listener.received] == [(God.HUITZILOPOCHTLI, True)]
     assert beams.dark(God.HUITZILOPOCHTLI)
 
 
 def test_a_listener_that_fails_is_noticed_and_the_pins_go_on(opened: Callable[..., HeaderBeams]) -> None:
     beams = opened(MOCK)
-    heard = []
+    received = []
 
     def listener(message: PipelineMessage) -> None:
         assert isinstance(message, EdgeSeen)
-        heard.append(message.dark)
+        received.append(message.dark)
         raise RuntimeError("no room")
 
     beams.open(listener)
     mock_pin(beams, 17).drive_low()
     mock_pin(beams, 17).drive_high()
-    assert heard == [True, False]
+    assert received == [True, False]
     assert not beams.alive()
 
 
 def test_a_switched_emitter_proves_each_beam_that_answers_it(opened: Callable[..., HeaderBeams]) -> None:
     """The receiver of Tlaloc sees its emitter; the other is unplugged."""
-    beams, ear = opened(replace(MOCK, emitters=22), lambda _: follow()), Ear()
+    beams, listener = opened(replace(MOCK, emitters=22), lambda _: follow()), Listener()
 
     def follow() -> None:
         if beams._emitters is not None:
             receiver = mock_pin(beams, 27)
             (receiver.drive_high if beams._emitters.value else receiver.drive_low)()
 
-    levels = beams.open(ear)
+    levels = beams.open(listener)
     assert levels[God.TLALOC].proved
     assert not levels[God.HUITZILOPOCHTLI].proved
     assert not any(level.dark for level in levels.values())
-    assert all(at_ns < levels[god].at_ns for god, at_ns, _ in ear.heard)
+    assert all(at_ns < levels[god].at_ns for god, at_ns, _ in listener.received)
 
 
 def test_a_selftest_switches_the_emitter_on_a_running_temple_and_no_listener_hears_of_it(
     opened: Callable[..., HeaderBeams],
 ) -> None:
     """Tlaloc's receiver answers; the other is wired the wrong way round."""
-    beams, ear = opened(replace(MOCK, emitters=22), lambda _: follow()), Ear()
+    beams, listener = opened(replace(MOCK, emitters=22), lambda _: follow()), Listener()
 
     def follow() -> None:
         if beams._emitters is not None and len(beams._devices) == 2:
@@ -149,21 +149,21 @@ def test_a_selftest_switches_the_emitter_on_a_running_temple_and_no_listener_hea
             for number, clear in ((27, lit), (17, not lit)):
                 (mock_pin(beams, number).drive_high if clear else mock_pin(beams, number).drive_low)()
 
-    beams.open(ear)
-    ear.heard.clear()
+    beams.open(listener)
+    listener.received.clear()
     assert beams.prove() == {
         God.TLALOC: Answer(lit_dark=False, unlit_dark=True, edge_seen=True),
         God.HUITZILOPOCHTLI: Answer(lit_dark=True, unlit_dark=False, edge_seen=True),
     }
-    assert ear.heard == []
+    assert listener.received == []
     assert beams._emitters.value == 1
     mock_pin(beams, 27).drive_low()
-    assert [(god, dark) for god, _, dark in ear.heard] == [(God.TLALOC, True)]
+    assert [(god, dark) for god, _, dark in listener.received] == [(God.TLALOC, True)]
 
 
 def test_a_temple_without_a_switched_emitter_proves_nothing(opened: Callable[..., HeaderBeams]) -> None:
     beams = opened(MOCK)
-    beams.open(Ear())
+    beams.open(Listener())
     assert beams.prove() is None
     beams.heal()
 
@@ -174,7 +174,7 @@ def test_a_missing_lgpio_is_one_sentence_that_names_the_package(
     monkeypatch.setenv("LG_WD", "put back with the test")
     monkeypatch.setitem(sys.modules, "lgpio", None)
     with pytest.raises(BeamsError, match="sudo apt install python3-lgpio"):
-        opened(LGPIO).open(Ear())
+        opened(LGPIO).open(Listener())
 
 
 def test_a_factory_that_cannot_start_is_an_error_and_no_other_takes_its_place(
@@ -183,7 +183,7 @@ def test_a_factory_that_cannot_start_is_an_error_and_no_other_takes_its_place(
     monkeypatch.setenv("GPIOZERO_PIN_FACTORY", "mock")
     monkeypatch.setitem(sys.modules, "RPi", None)
     with pytest.raises(BeamsError, match="rpigpio"):
-        opened(replace(MOCK, factory="rpigpio")).open(Ear())
+        opened(replace(MOCK, factory="rpigpio")).open(Listener())
 
 
 # -- lgpio's own thread --
@@ -255,7 +255,7 @@ def chips(monkeypatch: pytest.MonkeyPatch, lgpio: Any) -> Chips:
 
 def test_the_header_of_a_pi_5_is_found_by_its_label(opened: Callable[..., HeaderBeams], chips: Chips) -> None:
     beams = opened(LGPIO)
-    beams.open(Ear())
+    beams.open(Listener())
     assert chips.open_chips == [0, 4, 10, 4]
     assert beams.capabilities.timing is Timing.KERNEL
     assert beams.alive()
@@ -267,14 +267,14 @@ def test_a_machine_without_a_header_is_named_with_what_it_has(
     monkeypatch.setattr(chips, "labels", {0: "INT34C6:00"})
     monkeypatch.setattr(header, "chip_numbers", lambda: [0])
     with pytest.raises(BeamsError, match="INT34C6:00; expected a chip labelled pinctrl-rp1"):
-        opened(LGPIO).open(Ear())
+        opened(LGPIO).open(Listener())
 
 
 def test_the_beams_are_claimed_a_while_after_the_chip_and_one_unused_line_after_them(
     opened: Callable[..., HeaderBeams], chips: Chips
 ) -> None:
     waits: list[tuple[float, int]] = []
-    opened(LGPIO, lambda seconds: waits.append((seconds, len(chips.calls)))).open(Ear())
+    opened(LGPIO, lambda seconds: waits.append((seconds, len(chips.calls)))).open(Listener())
     assert waits == [(0.05, 0)]
     alerts = [number for number, (how, _) in enumerate(chips.calls) if how == "alert"]
     assert [chips.calls[number][1] for number in alerts] == [17, 27]
@@ -288,7 +288,7 @@ def test_each_healing_claims_another_unused_line_until_there_are_none(
     opened: Callable[..., HeaderBeams], chips: Chips
 ) -> None:
     beams = opened(LGPIO)
-    beams.open(Ear())
+    beams.open(Listener())
     for _ in range(12):
         beams.heal()
     spares = [line for how, line in chips.calls if how == "input" and line not in (17, 27)]
@@ -310,7 +310,7 @@ def test_a_start_that_is_deaf_is_found_by_its_emitter_and_healed(
     monkeypatch.setattr(chips.lgpio._lgpio, "_gpio_get_mode", lambda _, line: 2 if line == 22 else 0)
     monkeypatch.setattr(chips.lgpio._lgpio, "_gpio_claim_output", lambda *_: 0)
     monkeypatch.setattr(chips.lgpio._lgpio, "_gpio_write", lambda *_: 0)
-    beams.open(Ear())
+    beams.open(Listener())
     assert blinks == [1, 2]
 
 
@@ -318,8 +318,8 @@ def test_twelve_thousand_edges_through_lgpios_thread_are_all_counted_with_the_ke
     opened: Callable[..., HeaderBeams], chips: Chips
 ) -> None:
     """A minute of 50 tokens a second in each slot, as fast as the pipe takes it."""
-    beams, ear = opened(LGPIO), Ear()
-    levels = beams.open(ear)
+    beams, listener = opened(LGPIO), Listener()
+    levels = beams.open(listener)
     start = max(level.at_ns for level in levels.values()) + MS
     edges = sorted(
         (start + shift + number * 20 * MS + (12 * MS if level else 0), line, level)
@@ -329,18 +329,18 @@ def test_twelve_thousand_edges_through_lgpios_thread_are_all_counted_with_the_ke
     )
     assert len(edges) == 12_000
     chips.report(edges)
-    eventually(lambda: len(ear.heard) == 12_000)
+    eventually(lambda: len(listener.received) == 12_000)
 
     slots = {17: God.HUITZILOPOCHTLI, 27: God.TLALOC}
-    stamps = [(at_ns, god, dark) for god, at_ns, dark in ear.heard]
+    stamps = [(at_ns, god, dark) for god, at_ns, dark in listener.received]
     expected = [(at_ns, slots[line], level == 0) for at_ns, line, level in edges]
     # gpiozero carries the stamp as seconds in a float: exact to well under a microsecond.
     assert [each[1:] for each in stamps] == [each[1:] for each in expected]
-    assert max(abs(heard[0] - told[0]) for heard, told in zip(stamps, expected, strict=True)) < 1000
+    assert max(abs(received[0] - driven[0]) for received, driven in zip(stamps, expected, strict=True)) < 1000
 
     counters = {god: Counter(Limits(), levels[god].dark, levels[god].at_ns) for god in God}
     counted = dict.fromkeys(God, 0)
-    for god, at_ns, dark in ear.heard:
+    for god, at_ns, dark in listener.received:
         counted[god] += sum(isinstance(event, Detection) for event in counters[god].feed(Edge(at_ns, dark)))
     for god, counter in counters.items():
         counted[god] += sum(isinstance(event, Detection) for event in counter.advance(edges[-1][0] + 10**9))
@@ -351,17 +351,17 @@ def test_a_listener_that_fails_kills_neither_lgpios_thread_nor_the_other_beam(
     opened: Callable[..., HeaderBeams], chips: Chips
 ) -> None:
     beams = opened(LGPIO)
-    heard: list[God] = []
+    received: list[God] = []
 
     def listener(message: PipelineMessage) -> None:
         assert isinstance(message, EdgeSeen)
-        heard.append(message.god)
+        received.append(message.god)
         if message.god is God.TLALOC:
             raise ValueError("a fault of ours")
 
     beams.open(listener)
     now = time.monotonic_ns()
     chips.report([(now, 27, 0), (now + MS, 17, 0), (now + 2 * MS, 27, 1), (now + 3 * MS, 17, 1)])
-    eventually(lambda: len(heard) == 4)
+    eventually(lambda: len(received) == 4)
     assert chips.lgpio._notify_thread.is_alive()
     assert not beams.alive()

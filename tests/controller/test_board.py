@@ -62,7 +62,7 @@ def welcomed(mark: BoardCursor = BoardCursor(0, 0), hello: bytes = HELLO) -> Ses
     return one
 
 
-def told(happened: Any) -> list[tuple[int, God]]:
+def tokens_of(happened: Any) -> list[tuple[int, God]]:
     return [(each.mark.seq, each.god) for each in happened if isinstance(each, TokenLine)]
 
 
@@ -75,7 +75,7 @@ def test_bytes_of_any_kind_are_a_line_or_none_and_break_no_conversation(data: by
     one = welcomed()
     list(one.take(data, SECOND))
     list(one.take(written("T", *(part.hex() for part in data.split(b"\n"))), SECOND))
-    assert told(one.take(b"\n" + token(1), SECOND)) == [(1, God.TLALOC)]
+    assert tokens_of(one.take(b"\n" + token(1), SECOND)) == [(1, God.TLALOC)]
 
 
 @given(st.binary(min_size=1, max_size=60), st.integers(0, 63), st.integers(1, 255))
@@ -89,15 +89,15 @@ def test_a_line_that_was_changed_on_its_way_is_no_line(text: bytes, at: int, bit
 def test_a_half_line_waits_for_its_other_half() -> None:
     one = welcomed()
     line = token(1)
-    assert told(one.take(line[:9], SECOND)) == []
-    assert told(one.take(line[9:] + token(2)[:3], SECOND)) == [(1, God.TLALOC)]
-    assert told(one.take(token(2)[3:], SECOND)) == [(2, God.TLALOC)]
+    assert tokens_of(one.take(line[:9], SECOND)) == []
+    assert tokens_of(one.take(line[9:] + token(2)[:3], SECOND)) == [(1, God.TLALOC)]
+    assert tokens_of(one.take(token(2)[3:], SECOND)) == [(2, God.TLALOC)]
 
 
 def test_a_token_that_comes_twice_is_passed_over_and_one_that_comes_early_is_waited_for() -> None:
     one = welcomed()
-    assert told(one.take(token(1) + token(1) + token(3), SECOND)) == [(1, God.TLALOC)]
-    assert told(one.take(token(1) + token(2) + token(3), 2 * SECOND)) == [(2, God.TLALOC), (3, God.TLALOC)]
+    assert tokens_of(one.take(token(1) + token(1) + token(3), SECOND)) == [(1, God.TLALOC)]
+    assert tokens_of(one.take(token(1) + token(2) + token(3), 2 * SECOND)) == [(2, God.TLALOC), (3, God.TLALOC)]
 
 
 def test_a_board_that_never_sends_what_is_waited_for_is_asked_what_it_has() -> None:
@@ -122,7 +122,7 @@ def test_what_a_board_can_no_longer_tell_is_told_as_tokens_without_a_width() -> 
 
 def test_a_token_that_a_worn_cell_lost_is_made_good_by_the_next_one_s_totals() -> None:
     one = welcomed()
-    happened = told(one.take(written("T", 1, "?") + token(2, "t", total=1), SECOND))
+    happened = tokens_of(one.take(written("T", 1, "?") + token(2, "t", total=1), SECOND))
     assert happened == [(1, God.HUITZILOPOCHTLI), (2, God.TLALOC)]
 
 
@@ -163,7 +163,7 @@ def test_noise_on_the_cable_is_told_and_loses_nothing() -> None:
     for number in range(6):
         list(one.take(b"T 1 t 0 12\x00\xff*0000\n", SECOND + number))
     assert problem(one) == "line_noise"
-    assert told(one.take(token(1), 2 * SECOND)) == [(1, God.TLALOC)]
+    assert tokens_of(one.take(token(1), 2 * SECOND)) == [(1, God.TLALOC)]
     list(one.take(HEALTH, 62 * SECOND))
     assert problem(one) is None
 
@@ -206,7 +206,7 @@ def context(monotonic_ns: Callable[[], int], new_id: Callable[[], str]) -> Backe
     return BackendContext(beams, Limits(), Path("unused"), monotonic_ns, new_id)
 
 
-class House:
+class Workbench:
     """Board, pipeline and ledger, worked by hand: what the board's thread would do is done step by step."""
 
     def __init__(self, folder: Path) -> None:
@@ -238,7 +238,7 @@ class House:
         cable = Cable()
         return cable, Session(Limits(), self.now_ns)
 
-    def hear(self, cable: Cable, one: Session, data: bytes) -> None:
+    def receive(self, cable: Cable, one: Session, data: bytes) -> None:
         """Let bytes arrive, be worked through, and be answered."""
         for happened in one.take(data, self.now_ns):
             self.board._take(one, happened)
@@ -257,154 +257,154 @@ class House:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Any:
-    made = House(tmp_path)
+def bench(tmp_path: Path) -> Any:
+    made = Workbench(tmp_path)
     yield made
     made.ledger.abandon()
 
 
-def test_a_token_is_acknowledged_to_the_board_only_after_it_is_durable(house: House) -> None:
-    cable, one = house.plug()
-    house.hear(cable, one, HELLO)
+def test_a_token_is_acknowledged_to_the_board_only_after_it_is_durable(bench: Workbench) -> None:
+    cable, one = bench.plug()
+    bench.receive(cable, one, HELLO)
     assert cable.said[-1] == ["A", "0"]
-    for happened in one.take(token(1), house.now_ns):
-        house.board._take(one, happened)
-    assert house.board._answers.empty()
-    house.settle()
-    assert house.seqs() == [(1, God.TLALOC)]
-    house.hear(cable, one, b"")
+    for happened in one.take(token(1), bench.now_ns):
+        bench.board._take(one, happened)
+    assert bench.board._answers.empty()
+    bench.settle()
+    assert bench.seqs() == [(1, God.TLALOC)]
+    bench.receive(cable, one, b"")
     assert cable.said[-1] == ["A", "1"]
 
 
-def test_tokens_across_a_replug_and_a_restart_of_the_controller_are_each_recorded_once(house: House) -> None:
-    cable, one = house.plug()
-    house.hear(cable, one, HELLO + token(1) + token(2, "h", 1))
-    house.hear(cable, one, token(1) + token(2, "h", 1))
-    cable, one = house.plug()  # the acknowledgements never arrived
-    house.hear(cable, one, HELLO)
+def test_tokens_across_a_replug_and_a_restart_of_the_controller_are_each_recorded_once(bench: Workbench) -> None:
+    cable, one = bench.plug()
+    bench.receive(cable, one, HELLO + token(1) + token(2, "h", 1))
+    bench.receive(cable, one, token(1) + token(2, "h", 1))
+    cable, one = bench.plug()  # the acknowledgements never arrived
+    bench.receive(cable, one, HELLO)
     assert cable.said[-1] == ["A", "2"]
-    house.hear(cable, one, token(1) + token(2, "h", 1) + token(3, "t", 1))
-    house.ledger.close()
-    house.pipeline = house.started()
-    cable, one = house.plug()
-    house.hear(cable, one, HELLO)
+    bench.receive(cable, one, token(1) + token(2, "h", 1) + token(3, "t", 1))
+    bench.ledger.close()
+    bench.pipeline = bench.started()
+    cable, one = bench.plug()
+    bench.receive(cable, one, HELLO)
     assert cable.said[-1] == ["A", "3"]
-    house.hear(cable, one, token(3, "t", 1) + token(4, "t", 1))
-    assert house.seqs() == [(1, God.TLALOC), (2, God.HUITZILOPOCHTLI), (3, God.TLALOC), (4, God.TLALOC)]
+    bench.receive(cable, one, token(3, "t", 1) + token(4, "t", 1))
+    assert bench.seqs() == [(1, God.TLALOC), (2, God.HUITZILOPOCHTLI), (3, God.TLALOC), (4, God.TLALOC)]
 
 
 def test_a_restored_ledger_takes_again_from_the_board_what_it_lacks_under_the_ids_it_had(
-    house: House, tmp_path: Path
+    bench: Workbench, tmp_path: Path
 ) -> None:
-    cable, one = house.plug()
-    house.hear(cable, one, HELLO)
-    house.hear(cable, one, token(1) + token(2, "h", 1))
-    house.ledger.close()
-    copy = house.path.read_bytes()
-    house.pipeline = house.started()
-    cable, one = house.plug()
-    house.hear(cable, one, HELLO)
-    house.hear(cable, one, token(3, "t", 1) + token(4, "t", 1))
-    house.hear(cable, one, b"")
+    cable, one = bench.plug()
+    bench.receive(cable, one, HELLO)
+    bench.receive(cable, one, token(1) + token(2, "h", 1))
+    bench.ledger.close()
+    copy = bench.path.read_bytes()
+    bench.pipeline = bench.started()
+    cable, one = bench.plug()
+    bench.receive(cable, one, HELLO)
+    bench.receive(cable, one, token(3, "t", 1) + token(4, "t", 1))
+    bench.receive(cable, one, b"")
     assert cable.said[-1] == ["A", "4"]
-    before = [(each.god, each.token) for each in house.ledger.tokens()]
-    house.ledger.close()
+    before = [(each.god, each.token) for each in bench.ledger.tokens()]
+    bench.ledger.close()
     for file in tmp_path.iterdir():
         file.unlink()
-    house.path.write_bytes(copy)
-    house.pipeline = house.started()
-    cable, one = house.plug()
-    house.hear(cable, one, written("H", 1, NAME, "0.1.0", 1, 4, 4))
+    bench.path.write_bytes(copy)
+    bench.pipeline = bench.started()
+    cable, one = bench.plug()
+    bench.receive(cable, one, written("H", 1, NAME, "0.1.0", 1, 4, 4))
     assert cable.said[-1] == ["A", "2"]  # the board goes back to there, although it was acknowledged
-    house.hear(cable, one, token(3, "t", 1) + token(4, "t", 1) + token(5, "t", 1))
-    after = [(each.god, each.token) for each in house.ledger.tokens()]
+    bench.receive(cable, one, token(3, "t", 1) + token(4, "t", 1) + token(5, "t", 1))
+    after = [(each.god, each.token) for each in bench.ledger.tokens()]
     assert after[:4] == before
     assert len({name for _, name in after}) == 5
 
 
-def test_two_boards_have_each_their_own_numbers(house: House) -> None:
+def test_two_boards_have_each_their_own_numbers(bench: Workbench) -> None:
     other = written("H", 1, "c" * 32, "0.1.0", 1, 9, 5)
     for hello, first in ((HELLO, 1), (other, 6), (HELLO, 2), (other, 7)):
-        cable, one = house.plug()
-        house.hear(cable, one, hello)
+        cable, one = bench.plug()
+        bench.receive(cable, one, hello)
         assert cable.said[-1] == ["A", str(first - 1)]
-        house.hear(cable, one, token(first))
-    assert len(house.seqs()) == 4
+        bench.receive(cable, one, token(first))
+    assert len(bench.seqs()) == 4
 
 
 def test_a_new_board_gets_a_name_and_one_whose_memory_was_lost_gets_another(
-    house: House, caplog: pytest.LogCaptureFixture, expects_warnings: None
+    bench: Workbench, caplog: pytest.LogCaptureFixture, expects_warnings: None
 ) -> None:
-    cable, one = house.plug()
-    house.hear(cable, one, written("H", 1, "-", "0.1.0", 1, 0, 0))
-    house.hear(cable, one, b"")
+    cable, one = bench.plug()
+    bench.receive(cable, one, written("H", 1, "-", "0.1.0", 1, 0, 0))
+    bench.receive(cable, one, b"")
     assert cable.said[-1][0] == "I"
     name = cable.said[-1][1]
-    house.hear(cable, one, written("H", 1, name, "0.1.0", 1, 5, 0))
-    house.hear(cable, one, b"".join(token(seq) for seq in range(1, 6)))
-    house.hear(cable, one, written("H", 1, name, "0.1.0", 1, 2, 0))
+    bench.receive(cable, one, written("H", 1, name, "0.1.0", 1, 5, 0))
+    bench.receive(cable, one, b"".join(token(seq) for seq in range(1, 6)))
+    bench.receive(cable, one, written("H", 1, name, "0.1.0", 1, 2, 0))
     assert cable.said[-1][0] == "I"
     assert cable.said[-1][1] != name
     assert "its memory was lost" in caplog.text
-    house.hear(cable, one, written("H", 1, cable.said[-1][1], "0.1.0", 1, 2, 0))
-    house.hear(cable, one, token(1) + token(2))
-    assert len(house.seqs()) == 7
+    bench.receive(cable, one, written("H", 1, cable.said[-1][1], "0.1.0", 1, 2, 0))
+    bench.receive(cable, one, token(1) + token(2))
+    assert len(bench.seqs()) == 7
 
 
-def test_a_token_is_as_old_as_the_board_says_and_one_of_before_its_reset_is_no_news(house: House) -> None:
-    house.broker.up = True
-    house.pipeline.work([])
-    cable, one = house.plug()
-    house.hear(cable, one, HELLO)
-    (old,) = [each for each in one.take(token(1, age="-"), house.now_ns) if isinstance(each, TokenLine)]
-    (new,) = [each for each in one.take(token(2, age=700), house.now_ns) if isinstance(each, TokenLine)]
+def test_a_token_is_as_old_as_the_board_says_and_one_of_before_its_reset_is_no_news(bench: Workbench) -> None:
+    bench.broker.up = True
+    bench.pipeline.work([])
+    cable, one = bench.plug()
+    bench.receive(cable, one, HELLO)
+    (old,) = [each for each in one.take(token(1, age="-"), bench.now_ns) if isinstance(each, TokenLine)]
+    (new,) = [each for each in one.take(token(2, age=700), bench.now_ns) if isinstance(each, TokenLine)]
     assert (old.timed, new.timed) == (False, True)
-    assert house.now_ns - new.counted.start_ns == 700 * MS
+    assert bench.now_ns - new.counted.start_ns == 700 * MS
     for each in (old, new):
-        house.board._take(one, each)
-    fell = [item for item in house.items if isinstance(item, BoardToken)]
-    assert house.now_ns - fell[0].fell_ns > 30 * SECOND
-    assert house.now_ns - fell[1].fell_ns < SECOND
+        bench.board._take(one, each)
+    fell = [item for item in bench.items if isinstance(item, BoardToken)]
+    assert bench.now_ns - fell[0].fell_ns > 30 * SECOND
+    assert bench.now_ns - fell[1].fell_ns < SECOND
 
 
 def test_a_board_that_is_pulled_out_is_an_alert_with_its_finding_and_is_well_again_when_it_is_back(
-    house: House, expects_warnings: None
+    bench: Workbench, expects_warnings: None
 ) -> None:
-    cable, one = house.plug()
-    house.hear(cable, one, HELLO + HEALTH)
-    assert house.pipeline.reporter.status().state is State.READY
-    house.board._report(serial_protocol.Finding("no_board", {"errno": 5}))
-    assert isinstance(house.items[-1], BoardFault)
-    house.settle()
-    status = house.pipeline.reporter.status()
+    cable, one = bench.plug()
+    bench.receive(cable, one, HELLO + HEALTH)
+    assert bench.pipeline.reporter.status().state is State.READY
+    bench.board._report(serial_protocol.Finding("no_board", {"errno": 5}))
+    assert isinstance(bench.items[-1], BoardFault)
+    bench.settle()
+    status = bench.pipeline.reporter.status()
     assert (status.state, status.trouble) == (State.ALERT, Trouble.DEAF)
     assert set(status.beams.values()) == {Beam.UNKNOWN}
     results: list[Any] = []
-    house.pipeline.work([SelftestRequest(results.append)])
+    bench.pipeline.work([SelftestRequest(results.append)])
     assert results[0]["beams"]["tlaloc"]["findings"][0]["code"] == "no_board"
-    house.board._report(None)
-    house.hear(*house.plug(), HELLO + HEALTH)
-    assert house.pipeline.reporter.status().state is State.READY
+    bench.board._report(None)
+    bench.receive(*bench.plug(), HELLO + HEALTH)
+    assert bench.pipeline.reporter.status().state is State.READY
 
 
 def test_glitches_and_missed_edges_are_counted_through_a_reset_of_the_board(
-    house: House, expects_warnings: None
+    bench: Workbench, expects_warnings: None
 ) -> None:
-    house.hear(*house.plug(), written("B", "c", "j", 5, 2, 0, 1, 0, 1, 0))
-    house.hear(*house.plug(), written("B", "c", "c", 1, 2, 0, 0, 0, 0, 0))
-    noise = house.pipeline.reporter.noise()
+    bench.receive(*bench.plug(), written("B", "c", "j", 5, 2, 0, 1, 0, 1, 0))
+    bench.receive(*bench.plug(), written("B", "c", "c", 1, 2, 0, 0, 0, 0, 0))
+    noise = bench.pipeline.reporter.noise()
     assert noise.glitches == {God.HUITZILOPOCHTLI: 6, God.TLALOC: 2}
     assert noise.missed_edges == {God.HUITZILOPOCHTLI: 0, God.TLALOC: 1}
 
 
-def test_a_token_wider_than_the_learned_band_is_an_overlap_whoever_counted_it(house: House) -> None:
-    slot = house.slots.board_slots[God.TLALOC]
+def test_a_token_wider_than_the_learned_band_is_an_overlap_whoever_counted_it(bench: Workbench) -> None:
+    slot = bench.slots.board_slots[God.TLALOC]
     slot.learn(Limits(band=10 * MS))
-    house.hear(*house.plug(), b"")
-    cable, one = house.plug()
-    house.hear(cable, one, HELLO)
-    house.hear(cable, one, token(1))
-    (recorded,) = house.ledger.tokens()
+    bench.receive(*bench.plug(), b"")
+    cable, one = bench.plug()
+    bench.receive(cable, one, HELLO)
+    bench.receive(cable, one, token(1))
+    (recorded,) = bench.ledger.tokens()
     assert recorded.flags == {Flag.OVERLAP}
 
 

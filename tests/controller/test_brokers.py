@@ -52,7 +52,9 @@ def test_a_token_reaches_the_companion_with_everything_the_contract_says(
             assert token.at - before < timedelta(minutes=2)
             assert not token.replayed
         exactly_once(temple, companion)
-        counts = companion.until(lambda: [m for m in companion.heard if isinstance(m, contract.Count) and m.seq == 2])
+        counts = companion.until(
+            lambda: [m for m in companion.received if isinstance(m, contract.Count) and m.seq == 2]
+        )
         assert counts[-1].totals == dict.fromkeys(God, 1)
         assert companion.statuses()[-1].beams == dict.fromkeys(God, Beam.CLEAR)
         assert temple.stop() == 0
@@ -69,7 +71,7 @@ def test_what_is_retained_tells_a_late_companion_how_the_temple_is(
         with Companion(broker.port) as companion:
             companion.until(lambda: companion.statuses() and companion.statuses()[-1].state is State.READY)
             counts = companion.until(
-                lambda: [m for m in companion.heard if isinstance(m, contract.Count) and m.seq == 3]
+                lambda: [m for m in companion.received if isinstance(m, contract.Count) and m.seq == 3]
             )
             assert counts[-1].totals == {God.HUITZILOPOCHTLI: 3, God.TLALOC: 0}
 

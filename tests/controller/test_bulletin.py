@@ -30,8 +30,8 @@ def rig(tmp_path: Path) -> Rig:
     return rig
 
 
-def told(rig: Rig) -> list[contract.Findings]:
-    return [message for message in rig.broker.told if isinstance(message, contract.Findings)]
+def published(rig: Rig) -> list[contract.Findings]:
+    return [message for message in rig.broker.published if isinstance(message, contract.Findings)]
 
 
 def codes(of: contract.Findings, god: God = God.TLALOC) -> list[str]:
@@ -44,7 +44,7 @@ def glitch(rig: Rig) -> None:
 
 
 def test_a_temple_that_connects_says_that_its_beams_are_well(rig: Rig) -> None:
-    (first,) = told(rig)
+    (first,) = published(rig)
     assert codes(first) == codes(first, God.HUITZILOPOCHTLI) == []
     assert first.emitters is Emitters.FIXED
     assert first.limits["min_break_ms"] == 3
@@ -55,17 +55,17 @@ def test_what_is_newly_wrong_is_told_within_a_quarter_of_a_second_and_so_is_its_
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
     rig.take(after_ns=SECOND // 4)
     rig.take(after_ns=SECOND // 4)
-    assert codes(told(rig)[-1]) == ["blocked"]
+    assert codes(published(rig)[-1]) == ["blocked"]
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns, False))
     rig.take(after_ns=SECOND // 4)
-    assert codes(told(rig)[-1]) == []
+    assert codes(published(rig)[-1]) == []
 
 
 def test_numbers_that_grow_are_told_every_five_seconds_and_the_last_always(rig: Rig) -> None:
     for _ in range(20):
         glitch(rig)
     rig.take(after_ns=5 * SECOND)
-    found = [each for each in told(rig) if codes(each) == ["hop"]]
+    found = [each for each in published(rig) if codes(each) == ["hop"]]
     assert 2 <= len(found) <= 6
     assert found[-1].beams[God.TLALOC][0].facts["glitches"] >= 19
     assert rig.pipeline.patience() is None
@@ -75,28 +75,28 @@ def test_numbers_that_grow_are_told_every_five_seconds_and_the_last_always(rig: 
 def test_a_time_that_only_passes_is_not_told(rig: Rig) -> None:
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
     rig.take(after_ns=SECOND)
-    number = len(told(rig))
+    number = len(published(rig))
     for _ in range(30):
         rig.take(after_ns=SECOND)
-    assert len(told(rig)) == number
+    assert len(published(rig)) == number
 
 
 def test_a_broker_that_forgot_is_told_again(rig: Rig) -> None:
     rig.take(BrokerDisconnected())
     rig.take(BrokerConnected(), after_ns=SECOND)
-    assert len(told(rig)) == 2
+    assert len(published(rig)) == 2
 
 
 @pytest.mark.usefixtures("expects_warnings")
 def test_a_beam_that_is_heard_again_was_deaf_for_ten_minutes(rig: Rig) -> None:
     rig.take(LevelRead(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
-    assert codes(told(rig)[-1]) == ["deaf"]
+    assert codes(published(rig)[-1]) == ["deaf"]
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns, False), after_ns=SECOND)
     rig.take(after_ns=SECOND)
-    assert "was_deaf" in codes(told(rig)[-1])
-    assert "deaf" not in codes(told(rig)[-1])
+    assert "was_deaf" in codes(published(rig)[-1])
+    assert "deaf" not in codes(published(rig)[-1])
     rig.take(after_ns=601 * SECOND)
-    assert "was_deaf" not in codes(told(rig)[-1])
+    assert "was_deaf" not in codes(published(rig)[-1])
 
 
 def test_what_an_emitter_proved_holds_until_the_beam_moves(tmp_path: Path) -> None:
@@ -105,10 +105,10 @@ def test_what_an_emitter_proved_holds_until_the_beam_moves(tmp_path: Path) -> No
     rig = Rig(tmp_path, prove=prove)
     rig.connect()
     rig.take(SelftestRequest(lambda result: None), after_ns=SECOND)
-    assert codes(told(rig)[-1]) == ["no_answer"]
+    assert codes(published(rig)[-1]) == ["no_answer"]
     rig.token()
     rig.take(after_ns=SECOND)
-    assert codes(told(rig)[-1]) == []
+    assert codes(published(rig)[-1]) == []
 
 
 def test_a_refusal_has_a_code_and_a_calibration_can_be_ended(rig: Rig) -> None:

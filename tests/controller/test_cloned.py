@@ -76,7 +76,7 @@ def test_a_broker_that_brings_back_an_earlier_status_again_and_again_is_no_secon
             os.kill(temple.pid, signal.SIGSTOP)
             broker.kill()
             broker.start()
-            companion.heard.clear()
+            companion.received.clear()
             companion.say(earlier, retain=True)
             companion.until(lambda: earlier in companion.statuses())
             os.kill(temple.pid, signal.SIGCONT)

@@ -182,12 +182,12 @@ def test_what_is_certain_becomes_exactly_one_token_that_began_with_it(
             events = counter.resync(at_ns, odd)
         else:
             events = counter.feed(Edge(at_ns, counter.dark is (later_ms == 11)))
-        told = [event for event in events if isinstance(event, Detection | Glitch)]
-        if certain is not None and told:
-            assert isinstance(told[0], Detection)
-            assert told[0].start_ns == certain.start_ns
-            assert told[0].width_ns >= certain.width_ns
-            assert told[0].flags >= certain.flags - {Flag.OVERLAP}
+        reported = [event for event in events if isinstance(event, Detection | Glitch)]
+        if certain is not None and reported:
+            assert isinstance(reported[0], Detection)
+            assert reported[0].start_ns == certain.start_ns
+            assert reported[0].width_ns >= certain.width_ns
+            assert reported[0].flags >= certain.flags - {Flag.OVERLAP}
             certain = None
         if (now := counter.certain()) is not None:
             assert certain is None or certain.start_ns == now.start_ns

@@ -105,8 +105,8 @@ def test_whatever_the_edges_are_each_finding_has_words(steps: list[tuple[int, bo
             observed[god].edge(now_ns, level, limits)
             for event in counters[god].feed(Edge(now_ns, level)):
                 observed[god].event(event, now_ns)
-    told = diagnosis.selftest(counters, observed, None, limits, now_ns)
-    lines = list(selftest_lines({"trouble": None, "beams": told}))
+    found = diagnosis.selftest(counters, observed, None, limits, now_ns)
+    lines = list(selftest_lines({"trouble": None, "beams": found}))
     assert len(lines) >= 4
     found = diagnose(observed, {god: counter.beam for god, counter in counters.items()}, limits, now_ns)
     assert all(finding.code in FINDINGS for each in found.values() for finding in each)

@@ -85,27 +85,27 @@ class Tale:
 
     def check(self) -> None:
         """Tokens are published in order, as they are for good, and every figure is of tokens that were published."""
-        told = self.told()
-        assert list(told) == list(range(1, len(told) + 1))
+        published = self.published()
+        assert list(published) == list(range(1, len(published) + 1))
         seen = dict.fromkeys(God, 0)
-        for token in told.values():
+        for token in published.values():
             if Flag.TEST not in token.flags:
                 assert _facts(token) == _expected(self.counted[token.god][seen[token.god]])
                 seen[token.god] += 1
-        for message in self.rig.broker.told:
+        for message in self.rig.broker.published:
             if isinstance(message, contract.Count):
-                assert sum(message.totals.values()) == message.seq <= len(told)
-        if told:
-            self.rig.pipeline._take(MessageReceived(contract.Ack("5" * 32, len(told))))
+                assert sum(message.totals.values()) == message.seq <= len(published)
+        if published:
+            self.rig.pipeline._take(MessageReceived(contract.Ack("5" * 32, len(published))))
 
-    def told(self) -> dict[int, contract.Token]:
+    def published(self) -> dict[int, contract.Token]:
         """Return the tokens in the order in which they were first published; none is ever published in two forms."""
-        told: dict[int, contract.Token] = {}
-        for message in self.rig.broker.told:
+        published: dict[int, contract.Token] = {}
+        for message in self.rig.broker.published:
             if isinstance(message, contract.Token):
                 token = replace(message, replayed=False)
-                assert told.setdefault(message.seq, token) == token
-        return told
+                assert published.setdefault(message.seq, token) == token
+        return published
 
     def end(self) -> None:
         """Let the disk work and everything come to its end."""
@@ -143,7 +143,7 @@ def test_the_same_tokens_are_told_in_order_and_as_they_are_for_good_whatever_the
         it.live(story)
         it.end()
         ledger = it.rig.ledger()
-        assert list(it.told().values()) == ledger
+        assert list(it.published().values()) == ledger
         for god in God:
             kept = [_facts(token) for token in ledger if token.god is god and Flag.TEST not in token.flags]
             assert kept == [_expected(counted) for counted in it.counted[god]]
@@ -159,13 +159,13 @@ def test_a_temple_that_ends_at_any_moment_leaves_true_tokens_and_its_next_life_t
 ) -> None:
     with tale() as it:
         it.live(story)
-        told = it.told()
+        published = it.published()
         if not killed:
             it.rig.stop()
             assert len(it.answers) == it.dropped
             assert not any("error" in answer for answer in it.answers)
         left = it.rig.ledger()
-        assert left[: len(told)] == list(told.values())
+        assert left[: len(published)] == list(published.values())
         for god in God:
             began = [_facts(token)[0] for token in left if token.god is god and Flag.TEST not in token.flags]
             counted = [_expected(counted)[0] for counted in it.counted[god]]
@@ -175,7 +175,7 @@ def test_a_temple_that_ends_at_any_moment_leaves_true_tokens_and_its_next_life_t
         again = Rig(it.rig.disk.path.parent)
         delivered = again.pipeline.reporter.report()["delivered"]
         assert isinstance(delivered, int)
-        assert delivered <= len(told)
+        assert delivered <= len(published)
         again.connect()
         assert [seq for seq, _ in again.broker.tokens()] == list(range(delivered + 1, len(left) + 1))[:20]
 
@@ -217,7 +217,7 @@ def test_a_token_that_bounces_is_amended_before_it_is_told(rig: Rig) -> None:
     assert [token.width_ms for token in rig.ledger()] == [12]
     assert rig.broker.tokens() == []
     rig.take(after_ns=5 * MS)
-    (token,) = (message for message in rig.broker.told if isinstance(message, contract.Token))
+    (token,) = (message for message in rig.broker.published if isinstance(message, contract.Token))
     assert (token.width_ms, token.at) == (17, began)
     assert rig.ledger() == [token]
 

@@ -43,7 +43,7 @@ def test_a_token_is_recorded_with_when_its_spell_began_and_then_told(rig: Rig) -
     assert recorded.at == began
     assert recorded.flags == frozenset()
     assert rig.broker.tokens() == [(1, False)]
-    assert isinstance(rig.broker.told[0], contract.Status)
+    assert isinstance(rig.broker.published[0], contract.Status)
 
 
 def test_tokens_of_both_slots_that_end_together_share_one_commit(rig: Rig) -> None:
@@ -168,7 +168,7 @@ def test_totals_are_told_at_most_four_times_a_second_and_the_last_always(rig: Ri
     for _ in range(40):
         rig.token()
     rig.take(after_ns=SECOND)
-    counts = [message for message in rig.broker.told if isinstance(message, contract.Count)]
+    counts = [message for message in rig.broker.published if isinstance(message, contract.Count)]
     assert len(counts) <= 6
     assert counts[-1].totals == {God.TLALOC: 40, God.HUITZILOPOCHTLI: 0}
 
@@ -178,10 +178,10 @@ def test_everything_retained_is_told_again_at_every_connection(rig: Rig) -> None
     rig.token()
     rig.broker.up = False
     rig.take(BrokerDisconnected())
-    rig.broker.told.clear()
+    rig.broker.published.clear()
     rig.broker.up = True
     rig.take(BrokerConnected(), after_ns=SECOND)
-    assert [type(message) for message in rig.broker.told] == [
+    assert [type(message) for message in rig.broker.published] == [
         contract.Status,
         contract.Count,
         contract.Token,
@@ -192,17 +192,17 @@ def test_everything_retained_is_told_again_at_every_connection(rig: Rig) -> None
 
 def test_what_the_beams_heard_beside_tokens_is_told_at_most_every_five_seconds(rig: Rig) -> None:
     rig.connect()
-    told = [message for message in rig.broker.told if isinstance(message, contract.Noise)]
-    assert told == [contract.Noise("a" * 32, dict.fromkeys(God, 0), dict.fromkeys(God, 0))]
-    rig.broker.told.clear()
+    published = [message for message in rig.broker.published if isinstance(message, contract.Noise)]
+    assert published == [contract.Noise("a" * 32, dict.fromkeys(God, 0), dict.fromkeys(God, 0))]
+    rig.broker.published.clear()
     for _ in range(12):
         rig.take(
             EdgeSeen(God.TLALOC, rig.now_ns, True), EdgeSeen(God.TLALOC, rig.now_ns + MS, False), after_ns=SECOND
         )
-    told = [message for message in rig.broker.told if isinstance(message, contract.Noise)]
-    assert 2 <= len(told) <= 3
-    assert told[-1].glitches[God.TLALOC] >= 10
-    assert told[-1].glitches[God.HUITZILOPOCHTLI] == 0
+    published = [message for message in rig.broker.published if isinstance(message, contract.Noise)]
+    assert 2 <= len(published) <= 3
+    assert published[-1].glitches[God.TLALOC] >= 10
+    assert published[-1].glitches[God.HUITZILOPOCHTLI] == 0
 
 
 def test_what_the_broker_has_not_taken_is_not_sent_again_but_what_the_companion_has_not_is(rig: Rig) -> None:

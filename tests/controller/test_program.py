@@ -205,9 +205,9 @@ def test_a_dead_thread_is_told_and_ends_the_daemon_for_its_supervisor(tmp_path: 
             running.wait()
         assert running.returncode == 70
         assert b"the thread of the beams is dead" in complaint
-        told = companion.until(lambda: [s for s in companion.statuses() if s.trouble is Trouble.DEAF])
-        assert told[0].state is State.ALERT
-        assert told[0].beams == dict.fromkeys(God, contract.Beam.UNKNOWN)
+        published = companion.until(lambda: [s for s in companion.statuses() if s.trouble is Trouble.DEAF])
+        assert published[0].state is State.ALERT
+        assert published[0].beams == dict.fromkeys(God, contract.Beam.UNKNOWN)
 
 
 # -- commands without a daemon --

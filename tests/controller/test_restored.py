@@ -46,18 +46,18 @@ class Books:
 def converse(rig: Rig, books: Books) -> None:
     """Let temple and companion exchange what they have to say, as after a connection, until nothing moves."""
     rig.broker.up = True
-    rig.broker.told.clear()
+    rig.broker.published.clear()
     rig.take(BrokerConnected())
     for _ in range(40):
-        told, rig.broker.told = list(rig.broker.told), []
-        for message in told:
+        published, rig.broker.published = list(rig.broker.published), []
+        for message in published:
             if isinstance(message, contract.Token):
                 books.take(message)
         source = rig.pipeline.source
         assert source is not None
         ack = books.ack(source)
         rig.take(*([MessageReceived(ack)] if ack else []))
-        if not rig.broker.told and not any(isinstance(message, contract.Token) for message in told):
+        if not rig.broker.published and not any(isinstance(message, contract.Token) for message in published):
             return
 
 
@@ -144,7 +144,7 @@ def test_a_number_that_was_never_sent_marks_nothing_as_delivered(folder: Path) -
     rig.take(MessageReceived(contract.Ack("5" * 32, 20)))
     assert rig.pipeline.reporter.report()["waiting"] == 20
     rig.connect()
-    sent = [message for message in rig.broker.told if isinstance(message, contract.Token)]
+    sent = [message for message in rig.broker.published if isinstance(message, contract.Token)]
     assert [token.token for token in sent] == ids
     assert {token.source for token in sent} == {rig.pipeline.source}
     close_all()
@@ -224,12 +224,12 @@ def test_totals_of_a_new_source_are_of_its_own_tokens(folder: Path) -> None:
     rig.take(MessageReceived(contract.Ack("5" * 32, 3)))
     rig.take(MessageReceived(contract.Ack("5" * 32, 50)))
     rig.take(after_ns=10**9)
-    counts = [message for message in rig.broker.told if isinstance(message, contract.Count)]
+    counts = [message for message in rig.broker.published if isinstance(message, contract.Count)]
     assert (counts[-1].source, counts[-1].seq, sum(counts[-1].totals.values())) == (rig.pipeline.source, 2, 2)
     drop(rig, 1)
     rig = again(rig, folder)
     rig.connect()
-    counts = [message for message in rig.broker.told if isinstance(message, contract.Count)]
+    counts = [message for message in rig.broker.published if isinstance(message, contract.Count)]
     assert (counts[-1].seq, sum(counts[-1].totals.values())) == (3, 3)
     assert sum(rig.pipeline.reporter.report()["totals"].values()) == 6  # type: ignore[attr-defined]
     close_all()

@@ -12,13 +12,15 @@ class Line:
     """One line of the log: a code with words in the game's texts, the facts they need, and how to mark it.
 
     `adds` names a number among the facts that adds up when the same line follows itself: seven tokens one by one
-    make one line of seven.
+    make one line of seven. A great moment of the game has a `picture`, a symbol of `companion/art`: the table screen
+    shows the line with it for some seconds.
     """
 
     code: str
     facts: Facts = field(default_factory=dict)
     mark: str = ""
     adds: str = ""
+    picture: str = ""
 
     def with_next(self, later: Line) -> Line | None:
         """Return this line and a later one as one, or none where they say different things.

@@ -12,6 +12,9 @@ from companion.games.kit.moves import Seat
 class Result:
     """How a game ended: a word for the kind of end, who won, and each seat's points where the game counts any.
 
+    `picture` is the symbol of `companion/art` that stands for this end. The game's texts say why it ended so:
+    ``ending.why.<kind>``, and if it has a name, ``ending.title.<kind>``.
+
     >>> Result("points", ("east",), {"east": 12, "west": 9}).winners
     ('east',)
     """
@@ -19,3 +22,4 @@ class Result:
     kind: str
     winners: tuple[Seat, ...] = ()
     points: Mapping[Seat, int] = field(default_factory=dict)
+    picture: str = ""

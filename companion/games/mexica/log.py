@@ -63,7 +63,8 @@ def _followed(before: State, after: State) -> list[Line]:
     clock, then = after.clock, before.clock
     if clock and then is None:
         god = apocalypse.doom_god(after)
-        lines.append(Line("triggered", {"cause": clock.cause}, god if god in apocalypse.DOOM_OF else ""))
+        named = god if god in apocalypse.DOOM_OF else ""
+        lines.append(Line("triggered", {"cause": clock.cause}, named, picture=named or "sun"))
     if clock and then and (after.turn > before.turn or after.over) and apocalypse.ticking(before):
         facts: dict[str, Arg] = {"left": clock.left, "unit": UNITS[after.rules.countdown]}
         if clock.left < then.left:

@@ -116,7 +116,7 @@ def export_json(table_id: str) -> Response:
     table = here.services.tables.get(table_id)
     seats = [seat for seat in here.held(table) if seat not in table.lent()]
     export = exported(table.charter, table.game, _stages(table), seats)
-    return _file(table, written(export).encode(), "json", "application/json")
+    return file_of(table, written(export).encode(), "json", "application/json")
 
 
 @blueprint.get("/export.csv")
@@ -137,7 +137,7 @@ def export_csv(table_id: str) -> Response:
             rows.writerow(
                 map(_cell, (entry.n, entry.at.isoformat(timespec="seconds"), turn, _who(words, entry.by), hand, what))
             )
-    return _file(table, out.getvalue().encode("utf-8-sig"), "csv", "text/csv")
+    return file_of(table, out.getvalue().encode("utf-8-sig"), "csv", "text/csv")
 
 
 def _who(words: Words, seat: Seat) -> str:
@@ -149,7 +149,8 @@ def _cell(value: object) -> str:
     return f"'{text}" if text.startswith(RISKY) else text
 
 
-def _file(table: Table, body: bytes, kind: str, mimetype: str) -> Response:
+def file_of(table: Table, body: bytes, kind: str, mimetype: str) -> Response:
+    """Return a file about a table, under the table's name and day."""
     response = make_response(body)
     response.mimetype = mimetype
     plain = unicodedata.normalize("NFKD", table.title).encode("ascii", "ignore").decode().lower()

@@ -30,7 +30,7 @@ from companion.web.site import (
     site,
     whole_number,
 )
-from companion.web.view_models.table import Audience
+from companion.web.view_models.table import Audience, call
 
 blueprint = Blueprint("play", __name__, url_prefix="/t/<table_id>")
 
@@ -75,8 +75,11 @@ def _show(table_id: str, layout: str, stand_in: Seat = "") -> Response:
         aid_of=name if aid else "",
         seats=audience.seats,
         stands_in=audience.stands_in,
+        call=None if table.phase == "lobby" else call(table, audience),
+        gt=here.words(table),
         picture=picture,
         notice=here.words()(f"notice.{notice}") if notice in NOTICES else "",
+        lost=layout == "phone" and bool(seat_token(table_id)) and not here.held(table),
         stream_url=here.url("stream", table_id=table_id, **{"as": layout, "for": audience.stands_in}),
         layout_html=here.painter.layout(table, audience, picture, new_request, _invitation(table, audience)),
         art=here.art(table.charter.game),

@@ -1,10 +1,13 @@
 // The composition root of a live page: joins the stream, the swapping and the taps. The page is whole without it.
 
+import { Attention } from "./attention.js";
 import { localise, timeOfDay } from "./clock.js";
 import { Elements } from "./elements.js";
 import { Glide } from "./glide.js";
 import { Live } from "./live.js";
 import { Picker } from "./pick.js";
+import { sharing } from "./share.js";
+import { Sound } from "./sound.js";
 import { swap } from "./swap.js";
 
 const root = document.getElementById("live");
@@ -18,7 +21,7 @@ function say(text) {
   const words = text || outage;
   clearTimeout(fading);
   if (notice.textContent !== words) notice.textContent = words;
-  if (words === root.dataset.wordsAgain || (outage && words !== outage)) fade();
+  if (words && [root.dataset.wordsAgain, root.dataset.wordsCopied].includes(words) || (outage && words !== outage)) fade();
 }
 
 function fade() {
@@ -61,12 +64,17 @@ function news({ id, version, mark, regions }) {
   if (known(id)) return;
   root.dataset.seen = id;
   root.dataset.version = version;
-  swap(regions, localise, () => picker.rearm());
+  swap(regions, localise, () => {
+    picker.rearm();
+    attention.look();
+  });
 }
 
 const picker = new Picker(root, { news, say });
+const attention = new Attention(root, new Sound(document.querySelector("[data-sound]")));
 new Elements(root, { say });
 new Glide(root);
+sharing(root, say);
 const live = new Live(address, {
   regions: news,
   reload,

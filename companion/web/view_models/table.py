@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from companion.adapters.news import Cut
 from companion.games.kit import Fault, Json, Seat
+from companion.model.plays import minutes, ranked, result_of
 from companion.model.table import Table
 from companion.model.temples import Health, Temple
 from companion.service.services import Services
@@ -19,6 +20,8 @@ from templo.shrines import LEFT_TO_RIGHT
 
 LOG_LINES = {"phone": 14, "screen": 40}
 """How many entries of the log a page shows: a phone leads to all of them, and draws slowly what nobody scrolls to."""
+GREAT = 20
+"""How many entries ago a great moment may be for a page that has missed it to show it."""
 FAULTS = 3
 """How many faults of a file that a table follows a page shows: it is a table to play at."""
 
@@ -63,7 +66,10 @@ def table_view_model(services: Services, table_id: str, audience: Audience) -> C
     else:
         slices["undo"] = _undo(table, audience)
         slices["after"] = _after(table, audience)
+        slices["ending"] = ending(table, audience)
+        slices["call"] = call(table, audience)
         slices["yours"] = _yours(table, audience)
+        slices["absent"] = _absent(table, audience)
         slices |= table.game.regions(handheld.page(table, audience.seats))
     frame: Json = [[chair.seat, chair.name or ""] for chair in table.chairs]
     stage = "lobby" if table.phase == "lobby" else "play"
@@ -75,7 +81,7 @@ def table_view_model(services: Services, table_id: str, audience: Audience) -> C
 def cut_past(table: Table) -> Mapping[str, Mapping[str, Json]]:
     """Cut a table as it stood after some entry of its log: what a spectator saw then, with nothing to tap."""
     game = {} if table.phase == "lobby" else table.game.regions(handheld.page(table, ()))
-    return {"log": {**_log(table, "screen"), "story": False}, **game}
+    return {"log": {**_log(table, "screen"), "story": False}, "ending": ending(table, Audience("")), **game}
 
 
 def _log(table: Table, layout: str) -> Mapping[str, Json]:
@@ -105,6 +111,7 @@ def _table_health(services: Services, table: Table, temple: Temple | None, audie
     return {
         **slice_,
         "unsettled": _unsettled(services, table, temple),
+        "used": table.game.uses_temple or temple is not None,
         "notice": temple.notices[-1].code if temple and temple.notices else "",
         "held": temple.quarantined if temple else 0,
         "hosting": audience.trusted and audience.layout == "screen" and table.phase != "lobby",
@@ -225,10 +232,71 @@ def _yours(table: Table, audience: Audience) -> Mapping[str, Json]:
 
 
 def _after(table: Table, audience: Audience) -> Mapping[str, Json]:
-    """Return where a table leads beside the game itself: once more, its story, its rules."""
+    """Return where an aid leads when it is done."""
     return {
         "over": table.phase == "over",
         "mine": bool(audience.seats),
-        "again": table.again,
         "game": table.charter.game,
+    }
+
+
+def _absent(table: Table, audience: Audience) -> Mapping[str, Json]:
+    """Return for whom a seated phone may say that they are away, and whether one without a seat may take one."""
+    phone = audience.layout == "phone" and not audience.stands_in and "." not in table.charter.game
+    running = phone and table.phase == "running"
+    return {
+        "seats": [
+            chair.seat
+            for chair in table.chairs
+            if running and audience.seats and chair.seat not in audience.seats and not chair.away
+        ],
+        "join": running and not audience.seats,
+        "open": not all(chair.taken for chair in table.chairs),
+    }
+
+
+def call(table: Table, audience: Audience) -> Mapping[str, Json]:
+    """Return what calls people who are not looking: who is awaited, how many tokens count, the last great moment.
+
+    `mine` says that it is a seat of this page's phone that is awaited.
+    """
+    due, actors, on_turn = table.chance(), table.game.to_act(table.state), table.on_turn or ""
+    awaited = due.seat if due and due.seat else on_turn
+    if not due and on_turn not in actors:
+        awaited = next((seat for seat in actors if seat in table.charter.seats), on_turn)
+    great = next(
+        ((entry.n, line) for entry in reversed(table.logged[-GREAT:]) for line in entry.lines if line.picture), None
+    )
+    audit = table.audit
+    return {
+        "seat": awaited,
+        "mine": awaited in audience.seats,
+        "shared": len(audience.seats) > 1,
+        "turn": table.game.turn(table.state),
+        "tokens": sum(audit.credited.values()) + len(audit.waiting) if audit else 0,
+        "over": table.phase == "over",
+        "moment": None
+        if great is None
+        else {"n": great[0], "code": great[1].code, "facts": great[1].facts, "picture": great[1].picture},
+    }
+
+
+def ending(table: Table, audience: Audience) -> Mapping[str, Json]:
+    """Return how a game ended, who came where, and where the table leads from here; of an aid nothing."""
+    if table.phase != "over" or "." in table.charter.game:
+        return {"over": False}
+    result = result_of(table)
+    return {
+        "over": True,
+        "kind": result.kind,
+        "picture": result.picture,
+        "winners": [*result.winners],
+        "seats": [
+            {"seat": seat, "points": result.points.get(seat), "won": seat in result.winners}
+            for seat in ranked(table, result)
+        ],
+        "turn": table.game.turn(table.state),
+        "minutes": minutes(table),
+        "mine": bool(audience.seats),
+        "again": table.again,
     }

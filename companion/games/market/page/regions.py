@@ -28,7 +28,6 @@ def regions(view: View) -> Mapping[str, Mapping[str, Json]]:
         "holdings": _holdings(view),
         "bag": _bag(view),
         "drawer": _drawer(view),
-        "outcome": _outcome(view),
     }
 
 
@@ -211,15 +210,3 @@ def _bag(view: View) -> Slice:
 
 def _drawer(view: View) -> Slice:
     return {"over": view["outcome"] is not None}
-
-
-def _outcome(view: View) -> Slice:
-    outcome = view["outcome"]
-    if outcome is None:
-        return {"winners": [], "shared": False, "points": [], "decided": ""}
-    return {
-        "shared": len(view["score"]["leading"]) > 1,
-        "winners": outcome["winners"],
-        "points": sorted(outcome["points"], reverse=True),
-        "decided": outcome["decided"],
-    }

@@ -31,4 +31,4 @@ def result(state: State) -> Result | None:
     found = standing(state)
     points = {state.seats[n]: found.points[at] for at, group in enumerate(state.partners) for n in group}
     winners = tuple(state.seats[n] for won in found.winners for n in state.partners[won])
-    return Result(found.decided, winners, points)
+    return Result(found.decided if len(found.winners) == 1 else "level", winners, points, "tile-king")

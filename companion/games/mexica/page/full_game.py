@@ -30,5 +30,4 @@ def cut(view: View) -> dict[str, Mapping[str, Json]]:
         "given": temple.given(view),
         "spaces": table_regions.spaces(view),
         "stores": table_regions.stores(view),
-        "outcome": temple.outcome(view),
     }

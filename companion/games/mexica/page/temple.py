@@ -34,7 +34,6 @@ def cut(view: View) -> dict[str, Mapping[str, Json]]:
         "action": _action(view),
         "given": given(view),
         "drawer": _drawer(view),
-        "outcome": outcome(view),
     }
 
 
@@ -225,14 +224,6 @@ def _drawer(view: View) -> Slice:
         "settle": [dict(choice) for choice in chosen(view, "end")],
         "taps": _by_god([tap for tap in chosen(view, "tap") if view.get("temple") or tap["facts"]["n"] not in HANDY]),
     }
-
-
-def outcome(view: View) -> Slice:
-    """Return how the game ended."""
-    outcome = view["outcome"]
-    if outcome is None:
-        return {"kind": "", "seat": "", "turn": 0, "total": 0}
-    return {"kind": outcome["kind"], "seat": outcome["seat"] or "", "turn": view["turn"], "total": view["total"]}
 
 
 def _by_god(taps: Choices) -> list[Json]:

@@ -22,4 +22,5 @@ def result(state: State) -> Result | None:
         return None
     won, scores = totals(state)
     points = {seat: count.total for seat, count in zip(state.seats, scores, strict=True)}
-    return Result("points", tuple(state.seats[n] for n in won), points)
+    kind = "points" if len(won) == 1 else "level"
+    return Result(kind, tuple(state.seats[n] for n in won), points, "name-clue")

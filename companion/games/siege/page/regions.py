@@ -45,7 +45,6 @@ def regions(view: View) -> Mapping[str, Mapping[str, Json]]:
         "deeds": _deeds(view),
         "odds": _odds(view),
         "strength": {"peoples": view["strength"]},
-        "outcome": {"outcome": view["outcome"], "turn": view["turn"]},
     }
 
 

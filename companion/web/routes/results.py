@@ -1,0 +1,69 @@
+"""How a game ended, to be passed on: as a text, as a picture and as a file for BG Stats. It shows no hidden thing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from flask import Blueprint, Response, make_response
+
+from companion.games import registry
+from companion.model.plays import bg_stats, result_of
+from companion.model.table import Table
+from companion.web.routes.story import file_of
+from companion.web.site import site
+from companion.web.view_models.table import Audience, ending
+
+blueprint = Blueprint("results", __name__, url_prefix="/t/<table_id>")
+
+
+@blueprint.get("/result.txt")
+def result_text(table_id: str) -> Response:
+    """Return how a game ended, as a text for a message."""
+    response = make_response(_drawn("result.txt", _over(table_id)))
+    response.mimetype = "text/plain"
+    return response
+
+
+@blueprint.get("/result.svg")
+def result_picture(table_id: str) -> Response:
+    """Return how a game ended, as a picture."""
+    table = _over(table_id)
+    return file_of(table, _drawn("result.svg", table).encode(), "svg", "image/svg+xml")
+
+
+@blueprint.get("/result.bgsplay")
+def result_play(table_id: str) -> Response:
+    """Return a play as BG Stats imports it."""
+    table = _over(table_id)
+    words = site().words(table)
+    roles = {seat: words(f"seat.{seat}") for seat in table.charter.seats}
+    play = bg_stats(table, words("name"), roles)
+    return file_of(table, json.dumps(play, ensure_ascii=False, indent=1).encode(), "bgsplay", "application/json")
+
+
+def _over(table_id: str) -> Table:
+    table = site().services.tables.get(table_id)
+    result_of(table)
+    return table
+
+
+def _drawn(template: str, table: Table) -> str:
+    here = site()
+    words = here.words(table)
+    end: dict[str, Any] = dict(ending(table, Audience(words.language)))
+    emblems = here.painter.art.names
+    return here.painter.page(
+        template,
+        words.language,
+        {
+            "t": words,
+            "words": words,
+            "title": table.title,
+            "day": words.day(table.began_at or table.charter.opened_at),
+            "end": end,
+            "game": registry.parts(table.charter.game)[0],
+            "colour": here.painter.art.colours.__getitem__,
+            "placed": lambda name, *box: here.painter.art.placed(name, *box) if name in emblems else "",
+        },
+    )

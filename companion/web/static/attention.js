@@ -1,0 +1,65 @@
+// Calls people who are not looking: the document's title and icon, a sound, a tremble, a great moment on a screen.
+//
+// What there is to say stands in the region `call`; this compares it with what it said before, and says nothing of what
+// had happened already when the page was opened.
+
+const MOMENT = 7_000; // milliseconds for which a great moment fills a table screen
+const TREMBLE = [120, 80, 120];
+
+export class Attention {
+  /**
+   * @param {HTMLElement} root the live part of the page
+   * @param {import("./sound.js").Sound} sound
+   */
+  constructor(root, sound) {
+    this.root = root;
+    this.sound = sound;
+    this.before = null;
+    this.fading = 0;
+    this.look();
+  }
+
+  look() {
+    const call = this.root.querySelector("[data-call]");
+    if (!call) return;
+    const { dataset } = call;
+    const now = {
+      turn: dataset.turn,
+      mine: "mine" in dataset,
+      over: "over" in dataset,
+      tokens: Number(dataset.tokens),
+      moment: Number(dataset.moment),
+    };
+    document.title = `${call.textContent.trim()} · ${this.root.dataset.title}`;
+    const icon = document.getElementById("icon");
+    const wanted = now.mine && !now.over ? this.root.dataset.iconTurn : this.root.dataset.icon;
+    if (icon && icon.getAttribute("href") !== wanted) icon.setAttribute("href", wanted);
+    const before = this.before;
+    this.before = now;
+    if (before) this.call(before, now);
+  }
+
+  call(before, now) {
+    if (now.over && !before.over) return this.sound.play("end");
+    if (now.moment > before.moment) {
+      this.sound.play("gods");
+      return this.show();
+    }
+    if (now.mine && !now.over && (!before.mine || now.turn !== before.turn)) {
+      this.sound.play("turn");
+      this.sound.tremble(TREMBLE);
+    } else if (now.tokens > before.tokens) this.sound.play("token");
+    else if (now.turn !== before.turn && this.root.dataset.layout === "screen") this.sound.play("turn");
+  }
+
+  show() {
+    const moment = this.root.querySelector("[data-great]");
+    if (!moment || this.root.dataset.layout !== "screen") return;
+    document.querySelector("body > .moment")?.remove();
+    const shown = moment.cloneNode(true);
+    shown.hidden = false;
+    document.body.append(shown); // beside what is painted again: a token in these seconds does not end it
+    clearTimeout(this.fading);
+    this.fading = setTimeout(() => shown.remove(), MOMENT);
+  }
+}

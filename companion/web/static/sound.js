@@ -1,0 +1,139 @@
+// Plays what we synthesise ourselves: a wooden drum for a token, a shell for a turn, drum and rattle for the gods.
+//
+// Nothing sounds before a person has switched it on at this device, which browsers ask for as well.
+
+const KEY = "sound";
+const NEAR = 5_000; // milliseconds
+
+export class Sound {
+  /** @param {HTMLButtonElement} button what switches it on and off */
+  constructor(button) {
+    this.button = button;
+    this.context = null;
+    this.state = stored();
+    button.hidden = !window.AudioContext;
+    button.addEventListener("click", () => this.toggle());
+    // A page that was opened anew may sound from the first tap on.
+    document.addEventListener("pointerdown", () => this.state === "on" && this.wake(), { once: true });
+    // On a screen that everybody reads, the switch shows while somebody is near it.
+    for (const sign of ["pointermove", "pointerdown"]) document.addEventListener(sign, () => this.near());
+    this.near();
+    this.show();
+  }
+
+  near() {
+    this.button.dataset.near = "";
+    clearTimeout(this.leaving);
+    this.leaving = setTimeout(() => delete this.button.dataset.near, NEAR);
+  }
+
+  toggle() {
+    this.state = this.state === "on" ? "off" : "on";
+    try {
+      localStorage.setItem(KEY, this.state);
+    } catch {
+      // a private window remembers nothing: it stays so until the page is closed
+    }
+    this.show();
+    if (this.state === "on") this.play("turn");
+  }
+
+  show() {
+    const on = this.state === "on";
+    this.button.dataset.sound = on ? "on" : "off";
+    this.button.setAttribute("aria-pressed", String(on));
+    document.documentElement.dataset.sound = on ? "on" : "off";
+  }
+
+  wake() {
+    this.context ??= new AudioContext();
+    if (this.context.state === "suspended") this.context.resume().catch(() => {});
+    return this.context;
+  }
+
+  /** Play one of `token`, `turn`, `gods` and `end`, where this device wants it. */
+  play(kind) {
+    if (this.state !== "on" || !window.AudioContext) return;
+    SOUNDS[kind](this.wake());
+    this.button.dataset.played = kind;
+  }
+
+  /** Let a phone tremble where it can, unless it was muted. */
+  tremble(pattern) {
+    if (this.state !== "off" && navigator.userActivation?.hasBeenActive) navigator.vibrate?.(pattern);
+  }
+}
+
+function stored() {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+const SOUNDS = {
+  token: (context) => drum(context, 0, 420, 0.16),
+  turn: (context) => {
+    shell(context, 0, 294, 0.35);
+    shell(context, 0.28, 392, 0.6);
+  },
+  gods: (context) => {
+    for (const at of [0, 0.5, 1, 1.25, 1.5]) drum(context, at, 70, 0.7);
+    rattle(context, 0.2, 1.6);
+    shell(context, 1.6, 147, 1.6);
+  },
+  end: (context) => {
+    [294, 392, 440, 588].forEach((pitch, n) => shell(context, 0.24 * n, pitch, n === 3 ? 1.2 : 0.3));
+    drum(context, 0.96, 90, 0.8);
+  },
+};
+
+function envelope(context, at, length, loud) {
+  const gain = context.createGain();
+  const start = context.currentTime + at;
+  gain.gain.setValueAtTime(0.0001, start);
+  gain.gain.exponentialRampToValueAtTime(loud, start + 0.012);
+  gain.gain.exponentialRampToValueAtTime(0.0001, start + length);
+  gain.connect(context.destination);
+  return [gain, start];
+}
+
+function drum(context, at, pitch, length) {
+  const [gain, start] = envelope(context, at, length, 0.5);
+  const tone = context.createOscillator();
+  tone.frequency.setValueAtTime(pitch * 1.6, start);
+  tone.frequency.exponentialRampToValueAtTime(pitch, start + 0.06);
+  tone.connect(gain);
+  tone.start(start);
+  tone.stop(start + length);
+}
+
+function shell(context, at, pitch, length) {
+  const [gain, start] = envelope(context, at, length, 0.22);
+  for (const [times, loud] of [[1, 1], [2, 0.35], [3, 0.12]]) {
+    const tone = context.createOscillator();
+    const part = context.createGain();
+    tone.type = "triangle";
+    tone.frequency.setValueAtTime(pitch * times * 0.97, start);
+    tone.frequency.linearRampToValueAtTime(pitch * times, start + 0.09);
+    part.gain.value = loud;
+    tone.connect(part).connect(gain);
+    tone.start(start);
+    tone.stop(start + length);
+  }
+}
+
+function rattle(context, at, length) {
+  const [gain, start] = envelope(context, at, length, 0.12);
+  const noise = context.createBuffer(1, context.sampleRate * length, context.sampleRate);
+  const samples = noise.getChannelData(0);
+  for (let n = 0; n < samples.length; n += 1) samples[n] = (Math.random() * 2 - 1) * (0.5 + 0.5 * Math.sin(n / 900));
+  const source = context.createBufferSource();
+  const high = context.createBiquadFilter();
+  high.type = "highpass";
+  high.frequency.value = 4000;
+  source.buffer = noise;
+  source.connect(high).connect(gain);
+  source.start(start);
+}
