@@ -16,7 +16,7 @@ FORGE := --into .venv-hardware controller,hardware
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo temple sheets test coverage fresh packages packages-test appliance firmware conformance check bench lab chaos crash pictures docs hardware hardware-test kernel physics clean
+.PHONY: help demo temple sheets test coverage fresh packages packages-test appliance firmware conformance check bench lab chaos crash pictures docs hardware hardware-test kernel physics release clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
@@ -123,6 +123,15 @@ hardware-test: ## check every part, the chutes' physics and the wiring
 physics: ## drop tokens through the chutes and count them with the real controller
 	@tools/environment $(FORGE)
 	@.venv-hardware/bin/python -m hardware.physics $(ARGS)
+
+release: ## pack firmware, parts to print, sheets, wheel and packages into one archive, with checksums
+	@tests/system-packages firmware
+	@$(MAKE) --no-print-directory -C firmware/arduino all
+	@$(MAKE) --no-print-directory sheets ARGS=
+	@$(MAKE) --no-print-directory hardware ARGS=--no-slicer
+	@rm -rf build/wheels
+	@.venv/bin/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir build/wheels .
+	@.venv/bin/python -m tools.release $(ARGS)
 
 clean: ## remove the environment and everything that was built
 	@rm -rf .venv .venv-hardware build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

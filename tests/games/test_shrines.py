@@ -12,7 +12,7 @@ from companion.games.mexica.page import board
 from templo.shrines import LEFT_TO_RIGHT
 
 COMPANION = Path(board.__file__).parents[3]
-ART, ICON = COMPANION / "art" / "symbols.svg", COMPANION / "web" / "static" / "icon.svg"
+ART, STATIC = COMPANION / "art" / "symbols.svg", COMPANION / "web" / "static"
 COLOURS = {"huitzilopochtli": "war", "tlaloc": "rain"}
 ROOFS = {"temple-above": "", "temple-front": "", "lake-frame": "-water", "end-stillness": "-water"}
 
@@ -38,8 +38,9 @@ def test_a_picture_of_the_temple_or_its_lake_shows_each_god_on_its_side(symbol: 
     assert tuple(sorted(at, key=at.__getitem__)) == LEFT_TO_RIGHT
 
 
-def test_the_icon_shows_each_roof_on_its_side() -> None:
-    icon = ICON.read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["icon.svg", "icon-turn.svg"])
+def test_an_icon_shows_each_roof_on_its_side(name: str) -> None:
+    icon = (STATIC / name).read_text(encoding="utf-8")
     at = {god: icon.index(colour) for god, colour in (("huitzilopochtli", "#a8202f"), ("tlaloc", "#2f7f9e"))}
     assert tuple(sorted(at, key=at.__getitem__)) == LEFT_TO_RIGHT
 

@@ -1,0 +1,63 @@
+"""The archive of a release: everything in it, with sums that hold, the same from the same files."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tools.release import KINDS, ReleaseError, pack
+
+ROOT = Path(__file__).parents[2]
+
+
+def _built(root: Path, but: str = "") -> Path:
+    for kind in KINDS:
+        (root / kind.folder).mkdir(parents=True, exist_ok=True)
+        if kind.folder != but:
+            (root / kind.folder / kind.pattern.replace("*", "one")).write_bytes(kind.folder.encode())
+    return root
+
+
+def test_a_release_holds_every_kind_with_sums_that_hold(tmp_path: Path) -> None:
+    archive = pack(_built(tmp_path), "9.8.7")
+    with zipfile.ZipFile(archive) as packed:
+        top = "templo-mayor-9.8.7/"
+        names = {name.removeprefix(top) for name in packed.namelist()}
+        assert {"uno/one.hex", "pico/one.py", "print/stl/one.stl", "print/3mf/one.3mf", "sheets/one.pdf"} <= names
+        assert {"wheels/templo_mayor-one.whl", "packages/one.deb", "release.md", "SHA256SUMS"} <= names
+        lines = packed.read(f"{top}SHA256SUMS").decode().splitlines()
+        assert len(lines) == len(names) - 1
+        for line in lines:
+            digest, name = line.split("  ")
+            assert hashlib.sha256(packed.read(top + name)).hexdigest() == digest
+    digest, name = archive.with_name(f"{archive.name}.sha256").read_text().split()
+    assert (hashlib.sha256(archive.read_bytes()).hexdigest(), archive.name) == (digest, name)
+
+
+def test_the_same_files_give_the_same_archive(tmp_path: Path) -> None:
+    first = pack(_built(tmp_path), "9.8.7").read_bytes()
+    for kind in KINDS:
+        for file in (tmp_path / kind.folder).iterdir():
+            file.touch()
+    assert pack(tmp_path, "9.8.7").read_bytes() == first
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.required], ids=lambda kind: kind.folder)
+def test_what_is_missing_is_named_with_what_makes_it(kind: object, tmp_path: Path) -> None:
+    one = next(each for each in KINDS if each == kind)
+    with pytest.raises(ReleaseError) as raised:
+        pack(_built(tmp_path, but=one.folder), "9.8.7")
+    assert one.made_by in str(raised.value)
+
+
+def test_packages_may_be_missing(tmp_path: Path) -> None:
+    assert pack(_built(tmp_path, but="build/packages"), "9.8.7").exists()
+
+
+def test_every_file_of_the_pico_and_the_guide_are_where_the_release_takes_them_from() -> None:
+    for kind in KINDS:
+        if not kind.folder.startswith("build"):
+            assert list((ROOT / kind.folder).glob(kind.pattern)), kind

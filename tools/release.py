@@ -1,0 +1,92 @@
+"""Packs what `make release` built into one archive, with checksums: programs, parts to print, sheets, packages.
+
+It builds nothing: what is missing is named with the command that makes it. The same files give the same archive.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from templo import __version__
+
+ROOT = Path(__file__).resolve().parent.parent
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Files of one kind: where they are, where they go, and what makes them."""
+
+    folder: str
+    pattern: str
+    into: str
+    made_by: str
+    required: bool = True
+
+
+KINDS = (
+    Kind("build/firmware/uno", "*.hex", "uno", "make -C firmware/arduino"),
+    Kind("firmware/micropython", "*.py", "pico", "git checkout firmware/micropython"),
+    Kind("build/hardware/stl", "*.stl", "print/stl", "make hardware"),
+    Kind("build/hardware/3mf", "*.3mf", "print/3mf", "make hardware"),
+    Kind("build/sheets", "*.pdf", "sheets", "make sheets"),
+    Kind("build/wheels", "templo_mayor-*.whl", "wheels", "pip wheel --no-deps --wheel-dir build/wheels ."),
+    Kind("build/packages", "*.deb", "packages", "make packages", required=False),
+    Kind("docs", "release.md", "", "git checkout docs/release.md"),
+)
+
+
+class ReleaseError(Exception):
+    """Files are missing; the message says which, and what makes them."""
+
+
+def found(root: Path) -> Iterator[tuple[str, Path]]:
+    """Yield each file of the release with its name in the archive; raises `ReleaseError` with all that is missing."""
+    missing = []
+    for kind in KINDS:
+        files = sorted((root / kind.folder).rglob(kind.pattern))
+        if not files and kind.required:
+            missing.append(f"{kind.folder} holds no {kind.pattern}: `{kind.made_by}` makes it")
+        for file in files:
+            yield f"{kind.into}/{file.relative_to(root / kind.folder).as_posix()}".lstrip("/"), file
+    if missing:
+        raise ReleaseError("\n".join(missing))
+
+
+def pack(root: Path, version: str) -> Path:
+    """Write build/templo-mayor-VERSION.zip with `SHA256SUMS` inside, and the archive's own sum beside it."""
+    files = dict(found(root))
+    sums = "".join(f"{_sum(file.read_bytes())}  {name}\n" for name, file in sorted(files.items()))
+    archive = root / "build" / f"templo-mayor-{version}.zip"
+    top = archive.stem
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, data in [("SHA256SUMS", sums.encode()), *((n, f.read_bytes()) for n, f in sorted(files.items()))]:
+            packed.writestr(zipfile.ZipInfo(f"{top}/{name}", EPOCH), data, zipfile.ZIP_DEFLATED)
+    archive.with_name(f"{archive.name}.sha256").write_text(f"{_sum(archive.read_bytes())}  {archive.name}\n")
+    return archive
+
+
+def _sum(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def main(argv: Sequence[str]) -> int:
+    """Pack; returns 1 where something is missing."""
+    argparse.ArgumentParser(prog="make release", description=__doc__.partition("\n")[0]).parse_args(argv)
+    try:
+        archive = pack(ROOT, __version__)
+    except ReleaseError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"{archive.relative_to(ROOT)} ({archive.stat().st_size // 1_000_000} MB)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
