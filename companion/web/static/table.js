@@ -66,12 +66,13 @@ function news({ id, version, mark, regions }) {
   root.dataset.version = version;
   swap(regions, localise, () => {
     picker.rearm();
-    attention.look();
+    attention?.look();
   });
 }
 
 const picker = new Picker(root, { news, say });
-const attention = new Attention(root, new Sound(document.querySelector("[data-sound]")));
+const mute = document.querySelector("button[data-sound]"); // a temple's page calls nobody
+const attention = mute && new Attention(root, new Sound(mute));
 new Elements(root, { say });
 new Glide(root);
 sharing(root, say);
