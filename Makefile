@@ -16,7 +16,7 @@ FORGE := --into .venv-hardware controller,hardware
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo temple sheets test coverage fresh packages appliance firmware conformance check bench lab chaos crash pictures docs hardware hardware-test kernel physics clean
+.PHONY: help demo temple sheets test coverage fresh packages packages-test appliance firmware conformance check bench lab chaos crash pictures docs hardware hardware-test kernel physics clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
@@ -52,6 +52,9 @@ fresh: ## type the README's commands on a new Debian 12 and 13: ARGS=all for eve
 
 packages: ## build the Debian packages of the last commit into build/packages
 	@"$${PYTHON:-python3}" -m tools.packages $(ARGS)
+
+packages-test: ## build the packages and install them into a Debian 13, where this machine can and is quick enough
+	@"$${PYTHON:-python3}" -m tests.appliance.quick $(ARGS)
 
 appliance: ## install the packages on a Debian 13, boot it, and try what an owner meets
 	@"$${PYTHON:-python3}" -m tests.appliance.booted $(ARGS)

@@ -30,6 +30,9 @@ NETWORK_S = 60.0
 START_S = 30.0
 """How long a stage may take until its first beat."""
 
+EXIT_MISCONFIGURED = 78
+"""``EX_CONFIG`` of sysexits.h: another start fails in the same way until somebody changes a setting."""
+
 log = logging.getLogger(__name__)
 
 
@@ -109,6 +112,14 @@ class Supervisor:
                 connection.sendto("\n".join(facts).encode(), address)
             except OSError as error:
                 log.warning("the supervisor at %s cannot be sent %s: %s", ascii(self._address), facts[0], error)
+
+
+def refused_settings(reason: str, supervisor: Supervisor, otherwise: int) -> int:
+    """Report why the settings allow no start; returns the exit code: that of a command unless supervised."""
+    if not supervisor.present:
+        return otherwise
+    supervisor.notify(f"STATUS=cannot start: {reason}")
+    return EXIT_MISCONFIGURED
 
 
 class Feeder:

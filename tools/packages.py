@@ -56,15 +56,20 @@ def main(argv: Sequence[str]) -> int:
 
 def build(*, renew: bool = False) -> list[Path]:
     """Build the packages of the last commit; returns their files, raises `FreshError` with what went wrong."""
-    log = fresh.BUILD / "packages.log"
     with fresh.Root.made(SUITE, purpose="packages", packages=PACKAGES, renew=renew) as root:
-        if wrong := fresh.ran(root, ["sh", "-c", BUILD], log):
-            last = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
-            raise fresh.FreshError(f"{last}\nThe build {wrong}; its whole output is in {log}.")
-        made = sorted((root.folder / "root").glob("*.deb"))
+        made = build_in(root)
         shutil.rmtree(BUILT, ignore_errors=True)
         BUILT.mkdir(parents=True)
         return [Path(shutil.copy(each, BUILT)) for each in made]
+
+
+def build_in(root: fresh.Root) -> list[Path]:
+    """Build the packages in a root with a clone; returns their files there, raises `FreshError` like `build`."""
+    log = fresh.BUILD / "packages.log"
+    if wrong := fresh.ran(root, ["sh", "-c", BUILD], log):
+        last = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
+        raise fresh.FreshError(f"{last}\nThe build {wrong}; its whole output is in {log}.")
+    return sorted((root.folder / "root").glob("*.deb"))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from companion.adapters.addresses import phone_addresses
@@ -39,6 +39,7 @@ class Installation:
     units: Mapping[str, str]
     pages: Sequence[str]
     temples: Mapping[str, bool] | None
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def counts(self) -> bool:
@@ -75,10 +76,17 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None]) -> Ins
     system = {"XDG_CONFIG_HOME": "/nonexistent"}  # the daemon has no home: what configures it is in /etc
     web = configuration.load(None, system | given, {}, Path("/")).web
     found = fetch(web.port)
+    units = {role: state for role, state in zip(UNITS, states, strict=False) if state}
+    said = {
+        role: systemd("show", "--property=StatusText", "--value", UNITS[role])
+        for role, state in units.items()
+        if state == "failed"
+    }
     return Installation(
-        {role: state for role, state in zip(UNITS, states, strict=False) if state},
+        units,
         pages(web, phone_addresses(), socket.gethostname()),
         None if found is None else {temple: up == "1" for temple, up in _UP.findall(found)},
+        {role: reason for role, reason in said.items() if reason},
     )
 
 
@@ -117,7 +125,9 @@ def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list
 def _next(found: Installation) -> list[str]:
     """Return what to do now, the first thing first."""
     todo = [
-        f"The {role} is not running ({state}): 'sudo journalctl -n 30 -u {UNITS[role]}' says why."
+        f"The {role} {found.reasons[role]}. After you have mended that: 'sudo systemctl restart {UNITS[role]}'."
+        if role in found.reasons
+        else f"The {role} is not running ({state}): 'sudo journalctl -n 30 -u {UNITS[role]}' says why."
         for role, state in found.units.items()
         if state != "active"
     ]

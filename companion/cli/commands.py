@@ -17,6 +17,7 @@ from companion.cli import settings as configuration
 from companion.games import registry
 from companion.web.rendering.texts import TextError
 from companion.web.server.serving import ServeError
+from templo.liveness import refused_settings, supervisor
 from templo.settings import SettingsError, given_flags
 
 _ERRORS = (
@@ -28,6 +29,9 @@ _ERRORS = (
     TextError,
     registry.RegistryError,
 )
+_LASTING = (SettingsError, TextError, registry.RegistryError)
+"""What stays wrong until somebody mends it; a port in use may be free a moment later."""
+
 EXIT_USAGE = 2
 
 
@@ -46,6 +50,8 @@ def _exit_code(command: Callable[[], int]) -> int:
         return command()
     except _ERRORS as error:
         print(f"templo-companion: {error}", file=sys.stderr)
+        if isinstance(error, _LASTING):
+            return refused_settings(str(error), supervisor(), EXIT_USAGE)
         return EXIT_USAGE
 
 

@@ -29,6 +29,7 @@ from controller.simulation.parser import MAX_BYTES, ScenarioError, Script
 from controller.simulation.parser import read as read_script
 from templo import __version__, logs
 from templo.contract import God
+from templo.liveness import refused_settings, supervisor
 from templo.settings import SettingFlag, SettingsError, add_flags, given_flags
 
 EXIT_REFUSED = 1
@@ -49,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         logs.set_up("templo-controller", settings.log, settings.deprecated)
         code: int = given.command(_of_running(settings, INSTALLED) if given.finds_daemon else settings, given)
     except (SettingsError, ScenarioError) as error:
-        return _complain(str(error), EXIT_USAGE)
+        return _complain(str(error), refused_settings(str(error), supervisor(), EXIT_USAGE))
     except (BeamsError, ControlError, InUseError, LedgerError, LedgerTrouble, FileNotFoundError) as error:
         return _complain(str(error), EXIT_REFUSED)
     except BrokenPipeError:

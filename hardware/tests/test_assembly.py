@@ -59,6 +59,30 @@ def test_no_two_parts_share_room(standing: dict[str, manifold3d.Manifold]) -> No
     assert shared == {}
 
 
+SEATED = {
+    frozenset(pair)
+    for pair in (
+        *(("base", "shell"), ("base", "tray_pi_4"), ("plaza", "shell"), ("chute_5mm", "plaza")),
+        *(("plaza", f"shrine_{god}") for god in SIDES),
+    )
+}
+"""What is screwed or pressed onto each other, face to face."""
+
+
+def test_parts_that_are_not_seated_on_each_other_have_a_fifth_of_a_millimetre(
+    standing: dict[str, manifold3d.Manifold],
+) -> None:
+    names = sorted(standing)
+    close = {
+        (one, other): round(gap, 3)
+        for n, one in enumerate(names)
+        for other in names[:n]
+        if frozenset((one.split("/")[0], other.split("/")[0])) not in SEATED
+        and (gap := checks.gap(standing[one], standing[other], 2)) < 0.2
+    }
+    assert close == {}
+
+
 @pytest.mark.parametrize(
     ("one", "other", "least"),
     [

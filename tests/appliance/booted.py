@@ -65,7 +65,8 @@ def main(argv: Sequence[str]) -> int:
         if len(files) != len(packages.NAMES):
             raise fresh.FreshError(f"{packages.BUILT} holds {len(files)} packages; run 'make packages' first.")
         with fresh.Root.made(packages.SUITE, purpose="appliance", packages=BASE) as root:
-            installed_into(root, files)
+            download(root, files)
+            installed_into(root)
             with booted(root.folder) as machine:
                 lived(machine)
     except NotAllowedError as error:
@@ -104,19 +105,27 @@ def must(what: str, found: object, expected: object = True) -> None:
 # -- the root, not yet booted --
 
 
-def installed_into(root: fresh.Root, files: Sequence[Path]) -> None:
+def run_in(root: fresh.Root, script: str) -> str:
+    """Run a script of the shell in a root; returns what it printed, raises `FreshError`."""
+    return fresh.run(*root.inside(["sh", "-euc", script], "/srv"), environment=root.environment)
+
+
+def download(root: fresh.Root, files: Sequence[Path]) -> None:
+    """Put the packages into a root, with what they need from Debian's archive: a booted one reaches no mirror."""
+    for file in files:
+        shutil.copy(file, root.folder / "srv")
+    run_in(root, "apt-get --quiet update")
+    for name in reversed(packages.NAMES):
+        run_in(root, f"{APT} install --download-only ./{name}_*.deb")
+
+
+def installed_into(root: fresh.Root) -> None:
     """Install the whole appliance with apt, as an owner does, and look at what it left."""
 
     def run(script: str) -> str:
-        return fresh.run(*root.inside(["sh", "-euc", script], "/srv"), environment=root.environment)
+        return run_in(root, script)
 
-    for file in files:
-        shutil.copy(file, root.folder / "srv")
     print("In a root that is not booted:", flush=True)
-    run("apt-get --quiet update")
-    # What the booted machine, which reaches no mirror, needs for the other two packages as well.
-    for name in reversed(packages.NAMES):
-        run(f"{APT} install --download-only ./{name}_*.deb")
     begun = time.monotonic()
     run(f"{APT} install ./templo-mayor_*.deb")
     say("apt install ./templo-mayor_*.deb, with what it depends on", f"{time.monotonic() - begun:.0f} s")
@@ -309,6 +318,7 @@ def lived(machine: Machine) -> None:
     machine.run("systemctl restart templo-controller")
     machine.until("the temple counts", machine.counts)
     say("the controller restarted to counting", f"{time.monotonic() - restarted:.1f} s")
+    misconfigured(machine)
     for unit in UNITS:
         must(f"{unit} is active", machine.show(unit, "ActiveState"), "active")
     exposed(machine)
@@ -335,6 +345,26 @@ def without_beams(machine: Machine) -> None:
 def simulate(machine: Machine) -> None:
     """Let the beams be simulated from the next start on."""
     machine.run(f"printf '%s' '{SIMULATED}' >/etc/templo-mayor/controller.toml")
+
+
+def misconfigured(machine: Machine) -> None:
+    """Give each daemon a wrong setting: it fails once, says which, and runs again when that is mended."""
+    for unit in OURS:
+        file = f"/etc/templo-mayor/{unit.removeprefix('templo-')}.toml"
+        wrong = "[broker]\nport = 99999999\n"
+        machine.run(f"touch {file} && cp {file} /root/right.toml && printf '%s' '{wrong}' >{file}")
+        before = machine.show(unit, "NRestarts")
+        machine.attempt(f"systemctl restart {unit}")
+        machine.until("it has failed", lambda unit=unit: machine.show(unit, "ActiveState") == "failed")
+        time.sleep(3)  # three restarts, if there were any
+        must(f"{unit} with a wrong setting fails", machine.show(unit, "ActiveState"), "failed")
+        must("and is not restarted", machine.show(unit, "NRestarts") in ("0", before))
+        must("systemd knows the setting", "broker.port is 99999999" in machine.show(unit, "StatusText"))
+        if unit == "templo-controller":
+            must("and `templo-mayor status` shows it", "broker.port is 99999999" in status(machine))
+        machine.run(f"cp /root/right.toml {file} && systemctl restart {unit}")
+    machine.until("the temple counts", machine.counts)
+    say("with the settings mended, the temple counts")
 
 
 def drop(machine: Machine, count: int) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -95,6 +98,25 @@ def test_a_program_that_dies_or_freezes_is_started_anew_within_15_s_however_ofte
     assert directives["StartLimitIntervalSec"] == ["0"]
     longest = max(liveness.SOON_S, liveness.DISK_S, serving.BUSY_S if name == "templo-companion" else 0)
     assert longest + int(directives["WatchdogSec"][0]) + int(directives["RestartSec"][0]) <= RESTARTED_S
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_a_wrong_setting_is_reported_to_systemd_and_starts_nothing_anew(name: str, tmp_path: Path) -> None:
+    settings = tmp_path / "wrong.toml"
+    settings.write_text('[broker]\nport = "none"\n')
+    module = "controller.app" if name == "templo-controller" else "companion.cli"
+    program = f"import sys; from {module}.command_line import main; sys.exit(main())"
+    command = [sys.executable, "-c", program, "run", "--config", str(settings)]
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        systemd.settimeout(60)
+        environment = {**os.environ, "NOTIFY_SOCKET": str(tmp_path / "notify"), "HOME": str(tmp_path)}
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
+        assert done.stderr.count("broker.port") == 1, done.stderr
+        assert systemd.recv(4096).decode().startswith("STATUS=cannot start: broker.port is 'none'")
+    assert [str(done.returncode)] == unit(name)["RestartPreventExitStatus"]
 
 
 def test_the_controller_alone_reaches_devices_and_only_the_gpio_chips() -> None:

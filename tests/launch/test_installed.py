@@ -32,6 +32,14 @@ def test_a_unit_that_does_not_run_is_named_with_where_to_look() -> None:
     )
 
 
+def test_a_unit_that_failed_by_a_setting_is_shown_with_the_setting_and_what_to_do() -> None:
+    reason = "cannot start: web.port is 'x' (from companion.toml); expected a port"
+    found = Installation({**ALL, "companion": "failed"}, PAGES, None, {"companion": reason})
+    assert f"The companion {reason}. After you have mended that: 'sudo systemctl restart templo-companion'." in shown(
+        found
+    )
+
+
 def test_without_a_network_it_says_how_to_get_one() -> None:
     assert "This machine is on no network" in shown(Installation(ALL, (), {"templo": True}))
 

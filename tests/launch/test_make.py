@@ -73,6 +73,7 @@ def test_make_alone_lists_every_target_in_words() -> None:
         "crash",
         "firmware",
         "packages",
+        "packages-test",
         "appliance",
         "fresh",
         "hardware",

@@ -1,0 +1,107 @@
+"""Builds the Debian packages and installs them into a Debian 13 without booting it, in less than five minutes.
+
+``make packages-test`` is this command. A mistake in a package fails it. A machine that cannot try (no root, no
+mmdebstrap, no namespaces, no mirror, little space, little time) is named in one line, and passes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+
+from tests import fresh
+from tests.appliance.booted import APT, BASE, NotAllowedError, check_machine, download, installed_into, run_in
+from tools import packages
+
+DEADLINE_S = 200
+"""After that the machine is too slow; ending what runs and removing the root takes it up to 100 more."""
+
+GRACE_S = 10
+ROOM = 4 * 1024**3
+"""Bytes that the root, its tarball and the packages need."""
+
+
+class Deadline:
+    """Ends the programs that this process started once the time is up: politely at first, then by force."""
+
+    def __init__(self, seconds: int) -> None:
+        self.passed = False
+        signal.signal(signal.SIGALRM, self._end)
+        signal.alarm(seconds)
+
+    def _end(self, _number: int, _frame: FrameType | None) -> None:
+        ending = signal.SIGKILL if self.passed else signal.SIGTERM  # mmdebstrap cleans up after SIGTERM
+        self.passed = True
+        signal.alarm(GRACE_S)
+        with suppress(OSError, ValueError):
+            for child in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split():
+                with suppress(ProcessLookupError):
+                    os.kill(int(child), ending)
+
+    def cancel(self) -> None:
+        """Let what follows take its time."""
+        signal.alarm(0)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Return 1 where a package is wrong, else 0."""
+    parser = argparse.ArgumentParser(prog="make packages-test ARGS=", description=__doc__.partition("\n")[0])
+    parser.add_argument("--within", type=int, default=DEADLINE_S, metavar="SECONDS", help=f"({DEADLINE_S})")
+    given = parser.parse_args(argv)
+    deadline = Deadline(given.within)
+    try:
+        prove(deadline)
+    except NotAllowedError as error:
+        print(f"The packages were not tried: {' '.join(str(error).split())[:300]}")
+    except fresh.FreshError as error:
+        if not deadline.passed:
+            print(error, file=sys.stderr)
+            return 1
+        print(f"The packages were not tried to the end: this machine needs more than {given.within} s for it.")
+    else:
+        print("The packages are as they must be.")
+    finally:
+        deadline.cancel()
+    return 0
+
+
+def prove(deadline: Deadline) -> None:
+    """Build, then install; raises `NotAllowedError` where the machine is in the way, else `FreshError`."""
+    wrong: fresh.FreshError | None = None
+    try:
+        check_machine()
+        fresh.BUILD.mkdir(parents=True, exist_ok=True)
+        if shutil.disk_usage(fresh.BUILD).free < ROOM:
+            raise NotAllowedError(f"{fresh.BUILD} has less than {ROOM >> 30} GiB of free space.")
+        with fresh.Root.made(packages.SUITE, purpose="packages", packages=packages.PACKAGES) as root:
+            try:
+                run_in(root, f"apt-get --quiet update && {APT} install systemd {' '.join(BASE)}")
+                try:
+                    files = packages.build_in(root)
+                except fresh.FreshError as error:
+                    wrong = error
+                else:
+                    download(root, files)
+                    try:
+                        installed_into(root)
+                    except fresh.FreshError as error:
+                        wrong = error
+            finally:
+                deadline.cancel()
+    except (fresh.FreshError, OSError) as error:
+        # Making a root, reaching a mirror and removing the root depend on the machine, not on the packages.
+        if wrong is None:
+            raise NotAllowedError(str(error)) from None
+    if wrong is not None:
+        raise wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
