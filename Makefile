@@ -8,7 +8,7 @@ ARGS ?=
 GAMES ?=
 
 PLAY := controller,companion,broker
-WORK := $(PLAY),sheets,postgresql,dev
+WORK := $(PLAY),lab,sheets,postgresql,dev
 # More workers than most machines have cores: some tests wait, for a fault's time or a browser. In the order of their
 # folders, because the long ones (browser, chaos) then begin first; a file's tests share what it sets up.
 TESTS := .venv/bin/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder
@@ -16,7 +16,7 @@ FORGE := --into .venv-hardware controller,hardware
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo temple sheets test coverage fresh packages packages-test appliance firmware conformance check bench chaos crash pictures docs hardware hardware-test kernel physics clean
+.PHONY: help demo temple sheets test coverage fresh packages packages-test appliance firmware conformance check bench lab chaos crash pictures docs hardware hardware-test kernel physics clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
@@ -82,6 +82,10 @@ bench: ## measure the temple beside its peers
 	@tests/system-packages
 	@tools/environment $(WORK)
 	@.venv/bin/python -m bench $(ARGS)
+
+lab: ## play thousands of games of every preset, and write a report of each into build/lab
+	@tools/environment companion,lab
+	@.venv/bin/python -m lab all $(ARGS)
 
 chaos: ## let 10,000 tokens fall through 200 faults: ARGS="--seed S" has them again
 	@tests/system-packages

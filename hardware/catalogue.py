@@ -9,7 +9,7 @@ from math import cos, radians, sin
 
 from build123d import Location
 
-from hardware.parameters import SENSORS, Temple
+from hardware.parameters import SENSORS, SIDES, Temple
 from hardware.parts import base, causeway, chute, lake, plaza, rack, shell, shrines, trays
 from hardware.shapes import Part
 
@@ -62,13 +62,13 @@ def pieces(temple: Temple) -> tuple[Piece, ...]:
         Piece("shell", shell.build, PAPER, (Location((0, 0, floor)),), apart=(0, 0, 62)),
         Piece("plaza", plaza.build, PAPER, (Location((0, 0, temple.platform)),), apart=(0, 0, 108)),
     ]
-    for god, side, colour in ((HUITZILOPOCHTLI, 1, WAR), (TLALOC, -1, RAIN)):
+    for god, colour in ((HUITZILOPOCHTLI, WAR), (TLALOC, RAIN)):
         found.append(
             Piece(
                 f"shrine_{god}",
                 partial(shrines.build, god=god),
                 colour,
-                (Location((side * x, y, top)),),
+                (Location((SIDES[god] * x, y, top)),),
                 apart=(0, 0, 138),
             )
         )
@@ -80,8 +80,9 @@ def pieces(temple: Temple) -> tuple[Piece, ...]:
     for board in temple.controllers:
         chosen, draw = board.name == "pi_4", partial(trays.build, board=board)
         found.append(Piece(f"tray_{board.name}", draw, SOOT, lifted, 1, "tray", chosen, (0, 0, -8)))
-    for god, side, colour in ((HUITZILOPOCHTLI, 1, WATER_WAR), (TLALOC, -1, WATER_RAIN)):
-        found.append(Piece(f"lake_{god}", partial(lake.build, god=god), colour, here, apart=(side * 62, 0, -32)))
+    for god, colour in ((HUITZILOPOCHTLI, WATER_WAR), (TLALOC, WATER_RAIN)):
+        apart = (SIDES[god] * 62.0, 0.0, -32.0)
+        found.append(Piece(f"lake_{god}", partial(lake.build, god=god), colour, here, apart=apart))
     for name, front in (("front", True), ("back", False)):
         begin, _ = causeway.length(temple, front)
         high = causeway.high(temple)

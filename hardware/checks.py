@@ -26,6 +26,8 @@ CRUMB = 1.2
 """Square millimetres of a section that may be thin: the tip of a relief, which prints blunt and carries nothing."""
 PATCH = 5.0
 """Square millimetres that may hang in the air: they droop by a layer, and the next one closes them."""
+SLOPING = 100.0
+"""Square millimetres of a part's ceilings that may slope a little: edges of the relief, and undersides of eyes."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,14 @@ def overhangs(mesh: trimesh.Trimesh, bed: Bed, *, area: float = PATCH) -> list[F
                 )
         below = solid
     return faults
+
+
+def sagging(mesh: trimesh.Trimesh, *, area: float = SLOPING) -> list[Fault]:
+    """Find ceilings that are nearly level but not quite: each layer of one hangs in the air beyond the last."""
+    fall = np.degrees(np.arccos(np.clip(-mesh.face_normals[:, 2], -1, 1)))
+    above = mesh.triangles_center[:, 2] > mesh.bounds[0, 2] + LAYER
+    found = float(mesh.area_faces[above & (fall > 1) & (fall < 22)].sum())
+    return [Fault("sagging", f"{found:.0f} mm2 of ceiling slope by 1 to 22 degrees")] if found > area else []
 
 
 def _bridges(piece: Polygon, support: Polygon | MultiPolygon, longest: float) -> bool:

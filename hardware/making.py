@@ -96,5 +96,9 @@ def fingerprint(temple: Temple) -> str:
 
 def _sources() -> Iterable[Path]:
     return sorted(
-        [*(FOLDER / "parts").glob("*.py"), FOLDER / "parameters.py", FOLDER / "shapes.py", FOLDER / "ornament.py"]
+        [
+            *(FOLDER / "parts").glob("*.py"),
+            *(FOLDER / name for name in ("parameters.py", "shapes.py", "ornament.py")),
+            FOLDER.parent / "templo" / "shrines.py",
+        ]
     )

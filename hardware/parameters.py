@@ -1,8 +1,7 @@
 """Every dimension of the temple, and what follows from them. It draws nothing and checks nothing.
 
-Millimetres, degrees. The temple stands on z = 0, its stairs look towards +y, Huitzilopochtli's side is the viewer's
-left (as on the printed board and the screens), which is +x. All figures come from simulation: nothing has been
-printed yet. ``rules.py`` says which changes are allowed.
+Millimetres, degrees. The temple stands on z = 0 and its stairs look towards +y: the left of whoever faces them is +x.
+All figures come from simulation: nothing has been printed yet. ``rules.py`` says which changes are allowed.
 """
 
 from __future__ import annotations
@@ -10,6 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import atan2, ceil, cos, degrees, hypot, radians, sin, tan
+
+from templo.shrines import LEFT_TO_RIGHT
+
+SIDES = dict(zip(LEFT_TO_RIGHT, (1, -1), strict=True))
+"""On which side of x = 0 each god's half of the temple stands."""
 
 FACET = 4.0
 """Degrees that a facet of the gutter's bend turns, at most."""

@@ -27,8 +27,8 @@ from companion.games.kit import (
     TokenDrop,
     UnclaimedToken,
     Value,
+    outcome,
 )
-from companion.model.chance import outcome
 from companion.model.entries import (
     ANYONE,
     APP,
@@ -451,7 +451,9 @@ class Table:
             return None
         away = {chair.seat: chair.away for chair in self.chairs if chair.away in (APP, PASSED)}
         if due := self.chance():
-            by_itself = self.rolls or not due.asked or due.seat in away or (brought and due.follows)
+            # A die that is nobody's belongs to whoever is on turn; where that player is away, nobody is asked.
+            whose = due.seat or self.on_turn
+            by_itself = self.rolls or not due.asked or whose in away or (brought and due.follows)
             return (CHANCE, outcome(due, below)) if by_itself else None
         acting, on_turn = self.game.to_act(self.state), self.on_turn
         for seat in sorted(acting, key=lambda each: each != on_turn):

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from companion.games.kit import CHANCE, Move, Refusal, Seat
-from companion.model.chance import outcome
+from companion.games.kit import CHANCE, Move, Refusal, Seat, outcome
 from companion.model.entries import APP, Action, Rolls, Undo, is_reserved
 from companion.model.seating import require_seats, seats_held
 from companion.model.table import ServiceError, Table

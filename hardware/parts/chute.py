@@ -2,11 +2,12 @@
 
 The gutter's floor begins steep under the shaft and bends to its slope before the beam. It is drawn along the flatter
 part: x runs down the slope from under the middle of the shaft, z square to it. So it lies on the bed, and only the
-roof bridges.
+roof bridges: over the bend it rises in level steps, because a sloping ceiling hangs in the air layer by layer.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import cos, radians, sin
 
 from build123d import Axis, Cylinder, Location, Plane, Pos, Rot, mirror
@@ -21,6 +22,8 @@ PLAY = 0.3
 """Around a sensor in its seat."""
 LIP = 0.5
 """What holds a sensor down once it has snapped past it."""
+TREAD = 2.4
+"""Of a step of the roof over the bend; its lower end is as high over the line of the roof as it rises, 0.7 mm."""
 EAR = (17, 10.5, 9)
 """Where two screws from the lid hold the shaft: across, out, and thick."""
 EAR_HOLE = 6.5
@@ -78,7 +81,7 @@ def build(temple: Temple, sensor: Sensor | None = None) -> Part:
             *line(0, temple.run, back)[1:],
             at(back, top + 20),
             at(front, top + 20),
-            *reversed(line(temple.roof, temple.run - 10, front)[1:]),
+            *reversed(_steps(line(temple.roof, temple.run - 10, front)[1:])),
         ],
         half,
     )
@@ -104,8 +107,23 @@ def build(temple: Temple, sensor: Sensor | None = None) -> Part:
     return Pos(0, 0, UNDER) * part
 
 
+def _steps(line: list[Point]) -> list[Point]:
+    """Return level steps over a line that rises uphill, each as high as the line at its upper end."""
+    (x, low), (end, _) = line[0], line[-1]
+    found = [(x, low)]
+    while x > end:
+        x = max(end, x - TREAD)
+        high = next(
+            before[1] + (x - before[0]) * (after[1] - before[1]) / (after[0] - before[0])
+            for before, after in pairwise(line)
+            if after[0] <= x
+        )
+        found += [(found[-1][0], high), (x, high)]
+    return found
+
+
 def place(temple: Temple, side: int) -> Location:
-    """Say where it stands in the temple: `side` 1 is Huitzilopochtli's, -1 Tlaloc's."""
+    """Return where it stands in the temple, on the `side` of one god (`SIDES`)."""
     x, y = temple.shaft_at
     turned = 90 - side * temple.turn
     return (

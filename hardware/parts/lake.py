@@ -7,17 +7,19 @@ from math import atan2, cos, degrees, radians, sin
 from build123d import Axis, Plane, mirror, revolve
 
 from hardware import ornament
-from hardware.parameters import Temple
+from hardware.parameters import SIDES, Temple
 from hardware.parts import chute, shell
 from hardware.shapes import BIG, Part, block, cut, join, polygon
 
 INNER = 28.0
+AIR = 0.25
+"""Between the tongue and the walls under it: what mates without touching has 0.2 mm at least."""
 END = 29.0
 """How high the wall along the causeways is."""
 
 
 def build(temple: Temple, god: str) -> Part:
-    """Draw one: ``huitzilopochtli`` to the one side, ``tlaloc`` to the other."""
+    """Draw the half of one god."""
     gap, wall = temple.clearance, temple.lake_wall
     road = temple.causeway / 2
     hull = _turned(temple, 0) & block((road, BIG), (-BIG, BIG), (0, BIG))
@@ -31,8 +33,17 @@ def build(temple: Temple, god: str) -> Part:
     first = temple.tiers[0]
     notch = temple.gutter(temple.run - 3) - chute.UNDER / 0.87 - 1.2
     trims.append(block((x - half - 1, x + half + 1), (first.front - 1, first.front + gap + wall + 0.5), (notch, BIG)))
+    # The wall beside the stairs stays under the corner of the tongue's end.
+    under = temple.gutter(temple.run) - chute.UNDER / cos(radians(temple.slope))
+    trims.append(
+        block(
+            (temple.stair_half, temple.stair_half + gap + wall + 0.02),
+            (first.front - 1, temple.exit_at[1] + 4),
+            (under - AIR, BIG),
+        )
+    )
     body = join(cut(body, trims), _shore(temple, god))
-    return body if god == "huitzilopochtli" else mirror(body, about=Plane.YZ)
+    return body if SIDES[god] > 0 else mirror(body, about=Plane.YZ)
 
 
 def _turned(temple: Temple, inwards: float) -> Part:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import cos, radians, sin
 
-from build123d import Cone, Cylinder, Pos, Rot, Sphere
+from build123d import Cone, Cylinder, Plane, Pos, Rot, Sphere, mirror
 
-from hardware.parameters import Temple
+from hardware.parameters import SIDES, Temple
 from hardware.parts import chute, shell
 from hardware.shapes import STAND, Part, Point, block, cut, frustum, join, middle, rod
 
@@ -88,7 +88,7 @@ def _holes(temple: Temple) -> list[Part]:
 
 def _stone(temple: Temple) -> list[Part]:
     """Return the stone of sacrifice, before Huitzilopochtli's door: narrow, upright, rounded at its head."""
-    x, y, z = temple.shaft_at[0] + 8, 19.0, temple.lid
+    x, y, z = SIDES["huitzilopochtli"] * (temple.shaft_at[0] + 8), 19.0, temple.lid
     stone = frustum(
         ((x - 2.4, x + 2.4), (y - 1.8, y + 1.8)), ((x - 1.5, x + 1.5), (y - 1.1, y + 1.1)), (z - 0.5, z + 7)
     )
@@ -105,4 +105,5 @@ def _chac_mool(temple: Temple) -> list[Part]:
     head = Pos(x + 5.4, y, z + 9) * Sphere(2.5)
     cap = middle(5.4, 4.4, (z + 9.6, z + 11.8), (x + 5.4, y))
     bowl = Pos(x, y, z + 4) * Cone(1.4, 2.5, 2, align=STAND) - Pos(x, y, z + 5.2) * Cylinder(1.5, 4, align=STAND)
-    return [plinth, belly, chest, legs, head, cap, bowl]
+    figure = [plinth, belly, chest, legs, head, cap, bowl]
+    return figure if SIDES["tlaloc"] < 0 else [mirror(each, about=Plane.YZ) for each in figure]

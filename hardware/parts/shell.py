@@ -10,7 +10,7 @@ from math import cos, radians, tan
 from build123d import Cylinder, Pos, Rot
 
 from hardware import ornament
-from hardware.parameters import Temple, Tier
+from hardware.parameters import SIDES, Temple, Tier
 from hardware.parts import chute
 from hardware.shapes import BIG, Part, Point, block, cut, frustum, join, middle, prism, rod, sideways
 
@@ -336,7 +336,7 @@ def _relief(temple: Temple) -> list[Part]:
         middle_z = low + (temple.rise - CORNICE - (SKIRTING if n else -1.0)) / 2 + (SKIRTING if n else -1.0)
         size = temple.rise - CORNICE - SKIRTING - 2.6
         for side in (1, -1):
-            draw = (ornament.WAR if side > 0 else ornament.RAIN)[n](size)
+            draw = (ornament.WAR if side == SIDES["huitzilopochtli"] else ornament.RAIN)[n](size)
             depth = tier.front - tier.back
             flank = ornament.wall(side * tier.half, (tier.front + tier.back) / 2, middle_z, 90 if side > 0 else 270)
             count = 5 - (n > 1)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 import trimesh
+from build123d import Rot
 
 from hardware import checks
 from hardware.catalogue import Piece, pieces
 from hardware.making import Workshop, to_mesh
 from hardware.parameters import TEMPLE, Temple
 from hardware.parts import rack
-from hardware.shapes import block
+from hardware.shapes import block, prism
 
 NAMES = [piece.name for piece in pieces(TEMPLE)]
 
@@ -33,6 +34,20 @@ def test_a_part_has_no_thin_wall(name: str, kit: dict[str, Piece], workshop: Wor
 @pytest.mark.parametrize("name", NAMES)
 def test_a_part_prints_without_support(name: str, kit: dict[str, Piece], workshop: Workshop) -> None:
     assert checks.overhangs(workshop.mesh(kit[name]), TEMPLE.bed) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_part_has_no_ceiling_that_slopes_a_little(name: str, kit: dict[str, Piece], workshop: Workshop) -> None:
+    assert checks.sagging(workshop.mesh(kit[name])) == []
+
+
+def test_a_ceiling_that_slopes_a_little_is_found_and_a_level_one_let_pass() -> None:
+    def tunnel(rise: float) -> trimesh.Trimesh:
+        hole = prism([(-15, 5), (15, 5), (15, 15 + rise), (-15, 15)], (-30, 30))
+        return to_mesh(block((-20, 20), (-20, 20), (0, 40)) - Rot(90, 0, 0) * hole)
+
+    assert checks.sagging(tunnel(0)) == []
+    assert checks.sagging(tunnel(8))
 
 
 def test_an_open_skin_is_found() -> None:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from hardware.wiring.boards import Board
+from templo.shrines import LEFT_TO_RIGHT
 
 PINS = Path(__file__).resolve().parents[2] / "controller" / "app" / "pins.toml"
-GODS = ("huitzilopochtli", "tlaloc")
+GODS = LEFT_TO_RIGHT
 NAMES = {"huitzilopochtli": "Huitzilopochtli", "tlaloc": "Tlaloc"}
 HALVES = ("emitter", "receiver")
 STRIP = "strip"
@@ -58,8 +59,8 @@ class Wiring:
         if board.logic != board.strong:
             ends.append((board.logic, "3.3 V", "OG"))
         ends += [
-            (board.numbers[self.signals[god]], NAMES[god], colour)
-            for god, colour in zip(GODS, ("YE", "BU"), strict=True)
+            (board.numbers[self.signals[god]], NAMES[god], {"huitzilopochtli": "YE", "tlaloc": "BU"}[god])
+            for god in GODS
         ]
         if self.switch is not None:
             ends.append((board.numbers[self.switch], "switch", "GN"))

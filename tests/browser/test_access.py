@@ -80,8 +80,8 @@ def test_a_phone_on_its_side_shows_both_numbers_above_its_button(
 ) -> None:
     table = companion.table()
     phone, other = device({"width": 780, "height": 360}, language), device()
-    other.join(companion, table, "east", name)
-    phone.join(companion, table, "west", "Walt")
+    other.join(companion, table, "west", "Walt")
+    phone.join(companion, table, "east", name)
     companion.drop("tlaloc", 3)
     for page in in_both_fonts(phone.page):
         count = page.locator('[data-piece="count-tlaloc"]').first

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from companion.games.kit import CHANCE, Chance, Move
-from companion.model.chance import below_from, outcome
+from companion.games.kit import CHANCE, Chance, Move, outcome
+from companion.model.chance import below_from
 from companion.model.entries import APP, encode
 from companion.model.table import ServiceError, Table
 from tests.companion.conftest import Home
@@ -193,3 +193,17 @@ def test_chance_is_even_below_any_number(n: int) -> None:
 def test_chance_below_nothing_is_an_error() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         below_from(lambda size: b"")(0)
+
+
+def test_the_app_rolls_a_die_that_is_nobody_s_where_it_plays_for_whoever_is_on_turn(home: Home) -> None:
+    table = home.services.tables.open("siege", "Kitchen", 2, "skirmish", {})
+    keys = [home.seated(table, seat, seat.title()) for seat in table.charter.seats]
+    home.services.seats.begin(table.id, keys[0])
+    for seat in table.charter.seats:
+        home.services.seats.away(table.id, keys[0], seat, "app")
+    for mode in ("pass", "app") * 200:
+        now = home.services.tables.get(table.id)
+        if now.phase == "over":
+            break
+        home.services.seats.away(table.id, keys[0], table.charter.seats[0], mode)
+    assert home.services.tables.get(table.id).phase == "over"

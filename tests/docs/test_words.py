@@ -35,7 +35,7 @@ CODE_INSTEAD = INSTEAD | {
 }
 """What docstrings avoid besides; a game's text may well speak of houses."""
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
-PROGRAMS = ("templo", "controller", "companion", "firmware", "bench", "hardware", "tests", "tools")
+PROGRAMS = ("templo", "controller", "companion", "firmware", "bench", "lab", "hardware", "tests", "tools")
 TEXTS = sorted([*(ROOT / "companion").rglob("texts/en*.toml"), *(ROOT / "companion").rglob("guide.en.md")])
 
 

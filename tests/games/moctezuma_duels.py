@@ -9,10 +9,9 @@ from __future__ import annotations
 import sys
 from random import Random
 
-from companion.games.kit import Refusal, Value
+from companion.games.kit import Refusal, Value, outcome
 from companion.games.moctezuma import GAME
 from companion.games.moctezuma.page.view import totals
-from companion.model.chance import outcome
 from tests.games.moctezuma_sitting import all_options
 
 

@@ -6,10 +6,9 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
-from companion.games.kit import CHANCE, Arg, Chance, Line, Move, Refusal, Seat, Value
+from companion.games.kit import CHANCE, Arg, Chance, Line, Move, Refusal, Seat, Value, outcome
 from companion.games.moctezuma import GAME
 from companion.games.moctezuma.rules.state import State
-from companion.model.chance import outcome
 
 
 def all_options(**chosen: Value) -> dict[str, Value]:

@@ -78,22 +78,24 @@ class _Book:
             hidden = sorted(public.keys() - view.keys())
             assert not hidden, f"a spectator sees {hidden}, which {seat} does not"
             if private != self._private[seat]:
-                yield f"  {seat} sees {json.dumps(private)}"
+                yield f"  {seat} sees {json.dumps(private, default=dict)}"
             self._private[seat] = private
 
 
 def _changed(key: str, before: Json, after: Json) -> Iterator[str]:
     """Yield a value, or of a long one that was shown before the parts that differ."""
-    text = json.dumps(after)
+    text = json.dumps(after, default=dict)
     if len(text) > _LONG:
         if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
             yield from (
-                f"  {key}.{part} {json.dumps(value)}" for part, value in after.items() if before[part] != value
+                f"  {key}.{part} {json.dumps(value, default=dict)}"
+                for part, value in after.items()
+                if before[part] != value
             )
             return
         if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
             pairs = enumerate(zip(before, after, strict=True), start=1)
-            yield from (f"  {key}[{n}] {json.dumps(now)}" for n, (then, now) in pairs if then != now)
+            yield from (f"  {key}[{n}] {json.dumps(now, default=dict)}" for n, (then, now) in pairs if then != now)
             return
     yield f"  {key} {text}"
 

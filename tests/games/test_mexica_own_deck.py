@@ -10,9 +10,9 @@ import pytest
 
 from companion.games.kit import CHANCE, LONGEST_LINE, LONGEST_TEXT, Option, Refusal
 from companion.games.mexica import GAME
-from companion.games.mexica.rules import hands
-from companion.games.mexica.rules.cards import DECK, DEFAULT, contents, faults, played
-from companion.games.mexica.rules.cards.effects import Gain, GoTo
+from companion.games.mexica.rules import events, hands
+from companion.games.mexica.rules.cards import DECK, DEFAULT, blanked, contents, faults, played, written
+from companion.games.mexica.rules.cards.effects import Gain, GoTo, Nothing
 from companion.games.mexica.rules.cards.words import story, title
 from companion.games.mexica.rules.options import OPTIONS, SEATINGS
 from tests.games.playouts import Combination, check_value, playout
@@ -186,3 +186,19 @@ def test_what_a_deck_holds_is_told_by_pile_by_change_and_by_sign() -> None:
     assert held["reworded"] == {"n": 1, "cards": "day-dog-2"}
     assert dict(contents("[day]")) | {"changed_none": {}, "reworded_none": {}} == dict(contents("[day]"))
     assert str(dict(contents(GIFTS))["changed"]["cards"]).endswith("…")
+
+
+@pytest.mark.parametrize("deck", [DEFAULT, MINE])
+def test_a_deck_with_one_card_blank_differs_in_that_card_alone(deck: str) -> None:
+    for card_id in ("day-dog-2", "day-dog-3", "week-dog", "week-flower", "war-17", "rain-40"):
+        blank = blanked(deck, card_id)
+        assert not faults(blank)
+        changed = [card.id for card in written(blank) if card != written(deck).card(card.id)]
+        assert changed == [card_id]
+        assert written(blank).card(card_id).effect == Nothing()
+
+
+def test_a_blank_card_changes_nothing_when_it_is_drawn() -> None:
+    state: Any = GAME.setup(EVENING.options(deck=blanked(DEFAULT, "day-dog-2")), EVENING.seats)
+    after = events.happen(state, "east", hands.card(state, "day-dog-2"))
+    assert after == state

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from companion.games.kit import Move
+from companion.games.kit import Move, outcome
 from companion.games.moctezuma import GAME
 from companion.games.moctezuma.bot import known
 from companion.games.moctezuma.page.view import knowledge
 from companion.games.moctezuma.rules.state import POINTS
-from companion.model.chance import outcome
 from tests.games.moctezuma_duels import duel
 from tests.games.moctezuma_sitting import Sitting, all_options, played_out
 

@@ -52,7 +52,7 @@ def test_the_switch_lies_between_the_emitters_and_ground_only_where_there_is_one
     ("name", "pin", "words"),
     [
         ("huitzilopochtli", 99, "expected one of Raspberry Pi's pins"),
-        ("huitzilopochtli", 27, "as is huitzilopochtli"),
+        ("huitzilopochtli", 27, "as is tlaloc"),
     ],
 )
 def test_a_pin_that_is_not_there_or_is_taken_is_named(name: str, pin: int, words: str) -> None:

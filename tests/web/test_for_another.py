@@ -158,3 +158,25 @@ def test_a_phone_is_shown_that_its_seat_was_handed_over_and_takes_it_back(
     assert f"{first.title()} is passed each time." in text_of(ana.get(f"/t/{table.id}"))
     ana.post(f"/t/{table.id}/away", {"seat": first, "mode": ""})
     assert home.services.tables.get(table.id).chair(first).away == ""
+
+
+def test_who_is_away_is_said_at_the_foot_of_every_seated_phone_s_page(
+    mexica: tuple[WebHome, Table, Browser, Browser],
+) -> None:
+    home, table, ana, beto = mexica
+    first, second = table.charter.seats
+    html = beto.get(f"/t/{table.id}").get_data(as_text=True)
+    absent = re.search(r'(?s)<details class="absent".*?</details>', html)
+    assert absent
+    assert {fields["seat"] for _, fields in _forms(absent[0])} == {first}
+    assert second.title() not in absent[0]
+    assert 'class="absent"' not in home.browser().get(f"/t/{table.id}/screen").get_data(as_text=True)
+    assert "Join with the code" in text_of(home.browser().get(f"/t/{table.id}"))
+    assert "Join with the code" not in text_of(ana.get(f"/t/{table.id}"))
+
+
+def test_a_phone_whose_seat_was_handed_over_says_so(mexica: tuple[WebHome, Table, Browser, Browser]) -> None:
+    _, table, ana, beto = mexica
+    beto.post(f"/t/{table.id}/free", {"seat": table.charter.seats[0]})
+    assert "Your seat was handed over." in text_of(ana.get(f"/t/{table.id}"))
+    assert "Your seat was handed over." not in text_of(beto.get(f"/t/{table.id}"))

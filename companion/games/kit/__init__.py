@@ -6,6 +6,7 @@ from msgspec.structs import replace as replace
 
 from companion.games.kit.chance import Below as Below
 from companion.games.kit.chance import Chance as Chance
+from companion.games.kit.chance import outcome as outcome
 from companion.games.kit.chance import shuffled as shuffled
 from companion.games.kit.codec import decoded as decoded
 from companion.games.kit.codec import encoded as encoded
@@ -33,6 +34,7 @@ from companion.games.kit.options import TableRules as TableRules
 from companion.games.kit.options import complete as complete
 from companion.games.kit.parts import Bot as Bot
 from companion.games.kit.parts import Page as Page
+from companion.games.kit.parts import Playtest as Playtest
 from companion.games.kit.parts import Printer as Printer
 from companion.games.kit.parts import Rules as Rules
 from companion.games.kit.parts import TempleRules as TempleRules
@@ -48,6 +50,7 @@ from companion.games.kit.table import number as number
 from companion.games.kit.table import one_of as one_of
 from companion.games.kit.table import shown as shown
 from companion.games.kit.table import text as text
+from companion.games.kit.temple import LEFT_TO_RIGHT as LEFT_TO_RIGHT
 from companion.games.kit.temple import TokenAudit as TokenAudit
 from companion.games.kit.temple import TokenDrop as TokenDrop
 from companion.games.kit.temple import UnclaimedToken as UnclaimedToken

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import lcm
 from typing import TypeAlias, TypeVar
 
 from companion.games.kit.moves import Facts, Move, Seat
@@ -49,3 +50,24 @@ def shuffled(things: Iterable[T], below: Below) -> list[T]:
         other = below(last + 1)
         found[last], found[other] = found[other], found[last]
     return found
+
+
+def outcome(due: Chance, below: Below) -> Move:
+    """Return one outcome of what is due, each as likely as it says.
+
+    >>> from fractions import Fraction
+    >>> coin = Chance("coin", {Move("coin", (side,)): Fraction(1, 2) for side in (0, 1)})
+    >>> [outcome(coin, lambda n: drawn).args for drawn in (0, 1)]
+    [(0,), (1,)]
+    """
+    probabilities = list(due.outcomes.values())
+    one = probabilities[0]
+    if one * len(probabilities) == 1 == probabilities.count(one) / len(probabilities):  # a die, a shuffled deck
+        return list(due.outcomes)[below(len(probabilities))]
+    parts = lcm(*(probability.denominator for probability in probabilities))
+    drawn = below(parts)
+    for move, probability in due.outcomes.items():
+        drawn -= probability.numerator * (parts // probability.denominator)
+        if drawn < 0:
+            return move
+    raise ValueError(f"the outcomes of {due.key!r} leave {drawn + 1} parts of {parts} over; expected a sum of 1")

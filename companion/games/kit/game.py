@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from companion.games.kit.moves import CHANCE, Arg, Move, Refusal, Seat, Value
 from companion.games.kit.options import Option
-from companion.games.kit.parts import Bot, Page, Printer, Rules, TempleRules, flat
+from companion.games.kit.parts import Bot, Page, Playtest, Printer, Rules, TempleRules, flat
 from companion.games.kit.temple import TokenAudit, TokenDrop
 
 S = TypeVar("S")
@@ -73,6 +73,7 @@ class Game(Generic[S]):
         bot: Bot = Bot(),  # noqa: B008  # a frozen value
         printer: Printer[S] = Printer(),  # noqa: B008
         temple: TempleRules[S] | None = None,
+        playtest: Playtest[S] = Playtest(),  # noqa: B008
         tools: Mapping[str, Game[Any]] = MappingProxyType({}),
         makes: str = "",
         written: Callable[[S], str] | None = None,
@@ -88,6 +89,7 @@ class Game(Generic[S]):
         self.options, self.presets, self.seatings = options, presets, seatings
         self.tools, self.makes = tools, makes
         self.rules, self.page, self.bot, self.printer, self.temple = rules, page, bot, printer, temple
+        self.playtest = playtest
 
         self.setup, self.to_act, self.on_turn, self.turn = rules.setup, _actors(rules), rules.on_turn, rules.turn
         self.moves, self.table, self.chance = _lister(rules, self.to_act), rules.table, rules.chance

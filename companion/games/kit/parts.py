@@ -236,3 +236,25 @@ class TempleRules(Generic[S]):
     """The move by `TEMPLE` that enters a token. It is legal in every state, even the last."""
     audit: Callable[[S], TokenAudit]
     """What became of the tokens that fell."""
+
+
+def _no_standing(state: Any) -> Mapping[Seat, float]:
+    return {}
+
+
+def _no_card(move: Move) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Playtest(Generic[S]):
+    """What a playtest of the game counts, beside what the rules say."""
+
+    chores: frozenset[str] = frozenset()
+    """Names of the moves that set right what happened at the table; no app player makes them."""
+    standing: Callable[[S], Mapping[Seat, float]] = _no_standing
+    """How far each seat is, whatever is hidden: who has most leads. Empty where nobody can say."""
+    card: Callable[[Move], str] = _no_card
+    """The card that a move of chance brings, or nothing."""
+    blanked: Callable[[Mapping[str, Value], str], Mapping[str, Value]] | None = None
+    """From complete options and a card: the options of a table at which that card does nothing."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from companion.games.kit.moves import Move, Seat
+from templo.shrines import LEFT_TO_RIGHT as LEFT_TO_RIGHT
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from operator import attrgetter
 
-from companion.games.kit import Bot, Game, Page, Printer, Rules, Seat, Value, least
+from companion.games.kit import Bot, Game, Page, Playtest, Printer, Rules, Seat, Value, least
 from companion.games.market.bot import decide
 from companion.games.market.log import story
 from companion.games.market.page.regions import regions
@@ -15,7 +15,7 @@ from companion.games.market.rules import legal, notation, turn
 from companion.games.market.rules.choices import choices
 from companion.games.market.rules.laws import laws
 from companion.games.market.rules.options import OPTIONS, PRESETS, SEATINGS, HouseRules
-from companion.games.market.rules.result import result
+from companion.games.market.rules.result import result, standing
 from companion.games.market.rules.state import State, setup
 from companion.games.market.tools import TOOLS
 
@@ -26,6 +26,11 @@ def _begun(options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
 
 def _on_turn(state: State) -> Seat | None:
     return None if state.over else state.seats[state.seat]
+
+
+def _standing(state: State) -> Mapping[Seat, float]:
+    found = standing(state)
+    return {state.seats[n]: found.points[at] for at, group in enumerate(state.partners) for n in group}
 
 
 GAME: Game[State] = Game(
@@ -50,5 +55,6 @@ GAME: Game[State] = Game(
     page=Page(view=view, regions=regions, log=story),
     bot=Bot(decide=decide, idle=least("rollback", "leave", "pass")),
     printer=Printer(sheets=SHEETS, sheet=sheet),
+    playtest=Playtest(standing=_standing),
     tools=TOOLS,
 )

@@ -73,12 +73,13 @@ def _numbers(named: Mapping[str, int]) -> tuple[int, ...]:
 def _of_a_turn(state: State, moves: Sequence[Move]) -> Move:
     """Return the first move of the best Play, or a Pass where none gains as much as a Pass does."""
     here = _worth(state, state.seat)
+    if PASS not in moves and not state.bought:
+        # The tile was moved for a purchase: who weighed it again might take it back, and move it again, for ever.
+        return _best_play(state, here, float("-inf"))[0] or ROLLBACK
     plan, gain = _best_play(state, here)
     if state.bought:
         return plan if plan and gain > 0 else COMMIT
-    if plan and gain > (0.0 if PASS not in moves else _worth_of_a_pass(state)):
-        return plan
-    return PASS if PASS in moves else ROLLBACK
+    return plan if plan and gain > _worth_of_a_pass(state) else PASS
 
 
 def _worth_of_a_pass(state: State) -> float:
@@ -89,9 +90,12 @@ def _worth_of_a_pass(state: State) -> float:
     return coin + 0.5 * max(own) + (1.0 if state.bag else 0.0)
 
 
-def _best_play(state: State, here: float) -> tuple[Move | None, float]:
-    """Return the first move of the best chain of purchases, made at once or after one tile has moved."""
-    best: tuple[Move | None, float] = (None, 0.0)
+def _best_play(state: State, here: float, least: float = 0.0) -> tuple[Move | None, float]:
+    """Return the first move of the best chain of purchases, made at once or after one tile has moved, and its gain.
+
+    One that gains no more than the `least` is none.
+    """
+    best: tuple[Move | None, float] = (None, least)
     for first, after in _starts(state):
         reached, bought = after, first if first and first.name == "buy" else None
         for _ in range(LONGEST_CHAIN):

@@ -16,6 +16,7 @@ from companion.games.kit import (
     Json,
     Move,
     Page,
+    Playtest,
     Printer,
     Refusal,
     Result,
@@ -34,6 +35,7 @@ from companion.games.mexica.page.view import known, view
 from companion.games.mexica.printer import SHEETS, sheet
 from companion.games.mexica.rules import course, decisions, hands, legal, notation, play
 from companion.games.mexica.rules.audit import audit
+from companion.games.mexica.rules.cards import blanked
 from companion.games.mexica.rules.laws import laws
 from companion.games.mexica.rules.options import FULL, OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.mexica.rules.state import State, setup
@@ -86,6 +88,22 @@ def _idle(moves: Sequence[Move]) -> Move | None:
     return least("pass", "end_turn")([move for move in moves if move.name not in play.CHORES])
 
 
+def _standing(state: State) -> Mapping[Seat, float]:
+    """Return who has most signs, then most tokens; of the temple alone nobody can say."""
+    if state.board is None:
+        return {}
+    tribes = zip(state.seats, state.laid.tribes, strict=True)
+    return {seat: 1000 * len(hands.signs(state, seat)) + tribe.tokens for seat, tribe in tribes}
+
+
+def _card(move: Move) -> str:
+    return str(move.args[1]) if move.name == "draw" else ""
+
+
+def _blanked(options: Mapping[str, Value], card: str) -> Mapping[str, Value]:
+    return {**options, "deck": blanked(str(options["deck"]), card)}
+
+
 def _decide(view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
     """Return what the app plays for a tribe; tokens that nobody claimed are for people to settle."""
     if view["scope"] != FULL:
@@ -121,4 +139,5 @@ GAME: Game[State] = Game(
     bot=Bot(decide=_decide, idle=_idle),
     printer=Printer(sheets=SHEETS, sheet=sheet),
     temple=TempleRules(drop=play.entering, audit=audit),
+    playtest=Playtest(chores=play.CHORES, standing=_standing, card=_card, blanked=_blanked),
 )

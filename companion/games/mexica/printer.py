@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import cos, radians, sin
 
-from companion.games.kit import Json
+from companion.games.kit import LEFT_TO_RIGHT, Json
 from companion.games.mexica.page import calendar_board as geometry
 from companion.games.mexica.rules.calendar import AROUND, SIGNS, STARTS, WEEK
 from companion.games.mexica.rules.cards import DECK
@@ -93,6 +93,7 @@ def _board() -> Mapping[str, Json]:
         "centre": geometry.CENTRE,
         "outer": geometry.OUTER,
         "inner": geometry.INNER,
+        "shrines": list(LEFT_TO_RIGHT),
         "quarters": quarters,
         "track": _track(),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from operator import attrgetter
 
-from companion.games.kit import Bot, Game, Move, Page, Printer, Rules, Seat, Value, least
+from companion.games.kit import Bot, Game, Move, Page, Playtest, Printer, Rules, Seat, Value, least
 from companion.games.moctezuma import bot
 from companion.games.moctezuma.log import story
 from companion.games.moctezuma.page.regions import regions
@@ -15,7 +15,7 @@ from companion.games.moctezuma.rules import chance, legal, notation, play
 from companion.games.moctezuma.rules.knowledge import resample
 from companion.games.moctezuma.rules.laws import laws
 from companion.games.moctezuma.rules.options import OPTIONS, PRESETS, SEATINGS, HouseRules
-from companion.games.moctezuma.rules.result import result
+from companion.games.moctezuma.rules.result import result, totals
 from companion.games.moctezuma.rules.state import State, setup
 from companion.games.moctezuma.tools import TOOLS
 
@@ -30,6 +30,11 @@ def _on_turn(state: State) -> Seat | None:
 
 def _aside(move: Move) -> bool:
     return move.name == play.NOTE
+
+
+def _standing(state: State) -> Mapping[Seat, float]:
+    """Return what each would score if the game ended here, by names that nobody has read yet."""
+    return {seat: count.total for seat, count in zip(state.seats, totals(state)[1], strict=True)}
 
 
 GAME: Game[State] = Game(
@@ -56,5 +61,6 @@ GAME: Game[State] = Game(
     page=Page(view=view, regions=regions, log=story, known=known),
     bot=Bot(decide=bot.decide, idle=least("end_turn", "leave", "ready")),
     printer=Printer(sheets=SHEETS, sheet=sheet),
+    playtest=Playtest(standing=_standing),
     tools=TOOLS,
 )

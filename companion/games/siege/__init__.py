@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from operator import attrgetter
 
-from companion.games.kit import Bot, Game, Json, Move, Page, Printer, Result, Rules, Seat, Value, least
+from companion.games.kit import Bot, Game, Json, Move, Page, Playtest, Printer, Result, Rules, Seat, Value, least
 from companion.games.siege import bot
 from companion.games.siege.log import story
 from companion.games.siege.page.regions import regions
@@ -19,7 +19,7 @@ from companion.games.siege.rules.choices import choices
 from companion.games.siege.rules.laws import laws
 from companion.games.siege.rules.options import OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.siege.rules.roster import SIDES
-from companion.games.siege.rules.state import State, setup
+from companion.games.siege.rules.state import DEAD, State, setup
 from companion.games.siege.tools import TOOLS
 
 
@@ -42,6 +42,15 @@ def _result(state: State) -> Result | None:
         return None
     picture = "siege-cuauhtemoc" if end.winner == "aztecs" else "siege-cortez"
     return Result(end.kind, (end.winner,) if end.winner else (), picture=picture)
+
+
+def _standing(state: State) -> Mapping[Seat, float]:
+    """Return which share of its units each side still has, those aside that are routed."""
+    return {
+        side: sum(state.at[unit] != DEAD and not state.routed >> unit & 1 for unit in state.roster.of(side))
+        / len(state.roster.of(side))
+        for side in SIDES
+    }
 
 
 def _undoable(before: State, seat: Seat, move: Move) -> bool:
@@ -74,5 +83,6 @@ GAME: Game[State] = Game(
     page=Page(view=view, regions=regions, log=story),
     bot=Bot(decide=bot.decide, idle=least("ready", "rest", "hold", "done")),
     printer=Printer(sheets=SHEETS, sheet=sheet, own_sheets=("map",), own_sheet=_own_sheet),
+    playtest=Playtest(standing=_standing),
     tools=TOOLS,
 )

@@ -64,7 +64,9 @@ ART = SHELL.parent / "art"
 DAY = "styles/tokens/day.css"
 """The style sheet of the day's colours, which the pages for the printer share."""
 
-SHELL_REGIONS = frozenset({"log", "health", "seats", "lobby", "undo", "after", "draft", "yours", "ending", "call"})
+SHELL_REGIONS = frozenset(
+    {"log", "health", "seats", "lobby", "undo", "after", "draft", "yours", "ending", "call", "absent"}
+)
 
 
 Url: TypeAlias = Callable[..., str]
@@ -201,7 +203,8 @@ class Painter:
         )
         if not lobby:
             inside = Markup('<div class="game" id="game">{}</div>').format(inside)
-        return Markup().join(map(region, above)) + inside
+        below = region("absent") if "absent" in picture.regions else Markup()
+        return Markup().join(map(region, above)) + inside + below
 
     def sheet(self, game: str, name: str, language: str, paper: Paper, slice_: Mapping[str, Json]) -> Markup:
         """Return the leaves of a page for the printer of a game or an aid, from what it shows."""

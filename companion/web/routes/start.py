@@ -55,6 +55,26 @@ def icon() -> Response:
     return send_from_directory("static", "icon.svg")
 
 
+@blueprint.get("/app.webmanifest")
+def manifest() -> Response:
+    """Return what a browser needs to install these pages as an app, which it offers over TLS."""
+    here = site()
+    words, colours = here.words(), here.painter.art.colours
+    response = jsonify(
+        name=words("site.name"),
+        short_name=words("site.name"),
+        lang=words.language,
+        start_url=here.url("first"),
+        scope=here.url("first"),
+        display="standalone",
+        background_color=colours["paper"],
+        theme_color=colours["paper"],
+        icons=[{"src": here.url("icon"), "sizes": "any", "type": "image/svg+xml", "purpose": "any"}],
+    )
+    response.mimetype = "application/manifest+json"
+    return response
+
+
 @blueprint.get("/styles.css")
 def style() -> Response:
     """Return the style sheet of all pages."""
@@ -176,6 +196,19 @@ def _chosen(game: Game[Any], form: Mapping[str, str]) -> dict[str, Value]:
     return chosen
 
 
+def _last_of(game: Game[Any]) -> Table | None:
+    """Return the table of a game that was opened last here: people mostly play as they did before."""
+    tables = [table for table in site().services.tables.all() if table.charter.game == game.name]
+    return max(tables, key=lambda table: table.charter.opened_at, default=None)
+
+
+def _players(game: Game[Any], last: Table | None) -> int:
+    """Return how many are expected: as many as last time, or else neither the fewest nor the most."""
+    seatings = sorted(game.seatings)
+    played = len(last.charter.seats) if last else 0
+    return played if played in seatings else seatings[(len(seatings) - 1) // 2]
+
+
 def _new_table(
     form: Mapping[str, str], problem: str, status: int = 200, texts: Brought = NOTHING_BROUGHT
 ) -> Response:
@@ -184,7 +217,8 @@ def _new_table(
     players = whole_number(form.get("players", ""), 99)
     temples = site().services.temples.all()
     idle = [temple.name for temple in temples if temple.alive and not temple.table_id]
-    asked = form.get("preset", "")
+    last = _last_of(game)
+    asked = form.get("preset", last.preset if last else "")
     preset = asked if asked in game.presets else next(iter(game.presets))
     values = {option.key: option.default for option in game.options} | dict(game.presets[preset])
     try:
@@ -210,7 +244,7 @@ def _new_table(
             for temple in temples
             if (table := site().services.temples.serving.holder(temple.name))
         },
-        chosen_players=players if players in game.seatings else max(game.seatings),
+        chosen_players=players if players in game.seatings else _players(game, last),
         chosen_preset=preset,
         preset_values=values,
         rules=_grouped(game, {**values, **chosen}),

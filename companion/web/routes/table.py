@@ -79,6 +79,7 @@ def _show(table_id: str, layout: str, stand_in: Seat = "") -> Response:
         gt=here.words(table),
         picture=picture,
         notice=here.words()(f"notice.{notice}") if notice in NOTICES else "",
+        lost=layout == "phone" and bool(seat_token(table_id)) and not here.held(table),
         stream_url=here.url("stream", table_id=table_id, **{"as": layout, "for": audience.stands_in}),
         layout_html=here.painter.layout(table, audience, picture, new_request, _invitation(table, audience)),
         art=here.art(table.charter.game),

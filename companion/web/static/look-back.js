@@ -16,6 +16,27 @@ addEventListener("keydown", (event) => {
   location.replace(link.href); // a long way through a game is one step in the browser's own history
 });
 
+// Step by step by itself, at a pace that eyes can follow. Each step is a page, so that this is remembered in the tab.
+const PACE = 1_600; // milliseconds
+const PLAYING = "replay-playing";
+
+for (const button of document.querySelectorAll("[data-autoplay]")) {
+  const next = document.querySelector('.replay-steps a[rel="next"]');
+  const play = button.getAttribute("aria-label");
+  let timer = 0;
+  const show = (playing) => {
+    clearTimeout(timer);
+    if (playing) sessionStorage.setItem(PLAYING, "1");
+    else sessionStorage.removeItem(PLAYING);
+    button.firstElementChild.textContent = playing ? "❚❚" : "▶";
+    button.setAttribute("aria-label", playing ? button.dataset.autoplay : play);
+    if (playing) timer = setTimeout(() => location.replace(next.href), PACE);
+  };
+  button.hidden = !next;
+  button.addEventListener("click", () => show(!sessionStorage.getItem(PLAYING)));
+  show(Boolean(next && sessionStorage.getItem(PLAYING)));
+}
+
 for (const range of document.querySelectorAll("[data-step]")) {
   range.addEventListener("change", () => range.form.requestSubmit());
 }

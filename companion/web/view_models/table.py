@@ -16,6 +16,7 @@ from companion.model.temples import Health, Temple
 from companion.service.services import Services
 from companion.web.view_models import seat as handheld
 from templo import contract
+from templo.shrines import LEFT_TO_RIGHT
 
 LOG_LINES = {"phone": 14, "screen": 40}
 """How many entries of the log a page shows: a phone leads to all of them, and draws slowly what nobody scrolls to."""
@@ -68,6 +69,7 @@ def table_view_model(services: Services, table_id: str, audience: Audience) -> C
         slices["ending"] = ending(table, audience)
         slices["call"] = call(table, audience)
         slices["yours"] = _yours(table, audience)
+        slices["absent"] = _absent(table, audience)
         slices |= table.game.regions(handheld.page(table, audience.seats))
     frame: Json = [[chair.seat, chair.name or ""] for chair in table.chairs]
     stage = "lobby" if table.phase == "lobby" else "play"
@@ -109,6 +111,7 @@ def _table_health(services: Services, table: Table, temple: Temple | None, audie
     return {
         **slice_,
         "unsettled": _unsettled(services, table, temple),
+        "used": table.game.uses_temple or temple is not None,
         "notice": temple.notices[-1].code if temple and temple.notices else "",
         "held": temple.quarantined if temple else 0,
         "hosting": audience.trusted and audience.layout == "screen" and table.phase != "lobby",
@@ -176,7 +179,8 @@ def _seats(table: Table, audience: Audience) -> Mapping[str, Json]:
 def _lobby(table: Table, temple: Temple | None, audience: Audience) -> Mapping[str, Json]:
     status = temple.status if temple else None
     slots: list[Json] = [
-        {"god": str(god), "beam": str(status.beams[god] if status else contract.Beam.UNKNOWN)} for god in contract.God
+        {"god": god, "beam": str(status.beams[contract.God(god)] if status else contract.Beam.UNKNOWN)}
+        for god in LEFT_TO_RIGHT
     ]
     return {
         "temple": temple.name if temple else "",
@@ -233,6 +237,21 @@ def _after(table: Table, audience: Audience) -> Mapping[str, Json]:
         "over": table.phase == "over",
         "mine": bool(audience.seats),
         "game": table.charter.game,
+    }
+
+
+def _absent(table: Table, audience: Audience) -> Mapping[str, Json]:
+    """Return for whom a seated phone may say that they are away, and whether one without a seat may take one."""
+    phone = audience.layout == "phone" and not audience.stands_in and "." not in table.charter.game
+    running = phone and table.phase == "running"
+    return {
+        "seats": [
+            chair.seat
+            for chair in table.chairs
+            if running and audience.seats and chair.seat not in audience.seats and not chair.away
+        ],
+        "join": running and not audience.seats,
+        "open": not all(chair.taken for chair in table.chairs),
     }
 
 

@@ -21,6 +21,7 @@ from companion.model.temples import BEAM_FAULTS, Temple
 from companion.service.services import Services
 from companion.web.view_models.table import tone
 from templo import contract
+from templo.shrines import LEFT_TO_RIGHT
 
 LISTED = 8
 """Tokens in the list of the last ones."""
@@ -99,7 +100,7 @@ def temple_view_model(services: Services, name: str) -> Cut:
         "now": _now(temple, serves, unclaimed),
         "beams": _beams(temple),
         "ask": _ask(temple, serves),
-        "widths": {"slots": [_widths(temple, god) for god in contract.God]},
+        "widths": {"slots": [_widths(temple, contract.God(god)) for god in LEFT_TO_RIGHT]},
         "ledger": _ledger(services, temple, serves, unclaimed),
         "recent": {"tokens": [_token(kept) for kept in temple.recent[:LISTED]]},
         "serving": _serving(services, temple, serves),
@@ -203,7 +204,7 @@ def _now(temple: Temple, serves: Table | None, unclaimed: int) -> Mapping[str, J
 def _beams(temple: Temple) -> Mapping[str, Json]:
     said, status = temple.diagnosis, temple.status
     slots: list[Json] = []
-    for god in contract.God:
+    for god in map(contract.God, LEFT_TO_RIGHT):
         beam = str(status.beams[god]) if status and temple.reachable else str(contract.Beam.UNKNOWN)
         codes = [each.code for each in said.beams[god]] if said else []
         last = next((kept for kept in temple.recent if kept.token.god is god), None)

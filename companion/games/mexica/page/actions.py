@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from companion.games.kit import Json
+from companion.games.kit import LEFT_TO_RIGHT, Json
 from companion.games.mexica.page.parts import Choices, Slice, View, face, held, held_by, only
-from companion.games.mexica.rules.tallies import GODS
 
 PILE_OF = {"huitzilopochtli": "war", "tlaloc": "rain"}
 
@@ -55,7 +54,7 @@ def offering(view: View) -> Slice:
         "tokens": tribe["tokens"],
         "mine": bool(choices),
         "temple": bool(view.get("temple")),
-        "gods": [_god(view, god, choices) for god in GODS],
+        "gods": [_god(view, god, choices) for god in LEFT_TO_RIGHT],
         "tonantzin": {
             "price": tribe["prices"]["day"],
             "choice": next((dict(each) for each in choices if each["key"] == "tonantzin"), None),

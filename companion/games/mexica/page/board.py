@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from math import asin, atan2, cos, degrees, pi, sin
 
+from companion.games.kit import LEFT_TO_RIGHT
+from companion.games.mexica.rules.tallies import HUITZILOPOCHTLI, TLALOC
+
 WIDTH, HEIGHT = 360, 344
 CENTRE_X, CENTRE_Y = 180.0, 172.0
 SHORE = 148.0
@@ -83,16 +86,17 @@ def lake(order: str, expected: int) -> Beads:
     """
     war, rain = order.count("h"), order.count("t")
     pitch = _pitch(max(war, rain, expected))
-    left, right = list(_half(pitch, -1)[:war]), list(_half(pitch, 1)[:rain])
-    newest = (left if order.endswith("h") else right).pop() if order else None
+    sides = dict(zip(LEFT_TO_RIGHT, (-1, 1), strict=True))
+    wars, rains = list(_half(pitch, sides[HUITZILOPOCHTLI])[:war]), list(_half(pitch, sides[TLALOC])[:rain])
+    newest = (wars if order.endswith("h") else rains).pop() if order else None
     return Beads(
         size=round(pitch * 0.88, 1),
         war="".join(
-            f"M{_n(s.x - s.along_x / 2)} {_n(s.y - s.along_y / 2)}l{_n(s.along_x)} {_n(s.along_y)}" for s in left
+            f"M{_n(s.x - s.along_x / 2)} {_n(s.y - s.along_y / 2)}l{_n(s.along_x)} {_n(s.along_y)}" for s in wars
         ),
-        rain="".join(f"M{_n(s.x)} {_n(s.y)}h0" for s in right),
+        rain="".join(f"M{_n(s.x)} {_n(s.y)}h0" for s in rains),
         newest=newest,
-        newest_god={"h": "huitzilopochtli", "t": "tlaloc"}.get(order[-1:], ""),
+        newest_god={"h": HUITZILOPOCHTLI, "t": TLALOC}.get(order[-1:], ""),
     )
 
 

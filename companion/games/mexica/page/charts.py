@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from companion.games.kit import Json
+from companion.games.kit import LEFT_TO_RIGHT, Json
 from companion.games.mexica.rules.tallies import GODS
 
 LEFT, TOP, WIDTH, HEIGHT = 34, 26, 290, 180
@@ -133,7 +133,7 @@ def _fed(view: Mapping[str, Any]) -> dict[str, Json]:
     tribes = view.get("tribes")
     rows = []
     for seat in view["seats"]:
-        gifts = [(god, int(view["given"][seat][god])) for god in GODS]
+        gifts = [(god, int(view["given"][seat][god])) for god in LEFT_TO_RIGHT]
         if tribes is not None:
             gifts.append(("tonantzin", int(tribes[seat]["fed"])))
         rows.append((seat, gifts, int(tribes[seat]["wins"]) if tribes is not None else None))

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from companion.games.kit import Json
+from companion.games.kit import LEFT_TO_RIGHT, Json
 from companion.games.mexica.page import board
 from companion.games.mexica.page.parts import Choices, Slice, View, chosen, held, only
-from companion.games.mexica.rules.tallies import GODS
 
 HANDY = (1, 7)
 """What a table without a temple taps most: one token, and the price of a card (rulings M1, M3)."""
@@ -117,7 +116,7 @@ def tally(view: View) -> Slice:
                 "numeral": asdict(board.numeral(gods[god])),
                 "ahead": max(0, gods[god] - min(gods.values())),
             }
-            for god in GODS
+            for god in LEFT_TO_RIGHT
         ],
     }
 
@@ -207,7 +206,7 @@ def given(view: View) -> Slice:
                         "less": steps.get((seat, god, -1)),
                         "more": steps.get((seat, god, 1)),
                     }
-                    for god in GODS
+                    for god in LEFT_TO_RIGHT
                 ],
             }
             for seat in view["seats"]
@@ -230,4 +229,4 @@ def _drawer(view: View) -> Slice:
 def _by_god(taps: Choices) -> list[Json]:
     if not taps:
         return []
-    return [{"god": god, "taps": [dict(tap) for tap in taps if tap["facts"]["god"] == god]} for god in GODS]
+    return [{"god": god, "taps": [dict(tap) for tap in taps if tap["facts"]["god"] == god]} for god in LEFT_TO_RIGHT]

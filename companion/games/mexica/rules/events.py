@@ -23,6 +23,7 @@ from companion.games.mexica.rules.cards.effects import (
     GoTo,
     GoToStart,
     Lose,
+    Nothing,
     Pay,
     Reroll,
     ReturnCard,
@@ -101,7 +102,7 @@ def happen(state: State, seat: Seat, known: Card) -> State:
             return battle.again(state, seat, whose)
         case Pay(_, "one") | Demand() | Boost() | ReturnCard():
             return _ask(state, seat, known)
-        case Sign() | Standing():
+        case Sign() | Standing() | Nothing():
             return state
     return _tokens(state, seat, known.effect)
 

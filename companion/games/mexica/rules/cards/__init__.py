@@ -6,10 +6,12 @@ a table's own is a text among its options, read when it is first needed (ruling 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from companion.games.kit import Facts, Fault, Reader, data_file
-from companion.games.mexica.rules.cards.deck import LANGUAGES, PILES, Deck, DeckError, read
+from companion.games.mexica.rules.cards.deck import LANGUAGES, PILES, Deck, DeckError, read, shown_in_toml
+from companion.games.mexica.rules.cards.effects import Nothing
 
 _FILES = (*(f"{pile}.toml" for pile in PILES), *(f"cards.{language}.toml" for language in LANGUAGES))
 
@@ -30,6 +32,16 @@ def written(deck: str) -> Deck:
 def played(deck: str, flowers: int, copies: int, day_signs: str) -> Deck:
     """Return the deck that a table plays: its option's, with as many signs as it wants (rulings M18 to M20)."""
     return written(deck).with_signs(flowers, copies, day_signs)
+
+
+def blanked(deck: str, card_id: str) -> str:
+    """Return the text of a deck like another, but with a card that does nothing; raises `KeyError` for no card.
+
+    Only signs that the table's options make of it stay: what a card is worth as a sign is those options' matter.
+    """
+    blank = replace(written(deck).card(card_id), effect=Nothing(), sign=None, plain=None)
+    cards = [blank if card.id == card_id else card for card in written(deck)]
+    return shown_in_toml([card for card in cards if card != DECK.card(card.id)])
 
 
 @lru_cache(maxsize=16)

@@ -35,6 +35,7 @@ from companion.games.mexica.rules.cards.effects import (
     GoTo,
     GoToStart,
     Lose,
+    Nothing,
     Pay,
     Reroll,
     ReturnCard,
@@ -47,6 +48,7 @@ from companion.games.mexica.rules.cards.effects import (
     Ward,
     from_table,
     name_of,
+    parameters,
     shown,
 )
 from companion.games.mexica.rules.cards.timing import MOMENTS, Moment, may_play
@@ -217,6 +219,27 @@ def ids(pile: Pile) -> list[str]:
     return [f"{pile}-{number}" for number in range(1, GOD_CARDS + 1)]
 
 
+def shown_in_toml(cards: Iterable[Card]) -> str:
+    """Return cards as a deck file holds them, from which `read` makes the same, whatever words are on them."""
+    lines: dict[Pile, list[str]] = {}
+    for card in cards:
+        table = _table(card.effect)
+        if card.plain is not None:
+            table.append(f"plain = {{ {', '.join(_table(card.plain))} }}")
+        elif card.sign and card.pile == "week":
+            table.append(f'sign = "{card.sign}"')
+        lines.setdefault(card.pile, []).append(f"{card.id} = {{ {', '.join(table)} }}")
+    return "\n\n".join("\n".join((f"[{pile}]", *of_pile)) for pile, of_pile in lines.items()) + "\n"
+
+
+def _table(effect: Effect) -> list[str]:
+    kind: Any = type(effect)
+    values = {"effect": name_of(effect)} | {name: getattr(effect, name) for name in parameters(kind)}
+    return [
+        f'{name} = "{value}"' if isinstance(value, str) else f"{name} = {value}" for name, value in values.items()
+    ]
+
+
 def read(files: Mapping[str, str], base: Deck | None = None) -> Deck:
     """Return the deck that some TOML files describe, given as their texts by name; raises `DeckError`.
 
@@ -316,11 +339,11 @@ def _card(pile: Pile, card_id: str, place: int, table: Mapping[str, Any]) -> Car
 _KINDS: Mapping[Pile, tuple[type[Effect], ...]] = {
     "day": (
         GoTo, GoToStart, Walk, AnotherTurn, Gain, Lose, Pay, Demand, Give, Draw, TakeWeek, Attack, ReturnCard, Ward,
-        Boost, Sign,
+        Boost, Sign, Nothing,
     ),
-    "week": (Standing,),
-    "war": (Boost, Attack, Reroll, Ward, Sign),
-    "rain": (Boost, Gain, Draw, Ward, Sign),
+    "week": (Standing, Nothing),
+    "war": (Boost, Attack, Reroll, Ward, Sign, Nothing),
+    "rain": (Boost, Gain, Draw, Ward, Sign, Nothing),
 }  # fmt: skip
 """What the cards of a pile may do: War in battle, Rain at a landing, Week for as long as it is held."""
 

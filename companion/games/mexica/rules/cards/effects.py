@@ -223,9 +223,14 @@ class Sign(_Ranged):
     of: SignName
 
 
+@dataclass(frozen=True, slots=True)
+class Nothing(_Ranged):
+    """Do nothing: a blank card, such as a playtest puts in the place of one whose worth it measures."""
+
+
 Effect: TypeAlias = (
     GoTo | GoToStart | Walk | AnotherTurn | Gain | Lose | Pay | Demand | Give | Draw | TakeWeek | Attack
-    | ReturnCard | Ward | Boost | Reroll | Standing | Sign
+    | ReturnCard | Ward | Boost | Reroll | Standing | Sign | Nothing
 )  # fmt: skip
 
 KINDS: Mapping[str, type[Effect]] = {
@@ -247,6 +252,7 @@ KINDS: Mapping[str, type[Effect]] = {
     "reroll": Reroll,
     "standing": Standing,
     "sign": Sign,
+    "nothing": Nothing,
 }
 """Every kind of effect under the name that a deck calls it by."""
 

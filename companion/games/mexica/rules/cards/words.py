@@ -20,6 +20,7 @@ from companion.games.mexica.rules.cards.effects import (
     GoTo,
     GoToStart,
     Lose,
+    Nothing,
     Pay,
     Reroll,
     ReturnCard,
@@ -96,6 +97,8 @@ def _said(effect: Effect, pile: Pile) -> tuple[str, Facts]:
             return f"standing.{_sense(by)}", {"what": what, "n": abs(by)}
         case Sign(of_sign):
             return f"sign.{of_sign}", {}
+        case Nothing():
+            return "nothing", {}
 
 
 def _sense(by: int) -> str:

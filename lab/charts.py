@@ -1,0 +1,59 @@
+"""Draws figures as SVG that a page holds itself: nothing is fetched when it is opened."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from lab.figures import Effect, Share
+
+RED, BLUE, GREY = "#a3262e", "#2f7f8f", "#6b6459"
+
+mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "templo", "font.size": 10, "axes.spines.top": False})
+mpl.rcParams.update({"axes.spines.right": False, "figure.constrained_layout.use": True})
+
+
+def seats(shares: Mapping[str, Share], expected: float) -> str:
+    """Return each seat's share of the wins with its interval, beside what equal seats would have."""
+    figure = Figure((6, 0.5 * len(shares) + 0.8))
+    axes = figure.subplots()
+    for at, (seat, found) in enumerate(shares.items()):
+        axes.barh(at, 100 * found.share, color=BLUE, height=0.6)
+        axes.plot([100 * found.low, 100 * found.high], [at, at], color="black", linewidth=1.5)
+        axes.text(-1, at, seat, ha="right", va="center")
+    axes.axvline(100 * expected, color=RED, linestyle="--", linewidth=1)
+    axes.set(yticks=[], xlabel="% of all games won", xlim=(0, None))
+    axes.invert_yaxis()
+    return _svg(figure, "Wins by seat")
+
+
+def lengths(turns: Sequence[int]) -> str:
+    """Return how many games lasted how many turns."""
+    figure = Figure((6, 2.4))
+    axes = figure.subplots()
+    axes.hist(turns, bins=min(40, max(1, len({*turns}))), color=BLUE)
+    axes.set(xlabel="turns", ylabel="games")
+    return _svg(figure, "Length of the games")
+
+
+def effects(found: Mapping[str, Effect], certain: Mapping[str, bool], unit: str, scale: float = 1) -> str:
+    """Return differences with their intervals, one below the other; what may be chance is grey."""
+    figure = Figure((7.5, 0.28 * len(found) + 0.9))
+    axes = figure.subplots()
+    for at, (name, effect) in enumerate(found.items()):
+        color = (RED if effect.difference < 0 else BLUE) if certain[name] else GREY
+        axes.plot([scale * effect.low, scale * effect.high], [at, at], color=color, linewidth=1.5)
+        axes.plot(scale * effect.difference, at, "o", color=color, markersize=4)
+    axes.axvline(0, color="black", linewidth=0.8)
+    axes.set(yticks=range(len(found)), yticklabels=[*found], xlabel=unit)
+    axes.invert_yaxis()
+    return _svg(figure, unit)
+
+
+def _svg(figure: Figure, label: str) -> str:
+    drawn = io.StringIO()
+    figure.savefig(drawn, format="svg", metadata={"Date": None, "Title": label})
+    return drawn.getvalue().partition("<svg")[1] + drawn.getvalue().partition("<svg")[2]

@@ -1,0 +1,233 @@
+"""``python -m lab``: run, compare, deck, strategy, replay and all."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from companion.games.kit import Value
+from lab import habits, matches, report, runs, studies
+from lab.figures import Effect
+from lab.matches import LONGEST, Setup, SetupError, game_of, games
+from lab.studies import Sizes
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns 2 where nothing could be played."""
+    arguments = _parser().parse_args(argv)
+    try:
+        status: int = arguments.command(arguments)
+    except (SetupError, ValueError, OSError) as error:
+        print(f"lab: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return status
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play a preset and write the report of it."""
+    setup = _setup(arguments)
+    findings = studies.study(setup, _sizes(arguments), _runner(arguments), arguments.first)
+    _write(arguments.report, report.written(findings, arguments.pace))
+    return 0
+
+
+def compare(arguments: argparse.Namespace) -> int:
+    """Play the same seeds with two setups, the second with the options of ``--with``, and print what differs."""
+    setup = _setup(arguments)
+    other = replace(setup, chosen={**setup.chosen, **_chosen(setup, arguments.other)})
+    _print_comparison(setup, other, arguments)
+    return 0
+
+
+def deck(arguments: argparse.Namespace) -> int:
+    """Compare a deck of one's own with the game's, then write the report of the preset with it."""
+    usual = _setup(arguments)
+    setup = replace(usual, chosen={**usual.chosen, "deck": Path(arguments.deck).read_text(encoding="utf-8")})
+    _print_comparison(usual, setup, arguments)
+    findings = studies.study(setup, _sizes(arguments), _runner(arguments), arguments.first)
+    _write(arguments.report, report.written(findings, arguments.pace))
+    return 0
+
+
+def strategy(arguments: argparse.Namespace) -> int:
+    """Print what each habit does for the one seat that has it."""
+    setup, play = _setup(arguments), _runner(arguments)
+    base = play([runs.jobs_of(setup, arguments.games, arguments.first, studies.BASE)])
+    for each in sorted(studies.probed(setup, base, play), key=lambda change: -change.wins.difference):
+        print(f"{_shown(each)}  {each.name}")
+    return 0
+
+
+def replay(arguments: argparse.Namespace) -> int:
+    """Print every move of one game."""
+    setup = _setup(arguments)
+    game_of(setup)
+    seats = games(setup.folders)[setup.game].seatings[setup.seats]
+    players = dict.fromkeys(seats, habits.APP)
+    for n, (_, seat, move, _, _) in enumerate(matches.steps(setup, arguments.seed, players), 1):
+        print(n, seat, *move.to_json())
+    return 0
+
+
+def everything(arguments: argparse.Namespace) -> int:
+    """Write a report of every preset of every game that plays by itself, at its largest table."""
+    for game in games(tuple(arguments.folder)).values():
+        for preset in game.presets:
+            setup = Setup(
+                game=game.name, preset=preset, seats=max(game.seatings), folders=tuple(arguments.folder),
+                longest=arguments.longest,
+            )  # fmt: skip
+            if game.name == "mexica" and game.presets[preset].get("scope") != "full":
+                continue  # its board is of wood: the app does not play it
+            name = f"{game.name}-{preset}"
+            print(f"{name} ...", file=sys.stderr, flush=True)
+            play = partial(
+                runs.run,
+                path=arguments.into / f"{name}.jsonl",
+                processes=arguments.processes,
+                progress=sys.stderr.isatty(),
+            )
+            findings = studies.study(setup, _sizes(arguments), play, arguments.first)
+            _write(arguments.into / f"{name}.html", report.written(findings, arguments.pace))
+    return 0
+
+
+def _print_comparison(one: Setup, other: Setup, arguments: argparse.Namespace) -> None:
+    game_of(other)
+    play = _runner(arguments)
+    seeds = tuple(range(arguments.first, arguments.first + arguments.games))
+    found = play([runs.Job("one", one, seeds), runs.Job("other", other, seeds)])
+    change = studies.compared(found[: len(seeds)], found[len(seeds) :])
+    length, wins = change.length, change.wins
+    print(f"turns a game: {length.before:.1f} and {length.after:.1f}, {_difference(length, 1)}")
+    print(f"games with a winner, %: {100 * wins.before:.1f} and {100 * wins.after:.1f}, {_difference(wins, 100)}")
+    print(f"stood still: {sum(each.stood_still for each in found[: len(seeds)])} and {change.still}")
+
+
+def _difference(effect: Effect, scale: float) -> str:
+    low, high = scale * effect.low, scale * effect.high
+    return f"{scale * effect.difference:+.1f} ({low:+.1f} to {high:+.1f}; p = {effect.p:.3g}, {effect.pairs} pairs)"
+
+
+def _shown(change: studies.Change) -> str:
+    wins = change.wins
+    return (
+        f"{100 * wins.before:5.1f} -> {100 * wins.after:5.1f} %  {100 * wins.difference:+6.1f}  "
+        f"corrected p {change.p:.3f}  {change.verdict or '-':6}"
+    )
+
+
+def _setup(arguments: argparse.Namespace) -> Setup:
+    setup = Setup(
+        game=arguments.game,
+        preset=arguments.preset,
+        seats=0,
+        folders=tuple(arguments.folder),
+        habits=tuple(arguments.player),
+        longest=arguments.longest,
+    )
+    known = games(setup.folders)
+    if arguments.game in known:
+        setup = replace(setup, seats=arguments.seats or max(known[arguments.game].seatings))
+        setup = replace(setup, chosen=_chosen(setup, arguments.set))
+    game_of(setup)
+    return setup
+
+
+def _chosen(setup: Setup, pairs: Sequence[str]) -> dict[str, Value]:
+    """Read ``key=value``: a whole number where the option takes it, ``key=@FILE`` for the text of a file."""
+    options = {option.key: option for option in games(setup.folders)[setup.game].options}
+    chosen: dict[str, Value] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals:
+            raise SetupError(f"option is {pair!r}; expected KEY=VALUE")
+        value: Value = Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text
+        number = int(text) if text.lstrip("-").isdigit() else None
+        if number is not None and key in options and options[key].accepts(number):
+            value = number
+        chosen[key] = value
+    return chosen
+
+
+def _sizes(arguments: argparse.Namespace) -> Sizes:
+    n = arguments.games
+    asked = {"options": arguments.options, "habits": arguments.habits, "cards": arguments.cards}
+    sizes = {name: min(n, getattr(Sizes(), name) if given is None else given) for name, given in asked.items()}
+    return Sizes(n, strengths=min(n, Sizes().strengths), **sizes)
+
+
+def _runner(arguments: argparse.Namespace) -> studies.Runner:
+    return partial(runs.run, path=arguments.records, processes=arguments.processes, progress=sys.stderr.isatty())
+
+
+def _write(path: Path, page: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, encoding="utf-8")
+    print(f"wrote {path}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m lab", description="Plays games of app players for designers.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--games", type=_count, default=Sizes().games, help="how many games (%(default)s)")
+    shared.add_argument("--first", type=int, default=0, metavar="SEED", help="the first seed (%(default)s)")
+    shared.add_argument("--processes", type=_count, help="how many at once (one for each core)")
+    shared.add_argument("--longest", type=_count, default=LONGEST, help="moves of a game at most (%(default)s)")
+    shared.add_argument("--folder", action="append", default=[], help="a game folder from elsewhere; may be repeated")
+    records = argparse.ArgumentParser(add_help=False)
+    records.add_argument("--records", type=Path, metavar="FILE", help="keep records there, and go on from them")
+    setup = argparse.ArgumentParser(add_help=False)
+    setup.add_argument("game")
+    setup.add_argument("preset", nargs="?", default="classic")
+    setup.add_argument("--seats", type=int, help="how many sit down (the largest table)")
+    setup.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="an option; @FILE for a text")
+    setup.add_argument(
+        "--player", action="append", default=[], help="who plays the next seat: app, random, eager MOVE, never MOVE"
+    )
+    page = argparse.ArgumentParser(add_help=False)
+    page.add_argument("--options", type=int, metavar="N", help="games for each value of an option (100; 0: none)")
+    page.add_argument("--habits", type=int, metavar="N", help="games for each habit (100; 0: none)")
+    page.add_argument(
+        "--cards", type=int, metavar="N", help="games of which each drawn card is blanked (60; 0: none)"
+    )
+    page.add_argument(
+        "--pace", type=_count, default=report.PACE_S, help="seconds of a turn at the table (%(default)s)"
+    )
+    to = argparse.ArgumentParser(add_help=False)
+    to.add_argument("--report", type=Path, default=Path("build/lab/report.html"), help="(%(default)s)")
+
+    made = commands.add_parser("run", parents=[setup, shared, records, page, to], help="play, and write a report")
+    made.set_defaults(command=run)
+    made = commands.add_parser("compare", parents=[setup, shared, records], help="two setups on the same seeds")
+    made.add_argument("--with", dest="other", action="append", default=[], metavar="KEY=VALUE", required=True)
+    made.set_defaults(command=compare)
+    made = commands.add_parser("deck", parents=[shared, records, page, to], help="a deck beside the game's own")
+    made.add_argument("deck", metavar="FILE")
+    made.add_argument("--preset", default="classic")
+    made.add_argument("--seats", type=int)
+    made.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    made.set_defaults(command=deck, game="mexica", player=[])
+    made = commands.add_parser("strategy", parents=[setup, shared, records], help="one habit pushed, each in turn")
+    made.set_defaults(command=strategy)
+    made = commands.add_parser("replay", parents=[setup, shared], help="print every move of one game")
+    made.add_argument("--seed", type=int, required=True)
+    made.set_defaults(command=replay)
+    made = commands.add_parser("all", parents=[shared, page], help="a report of every preset of every game")
+    made.add_argument("--into", type=Path, default=Path("build/lab"), help="(%(default)s)")
+    made.set_defaults(command=everything)
+    return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1")
+    return int(text)

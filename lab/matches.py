@@ -1,0 +1,187 @@
+"""One game of app players from its first move to its end, and what is recorded of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from msgspec import Struct
+
+from companion.games import registry
+from companion.games.kit import CHANCE, Game, Move, Refusal, Seat, Value, outcome
+from lab import habits
+
+LONGEST = 10_000
+"""Moves after which a game is said to stand still."""
+
+
+class Setup(Struct, frozen=True, kw_only=True):
+    """What is played: a game, a preset, how many sit down, options chosen beside the preset's, and habits.
+
+    `habits` has a player's name for each seat in turn order, the app's own where it is shorter. With `rotating`
+    they move one seat further with each seed. `folders` holds the paths of game folders from elsewhere.
+    """
+
+    game: str
+    preset: str
+    seats: int
+    chosen: Mapping[str, Value] = {}
+    habits: tuple[str, ...] = ()
+    rotating: bool = False
+    longest: int = LONGEST
+    folders: tuple[str, ...] = ()
+
+
+class Record(Struct, frozen=True, kw_only=True):
+    """What came of one game.
+
+    `variant` names what was played in it, `kind` is empty where it stood still. `leads` counts how often another
+    seat went ahead of all; `forced` the turns in which no player had more than one move. `cards` has the seat that
+    drew each card first.
+    """
+
+    variant: str
+    seed: int
+    kind: str
+    winners: tuple[Seat, ...]
+    points: Mapping[Seat, float]
+    players: Mapping[Seat, str]
+    moves: int
+    turns: int
+    forced: int
+    leads: int
+    cards: Mapping[str, Seat] = {}
+
+    @property
+    def stood_still(self) -> bool:
+        """Whether it was given up because it did not end."""
+        return not self.kind
+
+
+class SetupError(ValueError):
+    """Nothing that can be played: the message says what was given and what was expected."""
+
+
+@lru_cache(maxsize=8)
+def games(folders: tuple[str, ...] = ()) -> Mapping[str, Game[Any]]:
+    """Return the games of this tree, and of further folders."""
+    return registry.load(map(Path, folders))
+
+
+def game_of(setup: Setup) -> Game[Any]:
+    """Return the game of a setup; raises `SetupError` for one that cannot be played."""
+    known = games(setup.folders)
+    if setup.game not in known:
+        raise SetupError(f"game is {setup.game!r}; expected {' or '.join(known)}")
+    game = known[setup.game]
+    if setup.preset not in game.presets:
+        raise SetupError(f"preset of {game.name} is {setup.preset!r}; expected {' or '.join(game.presets)}")
+    if setup.seats not in game.seatings:
+        raise SetupError(f"{game.name} has {setup.seats} seats; expected {' or '.join(map(str, game.seatings))}")
+    options = {option.key: option for option in game.options}
+    for key, value in setup.chosen.items():
+        if key not in options:
+            raise SetupError(f"option {key!r} of {game.name} is unknown; expected {' or '.join(options)}")
+        if not options[key].accepts(value):
+            raise SetupError(f"option {key} is {ascii(value)[:60]}; expected {options[key].accepted}")
+    for name in setup.habits:
+        habits.player(name)
+    return game
+
+
+def options_of(setup: Setup) -> dict[str, Value]:
+    """Return every option of a setup's game with its value."""
+    game = game_of(setup)
+    return {option.key: option.default for option in game.options} | {**game.presets[setup.preset], **setup.chosen}
+
+
+def play(setup: Setup, variant: str, seed: int) -> Record:
+    """Play one game. Its chance and each player draw from sources of their own, so variants of a seed are pairs."""
+    game = game_of(setup)
+    seats = game.seatings[setup.seats]
+    players = _players(setup, seats, seed)
+    turns: set[int] = set()
+    free: set[int] = set()
+    cards: dict[str, Seat] = {}
+    leader, leads, moves = "", 0, 0
+    state = None
+    for before, seat, move, listed, after in steps(setup, seed, players):
+        state = after
+        moves += 1
+        turn = game.turn(before)
+        if turn not in turns:
+            ahead = _ahead(game.playtest.standing(before))
+            leads += bool(leader and ahead and ahead != leader)
+            leader = ahead or leader
+            turns.add(turn)
+        if seat == CHANCE:
+            due = game.chance(before)
+            if (card := game.playtest.card(move)) and due and due.seat:
+                cards.setdefault(card, due.seat)
+        elif len(listed) > 1:
+            free.add(turn)
+    end = game.result(state) if state is not None else None
+    return Record(
+        variant=variant,
+        seed=seed,
+        kind=end.kind if end else "",
+        winners=end.winners if end else (),
+        points=dict(end.points) if end else {},
+        players=players,
+        moves=moves,
+        turns=len(turns),
+        forced=len(turns - free),
+        leads=leads,
+        cards=cards,
+    )
+
+
+def steps(
+    setup: Setup, seed: int, players: Mapping[Seat, str]
+) -> Iterator[tuple[Any, Seat, Move, Sequence[Move], Any]]:
+    """Yield each move of a game: the state before, who made it, the move, those it was chosen from, the state after.
+
+    Ends where the game does, where nobody can move, and after the setup's longest number of moves.
+    """
+    game = game_of(setup)
+    state = game.setup(options_of(setup), game.seatings[setup.seats])
+    chance = Random(f"chance {seed}").randrange
+    below = {seat: Random(f"{seat} {seed}").randrange for seat in players}
+    able = {seat: habits.player(name) for seat, name in players.items()}
+    for _ in range(setup.longest):
+        acting = game.to_act(state)
+        if not acting:
+            return
+        if CHANCE in acting:
+            due = game.chance(state)
+            assert due is not None  # the conformance suite proves it of every game
+            seat, listed, move = CHANCE, [*due.outcomes], outcome(due, chance)
+        else:
+            for seat in acting:
+                listed = [each for each in game.moves(state, seat) if each.name not in game.playtest.chores]
+                move_ = able[seat](game, state, seat, listed, below[seat]) if listed else None
+                if move_ is not None:
+                    move = move_
+                    break
+            else:
+                return
+        after = game.play(state, seat, move)
+        if isinstance(after, Refusal):
+            raise SetupError(f"{game.name}, seed {seed}: {seat} played {move}, which is refused with {after.code}")
+        yield state, seat, move, listed, after
+        state = after
+
+
+def _players(setup: Setup, seats: Sequence[Seat], seed: int) -> dict[Seat, str]:
+    names = [*setup.habits, *[habits.APP] * (len(seats) - len(setup.habits))]
+    shift = seed % len(seats) if setup.rotating else 0
+    return {seat: names[(n - shift) % len(seats)] for n, seat in enumerate(seats)}
+
+
+def _ahead(standing: Mapping[Seat, float]) -> Seat:
+    most = max(standing.values(), default=0)
+    leaders = [seat for seat, value in standing.items() if value == most]
+    return leaders[0] if len(leaders) == 1 else ""

@@ -1,0 +1,232 @@
+"""Which games answer which question: the preset itself, and options, cards and habits one at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from dataclasses import replace as changed
+
+from msgspec.structs import replace
+
+from companion.games.kit import Seat
+from lab import figures, habits
+from lab.figures import Effect, Share
+from lab.matches import Record, Setup, game_of, options_of
+from lab.runs import Job
+
+BASE = "base"
+
+CERTAIN = 0.05
+"""The corrected p below which a difference is called certain."""
+
+Runner = Callable[[Sequence[Job]], list[Record]]
+"""Plays jobs and returns their records in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How many games each question gets, all of them with the first seeds of the base; 0 leaves the question out."""
+
+    games: int = 400
+    options: int = 100
+    habits: int = 100
+    cards: int = 60
+    strengths: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing changed, in pairs of games: what it did to their length, and to how often they were won.
+
+    The wins are those of whoever the change is for; of an option, anybody's.
+    `p` is the smaller of both after the correction for all changes that were tried beside it.
+    """
+
+    name: str
+    length: Effect
+    wins: Effect
+    p: float = 1.0
+    still: int = 0
+
+    @property
+    def certain(self) -> bool:
+        """Whether chance alone would hardly do as much."""
+        return self.p < CERTAIN
+
+    @property
+    def verdict(self) -> str:
+        """What a habit or a card is for who has it."""
+        if not self.certain or self.wins.low <= 0 <= self.wins.high:
+            return ""
+        return "better" if self.wins.difference > 0 else "worse"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a number of games of one kind came to."""
+
+    games: int
+    kinds: Mapping[str, Share]
+    winners: Share
+    seats: Mapping[Seat, Share]
+    even: float | None
+    turns: Sequence[int]
+    forced: float
+    leads: float
+    still: Sequence[Record]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Everything that a report shows."""
+
+    setup: Setup
+    first: int
+    summary: Summary
+    options: Sequence[Change] = ()
+    cards: Sequence[Change] = ()
+    habits: Sequence[Change] = ()
+    strengths: Mapping[str, Summary] = field(default_factory=dict)
+
+
+def study(setup: Setup, sizes: Sizes, play: Runner, first: int = 0) -> Findings:
+    """Play everything that a report wants to know of a preset."""
+    base = play([_job(BASE, setup, first, sizes.games)])
+    strengths = {}
+    if sizes.strengths:
+        everybody = replace(setup, habits=(habits.RANDOM,) * setup.seats)
+        strengths[habits.RANDOM] = summary(setup, play([_job("all random", everybody, first, sizes.strengths)]))
+    return Findings(
+        setup,
+        first,
+        summary(setup, base),
+        flipped(setup, base[: sizes.options], play),
+        blanked(setup, base[: sizes.cards], play),
+        probed(setup, base[: sizes.habits], play),
+        strengths,
+    )
+
+
+def summary(setup: Setup, records: Sequence[Record]) -> Summary:
+    """Return what some games came to."""
+    seats = game_of(setup).seatings[setup.seats]
+    n, turns = len(records), sum(each.turns for each in records)
+    kinds = Counter(each.kind for each in records if not each.stood_still)
+    return Summary(
+        n,
+        {kind: figures.share(count, n) for kind, count in kinds.most_common()},
+        figures.share(sum(bool(each.winners) for each in records), n),
+        {seat: figures.share(sum(seat in each.winners for each in records), n) for seat in seats},
+        figures.evenness([each.winners for each in records], len(seats)),
+        [each.turns for each in records],
+        sum(each.forced for each in records) / turns if turns else 0.0,
+        sum(each.leads for each in records) / n if n else 0.0,
+        [each for each in records if each.stood_still],
+    )
+
+
+def flipped(setup: Setup, base: Sequence[Record], play: Runner) -> list[Change]:
+    """Return what each option does alone: at each of its other values, with the seeds of the base."""
+    if not base:
+        return []
+    game, chosen = game_of(setup), options_of(setup)
+    setups: dict[str, Setup] = {}
+    for option in game.options:
+        if option.matters(chosen) and option.key not in game.presets[setup.preset]:
+            for value in option.values:
+                if value != chosen[option.key]:
+                    setups[f"{option.key} = {value}"] = replace(setup, chosen={**setup.chosen, option.key: value})
+    found = play([Job(name, each, _seeds(base)) for name, each in setups.items()])
+    parts = _parts(found, len(base))
+    return _corrected(
+        Change(name, _length(base, part), _won(base, part), still=_still(part))
+        for name, part in zip(setups, parts, strict=True)
+    )
+
+
+def blanked(setup: Setup, base: Sequence[Record], play: Runner) -> list[Change]:
+    """Return what each card does for who draws it first, and to the game: with and without what it says.
+
+    Only the games in which it was drawn are played again; until then they are the same.
+    """
+    game, chosen = game_of(setup), options_of(setup)
+    if game.playtest.blanked is None:
+        return []
+    jobs, before = [], []
+    for card in sorted({card for each in base for card in each.cards}):
+        options = game.playtest.blanked(chosen, card)
+        changes = {key: value for key, value in options.items() if value != chosen[key]}
+        drawn = [each for each in base if card in each.cards]
+        if changes and len(drawn) > 1:
+            jobs.append(Job(f"without {card}", replace(setup, chosen={**setup.chosen, **changes}), _seeds(drawn)))
+            before.append((card, drawn))
+    found, at, cards = play(jobs), 0, []
+    for card, drawn in before:
+        without = found[at : at + len(drawn)]
+        at += len(drawn)
+        # The card is the change: before is the game without it.
+        length = figures.effect([each.turns for each in without], [each.turns for each in drawn])
+        wins = figures.effect(
+            [one.cards[card] in other.winners for one, other in zip(drawn, without, strict=True)],
+            [each.cards[card] in each.winners for each in drawn],
+        )
+        cards.append(Change(card, length, wins, still=_still(drawn)))
+    return _corrected(cards)
+
+
+def probed(setup: Setup, base: Sequence[Record], play: Runner) -> list[Change]:
+    """Return what each habit does for the one seat that has it; habits that never mattered are left out."""
+    if not base:
+        return []
+    names = habits.of(game_of(setup))
+    jobs = [
+        Job(name, replace(setup, habits=(name, *setup.habits[1:]), rotating=True), _seeds(base)) for name in names
+    ]
+    changes = []
+    for name, part in zip(names, _parts(play(jobs), len(base)), strict=True):
+        if [(each.moves, each.winners) for each in part] == [(each.moves, each.winners) for each in base]:
+            continue
+        own = [next(seat for seat, player in each.players.items() if player == name) for each in part]
+        wins = figures.effect(
+            [seat in each.winners for seat, each in zip(own, base, strict=True)],
+            [seat in each.winners for seat, each in zip(own, part, strict=True)],
+        )
+        changes.append(Change(name, _length(base, part), wins, still=_still(part)))
+    return _corrected(changes)
+
+
+def compared(one: Sequence[Record], other: Sequence[Record]) -> Change:
+    """Return what a second setup does beside a first one, from their games with the same seeds."""
+    return Change("", _length(one, other), _won(one, other), still=_still(other))
+
+
+def _corrected(changes: Iterable[Change]) -> list[Change]:
+    found = list(changes)
+    values = figures.corrected([p for each in found for p in (each.length.p, each.wins.p)])
+    pairs = zip(values[::2], values[1::2], strict=True)
+    return [changed(each, p=min(pair)) for each, pair in zip(found, pairs, strict=True)]
+
+
+def _job(name: str, setup: Setup, first: int, games: int) -> Job:
+    return Job(name, setup, tuple(range(first, first + games)))
+
+
+def _seeds(records: Sequence[Record]) -> tuple[int, ...]:
+    return tuple(each.seed for each in records)
+
+
+def _parts(records: Sequence[Record], size: int) -> list[Sequence[Record]]:
+    return [records[at : at + size] for at in range(0, len(records), size)]
+
+
+def _length(before: Sequence[Record], after: Sequence[Record]) -> Effect:
+    return figures.effect([each.turns for each in before], [each.turns for each in after])
+
+
+def _won(before: Sequence[Record], after: Sequence[Record]) -> Effect:
+    return figures.effect([bool(each.winners) for each in before], [bool(each.winners) for each in after])
+
+
+def _still(records: Sequence[Record]) -> int:
+    return sum(each.stood_still for each in records)

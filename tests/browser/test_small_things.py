@@ -1,0 +1,58 @@
+"""Small things in a browser: a map in two columns, no tools on the wall, a replay that plays by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import ViewportSize, expect
+
+from tests.browser.conftest import PHONE, SCREEN, Companion, Device
+from tests.browser.layout import too_wide
+
+Make = Callable[..., Device]
+
+
+@pytest.mark.parametrize(("width", "height", "wide"), [(780, 360, 420), (1366, 768, 850), (820, 1180, 420)])
+def test_the_map_of_the_siege_is_as_high_as_the_window_where_there_is_room_beside_it(
+    companion: Companion, device: Make, width: int, height: int, wide: int
+) -> None:
+    table = companion.home.services.tables.open("siege", "Sunday", 2, "skirmish", {})
+    companion.home.services.seats.begin(table.id, table.code)
+    phone = device(ViewportSize(width=width, height=height))
+    phone.watch(companion, table)
+    box = phone.page.locator(".siege-map").bounding_box()
+    assert box is not None
+    assert box["width"] >= wide
+    assert box["height"] >= height - 60
+    assert too_wide(phone.page) == []
+
+
+def test_nobody_zooms_a_map_on_the_wall(companion: Companion, device: Make) -> None:
+    table = companion.home.services.tables.open("siege", "Sunday", 2, "skirmish", {})
+    companion.home.services.seats.begin(table.id, table.code)
+    screen, phone = device(SCREEN), device(PHONE)
+    screen.watch(companion, table, "/screen")
+    phone.watch(companion, table)
+    expect(phone.page.locator('[data-siege="nearer"]')).to_be_visible()
+    expect(screen.page.locator('[data-siege="nearer"]')).to_be_hidden()
+
+
+def test_a_replay_plays_by_itself_until_its_end_and_stops_when_asked(companion: Companion, device: Make) -> None:
+    table = companion.table(2, temple=None)
+    first = table.charter.seats[0]
+    key = companion.home.seated(table, first, "Ana")
+    for _ in range(3):
+        companion.home.play(table, key, first, "sacrifice", "tlaloc", 1)
+    phone = device(PHONE)
+    phone.page.goto(f"{companion.address}/t/{table.id}/replay?step=1")
+    phone.page.click("[data-autoplay]")
+    expect(phone.page.locator(".replay-at")).to_contain_text("3 of")
+    phone.page.click("[data-autoplay]")
+    stopped = phone.page.url
+    phone.page.wait_for_timeout(2_500)
+    assert phone.page.url == stopped
+    phone.page.click("[data-autoplay]")
+    version = companion.home.services.tables.get(table.id).version
+    expect(phone.page.locator(".replay-at")).to_contain_text(f"{version} of {version}")
+    expect(phone.page.locator("[data-autoplay]")).to_be_hidden()

@@ -1,0 +1,61 @@
+"""The lab's commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lab.command_line import main
+from tests.lab.coins import FOLDER
+
+FEW = ["--games", "20", "--folder", FOLDER, "--processes", "1", "--longest", "60"]
+
+
+def test_run_writes_a_report_and_keeps_its_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page, records = tmp_path / "new" / "out.html", tmp_path / "records.jsonl"
+    arguments = ["run", "coin", *FEW, "--set", "tenths=3", "--report", str(page), "--records", str(records)]
+    assert main(arguments) == 0
+    assert "Coin, classic" in page.read_text()
+    assert "with tenths = 3" in page.read_text()
+    lines = records.read_text()
+    assert main(arguments) == 0
+    assert records.read_text() == lines
+    assert capsys.readouterr().out == f"wrote {page}\n" * 2
+
+
+def test_compare_says_what_differs_on_the_same_seeds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "coin", *FEW, "--with", "paint=silver"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "turns a game: 2.0 and 2.0, +0.0 (+0.0 to +0.0; p = 1, 20 pairs)",
+        "games with a winner, %: 100.0 and 100.0, +0.0 (+0.0 to +0.0; p = 1, 20 pairs)",
+        "stood still: 0 and 0",
+    ]
+
+
+def test_strategy_lists_habits_the_best_first(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["strategy", "coin", *FEW, "--games", "200"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith(("eager bluff", "never call"))
+
+
+def test_replay_prints_every_move(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", "coin", *FEW, "--seed", "4"]) == 0
+    moves = capsys.readouterr().out.splitlines()
+    assert [move.split()[:3] for move in moves][1] == ["2", "heads", "call"]
+    assert len(moves) == 3
+
+
+def test_a_deck_is_played_beside_the_games_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    deck, page = tmp_path / "deck.toml", tmp_path / "out.html"
+    deck.write_text('[day]\nday-crocodile-1 = { effect = "nothing" }\n')
+    sizes = ["--options", "0", "--habits", "0", "--cards", "0", "--games", "2"]
+    assert main(["deck", str(deck), "--preset", "century", "--processes", "1", *sizes, "--report", str(page)]) == 0
+    assert "2 pairs" in capsys.readouterr().out
+    assert "Mexica, century" in page.read_text()
+
+
+def test_what_cannot_be_played_is_said_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "coin", *FEW, "--set", "tenths=12"]) == 2
+    assert capsys.readouterr().err == "lab: option tenths is '12'; expected a whole number from 0 to 8\n"
+    assert main(["run", "dice"]) == 2
+    assert "game is 'dice'; expected" in capsys.readouterr().err

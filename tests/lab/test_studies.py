@@ -1,0 +1,77 @@
+"""What the lab says of a coin whose answers are known."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from companion.games.kit import Move
+from lab import report, studies
+from lab.matches import steps
+from lab.studies import Sizes
+from tests.lab.coins import coin, play
+
+SIZES = Sizes(games=400, options=300, habits=300, cards=400, strengths=50)
+
+
+def found(name: str, changes: object) -> studies.Change:
+    return next(each for each in changes if each.name == name)  # type: ignore[attr-defined]
+
+
+def test_seats_and_ends_are_those_of_the_coin() -> None:
+    summary = studies.study(coin(), Sizes(400, 0, 0, 0, 0), play).summary
+    assert summary.kinds["tossed"].count == 400
+    assert summary.seats["heads"].low < 0.7 < summary.seats["heads"].high
+    assert summary.even is not None
+    assert summary.even < 0.001
+    assert [*summary.turns] == [2] * 400
+
+
+def test_an_option_that_does_nothing_is_left_grey() -> None:
+    paint = found("paint = silver", studies.study(coin(), SIZES, play).options)
+    assert not paint.certain
+    assert paint.wins.difference == paint.length.difference == 0
+
+
+def test_a_card_is_worth_what_it_adds_for_who_drew_it() -> None:
+    (card,) = studies.study(coin(), SIZES, play).cards
+    assert (card.name, card.certain, card.verdict) == ("lucky", True, "better")
+    assert card.wins.low < 0.2 < card.wins.high
+
+
+def test_a_dominated_habit_is_called_worse_and_one_that_never_mattered_is_left_out() -> None:
+    habits = studies.study(coin(), SIZES, play).habits
+    assert found("eager bluff", habits).verdict == "worse"
+    assert "eager call" not in {each.name for each in habits}
+
+
+def test_a_game_that_stands_still_is_named_with_its_seed() -> None:
+    stuck = replace(coin(), preset="stuck")
+    findings = studies.study(stuck, Sizes(3, 0, 0, 0, 0), play)
+    assert [each.seed for each in findings.summary.still] == [0, 1, 2]
+    page = report.written(findings)
+    assert "python -m lab replay coin stuck --seats 2 --seed 2" in page
+    assert len([*steps(stuck, 2, {"heads": "app", "tails": "app"})]) == stuck.longest
+
+
+def test_pairs_are_the_same_game_until_what_was_changed_matters() -> None:
+    one, other = (
+        [move for _, _, move, _, _ in steps(coin(blank=blank), 5, {"heads": "app", "tails": "app"})]
+        for blank in ("", "lucky")
+    )
+    assert one[:2] == other[:2]
+    assert one[1] == Move("call")
+
+
+def test_the_report_is_one_page_that_fetches_nothing() -> None:
+    page = report.written(studies.study(coin(), SIZES, play))
+    assert page.count("<svg") == 4
+    for fetched in ("<link", "<script", "<img", "src=", "@import", "url(h"):
+        assert fetched not in page
+    for heading in ("Wins by seat", "Each option alone", "Each card", "One habit pushed", "Games that stood still"):
+        assert heading in page
+    assert "The seats are not equal" in page
+
+
+def test_a_report_of_the_same_seeds_is_the_same_page() -> None:
+    one, other = (report.written(studies.study(coin(), Sizes(40, 10, 10, 10, 5), play)) for _ in range(2))
+    assert one == other
