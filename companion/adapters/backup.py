@@ -205,8 +205,7 @@ def _import(file: Path, url: str) -> None:
 
 def _make_current(draft: Path) -> None:
     """Bring a copy of a backup up to the schema of this software, and make it a store again."""
-    url = f"sqlite:///{draft}"
-    SqlStore(url).close()
+    SqlStore(f"sqlite:///{draft}", copy_first=False).close()
     with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.execute("DELETE FROM about WHERE key = ?", (MADE_AT,))
         connection.execute("PRAGMA journal_mode=DELETE")

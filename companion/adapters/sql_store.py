@@ -7,9 +7,10 @@ transaction has ended: SQLite runs in WAL mode with ``synchronous=FULL``.
 from __future__ import annotations
 
 import re
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -49,7 +50,7 @@ from companion.model.ports import (
 )
 from companion.model.table import Charter, Entry, ServiceError
 from templo import contract
-from templo.files import make_database_private
+from templo.files import draft_beside, make_database_private, sync
 
 _IS_OLD = sa.and_(OLD.c.source == TOKENS.c.source, TOKENS.c.seq <= OLD.c.through, TOKENS.c.replayed)
 _OF_DECISION = DECISIONS.c.token == QUARANTINE.c.token
@@ -86,12 +87,54 @@ class StoreError(Exception):
     """The store cannot be opened; the message says which, and what is wrong with it."""
 
 
+def copy_before(path: Path, schema: int) -> Path:
+    """Return where a SQLite database is copied to before it is changed to a schema."""
+    return path.with_name(f"{path.name}.before-schema-{schema}")
+
+
+def _copy_earlier_schema(path: Path) -> None:
+    """Copy a database that has an earlier schema, whole and durable; raises `StoreError` where that fails.
+
+    The copy is named after the first schema that the earlier release does not know, so that this release finds it.
+    A copy that is there already is replaced: it was made before a start that came to nothing, or before a downgrade.
+    """
+    if not path.exists():
+        return
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            try:
+                row = connection.execute("SELECT value FROM about WHERE key = 'schema'").fetchone()
+            except sqlite3.Error:
+                return  # it is no store, or is damaged: whoever opens it next says so
+            if row is None or row[0] not in map(str, range(1, SCHEMA)):
+                return
+            kept = copy_before(path, int(row[0]) + 1)
+            with draft_beside(kept) as draft:
+                with closing(sqlite3.connect(draft)) as copy:
+                    connection.backup(copy)
+                    copy.execute("PRAGMA journal_mode = DELETE")
+                sync(draft)
+                draft.replace(kept)
+                sync(kept.absolute().parent)
+    except (sqlite3.Error, OSError) as error:
+        raise StoreError(
+            f"store {path} has an earlier schema and cannot be copied before it is changed ({error}); "
+            "expected room for a second one beside it"
+        ) from error
+
+
 class SqlStore:
     """The port `Store` over one database."""
 
-    def __init__(self, url: str) -> None:
-        """Open the database and make what is missing; raises `StoreError`."""
+    def __init__(self, url: str, *, copy_first: bool = True) -> None:
+        """Open the database and make what is missing; raises `StoreError`.
+
+        Before the schema of an earlier release changes, a SQLite database is copied beside itself, unless
+        `copy_first` is false.
+        """
         try:
+            if copy_first and (path := sqlite_path(url)):
+                _copy_earlier_schema(path)
             # A server may be restarted while the companion runs: a connection is tried before it is used.
             self._engine = sa.create_engine(url, pool_pre_ping=True)
             # SQLite has one writer at a time: here they wait in line, where it would let them sleep and try again.
@@ -130,8 +173,20 @@ class SqlStore:
                 connection.execute(sa.insert(ABOUT), {"key": "schema", "value": str(SCHEMA)})
                 return
             if found not in map(str, range(1, SCHEMA + 1)):
-                raise StoreError(f"store has schema {found!r}; expected {SCHEMA}, the one that this software knows")
+                known = f"expected {SCHEMA}, the one that this software knows"
+                raise StoreError(f"store has schema {found!r}; {known}{self._way_back()}")
             bring_up(connection, int(found))
+
+    def _way_back(self) -> str:
+        """Return what helps after a downgrade: the newer release, or the copy that it made at its first start."""
+        path = sqlite_path(str(self._engine.url.render_as_string(hide_password=False)))
+        copy = path and copy_before(path, SCHEMA + 1)
+        if not copy or not copy.exists():
+            return ""
+        return (
+            f". Install the newer release again, or go back to {copy}, made before the update: stop the companion, "
+            f"move {path} and its -wal and -shm elsewhere and copy that file to {path}; actions since then are lost"
+        )
 
     def close(self) -> None:
         """Close every connection."""

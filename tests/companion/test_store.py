@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -220,6 +221,39 @@ def test_a_store_of_a_schema_that_is_not_known_stays_closed(url: str, schema: st
     with pytest.raises(StoreError, match=f"store has schema '{schema}'; expected {SCHEMA}"):
         SqlStore(url)
     assert execute(url, "SELECT value FROM about WHERE key = 'schema'") == [(schema,)]
+
+
+@pytest.mark.parametrize("schema", EARLIER)
+def test_a_sqlite_store_is_copied_before_its_schema_changes_and_once(tmp_path: Path, schema: str) -> None:
+    url = f"sqlite:///{tmp_path}/store.sqlite"
+    SqlStore(url).close()
+    execute(url, *EARLIER[schema], f"UPDATE about SET value = '{schema}' WHERE key = 'schema'")
+    for _ in range(2):
+        SqlStore(url).close()
+    (copy,) = tmp_path.glob("store.sqlite.before-*")
+    assert copy.name == f"store.sqlite.before-schema-{int(schema) + 1}"
+    assert copy.stat().st_mode & 0o777 == 0o600
+    assert execute(f"sqlite:///{copy}", "SELECT value FROM about WHERE key = 'schema'") == [(schema,)]
+
+
+def test_a_store_that_cannot_be_copied_keeps_its_schema(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/store.sqlite"
+    SqlStore(url).close()
+    execute(url, *EARLIER["3"], "UPDATE about SET value = '3' WHERE key = 'schema'")
+    (tmp_path / "store.sqlite.before-schema-4").mkdir()
+    with pytest.raises(StoreError, match="cannot be copied before it is changed"):
+        SqlStore(url)
+    assert execute(url, "SELECT value FROM about WHERE key = 'schema'") == [("3",)]
+
+
+def test_after_a_downgrade_a_store_names_the_copy_that_leads_back(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/store.sqlite"
+    SqlStore(url).close()
+    copy = tmp_path / f"store.sqlite.before-schema-{SCHEMA + 1}"
+    copy.write_bytes((tmp_path / "store.sqlite").read_bytes())
+    execute(url, f"UPDATE about SET value = '{SCHEMA + 1}' WHERE key = 'schema'")
+    with pytest.raises(StoreError, match=f"or go back to {copy}, made before the update"):
+        SqlStore(url)
 
 
 def test_a_table_finds_its_tokens_by_an_index(home: Home, database: str) -> None:
