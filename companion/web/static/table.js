@@ -71,13 +71,8 @@ function news({ id, version, mark, regions }) {
 }
 
 const picker = new Picker(root, { news, say });
-<<<<<<< HEAD
-const sound = document.querySelector("[data-sound]"); // a temple's page calls nobody
-const attention = sound && new Attention(root, new Sound(sound));
-=======
 const mute = document.querySelector("button[data-sound]"); // a temple's page calls nobody
 const attention = mute && new Attention(root, new Sound(mute));
->>>>>>> evening
 new Elements(root, { say });
 new Glide(root);
 sharing(root, say);
