@@ -106,7 +106,7 @@ class Board:
 
     def glitches(self, god: God) -> int:
         """Return how many of a beam were reported last."""
-        said = [each for each in list(self.companion.heard) if isinstance(each, contract.Noise)]
+        said = [each for each in list(self.companion.received) if isinstance(each, contract.Noise)]
         return said[-1].glitches[god]
 
     def refusal(self, name: CommandName, **more: Any) -> str | None:
@@ -121,7 +121,7 @@ class Board:
         """Wait for findings of which something holds."""
 
         def latest() -> contract.Findings | None:
-            said = [each for each in list(self.companion.heard) if isinstance(each, contract.Findings)]
+            said = [each for each in list(self.companion.received) if isinstance(each, contract.Findings)]
             return said[-1] if said and until(said[-1]) else None
 
         found: contract.Findings = self.companion.until(latest)
