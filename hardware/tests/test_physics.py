@@ -132,11 +132,18 @@ def test_a_gap_inside_a_token_is_told_from_one_between_two() -> None:
     assert (inside, between) == (1.5, 70.0)
 
 
+ROOF_STEP = 0.7
+"""Millimetres by which the steps of the printed roof rise, and so are higher than the model's at most."""
+
+
 @pytest.mark.parametrize("over", [1.0, 8.0, 15.0])
 def test_the_plates_that_tokens_fall_on_lie_where_the_parts_faces_do(
     over: float, temple: Temple, kit: dict[str, Piece], workshop: Workshop
 ) -> None:
-    """Rays along, down and up from within the gutter meet the part's mesh where they meet the model."""
+    """Rays down and up from within the gutter meet the part's mesh where they meet the model.
+
+    The printed roof is stepped, and the model's a line below the steps: what falls in the model has no more room.
+    """
     mesh = workshop.placed(kit["chute_5mm"], chute.place(temple, 1))
     turn = np.array(checks.turned(1, 0, 90 - temple.turn))
     model = mujoco.MjModel.from_xml_string(build(temple, ()).xml)
@@ -154,4 +161,5 @@ def test_the_plates_that_tokens_fall_on_lie_where_the_parts_faces_do(
             far = mujoco.mj_ray(model, data, np.array([s, 0, z]) * MM, np.array([0, 0, up]), None, 1, -1, hit) / MM
             start = np.array([*(np.array(temple.shaft_at) + s * turn), z])
             met, _, _ = mesh.ray.intersects_location([start], [[0, 0, up]])
-            assert min(abs(met[:, 2] - z)) == pytest.approx(far, abs=0.15), (s, z, up)
+            room = min(abs(met[:, 2] - z)) - far
+            assert -0.15 < room < (0.15 + ROOF_STEP if up > 0 else 0.15), (s, z, up)
