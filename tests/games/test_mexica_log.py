@@ -104,17 +104,17 @@ def test_who_fed_whom_adds_up_with_tonantzin_in_the_full_game() -> None:
     steps = list(playout(GAME, opening, Random(5), 300))
     fed = drawn([opening, *(step.after for step in steps)])["fed"]
     state = steps[-1].after
-    assert fed["columns"] == [WAR_GOD, RAIN_GOD, "tonantzin"]
+    assert fed["columns"] == [RAIN_GOD, WAR_GOD, "tonantzin"]
     assert sum(row["gifts"][2]["n"] for row in fed["rows"]) == sum(tribe.fed for tribe in state.laid.tribes)
-    assert sum(row["gifts"][0]["n"] for row in fed["rows"]) == state.tallies.of(WAR_GOD)
+    assert sum(row["gifts"][1]["n"] for row in fed["rows"]) == state.tallies.of(WAR_GOD)
     assert [row["wins"] for row in fed["rows"]] == [tribe.wins for tribe in state.laid.tribes]
     assert all(0 <= gift["bar"] <= 100 for row in fed["rows"] for gift in row["gifts"])
 
 
 def test_in_the_temples_scope_two_gods_are_fed() -> None:
     fed = drawn(followed(Sitting(2), ("sacrifice", WAR_GOD, 3), ("end_turn",), ("sacrifice", RAIN_GOD, 6)))["fed"]
-    assert fed["columns"] == [WAR_GOD, RAIN_GOD]
-    assert [[gift["n"] for gift in row["gifts"]] for row in fed["rows"]] == [[3, 0], [0, 6]]
+    assert fed["columns"] == [RAIN_GOD, WAR_GOD]
+    assert [[gift["n"] for gift in row["gifts"]] for row in fed["rows"]] == [[0, 3], [6, 0]]
     assert not fed["wins"]
 
 
