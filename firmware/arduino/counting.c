@@ -7,8 +7,8 @@ static bool since(uint32_t from, uint32_t now, uint32_t least) {
     return passed >= 0 && (uint32_t)passed >= least;
 }
 
-static bool tell(struct slot *slot, uint32_t width, uint8_t flags, struct token *token) {
-    slot->told = true;
+static bool emit(struct slot *slot, uint32_t width, uint8_t flags, struct token *token) {
+    slot->reported = true;
     token->start = slot->start;
     token->width = width;
     token->flags = flags | (slot->spell_missed ? FLAG_MISSED_EDGE : 0);
@@ -17,7 +17,7 @@ static bool tell(struct slot *slot, uint32_t width, uint8_t flags, struct token 
 
 static bool close(struct slot *slot, const struct limits *limits, struct token *token) {
     uint32_t width = slot->end - slot->start;
-    bool counted = !slot->told && width >= limits->min_break && tell(slot, width, 0, token);
+    bool counted = !slot->reported && width >= limits->min_break && emit(slot, width, 0, token);
     slot->spell = SPELL_CLOSED;
     if (slot->beam == BEAM_JAMMED || slot->beam == BEAM_DARK) slot->beam = BEAM_CLEAR;
     return counted;
@@ -30,7 +30,7 @@ static bool run(struct slot *slot, const struct limits *limits, uint32_t now, ui
         if (!slot->hollow && slot->stuck == BEAM_UNPROVED &&
             since(slot->start, now, limits->max_break + patience)) {
             slot->stuck = BEAM_JAMMED;
-            if (!slot->told) counted = tell(slot, now - slot->start, FLAG_JAM, token);
+            if (!slot->reported) counted = emit(slot, now - slot->start, FLAG_JAM, token);
             slot->beam = BEAM_JAMMED;
         }
     } else if (slot->spell == SPELL_QUIET && since(slot->end, now, limits->min_clear)) {
@@ -49,7 +49,7 @@ static bool run(struct slot *slot, const struct limits *limits, uint32_t now, ui
 
 /* Give up the latest spell for a later one: from here on nothing can lengthen it. */
 static void settle(struct slot *slot) {
-    if (!slot->told && (slot->spell == SPELL_QUIET || slot->spell == SPELL_CLOSED)) slot->glitches++;
+    if (!slot->reported && (slot->spell == SPELL_QUIET || slot->spell == SPELL_CLOSED)) slot->glitches++;
     slot->spell = SPELL_NONE;
 }
 
@@ -57,7 +57,7 @@ static void begin_spell(struct slot *slot, uint32_t at) {
     slot->start = at;
     slot->spell = SPELL_DARK;
     slot->stuck = BEAM_UNPROVED;
-    slot->told = slot->hollow = slot->spell_missed = false;
+    slot->reported = slot->hollow = slot->spell_missed = false;
 }
 
 static bool darken(struct slot *slot, const struct limits *limits, uint32_t at, bool repeated, bool missed,
@@ -85,7 +85,7 @@ static bool darken(struct slot *slot, const struct limits *limits, uint32_t at, 
         slot->flickers = true;
     }
     if (slot->flickers && !since(slot->calm, at, 0)) {
-        slot->told = slot->hollow = true;
+        slot->reported = slot->hollow = true;
         slot->beam = BEAM_FLICKER;
     }
     return false;
@@ -107,7 +107,7 @@ void slot_begin(struct slot *slot, bool dark, uint32_t now) {
     if (dark) {
         slot->spell = SPELL_DARK;
         slot->stuck = BEAM_DARK;
-        slot->told = slot->hollow = true;
+        slot->reported = slot->hollow = true;
     }
 }
 
@@ -131,7 +131,7 @@ bool slot_resync(struct slot *slot, const struct limits *limits, uint32_t at, bo
     bool counted = run(slot, limits, at, 0, token);
     slot->missed++;
     slot->dark = dark;
-    if (slot->spell != SPELL_NONE && !slot->told) {
+    if (slot->spell != SPELL_NONE && !slot->reported) {
         slot->spell_missed = true;
         if (slot->spell == SPELL_DARK) slot->end = at;
         counted |= close(slot, limits, token);
@@ -140,7 +140,7 @@ bool slot_resync(struct slot *slot, const struct limits *limits, uint32_t at, bo
     if (dark) {
         begin_spell(slot, at);
         slot->stuck = slot->beam = BEAM_DARK;
-        slot->told = slot->hollow = true;
+        slot->reported = slot->hollow = true;
     } else {
         slot->beam = BEAM_UNPROVED;
     }
@@ -167,5 +167,5 @@ bool slot_advance(struct slot *slot, const struct limits *limits, uint32_t now, 
 }
 
 uint16_t slot_glitches(const struct slot *slot) {
-    return slot->glitches + (slot->spell == SPELL_CLOSED && !slot->told);
+    return slot->glitches + (slot->spell == SPELL_CLOSED && !slot->reported);
 }

@@ -16,7 +16,7 @@
 
 static bool listening, hello_due = true, refused;
 static uint32_t next_seq, progress_ms, beat_ms, hello_ms;
-static uint8_t told_beams[2];
+static uint8_t sent_beams[2];
 
 static uint16_t line_crc;
 
@@ -74,7 +74,7 @@ static void say_hello(void) {
 static void say_health(void) {
     begin_line('B');
     for (uint8_t god = 0; god < 2; god++) {
-        told_beams[god] = slots[god].beam;
+        sent_beams[god] = slots[god].beam;
         say(' ');
         say("ucjdf"[slots[god].beam]);
     }
@@ -128,7 +128,7 @@ void speak(void) {
         progress_ms = now;
     } else if (now - beat_ms >= HEARTBEAT_MS ||
                (now - beat_ms >= CHANGE_MS &&
-                (slots[0].beam != told_beams[0] || slots[1].beam != told_beams[1]))) {
+                (slots[0].beam != sent_beams[0] || slots[1].beam != sent_beams[1]))) {
         beat_ms = now;
         say_health();
     }
@@ -154,7 +154,7 @@ static bool take_name(const char *text) {
     }
     if (*text) return false;
     record_name(name);
-    listening = false; /* nothing is told under the old name any more */
+    listening = false; /* nothing is sent under the old name any more */
     hello_due = true;
     return true;
 }

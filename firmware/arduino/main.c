@@ -1,6 +1,6 @@
 /* An Arduino Uno in the temple: edges by pin-change interrupts, tokens into EEPROM, lines over USB.
 
-   The main loop waits for nothing but, when it reads a token to tell of it, the byte of EEPROM that is being written:
+   The main loop waits for nothing but, when it reads a token to report it, the byte of EEPROM that is being written:
    bytes, characters and edges are each taken when they are ready, and it sleeps when none is. docs/serial.md says what
    the lines hold. */
 #include <avr/interrupt.h>

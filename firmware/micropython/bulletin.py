@@ -21,7 +21,7 @@ class Bulletin:
     def connected(self):
         """Publish again: a broker may have forgotten what it retained."""
         self._codes = self._facts = None
-        self._look_ms = self._told_ms = 0
+        self._look_ms = self._published_ms = 0
 
     def due(self, now_ms, changed):
         """Say whether to work out what is wrong now."""
@@ -32,7 +32,7 @@ class Bulletin:
         self._look_ms = now_ms
         codes = [limits] + [[code for code, _ in each] for each in found]
         facts = [[str(fact) for fact in facts if fact[0] not in _TIMED] for each in found for _, facts in each]
-        if codes == self._codes and (facts == self._facts or now_ms < self._told_ms + FACTS_MS):
+        if codes == self._codes and (facts == self._facts or now_ms < self._published_ms + FACTS_MS):
             return
         if say():
-            self._codes, self._facts, self._told_ms = codes, facts, now_ms
+            self._codes, self._facts, self._published_ms = codes, facts, now_ms

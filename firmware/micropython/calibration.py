@@ -70,11 +70,11 @@ def save(known, rename, file=FILE):
 
 
 class _Running:
-    def __init__(self, god, wanted, until_ms, told):
+    def __init__(self, god, wanted, until_ms, reply):
         self.god = god
         self.wanted = wanted
         self.until_ms = until_ms
-        self.told = told
+        self.reply = reply
         self.widths = []
         self.glitches = 0
         self.spoilt = 0
@@ -100,14 +100,14 @@ class Calibration:
         """Say whether what falls into a slot is being measured, and scores nothing."""
         return self._run is not None and self._run.god == god
 
-    def begin(self, god, wanted, now_ms, told):
+    def begin(self, god, wanted, now_ms, reply):
         """Wait for so many tokens, then send what they propose; raises `RefusedError`."""
         if self._run is not None:
             raise RefusedError("calibrating", "a calibration of %s is running; wait for its end" % self._run.god)
         if not 1 <= wanted <= MOST:
             raise RefusedError("bad_count", "calibrate counts %d tokens; expected 1 to %d" % (wanted, MOST))
         self._proposal = None
-        self._run = _Running(god, wanted, now_ms + PATIENCE_MS, told)
+        self._run = _Running(god, wanted, now_ms + PATIENCE_MS, reply)
 
     def glitch(self, god):
         """Take a spell that was too short for a token."""
@@ -132,14 +132,14 @@ class Calibration:
         if run is not None and now_ms >= run.until_ms:
             self._run = None
             words = "%d of %d tokens were measured for %s, and %d spells were too short: see the self-test"
-            run.told(None, RefusedError("too_few", words % (len(run.widths), run.wanted, run.god, run.glitches)))
+            run.reply(None, RefusedError("too_few", words % (len(run.widths), run.wanted, run.god, run.glitches)))
 
     def decide(self, god, keep):
         """Take the yes or no to what was proposed; a no also ends a run of that slot. Raises `RefusedError`."""
         run = self._run
         if not keep and self.measures(god):
             self._run = None
-            run.told(None, RefusedError("ended", "the calibration of %s was ended by hand" % god))
+            run.reply(None, RefusedError("ended", "the calibration of %s was ended by hand" % god))
         elif self._proposal is None or self._proposal[0] != god:
             raise RefusedError("no_proposal", "nothing is proposed for %s; calibrate it first" % god)
         else:
@@ -162,7 +162,7 @@ class Calibration:
         after = dict(self._known)
         after[run.god] = measured
         proposed = learned_limits(self._settings, self._chosen, after)
-        run.told(
+        run.reply(
             {
                 "god": run.god,
                 "widths_ms": [wire.Ms(width) for width in run.widths],

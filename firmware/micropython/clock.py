@@ -32,7 +32,7 @@ class Clock:
         """Return the time since 1970, or None while nobody has given it."""
         return None if self._offset_ms is None else self.ms() + self._offset_ms
 
-    def told(self, utc_ms, at_ms):
+    def set_by_server(self, utc_ms, at_ms):
         """Take a time server's time of day as it was at a moment of ours."""
         self._offset_ms = utc_ms - at_ms
         self._by_server = True
@@ -96,7 +96,7 @@ class TimeServer:
             return False
         # Half of the way there and back has passed since the server looked.
         half_ms = (now_ms - self._asked_ms) // 2
-        self._clock.told((seconds - _1900) * 1000 + (fraction >> 16) * 1000 // 65536 + half_ms, now_ms)
+        self._clock.set_by_server((seconds - _1900) * 1000 + (fraction >> 16) * 1000 // 65536 + half_ms, now_ms)
         return True
 
     def _hang_up(self):

@@ -30,7 +30,7 @@ class Seen:
         self._long = False
         self._end_ms = None
         self._samples = []  # of the falls, as (ms, number), over the last second
-        self._heard = True
+        self._seen = True
         self._clear_ms = None
         self.falls = 0
         self.tokens = self.jams = self.overlaps = self.blinks = self.chatters = self.unheard = 0
@@ -56,7 +56,7 @@ class Seen:
             self._chatter(now_ms)
         if self.deaf:
             self.deaf, self.healed_ms = False, now_ms
-        self._heard = True
+        self._seen = True
         self.changed = True
 
     def token(self, width_us, flags):
@@ -74,7 +74,7 @@ class Seen:
         self._count_falls(now_ms, falls)
         if dark:
             if self.dark_ms is None:
-                self.dark_ms, self._heard, self.changed = now_ms, False, True
+                self.dark_ms, self._seen, self.changed = now_ms, False, True
             self._clear_ms = None
             return False
         if self.dark_ms is not None:
@@ -82,9 +82,9 @@ class Seen:
         if self._clear_ms is None or now_ms - self._clear_ms < DEAF_MS + self._slot.limits.min_clear // 1000:
             return False
         self._clear_ms = None
-        if self._heard:
+        if self._seen:
             return False
-        self._heard = self.deaf = self.changed = True
+        self._seen = self.deaf = self.changed = True
         self.unheard += 1
         return True
 

@@ -43,10 +43,10 @@ class Link:
             return []
         try:
             happened = self._listen(now_ms)
-            if now_ms - self._heard_ms > (KEEPALIVE_MS * 3 // 2 if self.up else CONNECT_MS):
+            if now_ms - self._received_ms > (KEEPALIVE_MS * 3 // 2 if self.up else CONNECT_MS):
                 raise OSError("the broker is silent")
             if self.up and now_ms - self._spoke_ms > KEEPALIVE_MS // 2:
-                self._say(mqtt.PINGREQ)
+                self._write(mqtt.PINGREQ)
                 self._spoke_ms = now_ms
             self._flush(now_ms)
             return happened
@@ -59,7 +59,7 @@ class Link:
         if not self.up or self._size + len(payload) > _MOST_OUT:
             return False
         self._number = self._number % 65535 + 1
-        self._say(mqtt.publish(topic, payload, self._number, retain))
+        self._write(mqtt.publish(topic, payload, self._number, retain))
         return True
 
     def room(self):
@@ -73,7 +73,7 @@ class Link:
     def leave(self):
         """Write out what there is, and disconnect in good order."""
         if self.up:
-            self._say(mqtt.DISCONNECT)
+            self._write(mqtt.DISCONNECT)
             try:
                 self._flush(0)
                 while self._socket.recv(1024):  # what is left unread would cut the farewell short
@@ -92,9 +92,9 @@ class Link:
         if self._socket is None:
             return
         self._reader = mqtt.Reader()
-        self._heard_ms = self._spoke_ms = now_ms
+        self._received_ms = self._spoke_ms = now_ms
         user, password = self._settings.get("user"), self._settings.get("password")
-        self._say(mqtt.connect(self._client_id, KEEPALIVE_MS // 1000, self._will_topic, will, user, password))
+        self._write(mqtt.connect(self._client_id, KEEPALIVE_MS // 1000, self._will_topic, will, user, password))
 
     def _listen(self, now_ms):
         happened = []
@@ -109,7 +109,7 @@ class Link:
                 return happened
             if not data:
                 raise OSError("the broker closed the connection")
-            self._heard_ms = now_ms
+            self._received_ms = now_ms
             for kind, flags, body in self._reader.feed(data):
                 if kind == mqtt.CONNACK:
                     if len(body) != 2 or body[1]:
@@ -118,15 +118,15 @@ class Link:
                     self.complaint = None
                     self._wait_ms = BACKOFF_MS[0]
                     self._number += 1
-                    self._say(mqtt.subscribe(self._topics, self._number))
+                    self._write(mqtt.subscribe(self._topics, self._number))
                     happened.append("up")
                 elif kind == mqtt.PUBLISH:
                     topic, payload, number, retained = mqtt.arrived(flags, body)
                     if number is not None:
-                        self._say(mqtt.puback(number))
+                        self._write(mqtt.puback(number))
                     happened.append((topic.decode(), payload, retained))
 
-    def _say(self, data):
+    def _write(self, data):
         self._out.append(data)
         self._size += len(data)
 

@@ -32,7 +32,7 @@ class Slot:
         self.glitches = 0
         self.missed_edges = 0
         self._since_ms = now_ms if dark else None
-        self._told = dark  # the spell that is on can make no token any more
+        self._reported = dark  # the spell that is on can make no token any more
         self._missed = False
         self._starts = []
         self._calm_ms = None
@@ -45,19 +45,19 @@ class Slot:
     def unheard(self):
         """Take it that the spell that was on is over and will never be reported: a missed edge, and no token."""
         self.miss()
-        self._told, self._since_ms = False, None
+        self._reported, self._since_ms = False, None
         if self.beam != FLICKER:
             self.beam = UNPROVED
 
     def spell(self, start_ms, width_us):
         """Take a spell that is over, and has been for `min_clear`."""
-        told, self._told, self._since_ms = self._told, False, None
+        reported, self._reported, self._since_ms = self._reported, False, None
         flickers = self._flickers(start_ms, width_us)
         if flickers:
             self.beam = FLICKER
         elif self.beam != FLICKER:
             self.beam = CLEAR
-        if told or flickers:
+        if reported or flickers:
             return None
         if width_us < self.limits.min_break:
             self.glitches += 1
@@ -72,19 +72,19 @@ class Slot:
                 self._since_ms = now_ms
             if self.beam == UNPROVED:
                 self.beam = CLEAR
-        elif not self._told:
+        elif not self._reported:
             self._since_ms = None
         if self._calm_ms is not None and now_ms >= self._calm_ms:
             self._calm_ms = None
             if self.beam == FLICKER:
-                self._told = dark
+                self._reported = dark
                 self.beam = JAMMED if dark else CLEAR
-        if not dark or self._told or self.beam == FLICKER:
+        if not dark or self._reported or self.beam == FLICKER:
             return None
         lasted_ms = now_ms - self._since_ms
         if lasted_ms * 1000 < self.limits.max_break + JAM_PATIENCE_MS * 1000:
             return None
-        self._told = True
+        self._reported = True
         self.beam = JAMMED
         return self._token(self._since_ms, lasted_ms * 1000, True)
 

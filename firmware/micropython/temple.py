@@ -65,13 +65,13 @@ class Temple:
         self._commands = Commands(
             {
                 "identify": self._identify,
-                "selftest": lambda command, told: told(self._selftest(now_ms=self._now_ms)),
+                "selftest": lambda command, reply: reply(self._selftest(now_ms=self._now_ms)),
                 "calibrate": self._calibrate,
                 "resend": self._resend,
                 "drop": self._drop,
                 "dismiss": self._dismiss,
             },
-            lambda answer: self._say("reply", answer),
+            lambda answer: self._send("reply", answer),
         )
         self._now_ms = self._counted_ms = now_ms
         self._waiting = []  # fallen and not recorded: (god, fell_ms, width_us, flags)
@@ -80,7 +80,7 @@ class Temple:
         self.window = Window(0, 0)
         self._trouble = None
         self._retry_ms = now_ms
-        self._told_status = self._told_noise = self._told_count = None
+        self._published_status = self._published_noise = self._published_count = None
         self._noise_ms = self._count_ms = 0
         self._renewed_ms = now_ms - RENEW_MS
         self._garbled, self._said_ms = False, now_ms - STATUS_MS  # whether another status has replaced ours
@@ -101,7 +101,7 @@ class Temple:
         will = wire.status("lost", source, self._session, SOFTWARE, unknown, None, self._notices.standing)
         for happened in self._link.turn(now_ms, will):
             if happened == "up":
-                self._told_status = self._told_noise = self._told_count = None
+                self._published_status = self._published_noise = self._published_count = None
                 self._noise_ms = self._count_ms = 0
                 self._bulletin.connected()
                 if self._announced is not None:
@@ -113,7 +113,7 @@ class Temple:
             else:
                 self._take(happened, now_ms)
         if self._link.up:
-            self._tell(now_ms)
+            self._publish(now_ms)
 
     def alert(self):
         """Say whether a hand is needed."""
@@ -237,7 +237,7 @@ class Temple:
         self._renewed_ms = now_ms
         self._times = [(seq - less, fell_ms) for seq, fell_ms in self._times]
         self.window = Window(self.ledger.delivered, self.ledger.last_seq)
-        self._told_count = None
+        self._published_count = None
         if self._link.up:
             self.window.connected()
 
@@ -288,33 +288,33 @@ class Temple:
         trouble = self._trouble_now()
         return wire.status(state, source, self._session, SOFTWARE, beams, trouble, self._notices.standing)
 
-    def _say(self, leaf, payload, retain=False):
+    def _send(self, leaf, payload, retain=False):
         return self._link.publish(wire.topic(self._name, leaf), payload, retain)
 
-    def _tell(self, now_ms):
+    def _publish(self, now_ms):
         if self._rival is not None and now_ms - self._rival_ms > RIVAL_MS:
             self._rival = None
         if self._garbled and now_ms - self._said_ms >= STATUS_MS:
-            self._told_status = None
+            self._published_status = None
         status = self._status()
-        if status != self._told_status and self._say("status", status, True):
-            self._told_status, self._garbled, self._said_ms = status, False, now_ms
+        if status != self._published_status and self._send("status", status, True):
+            self._published_status, self._garbled, self._said_ms = status, False, now_ms
         if self.ledger is not None:
-            if self._told_count is None:  # who meets this ledger for the first time has to know how much of it is old
-                self._tell_count(now_ms)
-            self._tell_tokens(now_ms)
-            self._tell_count(now_ms)
+            if self._published_count is None:  # a new reader needs to know how much is old
+                self._publish_count(now_ms)
+            self._publish_tokens(now_ms)
+            self._publish_count(now_ms)
         noise = wire.noise(
             self._session,
             [slot.glitches for slot in self.slots],
             [slot.missed_edges for slot in self.slots],
         )
-        if noise != self._told_noise and now_ms >= self._noise_ms and self._say("noise", noise, True):
-            self._told_noise = noise
+        if noise != self._published_noise and now_ms >= self._noise_ms and self._send("noise", noise, True):
+            self._published_noise = noise
             self._noise_ms = now_ms + NOISE_MS
-        self._tell_findings(now_ms)
+        self._publish_findings(now_ms)
 
-    def _tell_findings(self, now_ms):
+    def _publish_findings(self, now_ms):
         if not self._bulletin.due(now_ms, self.seen[0].changed or self.seen[1].changed):
             return
         self.seen[0].changed = self.seen[1].changed = False
@@ -323,13 +323,13 @@ class Temple:
         self._bulletin.tell(
             found,
             [repr(each) for each in limits],
-            lambda: self._say(
+            lambda: self._send(
                 "findings", wire.findings(self._session, now_ms if at_ms is None else at_ms, limits, found), True
             ),
             now_ms,
         )
 
-    def _tell_tokens(self, now_ms):
+    def _publish_tokens(self, now_ms):
         self.window.turn(now_ms)
         for _ in range(20):
             seq = self.window.due()
@@ -351,14 +351,14 @@ class Temple:
             replayed = self.window.sent(seq, now_ms)
             at_ms = at_ms or self._fell_at(seq, now_ms)
             fell = wire.token(self.ledger.source, seq, name, wire.GODS[god], at_ms, width_us, flags, replayed)
-            self._say("token", fell)
+            self._send("token", fell)
 
-    def _tell_count(self, now_ms):
+    def _publish_count(self, now_ms):
         ledger = self.ledger
-        if ledger.last_seq != self._told_count and now_ms >= self._count_ms:
+        if ledger.last_seq != self._published_count and now_ms >= self._count_ms:
             self._count_ms = now_ms + COUNT_MS
-            if self._say("count", wire.count(ledger.source, ledger.last_seq, ledger.totals), True):
-                self._told_count = ledger.last_seq
+            if self._send("count", wire.count(ledger.source, ledger.last_seq, ledger.totals), True):
+                self._published_count = ledger.last_seq
 
     def _take(self, arrived, now_ms):
         topic, payload, retained = arrived
@@ -417,7 +417,7 @@ class Temple:
         if self.ledger is not None and source == self.ledger.source and self._session > session:
             self._renew("ledger_cloned", self.window.delivered, now_ms)
 
-    def _identify(self, command, told):
+    def _identify(self, command, reply):
         ledger = self.ledger
         report = {
             "temple": self._name,
@@ -440,7 +440,7 @@ class Temple:
             report["delivered"] = self.window.delivered
             report["waiting"] = ledger.last_seq - self.window.delivered
         self._identified = True
-        told(report)
+        reply(report)
 
     def _selftest(self, now_ms):
         found, beams = self.findings(), {}
@@ -455,20 +455,20 @@ class Temple:
             "beams": beams,
         }
 
-    def _calibrate(self, command, told):
+    def _calibrate(self, command, reply):
         god, number, keep = command["god"], command["count"], command["keep"]
         if god is None:
             raise RefusedError("no_god", "calibrate needs a god: %s" % " or ".join(wire.GODS))
         if keep is None:
-            self._calibration.begin(god, USUAL if number is None else number, self._now_ms, told)
+            self._calibration.begin(god, USUAL if number is None else number, self._now_ms, reply)
             return
         result = self._calibration.decide(god, keep)
         for slot in self.slots:
             slot.limits = self._calibration.limits
         self.seen[0].changed = True
-        told(result)
+        reply(result)
 
-    def _resend(self, command, told):
+    def _resend(self, command, reply):
         seq, ledger = command["seq"], self.ledger
         if seq is None:
             raise RefusedError("no_seq", "resend needs seq, the first token to send again")
@@ -483,9 +483,9 @@ class Temple:
         except OSError:
             raise RefusedError("ledger", "the ledger refuses: see the temple's status")
         self.window.resend_from(begin)
-        told({"from": begin, "last_seq": ledger.last_seq})
+        reply({"from": begin, "last_seq": ledger.last_seq})
 
-    def _dismiss(self, command, told):
+    def _dismiss(self, command, reply):
         code = command["notice"]
         if code is None:
             raise RefusedError("no_notice", "dismiss needs notice, the code of what is to be taken away")
@@ -493,9 +493,9 @@ class Temple:
             self._notices.dismiss(code)
         except OSError:
             raise RefusedError("ledger", "the flash refuses: see the temple's status")
-        told({"notice": code})
+        reply({"notice": code})
 
-    def _drop(self, command, told):
+    def _drop(self, command, reply):
         god = command["god"]
         if god is None:
             raise RefusedError("no_god", "drop needs a god: %s" % " or ".join(wire.GODS))
@@ -506,7 +506,7 @@ class Temple:
         if self._waiting:
             words = "0 of 1 tokens dropped for %s were recorded: see the temple's status"
             raise RefusedError("not_recorded", words % god)
-        told({"god": god, "recorded": 1, "seq": self.ledger.last_seq})
+        reply({"god": god, "recorded": 1, "seq": self.ledger.last_seq})
 
     def identified(self):
         """Say, once, whether somebody asked who this is."""

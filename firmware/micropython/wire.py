@@ -191,17 +191,17 @@ def noise(session, glitches, missed):
 
 def finding(code, facts):
     """Return a finding as pairs, its code first."""
-    told = [("code", code)]
-    told.extend(facts)
-    return told
+    fields = [("code", code)]
+    fields.extend(facts)
+    return fields
 
 
 def findings(session, at_ms, limits, found):
     """Write what is wrong with the beams; `found` holds for each god what `diagnosis.diagnose` returns."""
     beams = []
     for god in range(2):
-        told = [_object(finding(code, facts)) for code, facts in found[god]]
-        beams.append('"%s":[%s]' % (GODS[god], ",".join(told)))
+        fields = [_object(finding(code, facts)) for code, facts in found[god]]
+        beams.append('"%s":[%s]' % (GODS[god], ",".join(fields)))
     form = '{"v":1,"session":"%s","at":"%s","emitters":"fixed","limits":%s,"beams":{%s}}'
     return (form % (session, format_utc(at_ms), _object(limits), ",".join(beams))).encode()
 
@@ -209,10 +209,10 @@ def findings(session, at_ms, limits, found):
 def reply(request, result, error=None, code=None):
     """Write the answer to a command: a result, or an error in plain words with its code."""
     ok = error is None
-    told = [("v", 1), ("id", request), ("ok", ok), ("result", result if ok else None), ("error", error)]
+    fields = [("v", 1), ("id", request), ("ok", ok), ("result", result if ok else None), ("error", error)]
     if code is not None:
-        told.append(("code", code))
-    return _object(told).encode()
+        fields.append(("code", code))
+    return _object(fields).encode()
 
 
 def _utf8(payload):

@@ -50,18 +50,18 @@ class Job:
 
 def story(timeline: Timeline) -> list[tuple[int, str]]:
     """Return a timeline as every counter but the simulated one plays it."""
-    told = [(0, f"{god[0]} {int(not dark)}") for god, dark in timeline.dark.items() if dark]
+    script = [(0, f"{god[0]} {int(not dark)}") for god, dark in timeline.dark.items() if dark]
     for moment in timeline.moments:
         at_us = uno.BOOT_US + moment.at_ns // 1000
         match moment:
             case Change(_, god, dark, edge_seen, asleep):
                 word = "" if edge_seen else " asleep" if asleep else " unheard"
-                told.append((at_us, f"{god[0]} {int(not dark)}{word}"))
+                script.append((at_us, f"{god[0]} {int(not dark)}{word}"))
             case Restart(_, for_ns):
-                told.append((at_us, f"P {for_ns // 1000}"))
+                script.append((at_us, f"P {for_ns // 1000}"))
             case BrokerCut(_, cut):
-                told.append((at_us, f"B {int(cut)}"))
-    return [*told, (uno.BOOT_US + timeline.end_ns // 1000 + 1_500_000, "E")]
+                script.append((at_us, f"B {int(cut)}"))
+    return [*script, (uno.BOOT_US + timeline.end_ns // 1000 + 1_500_000, "E")]
 
 
 def reference(timeline: Timeline, limits: Limits) -> dict[God, list[CountedToken]]:
@@ -97,8 +97,8 @@ def _pico_job(job: Job, **more: Any) -> Path:
     *moments, end = story(job.timeline)
     # What is wrong is asked for when a rehearsal asks: at the end of the story, and not once all of it is delivered.
     asked = (uno.BOOT_US + job.timeline.end_ns // 1000, "F")
-    told = {"settings": chosen, "story": [*moments, asked, end], "speed": job.speed, "patience_s": PATIENCE_S, **more}
-    (job.folder / "job.json").write_text(json.dumps(told))
+    work = {"settings": chosen, "story": [*moments, asked, end], "speed": job.speed, "patience_s": PATIENCE_S, **more}
+    (job.folder / "job.json").write_text(json.dumps(work))
     return job.folder
 
 
@@ -129,9 +129,9 @@ def pico_emulated(job: Job) -> Findings:
     return _run_pico([sys.executable, str(HERE / "pico_cpython.py"), str(_pico_job(job, tapes=found["words"]))])
 
 
-def _run_controller(job: Job, how: str, arguments: list[str], told: list[tuple[int, str]]) -> None:
+def _run_controller(job: Job, how: str, arguments: list[str], script: list[tuple[int, str]]) -> None:
     file = job.folder / "story.json"
-    file.write_text(json.dumps({"story": told}))
+    file.write_text(json.dumps({"story": script}))
     limits = [word for name, value in job.script.counting.items() for word in ("--set", f"counting.{name}={value}")]
     state = job.folder / "state"
     state.mkdir()
@@ -186,10 +186,10 @@ def lgpio(job: Job) -> None:
 
 def arduino(job: Job) -> None:
     """Run the Uno's binary in simavr, and the controller on its line."""
-    told = [(0, "W"), *uno.told(job.timeline)]
+    script = [(0, "W"), *uno.script(job.timeline)]
     broker = [each for each in story(job.timeline) if each[1][0] in "BE"]
     with ExitStack() as stack:
-        tty = stack.enter_context(uno.plugged(job.folder, told, job.speed))
+        tty = stack.enter_context(uno.plugged(job.folder, script, job.speed))
         # The board's story begins two seconds after the port was opened; the broker's may be as late.
         broker = [(at_us + 2_500_000, words) for at_us, words in broker]
         _run_controller(job, "serial", ["--beams", f"serial:{tty}"], broker)

@@ -66,10 +66,10 @@ class Slot:
         core.slot_begin(self._slot, ctypes.c_bool(dark), self._tick(now))
 
     def feed(self, at: int, dark: bool) -> None:
-        self._hear(self._core.slot_feed, at, dark)
+        self._pass(self._core.slot_feed, at, dark)
 
     def resync(self, at: int, dark: bool) -> None:
-        self._hear(self._core.slot_resync, at, dark)
+        self._pass(self._core.slot_resync, at, dark)
 
     def advance(self, now: int) -> None:
         given = (self._slot, ctypes.byref(self._limits), self._tick(now), ctypes.byref(self._token))
@@ -87,9 +87,9 @@ class Slot:
     def missed(self) -> int:
         return int(self._core.probe_missed(self._slot))
 
-    def _hear(self, heard: Callable[..., bool], at: int, dark: bool) -> None:
+    def _pass(self, event: Callable[..., bool], at: int, dark: bool) -> None:
         given = (ctypes.byref(self._limits), self._tick(at), ctypes.c_bool(dark), ctypes.byref(self._token))
-        self._note(heard(self._slot, *given))
+        self._note(event(self._slot, *given))
 
     def _tick(self, at: int) -> ctypes.c_uint32:
         return ctypes.c_uint32((at + self._origin) & 0xFFFFFFFF)

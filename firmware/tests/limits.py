@@ -112,7 +112,7 @@ def main() -> None:
     print(f"uno: {uno_rate():g} tokens a second for ever, the slots in turn")
     print(f"uno: {uno_written():.1f} bytes are written for a token where slots and widths follow no order")
     print(f"uno: a burst of {uno_burst()} at 110 a second keeps every width")
-    print(f"uno: {uno_flicker()} flashes a second in each slot at once, every edge heard")
+    print(f"uno: {uno_flicker()} flashes a second in each slot at once, every edge seen")
     print(f"uno: narrowest token {narrowest:.2f} ms; shortest flash that is seen {pulse * 1000:g} us")
     print(f"uno: worn out after {uno.RECORDS * 100_000:,} tokens: {uno.RECORDS} records in a ring")
     print(f"pico: {sum(file.stat().st_size for file in files)} bytes in {len(files)} files")
@@ -135,7 +135,7 @@ def main() -> None:
             )
         memory = remembered(folder, 100_000, 10_000)
         first, *rest = memory["alive"]
-        print(f"pico: {memory['recorded']} recorded, {memory['tokens']} told, {memory['files']} files")
+        print(f"pico: {memory['recorded']} recorded, {memory['tokens']} published, {memory['files']} files")
         print(
             f"pico: {memory['loading']:,} bytes while the files are compiled; {first:,} alive after 10,000 tokens, "
             f"{min(rest):,} to {max(rest):,} until 100,000; with its garbage {memory['most']:,} at most"

@@ -38,10 +38,10 @@ const bridge = {
   random: (n) => crypto.randomBytes(n).toString("hex"),
   wall: () => performance.now() / 1000,
   epoch: () => String(Date.now()), // a number of this size would lose its upper bits on its way
-  told: () => told.shift() || "",
+  words: () => words.shift() || "",
 };
-const told = []; // what whoever started this says, a line at a time
-process.stdin.on("data", (data) => told.push(...data.toString().trim().split("\n")));
+const words = []; // what whoever started this says, a line at a time
+process.stdin.on("data", (data) => words.push(...data.toString().trim().split("\n")));
 
 const mp = await loadMicroPython({
   heapsize: 192 * 1024, // about what a Pico W leaves to its programs; here it grows where that is not enough

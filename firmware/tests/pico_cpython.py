@@ -24,7 +24,7 @@ def dial(host, port):
 _lines = []
 
 
-def told():
+def next_words():
     """Return what whoever started this says, a line at a time."""
     if select.select([0], [], [], 0)[0]:
         _lines.extend(os.read(0, 4096).decode().split("\n"))
@@ -37,7 +37,7 @@ if __name__ == "__main__":
     for number, tape in enumerate(job.get("tapes", [])):
         rp2.tapes[1 << number] = tape
     epoch_ms = int(time.time() * 1000)
-    pico = Pico(job["settings"], str(folder / "ledger"), os.urandom, dial, time.monotonic, epoch_ms, told)
+    pico = Pico(job["settings"], str(folder / "ledger"), os.urandom, dial, time.monotonic, epoch_ms, next_words)
     for ahead_s in pico.play(job["story"], job["speed"], job["patience_s"]):
         if ahead_s > 0.001:
             time.sleep(ahead_s)

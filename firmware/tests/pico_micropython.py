@@ -31,8 +31,8 @@ def begin():
     with open("/job.json") as file:
         job = json.load(file)
     random = lambda n: binascii.unhexlify(bridge.random(n))  # noqa: E731
-    wall, told = lambda: bridge.wall(), lambda: bridge.told()
-    pico = Pico(job["settings"], "/ledger", random, Socket, wall, int(bridge.epoch()), told)
+    wall, next_words = lambda: bridge.wall(), lambda: bridge.words()
+    pico = Pico(job["settings"], "/ledger", random, Socket, wall, int(bridge.epoch()), next_words)
     turns = pico.play(job["story"], job["speed"], job["patience_s"])
 
 

@@ -45,7 +45,7 @@ def program(min_clear_us: int = 5000) -> dict[str, Any]:
 def run(
     story: list[tuple[int, str]], min_clear_us: int = 5000, blind: list[tuple[int, int]] | None = None
 ) -> dict[str, Any]:
-    """Run a story, as `uno.told` or `uno.pulses` makes it, and return each machine's words and whether it stalled."""
+    """Run the story of `uno.script` or `uno.pulses`; return the words of each machine and whether it stalled."""
     moves = [(at_us, PINS[words[0]], int(words[2])) for at_us, words in story if words[0] in PINS]
     job = {
         **program(min_clear_us),

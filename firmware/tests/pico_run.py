@@ -34,18 +34,18 @@ TURN_US = 5000
 class Pico:
     """One board on a timeline."""
 
-    def __init__(self, chosen, folder, random, dial, wall_s, epoch_ms, told=lambda: ""):
-        """Only remember. `told` gives the next words of whoever tests; a `clock` in the settings is not set yet."""
+    def __init__(self, chosen, folder, random, dial, wall_s, epoch_ms, next_words=lambda: ""):
+        """`next_words` gives the next words of whoever tests; a `clock` in the settings is not set yet."""
         self._chosen = chosen
         self._folder = folder
         self._random = random
         self._dial = dial
         self._wall_s = wall_s
         self._epoch_ms = epoch_ms
-        self._told_epoch = "clock" not in chosen
+        self._sent_epoch = "clock" not in chosen
         self._clock = None
         self._copy = {}
-        self._told = told
+        self._next_words = next_words
         self._refuses = False
         self._cut = False
         self._temple = None
@@ -70,7 +70,7 @@ class Pico:
         ended_us = found = None
         while True:
             goal_us = world.now_us + TURN_US
-            words = self._told()
+            words = self._next_words()
             if words[:1] == "D":
                 slot, width = words[2], int(words[4:])
                 due[index:index] = [(world.now_us, slot + " 0"), (world.now_us + width, slot + " 1")]
@@ -92,8 +92,8 @@ class Pico:
                 elif words[0] == "S":
                     rp2.deaf.add(1 << (PINS[words[2]] - PINS["h"]))
                 elif words[0] == "C":
-                    self._told_epoch = True
-                    self._tell_time()
+                    self._sent_epoch = True
+                    self._send_time()
                 elif words[0] == "K":
                     self._copy = self._files()
                 elif words[0] == "R":
@@ -166,8 +166,8 @@ class Pico:
         self._link = Link(self._door, chosen, chosen.get("client", chosen["temple"]), will, topics)
         session = "%032x" % int.from_bytes(self._random(16), "big")
         self._clock = Clock(lambda: world.now_us // 1000, lambda later, earlier: later - earlier)
-        if self._told_epoch:
-            self._tell_time()
+        if self._sent_epoch:
+            self._send_time()
         announced = lambda: discovery.announcement(chosen["temple"], KIND, SOFTWARE)  # noqa: E731
         file = self._folder + ".learned"
         learned = calibration.Calibration(
@@ -179,8 +179,8 @@ class Pico:
             announced, notices, self._clock.suggested,
         )  # fmt: skip
 
-    def _tell_time(self):
-        self._clock.told(self._epoch_ms + world.now_us // 1000, self._clock.ms())
+    def _send_time(self):
+        self._clock.set_by_server(self._epoch_ms + world.now_us // 1000, self._clock.ms())
 
     def _files(self):
         files = {}

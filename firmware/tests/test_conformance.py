@@ -33,7 +33,7 @@ Tokens = dict[God, list[Kept]]
 
 
 @dataclass
-class House:
+class Companion:
     """A broker and a companion for the whole suite; each run is a temple of its own."""
 
     port: int
@@ -52,9 +52,9 @@ class House:
 
 
 @pytest.fixture(scope="session")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def companion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
     uno.build()
-    folder = tmp_path_factory.mktemp("house")
+    folder = tmp_path_factory.mktemp("companion")
     with mosquitto(folder) as broker:
         words = ["companion", "run", "--host", HOST, "--port", str(free_port()), "--state", str(folder / "state")]
         with (folder / "log").open("wb") as log:
@@ -68,7 +68,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
                 assert running.poll() is None, (folder / "log").read_text()
                 assert time.monotonic() < until
                 time.sleep(0.1)
-            yield House(broker.port, folder / "state" / "companion.sqlite")
+            yield Companion(broker.port, folder / "state" / "companion.sqlite")
         finally:
             running.terminate()
             running.wait(30)
@@ -122,7 +122,7 @@ def _same(kept: Kept, token: Detection, limits: Limits) -> bool:
     width, flags = kept
     if flags != frozenset(str(flag) for flag in token.flags):
         return False
-    # A jam is told while it lasts. An Uno writes widths in steps of 20 us.
+    # A jam is reported while it lasts. An Uno writes widths in steps of 20 us.
     return width >= limits.max_break / MS if "jam" in flags else abs(width - token.width_ns / MS) <= 0.05
 
 
@@ -136,14 +136,16 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("counter", "file"), PAIRS)
-def test_every_counter_comes_to_the_same_tokens(house: House, tmp_path: Path, counter: str, file: Path) -> None:
+def test_every_counter_comes_to_the_same_tokens(
+    companion: Companion, tmp_path: Path, counter: str, file: Path
+) -> None:
     script = read(file.read_bytes(), file.name)
     pi = counter in ("simulated", "lgpio")
     moments = expand(script).moments
     slowly = pi and any(isinstance(moment, Restart) for moment in moments)
-    one = job(file, script, tmp_path, house.port, counter, SLOWLY if slowly else SPEED)
+    one = job(file, script, tmp_path, companion.port, counter, SLOWLY if slowly else SPEED)
     found = COUNTERS[counter](one)
-    kept = house.kept(one.temple)
+    kept = companion.kept(one.temple)
     # Edges that are lost on their way are lost in a Pi's kernel: a board hears what its own pins do.
     unheard = any(isinstance(moment, Change) and not moment.edge_seen for moment in moments)
     if not (pi and unheard):

@@ -38,7 +38,7 @@ times = (
 steps = st.tuples(st.sampled_from(["edge"] * 6 + ["again", "tick", "late", "read"]), times)
 
 
-def told(events: list[Event]) -> list[tuple[int, int, int]]:
+def tokens_of(events: list[Event]) -> list[tuple[int, int, int]]:
     return [
         (
             event.start_ns // US,
@@ -84,14 +84,14 @@ def test_any_train_means_the_same_to_the_uno_as_to_the_pi(
             level = level if kind == "again" else not level
             events += counter.feed(Edge(now * US, level))
             slot.feed(now, level)
-        assert slot.tokens == told(events)
+        assert slot.tokens == tokens_of(events)
         assert slot.beam == counter.beam
         assert slot.glitches == counter.glitches
         assert slot.missed == counter.missed_edges
 
 
 @pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
-def test_every_scenario_is_told_alike_by_the_uno_and_by_the_pi(core: ctypes.CDLL, file: Path) -> None:
+def test_every_scenario_is_reported_alike_by_the_uno_and_by_the_pi(core: ctypes.CDLL, file: Path) -> None:
     """The tokens, and how the beam is after each edge and each moment at which time alone changes something."""
     script = read(file.read_bytes(), file.name)
     timeline, rules = expand(script), script.limits(Rules(flicker=60))
@@ -115,7 +115,7 @@ def test_every_scenario_is_told_alike_by_the_uno_and_by_the_pi(core: ctypes.CDLL
                 events += counter.feed(Edge(at_ns, dark))
                 slot.feed(at_ns // US, dark)
             assert slot.beam == counter.beam
-        assert slot.tokens == told(events)
+        assert slot.tokens == tokens_of(events)
 
 
 def test_a_clock_that_wraps_between_two_tokens_makes_no_third(core: ctypes.CDLL) -> None:

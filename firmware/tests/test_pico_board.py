@@ -110,7 +110,7 @@ def test_spells_closer_than_min_clear_are_one(gap_us: int, spells: int) -> None:
         assert abs(found[0] - (9_000 + gap_us)) <= 10
 
 
-def test_nine_spells_wait_while_nobody_looks_and_the_tenth_is_told_as_lost() -> None:
+def test_nine_spells_wait_while_nobody_looks_and_the_tenth_is_reported_as_lost() -> None:
     """A flash erase of 0.9 s, longer than any; tokens of 12 ms every 90."""
     for number, stalled in ((9, False), (12, True)):
         spells = [(God.TLALOC, 100.0 + 90 * n, 112.0 + 90 * n) for n in range(number)]

@@ -198,7 +198,7 @@ def start(request: pytest.FixtureRequest, broker: Broker, tmp_path: Path) -> Ite
 # -- identify, selftest, drop, resend --
 
 
-def test_identify_tells_who_is_there_as_a_pi_does(start: Start) -> None:
+def test_identify_reports_who_is_there_as_a_pi_does(start: Start) -> None:
     board = start()
     board.fall(TLALOC, 12_000)
     result = board.ask(CommandName.IDENTIFY).result
@@ -213,7 +213,7 @@ def test_identify_tells_who_is_there_as_a_pi_does(start: Start) -> None:
     }
 
 
-def test_a_selftest_tells_what_was_seen_and_what_is_wrong(start: Start) -> None:
+def test_a_selftest_reports_what_was_seen_and_what_is_wrong(start: Start) -> None:
     board = start()
     board.fall(TLALOC, 9_000, 12_345, 15_000)
     result: Any = board.ask(CommandName.SELFTEST).result
@@ -266,7 +266,7 @@ def test_resend_sends_everything_from_there_again(start: Start) -> None:
     assert board.settled() == sent
 
 
-def test_a_flash_that_takes_nothing_refuses_and_is_told_as_a_pi_tells_it(start: Start) -> None:
+def test_a_flash_that_takes_nothing_refuses_and_is_reported_as_a_pi_reports_it(start: Start) -> None:
     board = start()
     board.do("W 1")
     board.do("D h 12000")
@@ -315,7 +315,7 @@ def test_the_companions_time_is_enough_for_a_board_without_a_time_server(start: 
 # -- a flash that is not what it was --
 
 
-def test_an_old_flash_that_is_written_back_loses_no_token_and_is_told_until_it_is_dismissed(start: Start) -> None:
+def test_an_old_flash_that_is_written_back_loses_no_token_and_is_reported_until_it_is_dismissed(start: Start) -> None:
     board = start(kind=Proving)
     board.fall(TLALOC, 10_000, 11_000, 12_000)
     board.settled()
@@ -456,7 +456,7 @@ def test_a_calibration_is_refused_forgotten_and_ended(start: Start) -> None:
 # -- what it says unasked --
 
 
-def test_a_machine_that_stands_still_is_told_started_anew_and_counts_again(start: Start) -> None:
+def test_a_machine_that_stands_still_is_reported_started_anew_and_counts_again(start: Start) -> None:
     board = start()
     board.fall(TLALOC, 12_000)
     session = board.codes(God.TLALOC).session

@@ -78,7 +78,7 @@ def test_a_power_cut_in_any_byte_loses_no_recorded_token_and_invents_none(memory
             whole = memory.append(int(god), seq * 7)
             memory.budget.value = -1
             memory.core.probe_open()
-            # Cut after its last byte a record is there although nobody was told of it: it may be, and only once.
+            # Cut after its last byte a record is there although nobody was sent it: it may be, and only once.
             there = memory.seq() == seq
             assert there or (not whole and memory.seq() == seq - 1)
             assert memory.core.probe_huitzilopochtli() == huitzilopochtli + (there and not god)
@@ -178,16 +178,16 @@ def test_a_burst_beyond_all_memory_is_counted_and_its_end_flagged(tmp_path: Path
 
 
 @pytest.mark.parametrize("name", ["sun-through-leaves", "sunlight-passed"])
-def test_flicker_is_told_as_the_pi_tells_it(tmp_path: Path, name: str) -> None:
+def test_flicker_is_reported_as_the_pi_reports_it(tmp_path: Path, name: str) -> None:
     """Each state that lasts is reported in its turn, and none that never was.
 
     Health is reported from the first second on, five times a second at most.
     """
     script = read((ROOT / "controller" / "simulation" / "scenarios" / f"{name}.toml").read_bytes(), name)
     timeline = expand(script)
-    told = uno.run(tmp_path, uno.told(timeline))["beams"].split()
+    levels = uno.run(tmp_path, uno.script(timeline))["beams"].split()
     for place, god in enumerate((God.HUITZILOPOCHTLI, God.TLALOC)):
-        seen = [state for state, _ in groupby(pair[place] for pair in told)]
+        seen = [state for state, _ in groupby(pair[place] for pair in levels)]
         counter = Counter(script.limits(Limits()), timeline.dark[god], 0)
         states = [(0, "ud"[timeline.dark[god]])]
         for moment in [each for each in timeline.moments if isinstance(each, Change) and each.god is god]:
@@ -217,7 +217,7 @@ def test_six_hundred_spells_a_second_in_each_slot_lose_no_edge(tmp_path: Path) -
     assert [(each.flags, round(each.width_ms)) for each in uno.kept(tmp_path)] == [(1, 250)] * 2
 
 
-def test_edges_that_are_lost_are_told_and_the_next_tokens_are_counted(tmp_path: Path) -> None:
+def test_edges_that_are_lost_are_reported_and_the_next_tokens_are_counted(tmp_path: Path) -> None:
     """Noise of 20 kHz is more than any interrupt takes; each loss makes one token at most, and it is flagged."""
     noise = uno.row(God.TLALOC, 600, 0.05, 0.025)
     tokens = [(God.TLALOC, 2000.0 + 100 * n, 2012.0 + 100 * n) for n in range(10)]

@@ -45,7 +45,7 @@ def build() -> None:
         compiled(SIMULATOR, ["-std=gnu11", "-O2", *map(str, sources), "-lsimavr", "-lelf", "-lm"])
 
 
-def told(timeline: Timeline) -> list[tuple[int, str]]:
+def script(timeline: Timeline) -> list[tuple[int, str]]:
     """Return a scenario's timeline as the simulator reads it. A restart of the program is a cut of the power."""
     story = [(BOOT_US // 2, f"{god[0]} {int(not dark)}") for god, dark in timeline.dark.items() if dark]
     story = [(0, words) for _, words in story]

@@ -173,7 +173,7 @@ def test_what_a_user_may_publish(guests: dict[str, Guest], user: str) -> None:
 
 
 @pytest.mark.parametrize("user", MAY)
-def test_what_a_user_may_hear(guests: dict[str, Guest], user: str) -> None:
+def test_what_a_user_may_receive(guests: dict[str, Guest], user: str) -> None:
     """Each topic is asked for by its name and by every wildcard that covers it."""
     for topics in (TOPICS, ("#",), ("templo/+/+", "templo-tables/#", "homeassistant/+/+/config", "+/+")):
         guests[user].received.clear()
@@ -186,7 +186,7 @@ def test_what_a_user_may_hear(guests: dict[str, Guest], user: str) -> None:
             assert received == MAY[user][1], topics
 
 
-def test_nobody_of_ours_hears_how_the_broker_is(guests: dict[str, Guest]) -> None:
+def test_none_of_our_users_may_read_the_state_of_the_broker(guests: dict[str, Guest]) -> None:
     for user in MAY:
         guests[user].listen("$SYS/#")
     time.sleep(0.5)

@@ -34,14 +34,14 @@ ANSWERED = 500
 MEASURE = """() => {
   const map = document.querySelector(".siege-sheets");
   const marks = document.getElementById("region-marks");
-  window.taken = { heard: 0, answer: 0 };
+  window.taken = { tapped: 0, answer: 0 };
   let began = 0;
   map.addEventListener("pointerup", event => { began = event.timeStamp; }, { once: true, capture: true });
   const frame = name => requestAnimationFrame(() => setTimeout(() => { taken[name] = performance.now() - began; }));
-  const seen = { heard: false, answer: false };
+  const seen = { tapped: false, answer: false };
   new MutationObserver((changes, watching) => {
     for (const change of began ? changes : []) {
-      const name = marks.contains(change.target) ? "answer" : "heard";
+      const name = marks.contains(change.target) ? "answer" : "tapped";
       if (!seen[name]) frame(name);
       seen[name] = true;
     }
@@ -57,14 +57,14 @@ def main(taps: int = 60) -> None:
         companion = Companion.started(home)
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
         try:
-            heard, times, kinds, size = _measured(companion, browser, taps)
+            tapped, times, kinds, size = _measured(companion, browser, taps)
         finally:
             browser.close()
             companion.stop()
             home.store.close()
     reach, moved = ([took for took, kind in zip(times, kinds, strict=True) if kind == of] for of in ("march", "go"))
     for name, figures in (
-        ("the tapped hex", sorted(heard)),
+        ("the tapped hex", sorted(tapped)),
         ("where a unit can go, its die rolled by the app", sorted(reach)),
         ("a move that was made", sorted(moved)),
         ("either", sorted(times)),
@@ -108,7 +108,7 @@ def _measured(companion: Companion, browser: Any, taps: int) -> tuple[list[float
     page.click('[data-siege="whole"]')
     tools = context.new_cdp_session(page)
     tools.send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
-    heard: list[float] = []
+    tapped: list[float] = []
     times: list[float] = []
     kinds: list[str] = []
     while len(times) < taps:
@@ -134,11 +134,11 @@ def _measured(companion: Companion, browser: Any, taps: int) -> tuple[list[float
             if (taken := page.evaluate("window.taken"))["answer"]:
                 times.append(taken["answer"])
                 kinds.append(kind)
-                heard.append(taken["heard"])
+                tapped.append(taken["tapped"])
                 break
     size = len(page.locator("#region-pieces").inner_html().encode())
     context.close()
-    return heard, times, kinds, size
+    return tapped, times, kinds, size
 
 
 if __name__ == "__main__":

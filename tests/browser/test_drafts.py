@@ -32,7 +32,7 @@ def followed(companion: Companion, tmp_path: Path) -> Iterator[tuple[Table, Path
     draft.stop()
 
 
-def test_a_save_is_on_every_phone_within_moments_and_a_fault_is_told(
+def test_a_save_is_on_every_phone_within_moments_and_a_fault_is_shown(
     companion: Companion, device: Make, followed: tuple[Table, Path]
 ) -> None:
     table, file = followed

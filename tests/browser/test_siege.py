@@ -203,7 +203,7 @@ def test_two_taps_in_a_hurry_are_two_moves(companion: Companion, device: Make) -
     expect(phone.page.locator("#notice")).to_have_text("")
 
 
-def test_a_button_is_heard_only_after_what_waits_for_the_map_stands_in_the_page(
+def test_a_button_reacts_only_after_what_waits_for_the_map_stands_in_the_page(
     companion: Companion, device: Make
 ) -> None:
     phone = device()

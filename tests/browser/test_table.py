@@ -304,7 +304,7 @@ def test_no_page_breaks_its_own_content_policy(companion: Companion, device: Mak
         assert json.loads(phone.page.evaluate("JSON.stringify(broken)")) == [], path
 
 
-def test_a_phone_whose_household_taps_too_fast_is_told_to_wait_and_then_goes_on(
+def test_a_phone_whose_network_taps_too_fast_is_asked_to_wait_and_then_goes_on(
     companion: Companion, device: Make
 ) -> None:
     table = companion.table(2)

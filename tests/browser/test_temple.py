@@ -55,7 +55,7 @@ AT_ONCE = 5
 
 
 @dataclass
-class House:
+class Installation:
     """A broker and a companion as programs, and the temples that a test starts."""
 
     folder: Path
@@ -94,8 +94,8 @@ class House:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    folder = tmp_path_factory.mktemp("house")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    folder = tmp_path_factory.mktemp("installation")
     with mosquitto(folder) as broker:
         port, log = free_port(), folder / "companion.log"
         words = ["--host", "127.0.0.1", "--port", str(port), "--state", str(folder / "companion")]
@@ -104,14 +104,14 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
                 [sys.executable, "-m", "companion", "run", *words, "--broker", f"127.0.0.1:{broker.port}"],
                 stdout=out, stderr=out, env=environment(),
             )  # fmt: skip
-        house = House(folder, broker, port, running, {})
+        installation = Installation(folder, broker, port, running, {})
         try:
             eventually(lambda: b"ready http" in log.read_bytes() or running.poll() is not None, 60)
             assert running.poll() is None, log.read_text()
-            yield house
+            yield installation
         finally:
-            for name in list(house.temples):
-                house.end(name)
+            for name in list(installation.temples):
+                installation.end(name)
             running.send_signal(signal.SIGTERM)
             running.wait(30)
 
@@ -126,47 +126,47 @@ def todo(page: Page, code: str, god: str) -> Locator:
     return page.locator(f'.todo[data-code="{code}"][data-of="{god}"]')
 
 
-def test_each_diagnosis_is_told_with_its_mend(house: House, device: Callable[..., Device]) -> None:
+def test_each_diagnosis_is_shown_with_its_mend(installation: Installation, device: Callable[..., Device]) -> None:
     """One after the other on one page, while the next ones already play."""
     phone = device()
     for number, (scenario, code, god, drawn, words) in enumerate(DIAGNOSES):
         for following, *_ in DIAGNOSES[number : number + AT_ONCE]:
-            if following not in house.temples:
-                house.temple(following, following)
-        house.open(phone.page, scenario)
+            if following not in installation.temples:
+                installation.temple(following, following)
+        installation.open(phone.page, scenario)
         found = todo(phone.page, code, god)
         expect(found.locator(".todo-do")).to_contain_text(words)
         expect(found.locator(".todo-seen")).not_to_contain_text("does not know")
         expect(phone.page.locator(f'.shrine.god-tlaloc[data-beam="{drawn}"]')).to_have_count(1)
-        house.end(scenario)
+        installation.end(scenario)
 
 
-def test_a_temple_that_is_well_has_nothing_to_do(house: House, device: Callable[..., Device]) -> None:
+def test_a_temple_that_is_well_has_nothing_to_do(installation: Installation, device: Callable[..., Device]) -> None:
     """Switched emitters prove both beams without a token; the self-test asks them again, and says so plainly."""
-    house.temple("switched", "switched")
+    installation.temple("switched", "switched")
     phone = device()
-    house.open(phone.page, "switched")
+    installation.open(phone.page, "switched")
     expect(phone.page.locator(".now-state")).to_contain_text("Working")
     expect(phone.page.locator(".todo-nothing")).to_have_text("Nothing. Both beams are clear, and each is proved.")
     expect(phone.page.locator(".emitters")).to_contain_text("switches its emitters to prove its beams")
     tap(phone.page, "Self-test")
-    told = phone.page.locator('.request[data-request="selftest"][data-stage="answered"]')
-    expect(told).to_contain_text("The emitters were switched off for a fifth")
-    expect(told.locator(".report-well")).to_have_count(2)
-    expect(told.get_by_text("answered", exact=True)).to_have_count(2)
-    house.end("switched")
+    answered = phone.page.locator('.request[data-request="selftest"][data-stage="answered"]')
+    expect(answered).to_contain_text("The emitters were switched off for a fifth")
+    expect(answered.locator(".report-well")).to_have_count(2)
+    expect(answered.get_by_text("answered", exact=True)).to_have_count(2)
+    installation.end("switched")
     expect(phone.page.locator(".now-state")).to_contain_text("Connection lost")
     expect(phone.page.locator(".shrines.away")).to_have_count(1)
     expect(phone.page.get_by_role("button", name="Self-test")).to_be_disabled()
 
 
 def test_a_calibration_counts_along_proposes_and_changes_nothing_before_a_yes(
-    house: House, device: Callable[..., Device]
+    installation: Installation, device: Callable[..., Device]
 ) -> None:
-    temple = house.temple("bench")
+    temple = installation.temple("bench")
     phone, other = device(), device(language="es")
-    house.open(phone.page, "bench")
-    house.open(other.page, "bench")
+    installation.open(phone.page, "bench")
+    installation.open(other.page, "bench")
     phone.page.get_by_text("Calibrate", exact=True).click()
     phone.page.select_option('.calibrate-form select[name="god"]', "tlaloc")
     phone.page.fill('.calibrate-form input[name="count"]', "3")
@@ -192,14 +192,16 @@ def test_a_calibration_counts_along_proposes_and_changes_nothing_before_a_yes(
     expect(phone.page.locator(".request")).to_contain_text("Nothing was changed.")
 
 
-def test_a_test_token_is_followed_to_the_page_and_scores_nothing(house: House, device: Callable[..., Device]) -> None:
+def test_a_test_token_is_followed_to_the_page_and_scores_nothing(
+    installation: Installation, device: Callable[..., Device]
+) -> None:
     """From the table that plays with the temple: who sits there may ask, a stranger may not."""
-    if "bench" not in house.temples:
-        house.temple("bench")
+    if "bench" not in installation.temples:
+        installation.temple("bench")
     phone, stranger = device(), device()
-    house.open(stranger.page, "bench")
-    table, code = seated(house, phone.page, "bench")
-    house.open(phone.page, "bench")
+    installation.open(stranger.page, "bench")
+    table, code = seated(installation, phone.page, "bench")
+    installation.open(phone.page, "bench")
     expect(phone.page.locator(".ask-off")).to_contain_text("plays with this temple")
     tap(phone.page, "Test token: Huitzilopochtli")
     way = phone.page.locator('.request[data-request="drop"] .way-done')
@@ -210,16 +212,16 @@ def test_a_test_token_is_followed_to_the_page_and_scores_nothing(house: House, d
     tap(stranger.page, "Self-test")
     expect(stranger.page.locator("#notice")).to_contain_text("only a phone that sits at its table")
     stranger.complaints.clear()  # a browser reports to its console the 403 that was asked for
-    phone.page.goto(f"{house.address}{table}")
+    phone.page.goto(f"{installation.address}{table}")
     expect(phone.page.locator('[data-piece="count-huitzilopochtli"]').first).to_have_attribute("value", "0")
     phone.page.get_by_role("link", name="More about the temple").click()
     expect(phone.page.locator(".shrines")).to_be_visible()
     assert len(code) == 6
 
 
-def seated(house: House, page: Page, temple: str) -> tuple[str, str]:
+def seated(installation: Installation, page: Page, temple: str) -> tuple[str, str]:
     """Set a table that this temple serves, take every seat with this phone and begin; returns its path and code."""
-    page.goto(f"{house.address}/tables/new?game=mexica&preset=temple_only&temple={temple}")
+    page.goto(f"{installation.address}/tables/new?game=mexica&preset=temple_only&temple={temple}")
     page.click("#new-form .button-main")
     page.wait_for_url("**/j/*")
     code = page.url.rsplit("/", 1)[1]
@@ -227,29 +229,31 @@ def seated(house: House, page: Page, temple: str) -> tuple[str, str]:
     page.click(".share-form button")
     page.wait_for_url("**/t/*")
     page.wait_for_selector("html[data-scripted]", state="attached")
-    path = page.url.removeprefix(house.address)
+    path = page.url.removeprefix(installation.address)
     page.click(".begin-form button")
     expect(page.locator('[data-piece="count-huitzilopochtli"]').first).to_be_visible()
     return path, code
 
 
-def test_a_temple_that_does_not_answer_is_said_to_be_silent(house: House, device: Callable[..., Device]) -> None:
-    house.temple("mute")
+def test_a_temple_that_does_not_answer_is_said_to_be_silent(
+    installation: Installation, device: Callable[..., Device]
+) -> None:
+    installation.temple("mute")
     phone = device()
-    house.open(phone.page, "mute")
+    installation.open(phone.page, "mute")
     expect(phone.page.locator(".now-state")).to_contain_text("Working")
-    os.kill(house.temples["mute"].pid, signal.SIGSTOP)
+    os.kill(installation.temples["mute"].pid, signal.SIGSTOP)
     tap(phone.page, "Who is there?")
     expect(phone.page.locator(".request")).to_contain_text("Sent. Waiting for the answer…")
     expect(phone.page.locator(".request")).to_contain_text("The temple has not answered.")
-    os.kill(house.temples["mute"].pid, signal.SIGCONT)
+    os.kill(installation.temples["mute"].pid, signal.SIGCONT)
     expect(phone.page.locator(".request")).to_contain_text("Software")  # late, and still an answer
 
 
-def test_the_page_works_without_a_script(house: House, device: Callable[..., Device]) -> None:
-    house.temple("plain")
+def test_the_page_works_without_a_script(installation: Installation, device: Callable[..., Device]) -> None:
+    installation.temple("plain")
     phone = device(java_script_enabled=False)
-    eventually(lambda: house._knows("plain"), KNOWN_S)
-    phone.page.goto(f"{house.address}/temples/plain")
+    eventually(lambda: installation._knows("plain"), KNOWN_S)
+    phone.page.goto(f"{installation.address}/temples/plain")
     tap(phone.page, "Who is there?")
     expect(phone.page.locator(".request")).to_contain_text("Software")  # the page asks again by itself while it waits

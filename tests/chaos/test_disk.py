@@ -48,7 +48,7 @@ def a_world(folder: Path, broker: Broker) -> Iterator[World]:
         world.end()
 
 
-def test_a_ledger_whose_disk_refuses_is_an_alert_and_tells_of_no_token_until_it_has_it(
+def test_a_ledger_whose_disk_refuses_is_an_alert_and_publishes_no_token_until_it_has_it(
     tmp_path: Path, broker: Broker, capsys: pytest.CaptureFixture[str]
 ) -> None:
     slowest_s = 0.0
@@ -60,18 +60,19 @@ def test_a_ledger_whose_disk_refuses_is_an_alert_and_tells_of_no_token_until_it_
             assert world.rain.fallen(60)
             assert world.settled(60)
             watcher.until(lambda: watcher.statuses()[-1].state is State.READY, 60)
-            heard, told = len(watcher.tokens()), len(watcher.statuses())
+            tokens, statuses = len(watcher.tokens()), len(watcher.statuses())
             world.temple.disk(fault)
             began = time.monotonic()
             world.rain.allow(fallen + 10)
             alert = watcher.until(
-                lambda told=told: [each for each in watcher.statuses()[told:] if each.state is State.ALERT], 60
+                lambda before=statuses: [each for each in watcher.statuses()[before:] if each.state is State.ALERT],
+                60,
             )[0]
             slowest_s = max(slowest_s, time.monotonic() - began)
             assert alert.trouble in troubles
             assert world.rain.fallen(60)
             time.sleep(1.2)  # it tries again twice a second
-            assert len(watcher.tokens()) == heard
+            assert len(watcher.tokens()) == tokens
             assert len(world.received()) == fallen + 5
             world.temple.disk(None)
             fallen += 10

@@ -30,7 +30,7 @@ def test_a_token_under_way_when_its_temple_died_may_be_counted_or_not() -> None:
     assert judge(replace(WELL, ledger=counted, store=stored(*counted))).well
 
 
-def test_lost_is_told_from_undelivered() -> None:
+def test_lost_is_distinguished_from_undelivered() -> None:
     fewer = [0, 1, 2, 3, 5, 6]
     kept = judge(replace(WELL, store=stored(*fewer)))
     assert (kept.undelivered, kept.lost) == ([7], [])

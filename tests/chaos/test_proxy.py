@@ -59,13 +59,13 @@ def ends() -> Iterator[Ends]:
 
 
 @given(st.lists(st.sampled_from([FIRST, SECOND, ACK, b"\xc0\x00"])), st.integers(1, 40))
-def test_packets_are_told_apart_however_their_bytes_come(packets: list[bytes], piece: int) -> None:
+def test_packets_are_separated_however_their_bytes_come(packets: list[bytes], piece: int) -> None:
     stream, framer = b"".join(packets), Framer()
     found = [each for n in range(0, len(stream), piece) for each in framer.feed(stream[n : n + piece])]
     assert [each.data for each in found] == packets
 
 
-def test_a_publication_tells_its_topic_and_junk_is_refused() -> None:
+def test_a_publication_names_its_topic_and_junk_is_refused() -> None:
     (packet,) = Framer().feed(FIRST)
     assert (packet.kind, packet.topic, packet.leaf) == (Kind.PUBLISH, "templo/a/token", "token")
     for junk in (b"\x02\x00", b"\x30\xff\xff\xff\xff\xff"):

@@ -331,7 +331,7 @@ def test_two_temples_feed_two_tables(home: Home) -> None:
     assert (view(home, first.id)["total"], view(home, second.id)["total"]) == (1, 2)
 
 
-def test_a_second_counter_under_one_name_is_told_and_its_tokens_wait(
+def test_a_second_counter_under_one_name_is_reported_and_its_tokens_wait(
     home: Home, caplog: pytest.LogCaptureFixture
 ) -> None:
     table = home.table(temple="templo")
@@ -368,7 +368,7 @@ def test_the_second_counter_takes_over_when_the_first_is_lost_after_it_came(
 
 
 @pytest.mark.parametrize(
-    ("heard", "code", "god"),
+    ("status", "code", "god"),
     [
         (status(), "ready", ""),
         (status("alert", tlaloc="jammed"), "jammed", "tlaloc"),
@@ -378,8 +378,8 @@ def test_the_second_counter_takes_over_when_the_first_is_lost_after_it_came(
         (status("stopped"), "stopped", ""),
     ],
 )
-def test_a_temple_says_what_most_needs_a_hand(home: Home, heard: contract.Status, code: str, god: str) -> None:
-    home.services.temples.receive_status("templo", heard)
+def test_a_temple_says_what_most_needs_a_hand(home: Home, status: contract.Status, code: str, god: str) -> None:
+    home.services.temples.receive_status("templo", status)
     assert home.services.temples.get("templo").health() == (code, god)
 
 

@@ -80,11 +80,11 @@ def test_a_note_stays_its_writers_own_in_an_export_of_a_game_that_is_over(home: 
     now = home.services.tables.get(table.id)
     assert now.phase == "over"
     stages = list(replay_log(now.charter, now.game, home.services.tables.entries(table.id)))
-    for seats, told in (((), False), (("red",), False), (("blue",), True)):
+    for seats, shown in (((), False), (("red",), False), (("blue",), True)):
         export = exported(now.charter, now.game, stages, seats)
         text = written(export)
-        assert (WORDS in text) == told
-        assert (WORDS.encode().hex() in text) == told
+        assert (WORDS in text) == shown
+        assert (WORDS.encode().hex() in text) == shown
         assert export["whole"]
         again = read(text, home.games)
         *_, last = replay_log(again.charter, now.game, again.entries)

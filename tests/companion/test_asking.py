@@ -64,7 +64,7 @@ def test_one_thing_is_asked_at_a_time(home: Home, sent: list[contract.Command]) 
 
 
 @pytest.mark.parametrize("state", [contract.State.LOST, contract.State.STOPPED])
-def test_a_temple_that_nobody_hears_is_asked_nothing(
+def test_a_temple_that_is_not_connected_is_asked_nothing(
     home: Home, sent: list[contract.Command], state: contract.State
 ) -> None:
     hear(home, state)
@@ -202,7 +202,7 @@ def test_the_pace_is_that_of_the_last_minute_without_tests_and_replays(
     assert len(now(home).falls) == 1
 
 
-def test_since_when_is_known_only_of_what_was_heard_to_change(home: Home, sent: list[contract.Command]) -> None:
+def test_since_when_is_known_only_of_what_was_seen_to_change(home: Home, sent: list[contract.Command]) -> None:
     assert not now(home).exact
     home.clock.pass_(seconds=30)
     hear(home, contract.State.LOST)
@@ -210,7 +210,7 @@ def test_since_when_is_known_only_of_what_was_heard_to_change(home: Home, sent: 
     assert now(home).since == home.clock.now
 
 
-def test_what_another_run_of_the_temple_found_is_not_told(home: Home, sent: list[contract.Command]) -> None:
+def test_what_another_run_of_the_temple_found_is_not_shown(home: Home, sent: list[contract.Command]) -> None:
     found = contract.Findings("d" * 32, home.clock.now, contract.Emitters.FIXED, {}, dict.fromkeys(God, ()))
     home.services.temples.receive_findings(NAME, found)
     assert now(home).diagnosis is None

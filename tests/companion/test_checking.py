@@ -16,7 +16,7 @@ def written(folder: Path, name: str, text: str | bytes) -> str:
     return str(folder / name)
 
 
-def test_a_sound_deck_is_told_by_pile_by_change_and_by_sign(
+def test_a_sound_deck_is_reported_by_pile_by_change_and_by_sign(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mine = written(tmp_path, "mine.toml", MINE)
@@ -35,7 +35,7 @@ def test_a_sound_deck_is_told_by_pile_by_change_and_by_sign(
     ]
 
 
-def test_a_wrong_deck_is_told_as_compilers_tell_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_deck_is_reported_as_compilers_report_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wrong = written(
         tmp_path, "wrong.toml", "[day]\nday-dog-1 = 3\n\n[war]\nwar-1 = { effect = 'walk', spaces = 1 }\n"
     )

@@ -78,7 +78,7 @@ def test_each_sound_version_is_in_play_at_once_and_for_ever_in_the_log(followed:
     assert followed.table.options["deck"] == SIX
 
 
-def test_a_faulty_version_is_told_and_the_last_sound_one_stays(followed: Followed) -> None:
+def test_a_faulty_version_is_reported_and_the_last_sound_one_stays(followed: Followed) -> None:
     followed.begin()
     followed.save(FIVE)
     version = followed.table.version

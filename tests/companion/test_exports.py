@@ -169,7 +169,7 @@ def test_an_end_that_can_be_taken_back_is_whole_where_nothing_is_hidden() -> Non
     assert value["whole"]
 
 
-def test_a_log_is_told_in_turns_and_a_turn_taken_back_in_two_parts() -> None:
+def test_a_log_is_reported_in_turns_and_a_turn_taken_back_in_two_parts() -> None:
     own = charter(GAME, "temple_only")
     moves = [
         (COMPANION, Begin()),
@@ -180,18 +180,18 @@ def test_a_log_is_told_in_turns_and_a_turn_taken_back_in_two_parts() -> None:
         ("east", Move("end_turn")),
     ]
     entries = [Entry(n, EVENING, by, move) for n, (by, move) in enumerate(moves, 1)]
-    told = list(turns(replay_log(own, GAME, entries)))
-    assert [(turn.n, turn.seat, turn.last) for turn in told] == [
+    replayed = list(turns(replay_log(own, GAME, entries)))
+    assert [(turn.n, turn.seat, turn.last) for turn in replayed] == [
         (0, "", 1),
         (1, "east", 4),
         (2, "north", 5),
         (1, "east", 6),
     ]
-    assert [line.facts.get("n") for line in told[1].logged[0].lines] == [3]
+    assert [line.facts.get("n") for line in replayed[1].logged[0].lines] == [3]
 
 
 @pytest.mark.parametrize(("game", "preset"), [(GAME, "temple_only"), (GAME, "evening")])
-def test_the_ends_of_turns_tell_a_chronicle_all_that_every_entry_would(game: Game[Any], preset: str) -> None:
+def test_the_ends_of_turns_show_a_chronicle_all_that_every_entry_would(game: Game[Any], preset: str) -> None:
     own = charter(game, preset)
     stages = list(replay_log(own, game, log(own, game, 2)))
     at_ends = [game.view(table.state, None) for table in ends(stages)]

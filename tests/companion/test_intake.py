@@ -315,7 +315,7 @@ def test_a_command_without_an_answer_is_sent_again_at_the_next_connection(home: 
         temple.close()
 
 
-def test_what_a_temple_finds_and_what_its_beams_heard_is_known_though_it_was_said_before(
+def test_what_a_temple_finds_and_what_its_beams_counted_is_known_though_it_was_published_before(
     home: Home, tmp_path: Path
 ) -> None:
     nothing = dict.fromkeys(contract.God, 0)
@@ -334,7 +334,7 @@ def test_what_a_temple_finds_and_what_its_beams_heard_is_known_though_it_was_sai
         temple.close()
 
 
-def test_a_table_that_moved_on_is_told_by_its_id_and_never_by_its_code(home: Home, tmp_path: Path) -> None:
+def test_a_table_that_moved_on_is_reported_by_its_id_and_never_by_its_code(home: Home, tmp_path: Path) -> None:
     received: list[tuple[str, bytes]] = []
     table = home.table()
     with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port) as intake:

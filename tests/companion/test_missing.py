@@ -182,7 +182,7 @@ def test_a_refusal_is_said_on_the_page_and_in_the_log_until_the_tokens_come(
         (None, "resend_refused"),
     ],
 )
-def test_a_refusal_is_told_by_its_reason(
+def test_a_refusal_is_reported_by_its_reason(
     home: Home, sent: list[contract.Command], caplog: pytest.LogCaptureFixture, code: str | None, health: str
 ) -> None:
     counts(home)

@@ -106,7 +106,7 @@ def test_law_whatever_fell_is_counted_waiting_or_dismissed(home: Home, seed: int
     assert sum(fell.values()) > 10
 
 
-def test_a_token_that_the_game_never_heard_of_is_the_first_thing_said(home: Home) -> None:
+def test_a_token_that_the_game_never_received_is_the_first_thing_shown(home: Home) -> None:
     table_id, _ = doubtful(home, 1)
     stray = home.services.tables.tokens(table_id)[0]
     audit = home.services.tables.get(table_id).game.audit(home.services.tables.get(table_id).state)
@@ -144,7 +144,7 @@ def test_the_count_of_a_stranger_says_nothing(home: Home) -> None:
     assert sum(home.services.temples.ledgers.on_way("templo").values()) == 0
 
 
-def test_a_count_that_was_retained_is_heard_by_a_companion_that_starts(home: Home, tmp_path: Path) -> None:
+def test_a_count_that_was_retained_is_received_by_a_companion_that_starts(home: Home, tmp_path: Path) -> None:
     home.table(temple="templo")
     with mosquitto(tmp_path) as broker:
         temple = Temple(broker.host, broker.port)

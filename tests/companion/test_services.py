@@ -210,14 +210,14 @@ def test_a_stored_table_that_cannot_be_replayed_stays_closed_and_stays(
     caplog.clear()
 
 
-def test_tokens_that_follow_each_other_are_told_as_one_line(home: Home) -> None:
+def test_tokens_that_follow_each_other_are_reported_as_one_line(home: Home) -> None:
     table = home.table(temple="templo")
     token = home.seated(table)
     gods = ["tlaloc"] * 4 + ["huitzilopochtli"] * 2
     home.services.temples.intake.receive([("templo", home.token(n, god)) for n, god in enumerate(gods, 1)])
     home.play(table, token, "east", "end_turn")
     home.services.temples.intake.receive([("templo", home.token(7, "huitzilopochtli"))])
-    told = [line for told in home.services.tables.get(table.id).log() for line in told.lines]
+    told = [line for entry in home.services.tables.get(table.id).log() for line in entry.lines]
     gave = [(line.facts["seat"], line.facts["god"], line.facts["n"]) for line in told if line.code == "gave"]
     assert gave == [("north", "huitzilopochtli", 1), ("east", "huitzilopochtli", 2), ("east", "tlaloc", 4)]
 

@@ -105,7 +105,7 @@ def test_a_chair_and_a_temple_are_changed_in_place(home: Home) -> None:
     assert home.store.marks() == {SOURCE: (2, "", {})}
 
 
-def test_what_fell_is_told_in_the_order_in_which_it_fell(home: Home) -> None:
+def test_what_fell_is_reported_in_the_order_in_which_it_fell(home: Home) -> None:
     fell = tokens(home, *range(1, 40), table_id=CHARTER.id)
     mixed = random.Random(1).sample(fell, len(fell))
     with home.store.transaction() as change:

@@ -70,7 +70,7 @@ def mock_pin(beams: HeaderBeams, number: int) -> Any:
 # -- mock pins --
 
 
-def test_each_edge_is_heard_with_its_slot_its_level_and_a_monotonic_stamp(
+def test_each_edge_is_read_with_its_slot_its_level_and_a_monotonic_stamp(
     opened: Callable[..., HeaderBeams],
 ) -> None:
     beams, listener = opened(MOCK), Listener()
@@ -137,7 +137,7 @@ def test_a_switched_emitter_proves_each_beam_that_answers_it(opened: Callable[..
     assert all(at_ns < levels[god].at_ns for god, at_ns, _ in listener.received)
 
 
-def test_a_selftest_switches_the_emitter_on_a_running_temple_and_no_listener_hears_of_it(
+def test_a_selftest_switches_the_emitter_on_a_running_temple_and_no_listener_is_called(
     opened: Callable[..., HeaderBeams],
 ) -> None:
     """Tlaloc's receiver answers; the other is wired the wrong way round."""

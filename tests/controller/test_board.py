@@ -109,7 +109,7 @@ def test_a_board_that_never_sends_what_is_waited_for_is_asked_what_it_has() -> N
     assert one.out[-1] == written("?")
 
 
-def test_what_a_board_can_no_longer_tell_is_told_as_tokens_without_a_width() -> None:
+def test_what_a_board_no_longer_knows_is_reported_as_tokens_without_a_width() -> None:
     """Its memory went round: 5 to 9 are gone, and two of them were Huitzilopochtli's."""
     one = welcomed(BoardCursor(4, 1), written("H", 1, NAME, "0.1.0", 10, 12, 4))
     happened = [each for each in one.take(token(10, "h", total=4), SECOND) if isinstance(each, TokenLine)]
@@ -141,7 +141,7 @@ def test_a_board_that_says_nothing_is_silent_and_one_that_speaks_again_is_well()
     assert problem(one) is None
 
 
-def test_a_foreign_device_is_told_from_a_silent_board() -> None:
+def test_a_foreign_device_is_distinguished_from_a_silent_board() -> None:
     one = begun()
     for second in range(1, 7):
         list(one.take(b"$GPGGA,123519,4807.038,N,01131.000,E*47\r\n", second * SECOND))
@@ -158,7 +158,7 @@ def test_a_board_of_another_version_is_named_and_never_counted_with() -> None:
     assert problem(one) is None
 
 
-def test_noise_on_the_cable_is_told_and_loses_nothing() -> None:
+def test_noise_on_the_cable_is_reported_and_loses_nothing() -> None:
     one = welcomed()
     for number in range(6):
         list(one.take(b"T 1 t 0 12\x00\xff*0000\n", SECOND + number))

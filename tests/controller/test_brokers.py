@@ -62,7 +62,7 @@ def test_a_token_reaches_the_companion_with_everything_the_contract_says(
 
 
 @both
-def test_what_is_retained_tells_a_late_companion_how_the_temple_is(
+def test_what_is_retained_informs_a_late_companion_how_the_temple_is(
     make: Maker, tmp_path: Path, started: Starter
 ) -> None:
     with make(tmp_path) as broker:
@@ -111,7 +111,7 @@ def test_a_broker_frozen_past_the_keepalive_loses_and_doubles_nothing(
 
 
 @both
-def test_a_temple_killed_in_a_burst_loses_nothing_that_it_recorded_and_its_will_is_told(
+def test_a_temple_killed_in_a_burst_loses_nothing_that_it_recorded_and_its_will_is_published(
     make: Maker, tmp_path: Path, started: Starter
 ) -> None:
     with make(tmp_path) as broker, Companion(broker.port) as companion:

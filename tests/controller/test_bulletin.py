@@ -51,7 +51,7 @@ def test_a_temple_that_connects_says_that_its_beams_are_well(rig: Rig) -> None:
 
 
 @pytest.mark.usefixtures("expects_warnings")
-def test_what_is_newly_wrong_is_told_within_a_quarter_of_a_second_and_so_is_its_end(rig: Rig) -> None:
+def test_what_is_newly_wrong_is_reported_within_a_quarter_of_a_second_and_so_is_its_end(rig: Rig) -> None:
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
     rig.take(after_ns=SECOND // 4)
     rig.take(after_ns=SECOND // 4)
@@ -61,7 +61,7 @@ def test_what_is_newly_wrong_is_told_within_a_quarter_of_a_second_and_so_is_its_
     assert codes(published(rig)[-1]) == []
 
 
-def test_numbers_that_grow_are_told_every_five_seconds_and_the_last_always(rig: Rig) -> None:
+def test_numbers_that_grow_are_reported_every_five_seconds_and_the_last_always(rig: Rig) -> None:
     for _ in range(20):
         glitch(rig)
     rig.take(after_ns=5 * SECOND)
@@ -72,7 +72,7 @@ def test_numbers_that_grow_are_told_every_five_seconds_and_the_last_always(rig: 
 
 
 @pytest.mark.usefixtures("expects_warnings")
-def test_a_time_that_only_passes_is_not_told(rig: Rig) -> None:
+def test_a_time_that_only_passes_is_not_published(rig: Rig) -> None:
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
     rig.take(after_ns=SECOND)
     number = len(published(rig))
@@ -81,14 +81,14 @@ def test_a_time_that_only_passes_is_not_told(rig: Rig) -> None:
     assert len(published(rig)) == number
 
 
-def test_a_broker_that_forgot_is_told_again(rig: Rig) -> None:
+def test_a_broker_that_forgot_is_reported_again(rig: Rig) -> None:
     rig.take(BrokerDisconnected())
     rig.take(BrokerConnected(), after_ns=SECOND)
     assert len(published(rig)) == 2
 
 
 @pytest.mark.usefixtures("expects_warnings")
-def test_a_beam_that_is_heard_again_was_deaf_for_ten_minutes(rig: Rig) -> None:
+def test_a_beam_that_reports_again_was_deaf_for_ten_minutes(rig: Rig) -> None:
     rig.take(LevelRead(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
     assert codes(published(rig)[-1]) == ["deaf"]
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns, False), after_ns=SECOND)

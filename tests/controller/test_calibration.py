@@ -40,7 +40,7 @@ def decide(rig: Rig, keep: bool, god: God = God.TLALOC) -> Mapping[str, object]:
     return answers[0]
 
 
-def test_widths_are_told_with_what_they_propose_and_the_tokens_score_nothing(rig: Rig) -> None:
+def test_widths_are_reported_with_what_they_propose_and_the_tokens_score_nothing(rig: Rig) -> None:
     answers = begin(rig)
     for width in (10, 11, 12, 13, 14):
         assert answers == []

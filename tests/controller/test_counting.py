@@ -199,7 +199,7 @@ def test_what_is_certain_becomes_exactly_one_token_that_began_with_it(
 # -- tokens, jams, glitches --
 
 
-def test_a_clean_spell_is_told_when_it_has_been_clear_for_long_enough() -> None:
+def test_a_clean_spell_is_reported_when_it_has_been_clear_for_long_enough() -> None:
     counter = fresh()
     assert tokens(fed(counter, edges((10, 22)))) == []
     assert counter.deadline() == 27 * MS
@@ -207,7 +207,7 @@ def test_a_clean_spell_is_told_when_it_has_been_clear_for_long_enough() -> None:
     assert counter.advance(27 * MS) == [Detection(10 * MS, 12 * MS)]
 
 
-def test_a_spell_is_certain_from_its_clear_edge_until_it_is_told_or_the_beam_is_dark_again() -> None:
+def test_a_spell_is_certain_from_its_clear_edge_until_it_is_reported_or_the_beam_is_dark_again() -> None:
     counter = fresh()
     fed(counter, [Edge(10 * MS, True)])
     assert counter.certain() is None
@@ -240,7 +240,7 @@ def test_a_glitch_that_a_late_edge_lengthens_becomes_one_token() -> None:
     assert counter.glitches == 0
 
 
-def test_a_token_that_was_told_goes_on_with_a_late_edge_and_is_not_told_again() -> None:
+def test_a_token_that_was_reported_goes_on_with_a_late_edge_and_is_not_reported_again() -> None:
     counter = fresh()
     assert len(tokens(fed(counter, edges((10, 20)), until_ms=30))) == 1
     assert tokens(fed(counter, edges((24, 40)), until_ms=60)) == []

@@ -53,7 +53,7 @@ def command(rig: Rig, name: CommandName, number: int = 1, **more: object) -> Mes
         ("deaf", "deaf", "restart the controller"),
     ],
 )
-def test_a_fault_is_told_with_what_to_do(tmp_path: Path, scenario: str, code: str, remedy: str) -> None:
+def test_a_fault_is_reported_with_what_to_do(tmp_path: Path, scenario: str, code: str, remedy: str) -> None:
     """The one thing, and no other: a fault that looks like a second one is reported once."""
     ids = (f"{number:032x}" for number in itertools.count(1))
     script = read((SCENARIOS / f"{scenario}.toml").read_bytes())
@@ -66,7 +66,7 @@ def test_a_fault_is_told_with_what_to_do(tmp_path: Path, scenario: str, code: st
 
 
 @pytest.mark.usefixtures("expects_warnings")
-def test_a_flicker_that_is_over_is_told_for_ten_minutes(rig: Rig) -> None:
+def test_a_flicker_that_is_over_is_reported_for_ten_minutes(rig: Rig) -> None:
     for number in range(70):
         rig.take(
             EdgeSeen(God.TLALOC, rig.now_ns + number * 10 * MS, True),
@@ -79,7 +79,7 @@ def test_a_flicker_that_is_over_is_told_for_ten_minutes(rig: Rig) -> None:
 
 
 @pytest.mark.usefixtures("expects_warnings")
-def test_a_beam_that_is_heard_again_is_deaf_no_more(rig: Rig) -> None:
+def test_a_beam_that_reports_again_is_deaf_no_more(rig: Rig) -> None:
     rig.take(LevelRead(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
     assert codes(rig) == ["deaf"]
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns, False), after_ns=SECOND)
@@ -125,7 +125,7 @@ def test_whatever_the_edges_are_each_finding_has_words(steps: list[tuple[int, bo
         (Answer(lit_dark=False, unlit_dark=False, edge_seen=False), "no_answer"),
     ],
 )
-def test_a_switched_emitter_tells_five_cases_apart(answer: Answer, code: str | None) -> None:
+def test_a_switched_emitter_distinguishes_five_cases(answer: Answer, code: str | None) -> None:
     finding = proof(answer)
     assert (finding and finding.code) == code
 

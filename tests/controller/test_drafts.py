@@ -136,7 +136,7 @@ def tale(opened: bool = True) -> Iterator[Tale]:
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(story=faulty, opened=st.booleans())
 @pytest.mark.usefixtures("expects_warnings")
-def test_the_same_tokens_are_told_in_order_and_as_they_are_for_good_whatever_the_disk_does(
+def test_the_same_tokens_are_reported_in_order_and_as_they_are_for_good_whatever_the_disk_does(
     story: list[Step], opened: bool
 ) -> None:
     with tale(opened) as it:
@@ -154,7 +154,7 @@ def test_the_same_tokens_are_told_in_order_and_as_they_are_for_good_whatever_the
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(story=calm, killed=st.booleans())
 @pytest.mark.usefixtures("expects_warnings")
-def test_a_temple_that_ends_at_any_moment_leaves_true_tokens_and_its_next_life_tells_them(
+def test_a_temple_that_ends_at_any_moment_leaves_true_tokens_and_its_next_run_publishes_them(
     story: list[Step], killed: bool
 ) -> None:
     with tale() as it:
@@ -197,7 +197,7 @@ def spell(rig: Rig, god: God, dark_ms: int) -> None:
     rig.take(EdgeSeen(god, rig.now_ns, False))
 
 
-def test_a_token_is_on_disk_during_its_quiet_and_told_after_it_without_another_commit(rig: Rig) -> None:
+def test_a_token_is_on_disk_during_its_quiet_and_reported_after_it_without_another_commit(rig: Rig) -> None:
     spell(rig, God.TLALOC, 12)
     assert [token.width_ms for token in rig.ledger()] == [12]
     rig.take(after_ns=5 * MS - 1)
@@ -209,7 +209,7 @@ def test_a_token_is_on_disk_during_its_quiet_and_told_after_it_without_another_c
     assert rig.disk.commits == [1]
 
 
-def test_a_token_that_bounces_is_amended_before_it_is_told(rig: Rig) -> None:
+def test_a_token_that_bounces_is_amended_before_it_is_published(rig: Rig) -> None:
     began = NOON + timedelta(microseconds=rig.now_ns // 1000)
     spell(rig, God.TLALOC, 12)
     rig.now_ns += 3 * MS
@@ -223,7 +223,7 @@ def test_a_token_that_bounces_is_amended_before_it_is_told(rig: Rig) -> None:
 
 
 @pytest.mark.usefixtures("expects_warnings")
-def test_a_draft_that_turns_out_to_be_a_jam_is_told_as_one(rig: Rig) -> None:
+def test_a_draft_that_turns_out_to_be_a_jam_is_reported_as_one(rig: Rig) -> None:
     spell(rig, God.TLALOC, 12)
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns, True), after_ns=MS)
     rig.take(after_ns=SECOND)
@@ -231,7 +231,7 @@ def test_a_draft_that_turns_out_to_be_a_jam_is_told_as_one(rig: Rig) -> None:
     assert rig.broker.tokens() == [(1, False)]
 
 
-def test_what_was_recorded_after_a_draft_is_told_after_it(rig: Rig) -> None:
+def test_what_was_recorded_after_a_draft_is_reported_after_it(rig: Rig) -> None:
     answers: list[Mapping[str, object]] = []
     spell(rig, God.TLALOC, 12)
     rig.take(DropRequest(God.HUITZILOPOCHTLI, 1, 0, True, answers.append))

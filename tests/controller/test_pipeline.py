@@ -35,7 +35,7 @@ def rig(tmp_path: Path) -> Rig:
     return Rig(tmp_path)
 
 
-def test_a_token_is_recorded_with_when_its_spell_began_and_then_told(rig: Rig) -> None:
+def test_a_token_is_recorded_with_when_its_spell_began_and_then_published(rig: Rig) -> None:
     rig.connect()
     began = NOON + timedelta(microseconds=rig.now_ns // 1000)
     rig.token()
@@ -55,9 +55,7 @@ def test_tokens_of_both_slots_that_end_together_share_one_commit(rig: Rig) -> No
 
 
 @pytest.mark.parametrize("late", [5, 10, 20])
-def test_tokens_of_both_slots_are_numbered_as_they_fell_however_late_their_edges_are_heard(
-    rig: Rig, late: int
-) -> None:
+def test_tokens_of_both_slots_are_numbered_as_they_fell_however_late_their_edges_arrive(rig: Rig, late: int) -> None:
     slots = [God.TLALOC, God.HUITZILOPOCHTLI] * late
     edges = []
     for n, god in enumerate(slots):
@@ -70,7 +68,7 @@ def test_tokens_of_both_slots_are_numbered_as_they_fell_however_late_their_edges
 
 @pytest.mark.usefixtures("expects_warnings")
 @pytest.mark.parametrize("trouble", [Trouble.LEDGER_FULL, Trouble.LEDGER_READ_ONLY, Trouble.LEDGER_FAILING])
-def test_a_disk_that_refuses_is_an_alert_at_once_and_nothing_is_told_until_it_is_recorded(
+def test_a_disk_that_refuses_is_an_alert_at_once_and_nothing_is_reported_until_it_is_recorded(
     rig: Rig, trouble: Trouble
 ) -> None:
     rig.connect()
@@ -163,7 +161,7 @@ def test_nothing_is_ever_due_that_is_not_done_when_its_time_comes(rig: Rig) -> N
                 assert rig.pipeline.patience() != 0
 
 
-def test_totals_are_told_at_most_four_times_a_second_and_the_last_always(rig: Rig) -> None:
+def test_totals_are_reported_at_most_four_times_a_second_and_the_last_always(rig: Rig) -> None:
     rig.connect()
     for _ in range(40):
         rig.token()
@@ -173,7 +171,7 @@ def test_totals_are_told_at_most_four_times_a_second_and_the_last_always(rig: Ri
     assert counts[-1].totals == {God.TLALOC: 40, God.HUITZILOPOCHTLI: 0}
 
 
-def test_everything_retained_is_told_again_at_every_connection(rig: Rig) -> None:
+def test_everything_retained_is_reported_again_at_every_connection(rig: Rig) -> None:
     rig.connect()
     rig.token()
     rig.broker.up = False
@@ -190,7 +188,7 @@ def test_everything_retained_is_told_again_at_every_connection(rig: Rig) -> None
     ]
 
 
-def test_what_the_beams_heard_beside_tokens_is_told_at_most_every_five_seconds(rig: Rig) -> None:
+def test_what_the_beams_counted_beside_tokens_is_published_at_most_every_five_seconds(rig: Rig) -> None:
     rig.connect()
     published = [message for message in rig.broker.published if isinstance(message, contract.Noise)]
     assert published == [contract.Noise("a" * 32, dict.fromkeys(God, 0), dict.fromkeys(God, 0))]
@@ -263,7 +261,7 @@ def test_a_command_that_comes_twice_is_carried_out_once_and_answered_twice(rig: 
     assert len({reply.id for reply in rig.broker.replies()}) == 1
 
 
-def test_a_companion_that_asks_hears_at_once_what_it_may_have_missed(rig: Rig) -> None:
+def test_a_companion_that_asks_receives_at_once_what_it_may_have_missed(rig: Rig) -> None:
     rig.connect()
     rig.token()
     rig.take(command(rig, CommandName.IDENTIFY))
@@ -315,7 +313,7 @@ def test_a_token_that_has_just_fallen_is_recorded_before_the_end(rig: Rig) -> No
 
 
 @pytest.mark.usefixtures("expects_warnings")
-def test_whoever_waits_for_a_drop_hears_that_the_end_came_first(rig: Rig) -> None:
+def test_whoever_waits_for_a_drop_learns_that_the_end_came_first(rig: Rig) -> None:
     answers: queue.SimpleQueue[Mapping[str, object]] = queue.SimpleQueue()
     rig.disk.trouble = Trouble.LEDGER_FULL
     rig.pipeline.queue.put(DropRequest(God.TLALOC, 1, 0, False, answers.put))
@@ -323,7 +321,7 @@ def test_whoever_waits_for_a_drop_hears_that_the_end_came_first(rig: Rig) -> Non
     assert "error" in answers.get_nowait()
 
 
-def test_the_pipeline_tells_whoever_looks_how_the_temple_is(rig: Rig) -> None:
+def test_the_pipeline_answers_whoever_asks_how_the_temple_is(rig: Rig) -> None:
     rig.token()
     seen: list[Mapping[str, object]] = []
     rig.take(StatusRequest(seen.append))

@@ -174,7 +174,7 @@ def test_a_terminal_is_given_back_as_it_was(tmp_path: Path) -> None:
         os.close(theirs)
 
 
-def test_a_dead_thread_is_told_and_ends_the_daemon_for_its_supervisor(tmp_path: Path) -> None:
+def test_a_dead_thread_is_logged_and_ends_the_daemon_for_its_supervisor(tmp_path: Path) -> None:
     script = (
         "import sys; from controller.simulation import beams; from controller.app.command_line import main\n"
         "def fail(*_): raise RuntimeError('a fault of ours')\n"

@@ -217,13 +217,13 @@ def test_a_reversed_beam_is_dark_at_rest_and_bright_while_a_token_passes() -> No
     assert edges(event("reverse", 0) + event("drop", 50, width_ms=12)) == [(50, False, True), (62, True, True)]
 
 
-def test_a_missed_edge_changes_the_level_unheard() -> None:
+def test_a_missed_edge_changes_the_level_without_an_edge() -> None:
     assert edges(event("drop", 10, count=2, every_ms=50) + event("miss", 15)) == [
         (10, True, True), (22, False, False), (60, True, True), (72, False, True),
     ]  # fmt: skip
 
 
-def test_a_deaf_beam_is_not_heard_for_as_long_as_it_lasts() -> None:
+def test_a_deaf_beam_reports_no_edge_for_as_long_as_it_lasts() -> None:
     seen = [each[2] for each in edges(event("deaf", 5, for_ms=30) + event("drop", 10, count=2, every_ms=50))]
     assert seen == [False, False, True, True]
 
@@ -271,7 +271,7 @@ def test_a_broker_that_stays_away_is_back_after_the_end(tmp_path: Path) -> None:
     assert outcome.complaints == ()
 
 
-def test_the_command_line_tells_what_came_of_a_scenario_and_exits_by_it(tmp_path: Path) -> None:
+def test_the_command_line_prints_what_came_of_a_scenario_and_exits_by_it(tmp_path: Path) -> None:
     done = call("scenario", str(ROOT / "controller/simulation/scenarios/blocked.toml"))
     assert done.returncode == 0
     assert "Tlaloc           6 tokens fell, 4 counted" in done.stdout

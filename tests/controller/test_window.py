@@ -161,7 +161,7 @@ def test_a_companion_that_lost_everything_gets_it_again() -> None:
     assert window.due() == range(12, 31)
 
 
-def test_a_companion_that_is_heard_gets_what_is_in_flight_at_once() -> None:
+def test_a_companion_that_answers_gets_what_is_in_flight_at_once() -> None:
     window = up(last=2)
     send(window, 0)
     window.resend_unacknowledged()

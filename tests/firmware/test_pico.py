@@ -124,7 +124,7 @@ def test_what_is_wrong_is_written_byte_for_byte_as_the_controller_writes_it() ->
         [("hop", (("glitches", 4), ("tokens", 6), ("widest_ms", wire.Ms(2_500)))), ("unproved", ())],
         [("blocked", (("for_s", 3), ("tokens", 4)))],
     ]
-    told = {
+    reported = {
         God.HUITZILOPOCHTLI: (
             contract.Finding("hop", {"glitches": 4, "tokens": 6, "widest_ms": 2.5}),
             contract.Finding("unproved"),
@@ -132,7 +132,7 @@ def test_what_is_wrong_is_written_byte_for_byte_as_the_controller_writes_it() ->
         God.TLALOC: (contract.Finding("blocked", {"for_s": 3, "tokens": 4}),),
     }
     at = datetime(2026, 11, 21, 18, 42, 7, 123000, tzinfo=UTC)
-    expected = contract.Findings("c" * 32, at, contract.Emitters.FIXED, learned_limits.to_dict(Limits()), told)
+    expected = contract.Findings("c" * 32, at, contract.Emitters.FIXED, learned_limits.to_dict(Limits()), reported)
     limits = calibration.shown(slots.Limits())
     assert wire.findings("c" * 32, 1795286527123, limits, found) == contract.encode(expected)
 
@@ -172,10 +172,10 @@ def test_the_pico_counts_what_the_pi_counts(spells: list[tuple[int, int]], flick
             merged.append((begin, end))
     slots = module("slots")
     slot = slots.Slot(slots.Limits(flicker=flicker), False, 0)
-    told = [slot.spell(begin / 1000, end - begin) for begin, end in merged]
+    reported = [slot.spell(begin / 1000, end - begin) for begin, end in merged]
     right = [event for event in events if isinstance(event, Detection)]
     # A Pi reports a jam while it lasts; the PIO reports it when it is over.
-    assert [(set(flags), "jam" in flags or width) for _, width, flags in filter(None, told)] == [
+    assert [(set(flags), "jam" in flags or width) for _, width, flags in filter(None, reported)] == [
         ({str(flag) for flag in event.flags}, Flag.JAM in event.flags or event.width_ns // 1000) for event in right
     ]
     if Flag.JAM not in {flag for event in right for flag in event.flags} and slot.beam != "flicker":
@@ -185,8 +185,8 @@ def test_the_pico_counts_what_the_pi_counts(spells: list[tuple[int, int]], flick
 def test_a_stuck_beam_is_one_token_flagged_jam_however_long_it_lasts() -> None:
     slots = module("slots")
     slot = slots.Slot(slots.Limits(), False, 0)
-    told = [slot.level(now_ms, True) for now_ms in range(1000, 5000, 5)]
-    (jam,) = filter(None, told)
+    reported = [slot.level(now_ms, True) for now_ms in range(1000, 5000, 5)]
+    (jam,) = filter(None, reported)
     assert jam[2] == ["jam"]
     assert slot.beam == "jammed"
     assert slot.spell(1000, 4_000_000) is None
@@ -252,7 +252,7 @@ def test_a_user_who_types_wrong_things_at_the_console_is_asked_again_and_only_on
         assert "ssid" in again.stdout.readline()
 
 
-def test_what_a_board_is_told_or_learns_never_gets_into_the_repository() -> None:
+def test_what_a_board_is_reported_or_learns_never_gets_into_the_repository() -> None:
     for name in ("settings.json", "settings.json.new", "learned.json", "notices.json"):
         path = f"firmware/micropython/{name}"
         done = subprocess.run(["git", "check-ignore", "-q", path], cwd=ROOT, check=False, capture_output=True)
@@ -298,7 +298,7 @@ def test_settings_that_cannot_be_used_are_refused(change: dict[str, Any]) -> Non
         settings.checked({**good, **change})
 
 
-def test_the_lamp_tells_what_most_needs_telling() -> None:
+def test_the_lamp_shows_what_most_needs_showing() -> None:
     lamp = module("lamp")
     assert lamp.state(9000, True, True, True, False, 0, None) == lamp.READY
     assert lamp.state(9000, True, True, False, False, 0, None) == lamp.NO_TIME

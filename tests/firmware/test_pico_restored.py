@@ -157,7 +157,7 @@ class Pico:
         self.beams = [Beam(), Beam()]
         self.clock = module("clock").Clock(lambda: self._now_ms, lambda later, earlier: later - earlier)
         if self._server:
-            self.clock.told(NOW_MS, 0)
+            self.clock.set_by_server(NOW_MS, 0)
         notices = module("notices").Notices(self._board, str(self.flash / "notices.json"), self._replace)
         self.temple = module("temple").Temple(
             {"temple": "templo"}, module("calibration").Calibration(module("slots").Limits()), self.beams,

@@ -94,12 +94,12 @@ def brought(game: str, key: str) -> Read:
         faults = faults or option.faults(text)
         if not faults:
             assert option.reader is not None
-            told = [
+            named = [
                 words(f"contents.{code}", **facts)
                 for code, facts in option.reader.contents(text)
                 for words in (said, spanish)
             ]
-            assert all(told)
+            assert all(named)
             return None
         lines = data.count(b"\n") + data.count(b"\r") + 1
         assert all(1 <= fault.line <= lines for fault in faults)

@@ -29,7 +29,7 @@ class Full:
     def __init__(self, players: int = 2, **chosen: Value) -> None:
         self.seats = GAME.seatings[players]
         self.state: State = GAME.setup(full_options(**chosen), self.seats)
-        self.told: list[Line] = []
+        self.lines: list[Line] = []
         self._ids = count(1)
 
     @property
@@ -51,7 +51,7 @@ class Full:
     @property
     def codes(self) -> list[str]:
         """The codes of what the last move did."""
-        return [line.code for line in self.told]
+        return [line.code for line in self.lines]
 
     def tribe(self, seat: Seat) -> Tribe:
         """Return what a tribe has."""
@@ -96,7 +96,7 @@ class Full:
         after = GAME.play(self.state, seat, move)
         assert not isinstance(after, Refusal), f"{seat}'s {move} is refused: {after}; legal: {listed[:20]}"
         assert move in listed or seat == TEMPLE
-        self.told = GAME.story(self.state, seat, move, after)
+        self.lines = GAME.story(self.state, seat, move, after)
         self.state = after
         check_value(GAME, after)
         return self

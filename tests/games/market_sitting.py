@@ -77,14 +77,14 @@ class Sitting:
             drawn=tuple("pcjh".index(each) for each in drawn.strip("-")),
         )
         check_value(GAME, self.state)
-        self.told: list[Line] = []
+        self.lines: list[Line] = []
 
     @classmethod
     def fresh(cls, players: int = 2, **chosen: Value) -> Sitting:
         """Return a sitting before anything is set up."""
         sitting = cls.__new__(cls)
         sitting.state = GAME.setup(all_options(**chosen), GAME.seatings[players])
-        sitting.told = []
+        sitting.lines = []
         return sitting
 
     def do(self, name: str, *args: Arg, by: Seat | None = None) -> Sitting:
@@ -93,7 +93,7 @@ class Sitting:
         move = Move(name, args)
         after = GAME.play(self.state, seat, move)
         assert not isinstance(after, Refusal), f"{seat}'s {move} is refused: {after}"
-        self.told = GAME.story(self.state, seat, move, after)
+        self.lines = GAME.story(self.state, seat, move, after)
         self.state = after
         return self
 

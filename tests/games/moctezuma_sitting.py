@@ -23,7 +23,7 @@ class Sitting:
         self.options = all_options(**chosen)
         self.seats = GAME.seatings[players]
         self.state: State = GAME.setup(self.options, self.seats)
-        self.told: list[Line] = []
+        self.lines: list[Line] = []
         if self.state.stage == "first":
             self.deal("first", first)
 
@@ -32,7 +32,7 @@ class Sitting:
         seat, move = by or self.state.seat, Move(name, args)
         after = GAME.play(self.state, seat, move)
         assert not isinstance(after, Refusal), f"{seat}'s {move} is refused: {after}"
-        self.told = GAME.story(self.state, seat, move, after)
+        self.lines = GAME.story(self.state, seat, move, after)
         self.state = after
         return self
 

@@ -42,9 +42,9 @@ def written(text: str) -> str:
             if not begun:
                 out += ["", *book.page(state)]
                 begun = True
-            state, told = _made(game, state, line)
-            out += ["", line, *told]
-            if not told[-1].startswith("  refused"):
+            state, story = _made(game, state, line)
+            out += ["", line, *story]
+            if not story[-1].startswith("  refused"):
                 out += book.page(state)
     return "\n".join(out) + "\n"
 
@@ -112,8 +112,8 @@ def _made(game: Game[Any], state: Any, line: str) -> tuple[Any, list[str]]:
     after = game.play(state, seat, move)
     if isinstance(after, Refusal):
         return state, [f"  refused {after.code}{_facts(after.facts)}"]
-    told = [f"  {each.code}{_facts(each.facts)}" for each in game.story(state, seat, move, after)]
-    return after, told or ["  nothing to tell"]
+    story = [f"  {each.code}{_facts(each.facts)}" for each in game.story(state, seat, move, after)]
+    return after, story or ["  nothing to tell"]
 
 
 def _facts(facts: Mapping[str, Arg]) -> str:

@@ -25,7 +25,7 @@ class Sitting:
         self.options = all_options(**chosen)
         self.seats = GAME.seatings[players]
         self.state: State = GAME.setup(self.options, self.seats)
-        self.told: list[Line] = []
+        self.lines: list[Line] = []
         """What the last move did."""
         self._ids = count(1)
 
@@ -35,7 +35,7 @@ class Sitting:
         move = Move(name, args)
         after = GAME.play(self.state, seat, move)
         assert not isinstance(after, Refusal), f"{seat}'s {move} is refused: {after}"
-        self.told = GAME.story(self.state, seat, move, after)
+        self.lines = GAME.story(self.state, seat, move, after)
         self.state = after
         return self
 
@@ -85,7 +85,7 @@ class Sitting:
     @property
     def codes(self) -> list[str]:
         """The codes of what the last move did."""
-        return [line.code for line in self.told]
+        return [line.code for line in self.lines]
 
 
 def triggered(god: str = RAIN_GOD, players: int = 2, **chosen: Value) -> Sitting:

@@ -147,7 +147,7 @@ def test_a_game_says_how_it_ended_when_it_has(here: Combination) -> None:
 
 
 @everywhere
-def test_a_seat_cannot_tell_a_resampled_state_from_the_real_one(here: Combination) -> None:
+def test_a_seat_cannot_distinguish_a_resampled_state_from_the_real_one(here: Combination) -> None:
     random, game = Random(f"resampled {here}"), here.game
     opening = game.setup(here.options(), here.seats)
     steps = list(playout(game, opening, random, 400))
@@ -179,12 +179,12 @@ def _check_secrecy(here: Combination, state: Any, random: Random) -> None:
     for seat in game.to_act(state):
         moves = game.moves(state, seat)
         for viewer in (*here.seats, None):
-            told = defaultdict(list)
+            known = defaultdict(list)
             for move in random.sample(moves, min(MANY, len(moves))):
-                told[game.known(state, seat, move, viewer)].append(move)
-            for alike in [alike for alike in told.values() if len(alike) > 1][:2]:
+                known[game.known(state, seat, move, viewer)].append(move)
+            for alike in [alike for alike in known.values() if len(alike) > 1][:2]:
                 pictures = {_seen(game, state, seat, move, viewer) for move in alike[:3]}
-                assert len(pictures) == 1, f"{viewer} can tell {alike[0]} from {alike[1]}, but is told the same"
+                assert len(pictures) == 1, f"{viewer} can distinguish {alike[0]} and {alike[1]}, but both read alike"
 
 
 def _seen(game: Game[Any], before: Any, seat: str, move: Move, viewer: str | None) -> str:

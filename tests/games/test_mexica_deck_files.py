@@ -114,7 +114,7 @@ def test_a_wrong_deck_says_the_line_and_the_reason(text: str, fault: str) -> Non
     assert only.startswith(fault)
 
 
-def test_all_faults_of_a_deck_are_told_at_once() -> None:
+def test_all_faults_of_a_deck_are_reported_at_once() -> None:
     faults = _faults('[day]\nday-dog-1 = 3\n[war]\n"war-1" = { effect = "fly" }\n')
     assert [fault.split(": ")[0] for fault in faults] == ["mine.toml:2", "mine.toml:4"]
 

@@ -184,9 +184,9 @@ def test_each_of_the_360_cards_has_its_own_title_and_its_own_line_of_the_wanderi
     words = DECK.words[language]
     assert {*words} == {key for card in DECK for key in (title(card), story(card))}
     for part in LONGEST:
-        told = [text for key, text in words.items() if key.endswith(part)]
-        assert len(told) == 360
-        assert [text for text, times in Counter(told).items() if times > 1] == []
+        written = [text for key, text in words.items() if key.endswith(part)]
+        assert len(written) == 360
+        assert [text for text, times in Counter(written).items() if times > 1] == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -198,6 +198,6 @@ def test_a_story_is_a_sentence_and_a_title_is_none(language: str) -> None:
             assert not text.endswith("."), key
 
 
-def test_both_languages_tell_the_same_cards_and_not_in_the_same_words() -> None:
+def test_both_languages_have_the_same_cards_and_not_the_same_words() -> None:
     english, spanish = (DECK.words[language] for language in LANGUAGES)
     assert [key for key in english if key.endswith("story") and english[key] == spanish[key]] == []

@@ -194,7 +194,7 @@ def _renamed(value: Any, names: dict[str, str]) -> Any:
 # The notation
 
 
-def test_a_notation_reads_as_the_table_would_tell_it() -> None:
+def test_a_notation_reads_as_the_table_would_put_it() -> None:
     sitting = Sitting(3, countdown="rounds13").do("sacrifice", TLALOC, 2).do("propose", "east", TLALOC, -1)
     assert GAME.notation(sitting.state) == (
         "temple_only rules=countdown:rounds13 turn=1 east=0h,2t north=0h,0t west=0h,0t lake=tt week=0 clock=- "

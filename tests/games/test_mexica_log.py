@@ -26,7 +26,7 @@ def followed(sitting: Sitting, *moves: tuple[Any, ...]) -> list[Any]:
     return states
 
 
-def test_the_plot_tells_the_tallies_at_the_end_of_each_turn() -> None:
+def test_the_plot_shows_the_tallies_at_the_end_of_each_turn() -> None:
     states = followed(
         Sitting(2),
         ("sacrifice", WAR_GOD, 3),
@@ -87,8 +87,8 @@ def test_law_every_number_of_the_plot_lies_in_its_field_and_no_two_ends_on_each_
         options = all_options() if seed % 2 else full_options(apocalypse_tokens=52)
         opening = GAME.setup(options, GAME.seatings[4])
         steps = list(playout(GAME, opening, Random(seed), 400))
-        told = drawn([opening, *(step.after for step in steps)])
-        plot, view = told["plot"], GAME.view(steps[-1].after, None)
+        page = drawn([opening, *(step.after for step in steps)])
+        plot, view = page["plot"], GAME.view(steps[-1].after, None)
         field = plot["field"]
         for mark in [*plot["across"], *([plot["threshold"]] if plot["threshold"] else [])]:
             assert field["top"] <= mark["y"] <= field["bottom"]

@@ -18,28 +18,28 @@ LONG = pytest.param("x" * 10**6, id="long")
 def test_a_tap_is_credited_to_the_tribe_on_turn_whoever_taps() -> None:
     sitting = Sitting(4).do("sacrifice", RAIN_GOD, 7, by="south")
     assert sitting.view["given"]["east"] == {WAR_GOD: 0, RAIN_GOD: 7}
-    assert sitting.told[0].facts == {"seat": "east", "god": RAIN_GOD, "n": 7, "by": "south"}
-    assert sitting.told[0].mark == RAIN_GOD
+    assert sitting.lines[0].facts == {"seat": "east", "god": RAIN_GOD, "n": 7, "by": "south"}
+    assert sitting.lines[0].mark == RAIN_GOD
 
 
-def test_gifts_of_one_tribe_to_one_god_are_told_as_one_and_others_are_not() -> None:
+def test_gifts_of_one_tribe_to_one_god_are_reported_as_one_and_others_are_not() -> None:
     sitting = Sitting()
     sitting.falls(RAIN_GOD)
-    first = sitting.told[0]
+    first = sitting.lines[0]
     sitting.falls(RAIN_GOD)
-    both = first.with_next(sitting.told[0])
+    both = first.with_next(sitting.lines[0])
     assert both is not None
     assert both.facts["n"] == 2
     sitting.falls(WAR_GOD)
-    assert both.with_next(sitting.told[0]) is None
-    assert both.with_next(sitting.do("end_turn").told[0]) is None
+    assert both.with_next(sitting.lines[0]) is None
+    assert both.with_next(sitting.do("end_turn").lines[0]) is None
 
 
 def test_the_story_names_who_ends_a_turn_for_another() -> None:
     assert Sitting().do("end_turn").codes == ["turn_ended"]
     sitting = Sitting().do("end_turn", by="west")
     assert sitting.codes == ["turn_ended_for"]
-    assert sitting.told[0].facts == {"seat": "east", "by": "west"}
+    assert sitting.lines[0].facts == {"seat": "east", "by": "west"}
 
 
 def test_the_lake_keeps_the_order_in_which_tokens_entered() -> None:
@@ -117,7 +117,7 @@ def test_a_dismissed_token_counts_for_nobody_and_stays_known() -> None:
     assert sitting.state.dismissed == (token,)
     assert sitting.view["total"] == 0
     assert sitting.refused("claim", token, "east") == "unknown_token"
-    assert sitting.told[0].facts == {"god": RAIN_GOD, "n": 1, "by": "west"}
+    assert sitting.lines[0].facts == {"god": RAIN_GOD, "n": 1, "by": "west"}
 
 
 def test_a_claim_is_final() -> None:
@@ -185,7 +185,7 @@ def test_a_correction_counts_when_a_second_seat_confirms_it() -> None:
     assert sitting.refused("confirm", by="north") == "own_correction"
     sitting.do("confirm", by="south")
     assert (sitting.view["total"], sitting.view["lake"], sitting.view["correction"]) == (1, "h", None)
-    assert sitting.told[0].facts == {"seat": "east", "god": WAR_GOD, "delta": -2, "by": "south"}
+    assert sitting.lines[0].facts == {"seat": "east", "god": WAR_GOD, "delta": -2, "by": "south"}
 
 
 def test_a_correction_takes_the_latest_tokens_of_its_god_out_of_the_lake() -> None:

@@ -20,7 +20,7 @@ from tests.games.playouts import Combination, check_value, playout
 EVENING = Combination(GAME, "evening", SEATINGS[3])
 
 MINE = """
-# Every second day is a gift, and one is told anew.
+# Every second day is a gift, and one has other words.
 [day]
 day-dog-2 = { effect = "gain", tokens = 5 }
 day-flower-1 = { effect = "go_to", space = "eagle", bonus = 2 }
@@ -169,14 +169,14 @@ def test_no_game_is_given_a_text_that_could_exhaust_it(text: str, code: str, lin
     assert [(fault.code, fault.line) for fault in option.faults(text)] == [(code, line)]
 
 
-def test_the_longest_deck_of_nothing_but_faults_is_told_in_a_moment() -> None:
+def test_the_longest_deck_of_nothing_but_faults_is_reported_in_a_moment() -> None:
     text = "[day]\n" + "".join(f"{n:x} = 3\n" for n in range(11_000))
     found = faults(text)
     assert len(found) == 1_000
     assert found[-1].line == 1_001
 
 
-def test_what_a_deck_holds_is_told_by_pile_by_change_and_by_sign() -> None:
+def test_what_a_deck_holds_is_reported_by_pile_by_change_and_by_sign() -> None:
     held = dict(contents(MINE))
     assert [held[f"pile.{pile}"]["n"] for pile in ("day", "week", "war", "rain")] == [260, 20, 40, 40]
     assert (

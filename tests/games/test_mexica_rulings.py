@@ -33,7 +33,7 @@ def test_m23_260_sacrifices_trigger_the_apocalypse() -> None:
     sitting.do("sacrifice", RAIN_GOD, 1)
     assert sitting.left == 13
     assert sitting.codes == ["gave", "triggered"]
-    assert sitting.told[-1].facts == {"cause": "tokens"}
+    assert sitting.lines[-1].facts == {"cause": "tokens"}
 
 
 def test_m23_all_20_week_cards_trigger_it_where_they_come_first() -> None:
@@ -42,7 +42,7 @@ def test_m23_all_20_week_cards_trigger_it_where_they_come_first() -> None:
         sitting.do("issue")
     assert sitting.left is None
     assert sitting.do("issue").left == 13
-    assert sitting.told[-1].facts == {"cause": "week_cards"}
+    assert sitting.lines[-1].facts == {"cause": "week_cards"}
     assert sitting.refused("issue") == "all_issued"
 
 
@@ -239,7 +239,7 @@ def test_m33_a_token_is_credited_to_the_tribe_on_turn() -> None:
     sitting = Sitting(4).end_turns(2)
     sitting.falls(RAIN_GOD)
     assert sitting.view["given"]["west"] == {WAR_GOD: 0, RAIN_GOD: 1}
-    assert (sitting.told[0].code, sitting.told[0].facts["seat"]) == ("gave", "west")
+    assert (sitting.lines[0].code, sitting.lines[0].facts["seat"]) == ("gave", "west")
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ def test_m35_once_all_spaces_are_bare_even_ticks_count_and_at_zero_nobody_wins()
     assert sitting.view["countdown"]["biting"] == ""
     sitting.end_turns(12)
     assert sitting.view["outcome"] == {"kind": "stillness", "seat": None}
-    assert sitting.told[-1].facts == {"kind": "stillness"}
+    assert sitting.lines[-1].facts == {"kind": "stillness"}
 
 
 def test_m35_bare_spaces_do_not_save_from_a_god_who_leads_at_zero() -> None:

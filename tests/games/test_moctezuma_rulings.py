@@ -113,7 +113,7 @@ def test_z6_chits_are_turned_down_the_first_column_then_the_second_then_the_thir
     table = Sitting(flip="turn")
     for n, king in enumerate((*KINGS, *KINGS, "moctezuma_ii")):
         table.end()
-        flipped = next(line for line in table.told if line.code == "flipped")
+        flipped = next(line for line in table.lines if line.code == "flipped")
         assert flipped.facts["king"] == king
         assert flipped.facts["column"] == n // 7 + 1
 
@@ -196,7 +196,7 @@ def test_z11_a_table_may_allow_to_keep_none() -> None:
     table.do("leave")
     assert table.view()["treasure"]["red"] == []
     assert table.view()["decks"][3] == DECK
-    assert [line.code for line in table.told] == ["left"]
+    assert [line.code for line in table.lines] == ["left"]
 
 
 def test_z11_a_short_deck_is_drawn_out_and_a_name_alone_cannot_be_explored() -> None:
@@ -213,7 +213,7 @@ def test_z11_a_short_deck_is_drawn_out_and_a_name_alone_cannot_be_explored() -> 
 
 def test_z12_the_name_is_seen_in_private_never_kept_and_goes_to_the_bottom() -> None:
     table = Sitting().put(4).do("explore", 2).dealt("tizoc", 2)
-    assert [line.code for line in table.told] == []
+    assert [line.code for line in table.lines] == []
     assert table.moves() == [Move("keep", (2,))]
     assert table.refused("keep", 0) == "not_drawn"
     table.do("keep", 2)
@@ -265,13 +265,13 @@ def test_z14_where_treasure_was_kept_is_open_and_its_worth_is_not() -> None:
     table = Sitting().explore(4, 2, 5, 1, keep=5)
     assert table.view("blue")["treasure"]["red"] == [{"temple": 4, "worth": None}]
     assert table.notebook("red")["trips"] == [{"temple": 4, "cards": [5, 1], "kept": 5}]
-    assert [(line.code, line.facts) for line in table.told] == [("kept", {"seat": "red", "place": 4})]
+    assert [(line.code, line.facts) for line in table.lines] == [("kept", {"seat": "red", "place": 4})]
 
 
 def test_z14_treasure_may_lie_open() -> None:
     table = Sitting(open_treasure="on").explore(4, 2, 5, 1, keep=5)
     assert table.view("blue")["treasure"]["red"] == [{"temple": 4, "worth": 5}]
-    assert table.told[0].code == "kept_open"
+    assert table.lines[0].code == "kept_open"
 
 
 def test_z15_a_clue_temple_is_never_cursed_and_worth_nothing() -> None:
@@ -328,7 +328,7 @@ def test_z21_several_researchers_may_stand_in_one_place() -> None:
 
 def test_z22_all_see_which_chits_are_looked_at_and_not_what_they_show() -> None:
     table = Sitting().do("study", 2).do("peek", 3)
-    assert [(line.code, line.facts) for line in table.told] == [
+    assert [(line.code, line.facts) for line in table.lines] == [
         ("peeked", {"seat": "red", "king": "axayacatl", "column": 1})
     ]
     table.dealt("cursed")
@@ -338,7 +338,7 @@ def test_z22_all_see_which_chits_are_looked_at_and_not_what_they_show() -> None:
 
 def test_z22_a_table_may_hide_which_chits_are_looked_at() -> None:
     table = Sitting(peek_target_public="off").do("study", 2).do("peek", 3)
-    assert table.told == []
+    assert table.lines == []
     assert table.dealt("cursed").view("blue")["peeked"] is None
 
 

@@ -95,7 +95,7 @@ def test_what_a_seat_cannot_know_changes_no_byte_of_what_it_is_sent(
     assert differing > 150, "too few states with other secrets were compared"
 
 
-def test_the_number_of_moves_tells_nothing_of_what_others_have_seen() -> None:
+def test_the_number_of_moves_reveals_nothing_of_what_others_have_seen() -> None:
     """A chit or a card that somebody knows already is one more move of chance, like any other."""
     fresh, known = Sitting(), Sitting()
     known.peek(0, 1, faces="cs").end()
@@ -116,7 +116,7 @@ def test_a_note_reaches_its_own_seat_and_no_other() -> None:
         assert GAME.known(table.state, "blue", Move("note", (0, sentinel)), seat) == Move("note", (0, ""))
     assert table.notebook("blue")["notes"] == [sentinel]
     assert GAME.known(table.state, "blue", Move("note", (0, sentinel)), "blue").args == (0, sentinel)
-    assert table.told == []
+    assert table.lines == []
 
 
 def test_a_spectator_sees_nothing_that_a_seat_does_not() -> None:
@@ -132,12 +132,12 @@ def test_an_export_holds_faces_only_for_the_seat_that_saw_them() -> None:
     steps = played_out(2, "export", until=250)
     for (before, _, _), (_, by, move) in itertools.pairwise(steps):
         for seat in ("red", "blue", None):
-            told = GAME.known(before, by, move, seat)
+            known = GAME.known(before, by, move, seat)
             if is_secret(before, by, move, seat):
-                assert told.args == ()
-                assert told.name in ("chit", "card", "keep", "put", "peek")
+                assert known.args == ()
+                assert known.name in ("chit", "card", "keep", "put", "peek")
             else:
-                assert told == move
+                assert known == move
 
 
 def test_the_apps_player_asks_its_own_view_and_nothing_else() -> None:

@@ -23,7 +23,7 @@ def test_it_passes_the_conformance_suite(tmp_path: Path, monkeypatch: pytest.Mon
             test_conformance.test_random_play_keeps_every_law_of_a_game(here)
             test_conformance.test_nobody_but_the_seats_and_the_temple_ever_has_a_move(here)
             test_conformance.test_a_game_says_how_it_ended_when_it_has(here)
-            test_conformance.test_a_seat_cannot_tell_a_resampled_state_from_the_real_one(here)
+            test_conformance.test_a_seat_cannot_distinguish_a_resampled_state_from_the_real_one(here)
             test_conformance.test_setup_is_the_same_every_time(here)
             test_conformance.test_a_written_state_with_a_distortion_is_a_value_error_or_another_state(here)
 
@@ -47,7 +47,7 @@ MOVES = (
         (
             "Page(",
             "Page(known=lambda before, by, move, seat: move if seat else move._replace(args=()), ",
-            "told the same",
+            "both read alike",
         ),
     ],
     ids=["order", "unlisted", "odds", "choices", "turn", "secrecy"],

@@ -95,7 +95,7 @@ class Launched:
             self.lines.append(line)
         assert until(lambda: len(family(self.process.pid)) == 3)
 
-    def heard(self) -> list[str]:
+    def output(self) -> list[str]:
         """Every line that it has said so far."""
         while not self._queue.empty():
             if (line := self._queue.get()) is not None:

@@ -21,8 +21,8 @@ DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); prin
 
 @pytest.fixture
 def signals() -> Iterator[Signals]:
-    with Signals() as heard:
-        yield heard
+    with Signals() as signals:
+        yield signals
 
 
 @pytest.fixture

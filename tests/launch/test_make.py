@@ -104,17 +104,17 @@ def test_no_python_at_all_is_said(bare: Path) -> None:
     assert "python3 is not there" in environment(bare)
 
 
-def test_a_python_without_venv_is_told_the_package_to_install(bare: Path) -> None:
+def test_a_python_without_venv_names_the_package_to_install(bare: Path) -> None:
     program(bare, "python3", 'case "$2" in *ensurepip*) exit 1 ;; *) echo 3 11 64 ;; esac')
     assert "sudo apt install python3-venv" in environment(bare)
 
 
-def test_a_32_bit_system_is_told_what_it_needs(bare: Path) -> None:
+def test_a_32_bit_system_is_refused_with_what_it_needs(bare: Path) -> None:
     program(bare, "python3", "echo 3 11 32")
     assert "64-bit Raspberry Pi OS" in environment(bare)
 
 
-def test_an_index_out_of_reach_is_told_from_a_package_that_fails(tmp_path: Path) -> None:
+def test_an_index_out_of_reach_is_distinguished_from_a_package_that_fails(tmp_path: Path) -> None:
     clone = tmp_path / "a clone"
     (clone / "tools").mkdir(parents=True)
     for name in ("tools/environment", "pyproject.toml", "constraints.txt", "README.md"):
@@ -147,7 +147,7 @@ def test_without_the_right_to_install_the_tests_packages_are_named_once(bare: Pa
     )
 
 
-def test_a_system_without_apt_is_not_told_to_use_it(bare: Path) -> None:
+def test_a_system_without_apt_is_not_asked_to_use_it(bare: Path) -> None:
     assert "apt-get" not in says(system_packages(bare))
 
 

@@ -102,7 +102,7 @@ def test_one_tap_dismisses_the_marked_one_only(home: WebHome, phone: Browser, ta
     assert "1 token that was held apart is dismissed" in text_of(home.browser().get(f"/t/{table.id}"))
 
 
-def test_a_double_tap_is_one_decision_and_a_slower_phone_hears_that_it_was(
+def test_a_double_tap_is_one_decision_and_a_slower_phone_learns_of_it(
     home: WebHome, phone: Browser, table: Table
 ) -> None:
     other = home.browser()

@@ -152,13 +152,13 @@ def whole(app: Any) -> Any:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.endpoint)
 def test_every_route_says_what_it_takes_and_gives(rule: Rule) -> None:
-    told = api_description.known(rule.endpoint)
-    assert told, (
+    described = api_description.known(rule.endpoint)
+    assert described, (
         f"companion/web/routes/api_description.toml lacks {rule.endpoint}: say there what {rule.rule} takes and gives"
     )
-    assert set(told) <= {"query", "form", "gives", "may", "files"}
-    assert told["gives"]
-    assert ("form" in told) == bool(WRITES & (rule.methods or set())), f"{rule.endpoint}: a post has a form"
+    assert set(described) <= {"query", "form", "gives", "may", "files"}
+    assert described["gives"]
+    assert ("form" in described) == bool(WRITES & (rule.methods or set())), f"{rule.endpoint}: a post has a form"
     for name in api_description._CONVERTED.findall(rule.rule):
         assert name in api_description.facts()["path"], (
             f"companion/web/routes/api_description.toml lacks [path.{name}]"
@@ -187,11 +187,11 @@ def test_it_is_served_to_whoever_asks(place: Place) -> None:
     assert answer.get_json() == api_description.description(place.home.app)
 
 
-def test_a_route_is_told_of_in_the_words_of_its_own_code() -> None:
+def test_a_route_is_described_in_the_words_of_its_own_code() -> None:
     paths = SCHEMA.raw_schema["paths"]
     assert paths["/t/{table_id}/undo"]["post"]["summary"] == "Take a seat's last move back"
-    told = {operation["operationId"] for path in paths.values() for operation in path.values()}
-    assert told == {rule.endpoint for rule in RULES}
+    described = {operation["operationId"] for path in paths.values() for operation in path.values()}
+    assert described == {rule.endpoint for rule in RULES}
 
 
 # -- the description is true --
@@ -298,11 +298,11 @@ def test_what_a_route_cannot_be_asked_is_refused_with_what_it_can(place: Place, 
 
 def test_a_stream_is_answered_as_described(place: Place) -> None:
     for path in ("/t/{table_id}/stream", "/temples/{name}/stream"):
-        told = SCHEMA.raw_schema["paths"][path]["get"]["responses"]
+        described = SCHEMA.raw_schema["paths"][path]["get"]["responses"]
         values = {name: there[0] for name, there in place.paths().items()}
         with place.home.browser().client.get(path.format(**values)) as answer:
-            assert list(told["200"]["content"]) == [answer.mimetype]
+            assert list(described["200"]["content"]) == [answer.mimetype]
             assert next(answer.iter_encoded()) == b"retry: 1000\n\n"
         gone = place.home.browser().get(path.format(**dict.fromkeys(values, "0" * 32)))
-        assert str(gone.status_code) in told
+        assert str(gone.status_code) in described
         assert gone.status_code == 404

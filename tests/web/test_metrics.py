@@ -25,7 +25,7 @@ def parsed(text: str) -> Scraped:
     for line in text.splitlines():
         if line.startswith("# HELP "):
             current = line.split(" ", 3)[2]
-            assert current not in found, f"{current} is told twice"
+            assert current not in found, f"{current} is there twice"
             assert line.split(" ", 3)[3].strip()
             found[current], kind = {}, ""
         elif line.startswith("# TYPE "):
@@ -70,7 +70,7 @@ def one(found: Scraped, name: str, **labels: str) -> float:
     return found[name][frozenset(labels.items())]
 
 
-def test_a_house_that_has_heard_of_nothing_is_scraped_too(home: WebHome) -> None:
+def test_a_companion_that_has_received_nothing_is_scraped_too(home: WebHome) -> None:
     found = scraped(home)
     assert one(found, "templo_streams") == 0
     assert one(found, "templo_streams_limit") == 3
@@ -94,7 +94,7 @@ def test_tokens_are_counted_by_temple_and_god(home: WebHome) -> None:
     assert table.id not in home.browser().get("/metrics").get_data(as_text=True)
 
 
-def test_what_is_on_its_way_and_what_is_held_apart_is_told(home: WebHome) -> None:
+def test_what_is_on_its_way_and_what_is_held_apart_is_published(home: WebHome) -> None:
     home.beams("templo", contract.Beam.CLEAR, contract.Beam.CLEAR)
     home.services.temples.intake.receive([("templo", home.token(1))])
     home.services.temples.ledgers.receive_count(
@@ -107,7 +107,7 @@ def test_what_is_on_its_way_and_what_is_held_apart_is_told(home: WebHome) -> Non
     assert one(found, "templo_tokens_quarantined_total", temple="templo") == 1
 
 
-def test_a_temple_is_up_while_it_works_and_can_be_heard(home: WebHome) -> None:
+def test_a_temple_is_up_while_it_works_and_is_connected(home: WebHome) -> None:
     home.services.temples.set_reachable(True)
     home.services.temples.expect("attic")
     home.beams("templo", contract.Beam.CLEAR, contract.Beam.JAMMED, contract.State.ALERT)
@@ -138,7 +138,7 @@ def test_streams_are_counted_while_they_are_open(home: WebHome) -> None:
     assert one(scraped(home), "templo_streams") == 0
 
 
-def test_no_name_no_title_no_code_and_no_id_is_told(home: WebHome, phone: Browser) -> None:
+def test_no_name_no_title_no_code_and_no_id_is_published(home: WebHome, phone: Browser) -> None:
     table = home.table(temple="templo")
     home.beams("templo", contract.Beam.CLEAR, contract.Beam.CLEAR)
     assert phone.sit(table, "east", "Xochitl").status_code < 400

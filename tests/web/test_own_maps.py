@@ -78,7 +78,7 @@ def test_a_file_is_opened_in_the_editor_fit_to_play_on_or_not(home: WebHome, pho
     assert '"e2 e"' in str(table.game.written(table.state))
 
 
-def test_a_file_that_is_no_map_is_told_line_by_line(home: WebHome, phone: Browser) -> None:
+def test_a_file_that_is_no_map_is_reported_line_by_line(home: WebHome, phone: Browser) -> None:
     answer = brought(phone, 'name = "x"\nground = [')
     assert answer.status_code == 422
     assert "cannot be read as TOML" in text_of(answer)

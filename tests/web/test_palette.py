@@ -51,7 +51,7 @@ def test_a_contour_stands_out_from_what_it_holds(time: str, colour: str) -> None
 
 
 @pytest.mark.parametrize("time", ["day", "night"])
-def test_the_two_gods_are_told_apart_from_the_paper(time: str) -> None:
+def test_the_two_gods_are_distinct_from_the_paper(time: str) -> None:
     palette = palettes()[time]
     assert all(contrast(palette[god], palette["paper"]) >= FIGURE for god in ("war", "rain"))
 

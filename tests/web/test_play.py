@@ -32,7 +32,7 @@ def test_every_form_of_a_page_has_an_id_of_its_own(home: WebHome, phone: Browser
     assert len(ids) == len(set(ids)) > 10
 
 
-def test_a_script_is_told_what_changed_since_it_looked(home: WebHome, phone: Browser) -> None:
+def test_a_script_gets_what_changed_since_it_looked(home: WebHome, phone: Browser) -> None:
     table = home.table()
     phone.sit(table, "east")
     seen = re.search(r'data-seen="([^"]+)"', phone.get(f"/t/{table.id}").get_data(as_text=True))

@@ -90,7 +90,7 @@ def test_a_tables_rules_mark_what_it_plays_otherwise(club: WebHome, reader: Brow
     assert "Change it here" not in said, "a table that is set keeps its rules"
 
 
-def test_a_table_that_changed_nothing_is_told_so(club: WebHome, reader: Browser) -> None:
+def test_a_table_that_changed_nothing_says_so(club: WebHome, reader: Browser) -> None:
     table = club.services.tables.open("toss", "Sunday", 2, "classic")
     html = reader.get(f"/t/{table.id}/rules").get_data(as_text=True)
     assert "plays by our reading of every rule" in html

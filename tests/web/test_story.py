@@ -31,7 +31,9 @@ def sections(html: str) -> list[str]:
     return re.findall(r'(?s)<section class="chapter.*?</section>', html)
 
 
-def test_the_story_is_told_turn_by_turn_with_who_what_and_when(home: WebHome, phone: Browser, played: str) -> None:
+def test_the_story_is_reported_turn_by_turn_with_who_what_and_when(
+    home: WebHome, phone: Browser, played: str
+) -> None:
     html = phone.get(f"/t/{played}/story").get_data(as_text=True)
     before, first, second, *_ = sections(html)
     assert "The game began" in before
@@ -71,7 +73,7 @@ def test_a_table_leads_to_its_story(home: WebHome, phone: Browser, played: str) 
     assert f'href="/t/{played}/story"' not in phone.get(f"/t/{played}/screen").get_data(as_text=True)
 
 
-def test_what_the_app_or_another_phone_did_is_told_so(home: WebHome, phone: Browser) -> None:
+def test_what_the_app_or_another_phone_did_is_reported_so(home: WebHome, phone: Browser) -> None:
     table = home.table(2)
     token = home.seated(table)
     home.services.seats.away(table.id, token, "west", "pass")

@@ -142,7 +142,7 @@ def test_a_browser_that_comes_back_is_sent_what_it_missed(served: Served) -> Non
         again.close()
 
 
-def test_a_page_of_another_stage_is_told_to_load_again(served: Served) -> None:
+def test_a_page_of_another_stage_has_to_load_again(served: Served) -> None:
     home = served.home
     table = home.lobby()
     reader = served.stream(f"{path(table)}&mark=lobby:phone::public")
@@ -154,7 +154,7 @@ def test_a_page_of_another_stage_is_told_to_load_again(served: Served) -> None:
     assert reader.event() == {}
 
 
-def test_a_phone_that_lost_its_seat_is_told_to_load_again(served: Served) -> None:
+def test_a_phone_that_lost_its_seat_has_to_load_again(served: Served) -> None:
     home = served.home
     table = home.table()
     token = home.seated(table)
@@ -164,7 +164,7 @@ def test_a_phone_that_lost_its_seat_is_told_to_load_again(served: Served) -> Non
     assert reader.event()["event"] == "reload"
 
 
-def test_one_stream_too_many_is_told_when_to_come_back_and_pages_still_load(served: Served) -> None:
+def test_one_stream_too_many_is_refused_with_when_to_come_back_and_pages_still_load(served: Served) -> None:
     table = served.home.table()
     readers = [served.stream(path(table)) for _ in range(3)]
     for reader in readers:
@@ -218,7 +218,7 @@ def test_a_burst_is_a_few_events_and_ends_with_the_last_state(served: Served) ->
     reader.close()
 
 
-def test_two_tables_do_not_hear_of_each_other(served: Served) -> None:
+def test_two_tables_do_not_notify_each_other(served: Served) -> None:
     home = served.home
     one, other = home.table(), home.table()
     token = home.seated(one)

@@ -208,7 +208,7 @@ def test_it_is_said_plainly_what_cannot_be_known_without_a_switched_emitter(
     assert "clear, and proved" in said
 
 
-def test_an_error_of_the_temple_is_told_in_the_readers_words_or_in_its_own(
+def test_an_error_of_the_temple_is_shown_in_the_readers_words_or_in_its_own(
     home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     phone.post(ASK, form("drop", god="tlaloc"))
@@ -225,7 +225,7 @@ def test_an_error_of_the_temple_is_told_in_the_readers_words_or_in_its_own(
     assert "<script>alert" not in page
 
 
-def test_a_band_that_was_learned_is_drawn_and_told_to_a_reader(
+def test_a_band_that_was_learned_is_drawn_and_reported_to_a_reader(
     home: WebHome, phone: Browser, sent: list[contract.Command]
 ) -> None:
     found(home)

@@ -64,7 +64,7 @@ def test_everything_that_can_be_refused_has_words() -> None:
 
 
 @pytest.mark.parametrize(("delta", "said"), [(1, "Ana: +1"), (-2, "Ana: −2"), (13, "Ana: +13")])
-def test_a_change_is_told_with_its_sign(delta: int, said: str) -> None:
+def test_a_change_is_reported_with_its_sign(delta: int, said: str) -> None:
     assert Words("en", ({"a": "Ana: {delta:+}"},))("a", delta=delta) == said
 
 

@@ -77,13 +77,13 @@ def test_a_wrong_file_says_line_and_reason_and_the_form_keeps_what_was_typed(hom
     assert home.services.tables.all() == ()
 
 
-def test_a_wrong_file_is_told_in_the_players_language(home: WebHome) -> None:
+def test_a_wrong_file_is_explained_in_the_players_language(home: WebHome) -> None:
     said = text_of(upload(home.browser(language="es"), "[day]\nday-dog-14 = 3\n"))
     assert "Hay un fallo en este archivo" in said
     assert "Línea 2: &#39;day-dog-14&#39; no es una carta de day" in said
 
 
-def test_of_very_many_faults_twenty_are_told_and_the_others_counted(phone: Browser) -> None:
+def test_of_very_many_faults_twenty_are_reported_and_the_others_counted(phone: Browser) -> None:
     said = text_of(upload(phone, "[day]\n" + "".join(f"day-dog-{n} = 3\n" for n in range(1, 61))))
     assert "This file has 60 faults" in said
     assert "Line 21: day-dog-20" not in said.replace("day-dog-20 is no", "")  # from 14 on there is no such day

@@ -156,7 +156,7 @@ class StateMachine:
         """Begin to watch."""
         self._running = bool(on)
         tape = tapes.get(self._bit)
-        while tape and tape[0][0] <= world.now_us:  # told while nobody was there to hear it
+        while tape and tape[0][0] <= world.now_us:  # written while nobody was there to read it
             tape.pop(0)
         if self not in world.watchers:
             world.watchers.append(self)

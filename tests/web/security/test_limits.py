@@ -47,7 +47,7 @@ def test_a_table_of_phones_behind_one_access_point_is_never_too_fast(home: WebHo
         assert {phone.post("/language", {"language": "es"}).status_code for phone in phones} == {303}
 
 
-def test_who_posts_faster_than_people_can_is_told_when_to_go_on(home: WebHome) -> None:
+def test_who_posts_faster_than_people_can_is_refused_with_when_to_go_on(home: WebHome) -> None:
     machine, phone = home.browser("192.168.1.20"), home.browser("192.168.1.21")
     answers = [machine.post("/language", {"language": "en"}).status_code for _ in range(rates.POSTS.burst)]
     assert set(answers) == {303}
@@ -61,7 +61,7 @@ def test_who_posts_faster_than_people_can_is_told_when_to_go_on(home: WebHome) -
     assert machine.post("/language", {"language": "en"}).status_code == 303
 
 
-def test_a_phone_that_is_too_fast_is_told_so_in_its_language_and_nothing_is_done(home: WebHome) -> None:
+def test_a_phone_that_is_too_fast_reads_so_in_its_language_and_nothing_is_done(home: WebHome) -> None:
     table = home.table()
     phone = home.browser(language="es")
     phone.sit(table, "east")
@@ -69,9 +69,9 @@ def test_a_phone_that_is_too_fast_is_told_so_in_its_language_and_nothing_is_done
         phone.post("/language", {"language": "es"})
     version = home.services.tables.get(table.id).version
     answer = phone.move(table, "east", "end_turn", version=version, **SCRIPT)
-    told = answer.get_json()
-    assert (answer.status_code, told["ok"], told["kind"]) == (429, False, "refused")
-    assert told["words"].startswith("Demasiados toques a la vez desde aquí")
+    refusal = answer.get_json()
+    assert (answer.status_code, refusal["ok"], refusal["kind"]) == (429, False, "refused")
+    assert refusal["words"].startswith("Demasiados toques a la vez desde aquí")
     assert home.services.tables.get(table.id).version == version
 
 
