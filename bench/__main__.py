@@ -22,6 +22,7 @@ from bench import (
     pixels,
     players,
     playouts,
+    repaint,
     seer,
     sittings,
     throughput,
@@ -29,7 +30,7 @@ from bench import (
 from bench.figures import Chapter, written
 from bench.programs import BenchError, Programs
 
-PARTS = ("latency", "throughput", "outage", "backlog", "pixels", "rest", "playouts", "sittings")
+PARTS = ("latency", "throughput", "outage", "backlog", "pixels", "rest", "playouts", "repaint", "sittings")
 ASKED_FOR = ("players", "seer", "hostile")
 """What takes minutes more and is measured only where it is named."""
 
@@ -52,6 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "rest": lambda programs: footprint.measure(programs, arguments.rest, arguments.phones),
         "hostile": lambda programs: hostile.measure(programs, arguments.attack),
         "playouts": lambda _: playouts.measure(arguments.playouts),
+        "repaint": lambda _: repaint.measure(arguments.repaint),
         "sittings": lambda _: sittings.measure(arguments.sittings),
         "players": lambda _: players.measure(arguments.games, arguments.preset or players.PRESETS),
         "seer": lambda _: seer.measure(arguments.games, arguments.preset or players.PRESETS),
@@ -94,6 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--phones", type=int, default=40, help="pixels, rest: phones (%(default)s)")
     parser.add_argument("--rest", type=float, default=30, help="rest: seconds without tokens (%(default)s)")
     parser.add_argument("--playouts", type=float, default=2, help="playouts: seconds a side and game (%(default)s)")
+    parser.add_argument("--repaint", type=int, default=60, help="repaint: tokens given (%(default)s)")
     parser.add_argument("--sittings", type=int, default=1000, help="sittings: games of app players (%(default)s)")
     parser.add_argument("--attack", type=float, default=15, help="hostile: seconds of each attack (%(default)s)")
     parser.add_argument("--games", type=int, default=500, help="players, seer: games with each preset (%(default)s)")

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 import paho.mqtt.client as paho
 
-from bench import daemons, sittings, trees
+from bench import daemons, repaint, sittings, trees
 from bench.figures import number, spread, table
 from bench.phone import Phone
 from bench.programs import ROOT, THIS_TREE, BenchError, Programs, Tree, wait_until
@@ -30,7 +30,7 @@ from bench.stopwatch import MS, Listener, Received
 from bench.throughput import CLEAR_MS, DARK_MS, LIMITS, Through
 from templo import contract
 
-PARTS = ("drive", "sustained", "posts", "playouts", "sittings")
+PARTS = ("drive", "sustained", "posts", "playouts", "repaint", "sittings")
 PER_SECOND = 20
 """At most: each token waits for the one before to be over."""
 TOKEN_MS = 12
@@ -241,6 +241,17 @@ class Playouts:
         raise BenchError(f"the random player ended; expected an answer; it said: {self._running.said()[-1500:]}")
 
 
+class Repaint:
+    """A token at a full table of Mexica, in a new program."""
+
+    def __init__(self, programs: Programs, _scope: ExitStack, tokens: int) -> None:
+        self._tree, self._tokens = programs.tree, tokens
+
+    def round(self) -> Sample:
+        """Store and paint the tokens of one round, the same in every round."""
+        return {Figure("a token at a full table, CPU", "ms"): sum(repaint.timed(self._tree, self._tokens))}
+
+
 class Sittings:
     """Mexica with four app players, on two processes of a new program."""
 
@@ -258,6 +269,7 @@ NOTES = {
     "sustained": "Sustained: from the first edge until the companion has acknowledged the last token.",
     "posts": "Posts: one phone with all four seats of a Mexica table ends turn after turn.",
     "playouts": "Playouts: random moves at the largest table, dice and cards among them, with the same seed.",
+    "repaint": "A token at a full table: stored, and painted for four phones and a table screen.",
     "sittings": "Sittings: whole games of the classic preset, the same seeds on both sides.",
 }
 
@@ -273,6 +285,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "sustained": lambda programs, scope: Sustained(programs, scope, arguments.burst),
         "posts": lambda programs, scope: Posts(programs, scope, arguments.posts),
         "playouts": lambda programs, scope: Playouts(programs, scope, arguments.playouts),
+        "repaint": lambda programs, scope: Repaint(programs, scope, arguments.repaint),
         "sittings": lambda programs, scope: Sittings(programs, scope, arguments.sittings),
     }
     parts = arguments.parts or PARTS
@@ -330,5 +343,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--playouts", type=float, default=0.2, help="playouts: CPU seconds a side, round and preset (%(default)s)"
     )
+    parser.add_argument("--repaint", type=int, default=40, help="repaint: tokens a side and round (%(default)s)")
     parser.add_argument("--sittings", type=int, default=40, help="sittings: games a side and round (%(default)s)")
     return parser

@@ -174,6 +174,8 @@ class Table:
     acted_for: Mapping[Seat, ActedFor] = field(default_factory=dict)
     """For each seat the last thing that another did for it, until it acts or takes that back."""
     requests: frozenset[str] = frozenset()
+    _known: dict[str, TokenAudit | None] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was worked out about this moment and is asked for again; a table that follows begins with none."""
 
     @classmethod
     def opened(cls, charter: Charter, game: Game[Any]) -> Table:
@@ -240,7 +242,11 @@ class Table:
     @property
     def audit(self) -> TokenAudit | None:
         """What the game made of the tokens that fell for it; none before it began, or where it uses no temple."""
-        return self.game.audit(self.state) if self.began_at else None
+        if not self.began_at:
+            return None
+        if "audit" not in self._known:  # every page of a change asks for it
+            self._known["audit"] = self.game.audit(self.state)
+        return self._known["audit"]
 
     @property
     def unclaimed(self) -> Sequence[UnclaimedToken]:

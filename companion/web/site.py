@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -60,7 +60,8 @@ class Site:
         library = Library(HERE / "texts", {name: folder / "texts" for name, folder in self.folders.items()})
         self.painter = Painter(library, self.folders, self.url)
         self._routes = {rule.endpoint.rpartition(".")[2]: rule.endpoint for rule in app.url_map.iter_rules()}
-        self._adapter = app.url_map.bind("localhost")
+        adapter = app.url_map.bind("localhost")
+        self._path = lru_cache(maxsize=4096)(lambda route, **values: adapter.build(self._routes[route], values))
         self.style = styles.of_site(HERE / "static" / "styles")
         # What one page has of its own reaches no other, so that none of its names meets a game's.
         self.page_styles = styles.of_pages(HERE / "static" / "pages")
@@ -73,7 +74,7 @@ class Site:
 
     def url(self, route: str, **values: Any) -> str:
         """Return the path of a route by its plain name; needs no request, so a stream's thread can paint."""
-        return self._adapter.build(self._routes[route], {key: value for key, value in values.items() if value != ""})
+        return self._path(route, **{key: value for key, value in values.items() if value != ""})
 
     def game(self, name: str) -> Game[Any]:
         """Return a game that a lobby offers; raises `ServiceError` ``unknown_game``."""

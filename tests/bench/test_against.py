@@ -11,7 +11,8 @@ from bench import against, trees
 from bench.against import Figure, compared
 from bench.programs import ROOT, BenchError
 
-TINY = ["--rounds", "1", "--tokens", "2", "--burst", "10", "--posts", "4", "--playouts", "0.001", "--sittings", "2"]
+TINY = ["--rounds", "1", "--tokens", "2", "--burst", "10", "--posts", "4"]
+TINY += ["--playouts", "0.001", "--repaint", "1", "--sittings", "2"]
 in_a_clone = pytest.mark.skipif(
     not (ROOT / ".git").exists(), reason="needs a clone: there is no revision without git"
 )
@@ -27,6 +28,7 @@ def test_every_figure_of_both_trees_stands_in_one_table(capsys: pytest.CaptureFi
         "companion, CPU for a post",
         "mexica classic: plies in a second of CPU",
         "siege skirmish: plies in a second of CPU",
+        "a token at a full table, CPU",
         "mexica with four app players, CPU for a game",
     ):
         assert f"| {figure} " in shown

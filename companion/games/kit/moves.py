@@ -72,3 +72,18 @@ class Choice:
     move: Move | None = None
     group: str = ""
     confirm: bool = False
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the choice as templates and scripts read it, its move as `Move.to_json` writes it.
+
+        >>> Choice("end_turn", move=Move("end_turn")).to_json()["move"]
+        ['end_turn']
+        """
+        return {
+            "key": self.key,
+            "facts": dict(self.facts),
+            "element": self.element,
+            "move": self.move.to_json() if self.move else None,
+            "group": self.group,
+            "confirm": self.confirm,
+        }

@@ -38,7 +38,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -61,6 +61,10 @@ from templo import contract
 
 SHELL = Path(__file__).parents[1]
 ART = SHELL.parent / "art"
+SHARED = 1024
+"""How many painted regions are remembered for others to whom they look alike: some 3 MB."""
+LOG_ENTRIES = 4096
+"""How many painted entries of logs are remembered: some 2 MB."""
 DAY = "styles/tokens/day.css"
 """The style sheet of the day's colours, which the pages for the printer share."""
 
@@ -108,15 +112,22 @@ def _environment(games: tuple[tuple[str, Path], ...]) -> jinja2.Environment:
     return environment
 
 
-@dataclass(frozen=True, slots=True)
 class At:
-    """The page that a region stands on."""
+    """The page that a region stands on.
 
-    table: str
-    layout: str
-    seats: tuple[Seat, ...]
-    language: str
-    stands_in: Seat = ""
+    It notices whether a template asks which seats its phone holds. What one did not ask for is alike on every phone.
+    """
+
+    def __init__(self, table: str, layout: str, seats: tuple[Seat, ...], language: str, stands_in: Seat = "") -> None:
+        self.table, self.layout, self.language, self.stands_in = table, layout, language, stands_in
+        self.asked = False
+        self._seats = seats
+
+    @property
+    def seats(self) -> tuple[Seat, ...]:
+        """The seats that the page's phone holds."""
+        self.asked = True
+        return self._seats
 
 
 class Painter:
@@ -128,6 +139,8 @@ class Painter:
         self._games = games
         self._url = url
         self._templates = _environment(tuple(games.items()))
+        self._log_entries: dict[object, Markup] = {}
+        self._shared: dict[object, tuple[Mapping[str, Json], str]] = {}
 
     def page(self, name: str, language: str, context: Mapping[str, Any]) -> str:
         """Return a whole page of the shell."""
@@ -148,8 +161,26 @@ class Painter:
         return replace(words, layers=words.layers[::-1])
 
     def of_table(self, table: Table, audience: Audience) -> Paint:
-        """Return what paints one region of a table for an audience."""
-        return self._paint(self._at_table(table, audience), game_folder(table.charter.game), SHELL_REGIONS)
+        """Return what paints one region of a table for an audience, each once for all to whom it looks alike."""
+        context = self._at_table(table, audience)
+        at, words = context["at"], context["words"]
+        paint = self._paint(context, game_folder(table.charter.game), SHELL_REGIONS)
+        whose = (table.id, audience.language, audience.layout, audience.stands_in, *words.people.items())
+
+        def once(region: str, slice_: Mapping[str, Json]) -> str:
+            key = (region, whose)
+            shared = self._shared.get(key)
+            if shared and shared[0] == slice_:
+                return shared[1]
+            at.asked = False
+            html = paint(region, slice_)
+            if not at.asked:
+                if len(self._shared) >= SHARED:
+                    self._shared.clear()
+                self._shared[key] = slice_, html
+            return html
+
+        return once
 
     def of_story(self, table: Table, language: str) -> Paint:
         """Return what paints what a game adds to the story of a table."""
@@ -238,7 +269,24 @@ class Painter:
 
     def _at_table(self, table: Table, audience: Audience) -> dict[str, Any]:
         at = At(table.id, audience.layout, audience.seats, audience.language, audience.stands_in)
-        return self._context(self.words(audience.language, table), at)
+        words = self.words(audience.language, table)
+        whose = (audience.language, table.charter.game, *words.people.items())
+        return {
+            **self._context(words, at),
+            "log_entry": lambda entry: self._log_entry(words, whose, entry),
+        }
+
+    def _log_entry(self, words: Words, whose: tuple[object, ...], entry: Mapping[str, Any]) -> Markup:
+        """Return an entry of a table's log, painted once for all pages that read the same words."""
+        lines = tuple([(line["code"], line["mark"], *line["facts"].items()) for line in entry["lines"]])
+        key = (whose, entry["n"], entry["at"], entry["hand"], lines)
+        if (painted := self._log_entries.get(key)) is None:
+            if len(self._log_entries) >= LOG_ENTRIES:
+                self._log_entries.clear()
+            context = {"t": words, "clock": lambda iso: clock(words, iso)}
+            html = self._template("log_entry.html").render(context, entry=entry)
+            painted = self._log_entries[key] = Markup(html)  # noqa: S704  # a template that escapes
+        return painted
 
     def _context(self, words: Words, at: At) -> dict[str, Any]:
         return {

@@ -84,6 +84,11 @@ def _cut(text: str) -> tuple[tuple[str, str | None, str | None], ...]:
     return tuple((literal, name, kind) for literal, name, kind, _ in string.Formatter().parse(text))
 
 
+@cache
+def _locale(language: str) -> Locale:
+    return Locale.parse(language)
+
+
 @lru_cache(maxsize=4096, typed=True)
 def _number(value: int | float, language: str) -> str:
     return format_decimal(value, locale=language)
@@ -150,7 +155,7 @@ class Words:
         if type(facts.get("n")) is not int:
             raise MissingText(f"{self.language} {key!r} counts the fact 'n'; got {facts.get('n')!r}")
         text = self._find(key)
-        category = Locale.parse(self.language).plural_form(facts["n"])
+        category = _locale(self.language).plural_form(facts["n"])
         return category if category in text else "other"
 
     def _parts(self, text: str, facts: Mapping[str, Any]) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,7 +13,7 @@ from flask import Blueprint, Response, jsonify, make_response, request
 from markupsafe import Markup
 
 from companion.games import registry
-from companion.games.kit import CHANCE, Arg, Choice, Json, Move, Refusal, Seat
+from companion.games.kit import CHANCE, Arg, Json, Move, Refusal, Seat
 from companion.model.table import Chair, ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.renderer import filled, placer, spelled
@@ -272,7 +271,7 @@ def picks(table_id: str) -> Response:
     own = here.audience(table, "phone").seats
     audience = Audience(language(), "phone", (seat,), stands_in="" if seat in own or seat == CHANCE else seat)
     form = here.painter.forms(table, audience)
-    html = [filled(form(_fields(choice), picked=path), table.version, new_request) for choice in choices]
+    html = [filled(form(choice.to_json(), picked=path), table.version, new_request) for choice in choices]
     if scripted():
         return jsonify(title=here.words(table)("picks.title"), choices=html)
     return here.page(
@@ -293,10 +292,6 @@ def _read_move(text: str) -> Move:
     if not move.name:
         raise ServiceError("bad_move")
     return move
-
-
-def _fields(choice: Choice) -> dict[str, Any]:
-    return {**asdict(choice), "move": choice.move.to_json() if choice.move else None}
 
 
 def _played(table_id: str, played: Played) -> Response:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
-from companion.games.kit import CHANCE, Choice, Json, Seat
+from companion.games.kit import CHANCE, Json, Seat
 from companion.model.table import Table
 
 
@@ -53,10 +52,4 @@ def _chance(table: Table, held: Sequence[Seat]) -> Json:
 
 
 def _choices(table: Table, seat: Seat) -> list[Json]:
-    return [_choice_json(choice) for choice in table.game.choices(table.state, seat)]
-
-
-def _choice_json(choice: Choice) -> Json:
-    fields: dict[str, Json] = asdict(choice)
-    fields["move"] = choice.move.to_json() if choice.move else None
-    return fields
+    return [choice.to_json() for choice in table.game.choices(table.state, seat)]

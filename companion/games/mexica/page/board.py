@@ -7,7 +7,7 @@ no words and no colours.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from math import asin, atan2, cos, degrees, pi, sin
 
 from companion.games.kit import LEFT_TO_RIGHT
@@ -79,6 +79,7 @@ class Numeral:
     dots: tuple[float, ...]
 
 
+@lru_cache(maxsize=64)
 def lake(order: str, expected: int) -> Beads:
     """Lay the tokens of a lake (``"hth..."``, in the order they fell) from its shore inward, each god in its half.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from companion.games.kit import Json
 from companion.games.mexica.page import calendar_board as drawing
 from companion.games.mexica.page import temple
@@ -12,6 +14,7 @@ from companion.games.mexica.rules.calendar import WEEK
 def board(view: View) -> Slice:
     """Return the calendar: each space with its tokens, its week card's holder and who stands there."""
     over, clock = view["outcome"] is not None, view["countdown"]
+    standing = _standing(view)
     biting = clock["biting"] if clock and not over else ""
     return {
         "shown": not over,
@@ -19,8 +22,12 @@ def board(view: View) -> Slice:
         "bite": {"flood": drawing.flood, "war": drawing.war}[biting]() if biting else "",
         "edges": [quadrant.edge for quadrant in drawing.quadrants()],
         "stripes": [{"seat": each.seat, "path": each.stripe} for each in drawing.quadrants()],
-        "spaces": [_space(view, shape, lies) for shape, lies in zip(drawing.spaces(), view["spaces"], strict=True)],
-        "pieces": _pieces(view),
+        "spaces": [
+            _space(place, space["tokens"], space["holder"] or "", bool(here), view["on_turn"] in here)
+            for place, space in enumerate(view["spaces"])
+            for here in [standing.get(space["sign"], [])]
+        ],
+        "pieces": _pieces(view, standing),
         "turn": view["on_turn"] or "",
         "issued": view["week_cards"],
         "tokens": sum(space["tokens"] for space in view["spaces"]),
@@ -34,6 +41,7 @@ def gods(view: View) -> Slice:
 
 def spaces(view: View) -> Slice:
     """Return the spaces one by one, in words, for screen readers and for what cannot be tapped on the board."""
+    standing = _standing(view)
     return {
         "spaces": [
             {
@@ -42,7 +50,7 @@ def spaces(view: View) -> Slice:
                 "day": WEEK - space["tokens"],
                 "left": space["tokens"],
                 "holder": space["holder"] or "",
-                "here": _standing(view, space["sign"]),
+                "here": standing.get(space["sign"], []),
                 "week": only(face(view, f"week-{space['sign']}"), "says", "facts", "counts"),
             }
             for place, space in enumerate(view["spaces"], start=1)
@@ -63,10 +71,11 @@ def stores(view: View) -> Slice:
     }
 
 
-def _space(view: View, shape: drawing.Space, lies: dict[str, object]) -> Json:
-    left = int(str(lies["tokens"]))
+@lru_cache(maxsize=4096)
+def _space(place: int, left: int, holder: str, held: bool, now: bool) -> Json:
+    """Return one of the twenty spaces, the first 0: its drawing, the tokens left on it, and whether it is held."""
+    shape = drawing.spaces()[place]
     lying, taken = drawing.pips(shape.place, left)
-    here = _standing(view, shape.sign)
     return {
         "sign": shape.sign,
         "outline": shape.outline,
@@ -78,25 +87,30 @@ def _space(view: View, shape: drawing.Space, lies: dict[str, object]) -> Json:
         "left": left,
         "pips": lying,
         "gone": taken,
-        "holder": str(lies["holder"] or ""),
-        "held": bool(here),
-        "now": bool(view["on_turn"]) and view["on_turn"] in here,
+        "holder": holder,
+        "held": held,
+        "now": now,
     }
 
 
-def _pieces(view: View) -> list[Json]:
+def _pieces(view: View, standing: dict[str, list[Json]]) -> list[Json]:
     """Return where each tribe stands: the space, and which of how many it is there."""
     pieces: list[Json] = []
     for seat in view["seats"]:
         sign = view["tribes"][seat]["place"]
-        here = _standing(view, sign)
+        here = standing[sign]
         day = WEEK - next(space["tokens"] for space in view["spaces"] if space["sign"] == sign)
         pieces.append({"seat": seat, "sign": sign, "day": day, "nth": here.index(seat) + 1, "of": len(here)})
     return pieces
 
 
-def _standing(view: View, sign: str) -> list[Json]:
-    return [seat for seat in view["seats"] if view["tribes"][seat]["place"] == sign]
+def _standing(view: View) -> dict[str, list[Json]]:
+    """Return who stands on each space where somebody does, in the order of the seats."""
+    tribes = view["tribes"]
+    standing: dict[str, list[Json]] = {}
+    for seat in view["seats"]:
+        standing.setdefault(tribes[seat]["place"], []).append(seat)
+    return standing
 
 
 def _corner(spot: drawing.Spot, size: float) -> dict[str, Json]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import lru_cache
 
 from companion.games.kit import LEFT_TO_RIGHT, Json
 from companion.games.mexica.page import board
@@ -99,10 +100,20 @@ def ring(view: View) -> Slice:
         slice_["stones"] = list(board.stones())
         slice_["countdown"] = only(countdown, "left", "of", "unit", "forestalled", "doom")
     elif threshold is not None:
-        slice_["beads"] = asdict(board.ring(view["lake"], threshold))
+        slice_["beads"] = _ring(view["lake"], threshold)
     else:
         slice_["stones"] = list(board.stones())
     return slice_
+
+
+@lru_cache(maxsize=64)
+def _ring(lake: str, threshold: int) -> dict[str, Json]:
+    return asdict(board.ring(lake, threshold))
+
+
+@lru_cache(maxsize=256)
+def _numeral(number: int) -> dict[str, Json]:
+    return asdict(board.numeral(number))
 
 
 def tally(view: View) -> Slice:
@@ -113,7 +124,7 @@ def tally(view: View) -> Slice:
             {
                 "god": god,
                 "count": gods[god],
-                "numeral": asdict(board.numeral(gods[god])),
+                "numeral": _numeral(gods[god]),
                 "ahead": max(0, gods[god] - min(gods.values())),
             }
             for god in LEFT_TO_RIGHT
