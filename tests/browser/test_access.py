@@ -73,8 +73,7 @@ def test_a_keyboard_reaches_the_page_and_ends_the_turn(companion: Companion, dev
     phone.page.wait_for_selector("text=Ana ended the turn")
 
 
-@pytest.mark.parametrize("name", ["Ana", "Xochiquetzal Moctezuma X"])
-@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize(("name", "language"), [("Ana", "en"), ("Xochiquetzal Moctezuma X", "es")])
 def test_a_phone_on_its_side_shows_both_numbers_above_its_button(
     companion: Companion, device: Make, in_both_fonts: InBothFonts, name: str, language: str
 ) -> None:

@@ -10,15 +10,14 @@ from playwright.sync_api import Page, ViewportSize, expect
 
 from companion.model.table import Table
 from tests import sanctuary
-from tests.browser.conftest import PHONE, SCREEN, Companion, Device, InBothFonts
+from tests.browser.conftest import PHONE, Companion, Device, InBothFonts
 from tests.browser.layout import too_full, too_small, too_wide
 from tests.browser.test_access import violations
 
 Make = Callable[..., Device]
 
-TABLET: ViewportSize = {"width": 820, "height": 1180}
 LAPTOP: ViewportSize = {"width": 1366, "height": 768}
-LOOKS = [(PHONE, "light", "es"), (TABLET, "dark", "en"), (LAPTOP, "light", "en"), (SCREEN, "dark", "es")]
+LOOKS = [(PHONE, "light", "es"), (LAPTOP, "dark", "en")]
 Scheme = Literal["light", "dark"]
 
 

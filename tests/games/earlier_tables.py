@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from functools import lru_cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -30,7 +31,7 @@ def trace(game: Game[Any], options: dict[str, Value], players: int, seed: int) -
             break
         seat = seats[random.randrange(len(seats))]
         moves = _known(game, state, game.moves(state, seat))
-        found.update(f"{game.notation(state)} {seat} {[move.to_json() for move in moves]}\n".encode())
+        found.update(f"{game.notation(state)} {seat} [{', '.join(map(_written, moves))}]\n".encode())
         if not moves:
             continue
         name = random.choice(sorted({move.name for move in moves}))
@@ -39,6 +40,11 @@ def trace(game: Game[Any], options: dict[str, Value], players: int, seed: int) -
         assert not isinstance(after, Refusal), f"{game.name}: {move} of {seat} is listed and refused: {after}"
         state = after
     return found.hexdigest()[:16]
+
+
+@lru_cache(maxsize=16_384)
+def _written(move: Move) -> str:
+    return str(move.to_json())
 
 
 def _known(game: Game[Any], state: Any, moves: list[Move]) -> list[Move]:

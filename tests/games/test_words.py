@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from companion.games.kit import CHANCE, TEMPLE, Arg, Facts, Game, Refusal, Seat
+from companion.games.kit.table import BAD_MOVE
 from companion.web.rendering.texts import LANGUAGES
 from tests.games.playouts import COMBINATIONS, GAMES, LONGEST, Combination, fuzzed, playout
 from tests.games.texts import LIBRARY
@@ -39,9 +40,19 @@ def test_every_seat_option_value_and_preset_has_a_name(game: Game[object], langu
     assert [key for key in keys if not words.has(key)] == []
 
 
+@pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.name)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_argument_that_is_refused_has_words_for_it(game: Game[object], language: str) -> None:
+    words = LIBRARY.words(language, game.name)
+    for row in game.table or ():
+        for name, kind in row.args.items():
+            if kind.code != BAD_MOVE:
+                assert words(f"refusal.{kind.code}", **{name: "7", **kind.facts}), f"{row.name} {name}"
+
+
 def _said(here: Combination) -> Iterator[tuple[str, Facts]]:
     random, game = Random(f"words {here}"), here.game
-    for _ in range(2 if here.lasting else 6):
+    for _ in range(1 if here.lasting else 3):
         opening = game.setup(here.any_options(random), here.seats)
         for step in playout(game, opening, random, 250 if here.lasting else LONGEST):
             for line in game.story(step.before, step.seat, step.move, step.after):

@@ -17,9 +17,12 @@ BURST = 120
 """Tokens through each slot, 30 ms apart, while the fault happens."""
 
 
-@pytest.fixture(params=[mosquitto, nats], ids=["mosquitto", "nats-server"])
+BOTH = {"mosquitto": mosquitto, "nats-server": nats}
+
+
+@pytest.fixture(params=BOTH)
 def way(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Way]:
-    broker: Callable[[Path], AbstractContextManager[Broker]] = request.param
+    broker: Callable[[Path], AbstractContextManager[Broker]] = BOTH[request.param]
     with broker(tmp_path) as running:
         way = Way(tmp_path, running)
         try:
@@ -50,7 +53,16 @@ def companion_frozen(way: Way) -> None:
     way.companion.freeze(3)
 
 
-@pytest.mark.parametrize("fault", [broker_killed, broker_frozen, companion_killed, companion_frozen])
+@pytest.mark.parametrize(
+    ("way", "fault"),
+    [
+        ("mosquitto", broker_killed),
+        ("nats-server", broker_frozen),
+        ("nats-server", companion_killed),
+        ("mosquitto", companion_frozen),
+    ],
+    indirect=["way"],
+)
 def test_a_fault_in_the_middle_of_a_burst_loses_and_doubles_nothing(way: Way, fault: Callable[[Way], None]) -> None:
     way.drop("huitzilopochtli", BURST)
     way.drop("tlaloc", BURST)

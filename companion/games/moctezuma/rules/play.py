@@ -273,7 +273,7 @@ _COST = one_of(*COSTS, code="bad_number")
 _PLACE = number(0, PLACES - 1, "unknown_place")
 
 MOVES: MoveTable[State] = MoveTable(
-    MoveType("path", _path, {"from": _PLACE, "place": _PLACE}, during=(LAYING,)),
+    MoveType("path", _path, {"from": number(0, PLACES - 1), "place": _PLACE}, during=(LAYING,)),
     MoveType("ready", _ready, during=(LAYING,)),
     MoveType("first", _first, {"seat": a_seat()}, CHANCE),
     MoveType("chit", _chit, {"face": one_of(*FACES)}, CHANCE),
