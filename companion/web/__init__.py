@@ -15,6 +15,7 @@ from companion.service.services import Services
 from companion.web.routes import (
     api_description,
     errors,
+    evenings,
     games,
     held,
     metrics,
@@ -79,6 +80,7 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
         rules,
         table,
         story,
+        evenings,
         results,
         reconcile,
         temples,

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from companion.adapters.news import Gallery, Hub, Picture
 from companion.games import registry
 from companion.games.kit import Game, Seat
-from companion.model.lobby import normal_code
+from companion.model.lobby import digest, normal_code
 from companion.model.table import ServiceError, Table
 from companion.model.temples import Temple
 from companion.service.services import Services
@@ -30,6 +30,11 @@ HERE = Path(__file__).parent
 SHARED_ART = ("symbols.svg",)
 MONTH = 30 * 24 * 3600
 TOKEN_LENGTH = 32
+SEATED = "seated"
+"""The cookie by which pages that are no table's know where this phone sits. It proves nothing: see `Site.sits_at`."""
+MOST_SEATED = 12
+"""How many tables it names, so that what every request carries stays short."""
+ID_LENGTH, MARK_LENGTH = 32, 8
 
 FORBIDDEN, NOT_FOUND, CONFLICT, BAD_FORM = 403, 404, 409, 422
 """The status of an answer that is a refusal."""
@@ -209,6 +214,14 @@ class Site:
         token = seat_token(table.id)
         return self.services.seats.held(table.id, token) if token else ()
 
+    def sits_at(self, table: Table) -> bool:
+        """Return whether this request's phone sits at a table, for pages that the table's own cookie does not reach.
+
+        It is a hint for links. It allows nothing: whoever acts has to send the seat's token.
+        """
+        mark = _seated().get(table.id, "")
+        return bool(mark) and any(key.startswith(mark) for key in table.keys.values())
+
     def trusted(self, table: Table) -> bool:
         """Return whether this request may invite and hand seats over: it holds a seat, or was given the code."""
         proof = request.cookies.get(_screen_cookie(table.id), "")
@@ -276,7 +289,18 @@ def keep_token(response: Response, table_id: str, token: str) -> Response:
     """Let the phone keep its token for a table, out of reach of any script."""
     path = site().url("table", table_id=table_id)
     response.set_cookie(_cookie(table_id), token, max_age=MONTH, path=path, httponly=True, samesite="Lax")
+    seated = {table_id: digest(token)[:MARK_LENGTH]}
+    seated |= {other: mark for other, mark in _seated().items() if other != table_id}
+    listed = ".".join(f"{at}-{mark}" for at, mark in list(seated.items())[:MOST_SEATED])
+    response.set_cookie(SEATED, listed, max_age=MONTH, path="/", httponly=True, samesite="Lax")
     return response
+
+
+def _seated() -> dict[str, str]:
+    """Return the tables at which this phone took a seat, the last first, each with the beginning of its key there."""
+    pairs = (each.partition("-") for each in request.cookies.get(SEATED, "").split(".")[:MOST_SEATED])
+    lengths = (ID_LENGTH, MARK_LENGTH)
+    return {at: mark for at, _, mark in pairs if (len(at), len(mark)) == lengths and (at + mark).isalnum()}
 
 
 def keep_code(response: Response, table: Table) -> Response:

@@ -20,7 +20,7 @@ import tomllib
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -99,6 +99,9 @@ def _time(minute: datetime, language: str) -> str:
     return format_time(minute.astimezone(), "short", locale=language)
 
 
+_Day: TypeAlias = date
+
+
 @dataclass(frozen=True)
 class Words:
     """The texts of one language, a game's before the shell's, and the names of the people at the table."""
@@ -140,6 +143,10 @@ class Words:
     def day(self, at: datetime) -> str:
         """Return the day of an aware time, by this machine's zone."""
         return format_date(at.astimezone(), "medium", locale=self.language)
+
+    def weekday(self, day: _Day) -> str:
+        """Return a day with its weekday and its year, as the language writes it."""
+        return format_date(day, "full", locale=self.language)
 
     def date(self, at: datetime) -> str:
         """Return the day of an aware time without its year, by this machine's zone."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flask import Blueprint, Response, abort, jsonify, request, send_from_directory
@@ -24,6 +24,7 @@ from companion.web.site import (
     site,
     whole_number,
 )
+from companion.web.view_models.table import Audience, ending
 
 blueprint = Blueprint("pages", __name__)
 
@@ -37,9 +38,13 @@ NOTHING_BROUGHT = Brought()
 @blueprint.get("/")
 def first() -> Response:
     """Say what this is, and lead to a table."""
-    running = [table for table in _tables() if table.phase != "over"]
+    running = [table for table in _tables() if table.phase != "over"][:6]
     return site().page(
-        "first.html", tables=running[:6], games=list(site().games.values()), temples=site().services.temples.all()
+        "first.html",
+        tables=running,
+        games=list(site().games.values()),
+        temples=site().services.temples.all(),
+        **_list(running),
     )
 
 
@@ -127,11 +132,22 @@ def language() -> Response:
 def tables() -> Response:
     """Show every table."""
     everything = _tables()
+    of_list = _list(everything)
+    running = [table for table in everything if table.phase != "over"]
     return site().page(
         "tables.html",
-        running=[table for table in everything if table.phase != "over"],
+        running=sorted(running, key=lambda table: table.id not in of_list["held"]),
         over=[table for table in everything if table.phase == "over"][:20],
+        **of_list,
     )
+
+
+def _list(shown: Sequence[Table]) -> dict[str, Any]:
+    """Return what a list of tables shows beside them: at which this phone sits, and how one ended."""
+    return {
+        "held": {table.id for table in shown if table.phase != "over" and site().sits_at(table)},
+        "end": lambda table: ending(table, Audience("")),
+    }
 
 
 def _tables() -> list[Table]:

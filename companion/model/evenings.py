@@ -1,0 +1,152 @@
+"""What was played at this companion: the games of each evening, and records by game, person and temple. Pure, no IO.
+
+A person is a name that somebody sat under: "Ana" and "ana " are one. Nobody has an account.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, tzinfo
+
+from companion.games.kit import Result, Seat
+from companion.model.plays import minutes, result_of
+from companion.model.table import Table
+
+MORNING = timedelta(hours=5)
+"""The time of day at which an evening is over: a game that ends at one in the morning is of the day before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """A game that was played to its end."""
+
+    table: Table
+    result: Result
+    ended_at: datetime
+
+    @property
+    def minutes(self) -> int:
+        """How long it lasted."""
+        return minutes(self.table)
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens fell in it that counted, as far as its game counts any."""
+        audit = self.table.audit
+        return sum(audit.credited.values()) + len(audit.waiting) if audit else 0
+
+    @property
+    def people(self) -> dict[Seat, str]:
+        """The names of its players; who sat without one is left out."""
+        return {chair.seat: chair.name for chair in self.table.chairs if chair.name}
+
+    def evening(self, zone: tzinfo | None = None) -> date:
+        """Return the day whose evening it belongs to, in a zone, this machine's where none is given."""
+        return (self.ended_at.astimezone(zone) - MORNING).date()
+
+
+@dataclass(frozen=True, slots=True)
+class Evening:
+    """What was played on one evening, in the order in which the games ended."""
+
+    day: date
+    plays: tuple[Play, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GameRecord:
+    """All that was played of one game."""
+
+    game: str
+    played: int
+    minutes: int
+    """How long it takes, in the median."""
+    longest: Play
+    most_tokens: Play | None
+    """The play in which most tokens fell, where any did."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRecord:
+    """All that one person played."""
+
+    name: str
+    played: int
+    won: int
+    games: int
+    """How many different games."""
+
+
+@dataclass(frozen=True, slots=True)
+class TempleRecord:
+    """All games that one temple served at their end."""
+
+    temple: str
+    played: int
+    tokens: int
+
+
+def plays(tables: Iterable[Table]) -> list[Play]:
+    """Return the games that were played to their end, the last first; aids and tables still open are left out."""
+    over = [
+        Play(table, result_of(table), table.ended_at)
+        for table in tables
+        if table.phase == "over" and table.ended_at and "." not in table.charter.game
+    ]
+    return sorted(over, key=lambda play: (play.ended_at, play.table.id), reverse=True)
+
+
+def evenings(played: Sequence[Play], zone: tzinfo | None = None) -> list[Evening]:
+    """Return the evenings of some plays, the last first, by days of a zone, this machine's where none is given."""
+    days: dict[date, list[Play]] = defaultdict(list)
+    for play in sorted(played, key=lambda play: (play.ended_at, play.table.id)):
+        days[play.evening(zone)].append(play)
+    return [Evening(day, tuple(days[day])) for day in sorted(days, reverse=True)]
+
+
+def by_game(played: Sequence[Play]) -> list[GameRecord]:
+    """Return a record for each game, the most played first."""
+    games: dict[str, list[Play]] = defaultdict(list)
+    for play in played:
+        games[play.table.charter.game].append(play)
+    records = []
+    for game, of_it in games.items():
+        lengths = sorted(play.minutes for play in of_it)
+        most = max(of_it, key=lambda play: play.tokens)
+        longest = max(of_it, key=lambda play: play.minutes)
+        middle = lengths[len(lengths) // 2]
+        records.append(GameRecord(game, len(of_it), middle, longest, most if most.tokens else None))
+    return sorted(records, key=lambda record: (-record.played, record.game))
+
+
+def by_person(played: Sequence[Play]) -> list[PersonRecord]:
+    """Return a record for each name, who won most first. A name at several seats of a table played it once."""
+    spelled: dict[str, str] = {}
+    played_of, won_of, games_of = Counter[str](), Counter[str](), defaultdict[str, set[str]](set)
+    for play in sorted(played, key=lambda play: play.ended_at):
+        names = {seat: _key(name) for seat, name in play.people.items()}
+        spelled |= {_key(name): name for name in play.people.values()}
+        played_of.update({*names.values()})
+        won_of.update({name for seat, name in names.items() if seat in play.result.winners})
+        for name in names.values():
+            games_of[name].add(play.table.charter.game)
+    records = [PersonRecord(spelled[key], n, won_of[key], len(games_of[key])) for key, n in played_of.items()]
+    return sorted(records, key=lambda record: (-record.won, record.played, record.name.casefold()))
+
+
+def by_temple(played: Sequence[Play]) -> list[TempleRecord]:
+    """Return a record for each temple that served a table, the most played first."""
+    games, tokens = Counter[str](), Counter[str]()
+    for play in played:
+        if temple := play.table.temple:
+            games[temple] += 1
+            tokens[temple] += play.tokens
+    return [
+        TempleRecord(temple, n, tokens[temple]) for temple, n in sorted(games.items(), key=lambda e: (-e[1], e[0]))
+    ]
+
+
+def _key(name: str) -> str:
+    return " ".join(name.split()).casefold()

@@ -1,0 +1,35 @@
+"""The page of past evenings: who played, who won, for how long, and the records of games, people and temples."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, request
+
+from companion.model.evenings import by_game, by_person, by_temple, evenings, plays
+from companion.web.site import site, whole_number
+from companion.web.view_models.table import Audience, ending
+
+blueprint = Blueprint("evenings", __name__)
+
+AT_ONCE = 12
+"""Evenings on one page."""
+
+
+@blueprint.get("/evenings")
+def past() -> Response:
+    """Show what was played, the last evening first."""
+    here = site()
+    played = plays(here.services.tables.all())
+    every = evenings(played)
+    pages = max(1, -(-len(every) // AT_ONCE))
+    page = max(1, whole_number(request.args.get("page", ""), pages) or 1)
+    return here.page(
+        "evenings.html",
+        evenings=every[(page - 1) * AT_ONCE : page * AT_ONCE],
+        end=lambda play: ending(play.table, Audience("")),
+        played=len(played),
+        by_game=by_game(played),
+        people=by_person(played),
+        temples=by_temple(played),
+        page=page,
+        pages=pages,
+    )

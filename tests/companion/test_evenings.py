@@ -1,0 +1,69 @@
+"""Past evenings: what was played on which, and the records of games, people and temples."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, timedelta, timezone
+
+from companion.model.evenings import by_game, by_person, by_temple, evenings, plays
+from companion.model.table import Table
+from tests.companion.conftest import EVENING, Home
+
+
+def played(home: Home, east: str, west: str, minutes: int = 54, tokens: int = 0, temple: str | None = None) -> Table:
+    """Play a game that ends, so many minutes after it began, with the west as its winner."""
+    table = home.table(2, temple)
+    phone = home.seated(table, "east", east)
+    home.seated(table, "west", west)
+    for god in ("tlaloc",) * tokens:
+        assert home.play(table, phone, "east", "sacrifice", god, 1).accepted
+    home.clock.pass_(minutes=minutes)
+    assert home.play(table, phone, "east", "settle", "west").accepted
+    return home.services.tables.get(table.id)
+
+
+def test_a_game_that_ends_after_midnight_belongs_to_the_evening_before(home: Home) -> None:
+    first = played(home, "Ana", "Ben")
+    home.clock.now = EVENING + timedelta(hours=8)
+    late = played(home, "Ana", "Ben", minutes=30)
+    home.clock.now = EVENING + timedelta(days=1)
+    next_day = played(home, "Ana", "Ben")
+    found = evenings(plays([late, next_day, first]), UTC)
+    assert [(each.day, [play.table.id for play in each.plays]) for each in found] == [
+        (date(2026, 11, 22), [next_day.id]),
+        (date(2026, 11, 21), [first.id, late.id]),
+    ]
+
+
+def test_an_evening_is_one_of_the_zone_that_is_asked_for(home: Home) -> None:
+    play = plays([played(home, "Ana", "Ben")])[0]
+    assert play.evening(UTC) == date(2026, 11, 21)
+    assert play.evening(timezone(timedelta(hours=14))) == date(2026, 11, 22)
+
+
+def test_tables_that_are_open_and_aids_are_no_plays(home: Home) -> None:
+    aid = home.services.tables.open("market.bag", "Bag", 1, next(iter(home.games["market.bag"].presets)), {})
+    assert plays([home.table(), aid]) == []
+
+
+def test_a_person_is_a_name_however_it_is_spelled(home: Home) -> None:
+    tables = [played(home, "Ana", "Ben"), played(home, "Carla", "ana "), played(home, "ANA", "Ben")]
+    assert [(each.name, each.played, each.won) for each in by_person(plays(tables))] == [
+        ("Ben", 2, 2),
+        ("ANA", 3, 1),
+        ("Carla", 1, 0),
+    ]
+
+
+def test_a_game_has_its_usual_length_its_longest_play_and_the_one_with_most_tokens(home: Home) -> None:
+    short, long = played(home, "Ana", "Ben", 20, tokens=3), played(home, "Ana", "Ben", 90)
+    middle = played(home, "Ana", "Ben", 40, tokens=5)
+    (record,) = by_game(plays([short, long, middle]))
+    assert (record.game, record.played, record.minutes) == ("mexica", 3, 40)
+    assert record.longest.table.id == long.id
+    assert record.most_tokens
+    assert (record.most_tokens.table.id, record.most_tokens.tokens) == (middle.id, 5)
+
+
+def test_a_temple_has_the_games_that_it_served(home: Home) -> None:
+    tables = [played(home, "Ana", "Ben", tokens=2, temple="templo"), played(home, "Ana", "Ben")]
+    assert [(each.temple, each.played) for each in by_temple(plays(tables))] == [("templo", 1)]

@@ -1,0 +1,60 @@
+"""The page of past evenings, and what the list of tables says of those that are over."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from companion.web.rendering.texts import LANGUAGES
+from tests.companion.test_evenings import played
+from tests.web.conftest import WebHome
+
+LONG = "Nezahualcoyotl Texcoco X"
+
+
+def test_a_house_that_has_played_nothing_is_led_to_a_table(home: WebHome) -> None:
+    page = home.browser().get("/evenings").get_data(as_text=True)
+    assert "No game has been played to its end here yet" in page
+    assert 'href="/tables/new"' in page
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_evening_says_who_played_who_won_and_leads_to_the_story(home: WebHome, language: str) -> None:
+    table = played(home, LONG, "<Ben>", temple="templo", tokens=3)
+    page = home.browser(language=language).get("/evenings").get_data(as_text=True)
+    said = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", page))
+    for words in (LONG, "&lt;Ben&gt;", "2026", "54 min", "templo", "3 "):
+        assert words in said
+    assert f'href="/t/{table.id}/story"' in page
+    assert re.search(r'<li class="won">[^/]*&lt;Ben&gt;', page)
+
+
+def test_evenings_beyond_the_first_twelve_are_on_further_pages(home: WebHome) -> None:
+    for _ in range(14):
+        played(home, "Ana", "Ben")
+        home.clock.pass_(days=1)
+    first, second = (home.browser().get(f"/evenings?page={n}").get_data(as_text=True) for n in (1, 2))
+    assert (first.count('class="panel evening"'), second.count('class="panel evening"')) == (12, 2)
+    assert 'href="/evenings?page=2"' in first
+    assert 'href="/evenings?page=1"' in second
+
+
+@pytest.mark.parametrize("page", ["0", "99", "x", "-1", "1" * 400])
+def test_a_page_that_does_not_exist_is_the_first(home: WebHome, page: str) -> None:
+    played(home, "Ana", "Ben")
+    assert 'class="panel evening"' in home.browser().get(f"/evenings?page={page}").get_data(as_text=True)
+
+
+def test_the_list_of_tables_leads_back_to_ones_seat_and_says_who_won_and_when(home: WebHome) -> None:
+    played(home, "Ana", "Ben")
+    elsewhere, mine = home.table(2), home.table(2)
+    phone = home.browser()
+    phone.sit(mine, "east")
+    page = phone.get("/tables").get_data(as_text=True)
+    running, over = page.split('id="over-title"')
+    assert running.index(mine.id) < running.index(elsewhere.id)
+    assert re.search(rf'href="/t/{mine.id}">Back to your seat', running)
+    assert re.search(rf'href="/t/{elsewhere.id}">Watch', running)
+    assert re.findall(r'class="table-end">([^<]*)', over) == ["Ben settles"]
+    assert "Nov 2" in over
