@@ -8,8 +8,10 @@ from random import Random
 
 import pytest
 
+from companion.games.moctezuma import GAME
 from companion.games.moctezuma.page.view import knowledge
 from companion.games.moctezuma.rules.deduction import Knowledge, deduce
+from companion.games.moctezuma.rules.knowledge import untouched
 from companion.games.moctezuma.rules.pieces import COPIES, KINGS, SPACES, TEMPLES, UNSEEN, chits
 from companion.games.moctezuma.rules.scoring import cursed_kings, factor
 from tests.games.moctezuma_sitting import Sitting, played_out
@@ -134,3 +136,36 @@ def test_the_help_agrees_with_how_the_game_goes_on() -> None:
                     assert chance != (0 if cursed[king] else 1)
                 for temple, name in enumerate(end.names):
                     assert found.temples[temple].names[name] > 0
+
+
+def left(table: Sitting, seat: str) -> dict[str, dict[int, int]]:
+    decks = table.notebook(seat)["deduction"]["decks"]
+    return {temple: {card["worth"]: card["n"] for card in cards} for temple, cards in decks.items()}
+
+
+def test_the_help_counts_what_is_left_in_a_deck_that_only_this_seat_drew_from() -> None:
+    table = Sitting().explore(4, 2, "tizoc", 1, keep=1).end()
+    assert left(table, "red") == {"4": {1: 4, 2: 3, 3: 2, 5: 1}}
+    assert left(table, "blue") == {}
+    table.explore(4, 2, 5, 2, keep=5).end()
+    assert left(table, "red") == left(table, "blue") == {}
+
+
+def test_a_deck_from_which_another_is_drawing_is_no_longer_counted() -> None:
+    table = Sitting().explore(4, 2, 1, 1, keep=1).end()
+    table.put(4).do("explore", 2)
+    assert left(table, "red") == {}
+    table.dealt(1)
+    assert left(table, "red") == {}
+
+
+def test_what_the_help_counts_in_a_deck_follows_from_what_the_seat_knows_alone() -> None:
+    """However the game may lie for a seat, the decks that it counts hold the same cards."""
+    counted = 0
+    for state, _, _ in played_out(3, "decks")[::15]:
+        for at, seat in enumerate(state.seats):
+            known = [untouched(state, at, temple) for temple in range(1, TEMPLES + 1)]
+            counted += sum(left is not None for left in known)
+            other = GAME.resample(state, seat, Random(at).randrange)
+            assert [untouched(other, at, temple) for temple in range(1, TEMPLES + 1)] == known
+    assert counted

@@ -254,6 +254,7 @@ def _notebook(view: View) -> Slice:
                 "under": _together(found["under"].get(str(n + 1), [])),
                 "count": view["decks"][n],
                 "help": help_["read"].get(str(n + 1)) if help_ else None,
+                "left": help_["decks"].get(str(n + 1)) if help_ else None,
             }
         )
     return {

@@ -12,8 +12,9 @@ from functools import lru_cache
 
 from companion.games.kit import CHANCE, Json, Move, Seat
 from companion.games.moctezuma.rules.deduction import Knowledge, Temple, deduce
-from companion.games.moctezuma.rules.knowledge import knowledge
+from companion.games.moctezuma.rules.knowledge import knowledge, untouched
 from companion.games.moctezuma.rules.pieces import (
+    CARDS,
     CURSED,
     FACES,
     KINGS,
@@ -153,7 +154,17 @@ def _notebook(state: State, at: int) -> dict[str, Json]:
         "spare": list(state.spare) if mine else [],
         "looked": _set(state.looked) if mine else [],
         "notes": list(state.notes[at]),
-        "deduction": _deduction(known_) if state.rules.deduction == "on" else None,
+        "deduction": _deduction(known_) | {"decks": _decks(state, at)} if state.rules.deduction == "on" else None,
+    }
+
+
+def _decks(state: State, at: int) -> Mapping[str, Json]:
+    """Return what is left of decks that only this seat drew from: for each temple the cards nobody has drawn."""
+    decks = {str(n): untouched(state, at, n) for n in range(1, TEMPLES + 1)}
+    return {
+        temple: [{"worth": card, "n": n} for card, n in zip(CARDS, left, strict=True) if n]
+        for temple, left in decks.items()
+        if left is not None
     }
 
 
@@ -171,7 +182,7 @@ def _under(state: State, temple: int, at: int) -> list[Json]:
 
 
 @lru_cache(maxsize=4096)
-def _deduction(known_: Knowledge) -> Mapping[str, Json]:
+def _deduction(known_: Knowledge) -> dict[str, Json]:
     found = deduce(known_)
     unseen = next((each for name, each in zip(known_.names, found.temples, strict=True) if name == UNSEEN), None)
     return {

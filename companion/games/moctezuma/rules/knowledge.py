@@ -21,6 +21,19 @@ def knowledge(state: State, at: int) -> Knowledge:
     )
 
 
+def untouched(state: State, at: int, temple: int) -> tuple[int, ...] | None:
+    """Return how many of each of `CARDS` lie where nobody has drawn from a temple's deck, if a seat can know it.
+
+    It can if it has drawn there and nobody else has; everybody sees who explores where. A temple is counted from 1.
+    """
+    others = [trip for n, own in enumerate(state.trips) if n != at for trip in own]
+    in_another_hand = state.current != at and state.places[state.current] == temple and (state.drawing or state.hand)
+    if in_another_hand or any(trip.temple == temple for trip in others):
+        return None
+    mine = any(trip.temple == temple for trip in state.trips[at])
+    return state.decks[temple - 1].fresh if mine else None
+
+
 def resample(state: State, seat: Seat, below: Below) -> State:
     """Return a state that looks to a seat like this one: what only others have seen is drawn again.
 
