@@ -104,6 +104,7 @@ class Person:
     def __init__(self, *command: str) -> None:
         self.pid, self.screen = pty.fork()
         if self.pid == 0:
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # these tests may run under nohup
             os.execvp(command[0], command)  # the child is that program from here on
         self.seen = ""
         self._status: int | None = None
