@@ -14,6 +14,8 @@ WORK := $(PLAY),lab,sheets,postgresql,dev
 TESTS := .venv/bin/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder
 FORGE := --into .venv-hardware controller,hardware
 export PYTHON
+# Programs that tests start, and pytest's workers, would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo temple sheets test coverage fresh packages packages-test appliance firmware conformance check bench lab chaos crash pictures docs hardware hardware-test kernel physics release clean

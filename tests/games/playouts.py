@@ -15,7 +15,7 @@ from typing import Any
 from companion.games import registry
 from companion.games.kit import CHANCE, TEMPLE, Arg, Game, Move, Refusal, Seat, TokenDrop, Value, decoded, encoded
 
-STATES = int(os.environ.get("TEMPLO_STATES", "1600"))
+STATES = int(os.environ.get("TEMPLO_STATES", "800"))
 """States that the conformance suite visits at least, over all games together."""
 
 WHOLE_GAMES = int(os.environ.get("TEMPLO_WHOLE_GAMES", "2"))
