@@ -18,6 +18,7 @@ from companion.adapters import store_lock
 from companion.adapters.addresses import address_for
 from companion.adapters.mqtt_intake import Intake
 from companion.adapters.news import Hub
+from companion.adapters.pacer import Pacer
 from companion.adapters.sql_store import SqlStore
 from companion.cli import demo
 from companion.cli.settings import Settings
@@ -68,7 +69,14 @@ def _serve(
     hub = Hub()
     store = SqlStore(settings.store_url)
     games = registry.with_tools(registry.load(settings.games))
-    services = Services.over(Workspace(store, games, _now, secrets.token_bytes, hub.publish))
+    pulse = Pulse(("intake", "link", "server", "pages", "pacer"), time.monotonic)
+
+    def on_change(topic: str) -> None:
+        hub.publish(topic)
+        pacer.notice(topic)
+
+    services = Services.over(Workspace(store, games, _now, secrets.token_bytes, on_change, paced=True))
+    pacer = Pacer(services, beat=pulse.of("pacer"))
     if deck:
         demo.check_takes_deck(services)
     port = f":{settings.web.port}" if settings.web.port != 80 else ""
@@ -87,7 +95,6 @@ def _serve(
             streams_each=settings.web.streams_each,
         ),
     )
-    pulse = Pulse(("intake", "link", "server", "pages"), time.monotonic)
     server = Server(
         app,
         settings.web.host,
@@ -120,6 +127,7 @@ def _serve(
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
     intake.start()
+    pacer.start()
     watch.start()
     print(f"ready {address(LOOPBACK)}", flush=True)
     draft = demo.table(services, demo_temple, deck) if demo_temple else None
@@ -131,6 +139,7 @@ def _serve(
         if draft:
             draft.stop()
         intake.stop()
+        pacer.stop()
         store.close()
     return EXIT_DEAD if died else 0
 

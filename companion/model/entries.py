@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, TypeAlias, TypeGuard
 
 import msgspec
@@ -15,6 +16,10 @@ ANYONE: Literal["anyone"] = "anyone"
 AwayMode: TypeAlias = Literal["app", "pass", "anyone", ""]
 AWAY_MODES: tuple[AwayMode, ...] = (APP, PASSED, ANYONE)
 """What becomes of a seat whose player is away: the app plays it, it is passed, or anyone at the table acts for it."""
+
+Pace: TypeAlias = Literal["slow", "normal", "fast", "at_once"]
+PACES: Mapping[Pace, float] = {"slow": 3.0, "normal": 1.5, "fast": 0.5, "at_once": 0.0}
+"""Seconds before each move that the app makes for an absent player."""
 
 DISMISSED: Literal["dismissed"] = "dismissed"
 OLD: Literal["old"] = "old"
@@ -67,6 +72,12 @@ class Rolls(_Stored, frozen=True, tag="@rolls"):
     by: Literal["app", ""]
 
 
+class SetPace(_Stored, frozen=True, tag="@pace"):
+    """The app makes its moves for absent players at one of `PACES` from now on."""
+
+    pace: Pace
+
+
 class Again(_Stored, frozen=True, tag="@again"):
     """The players play once more, at another table."""
 
@@ -87,7 +98,7 @@ class Decide(_Stored, frozen=True, tag="@decided"):
     n: Annotated[int, Meta(gt=0)]
 
 
-TableEntry: TypeAlias = Begin | Sit | Free | Serve | Undo | Away | Rolls | Again | SetOption | Decide
+TableEntry: TypeAlias = Begin | Sit | Free | Serve | Undo | Away | Rolls | SetPace | Again | SetOption | Decide
 Action: TypeAlias = Move | TableEntry
 """What one line of a table's log holds."""
 
@@ -95,6 +106,11 @@ Action: TypeAlias = Move | TableEntry
 def is_away_mode(mode: str) -> TypeGuard[AwayMode]:
     """Return whether a word is one of `AWAY_MODES`, or empty for a player who is back."""
     return mode in (*AWAY_MODES, "")
+
+
+def is_pace(word: str) -> TypeGuard[Pace]:
+    """Return whether a word is one of `PACES`."""
+    return word in PACES
 
 
 def is_reserved(move: Move) -> bool:

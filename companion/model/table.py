@@ -7,7 +7,7 @@ the same table when its game has begun, and `at` a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -36,12 +36,15 @@ from companion.model.entries import (
     Action,
     Again,
     Away,
+    AwayMode,
     Begin,
     Decide,
     Free,
+    Pace,
     Rolls,
     Serve,
     SetOption,
+    SetPace,
     Sit,
     Undo,
     is_reserved,
@@ -163,6 +166,8 @@ class Table:
     """When the move was made that ended the game."""
     rolls: bool = False
     """Whether the app rolls and draws by itself, so that nobody is asked."""
+    pace: Pace = "normal"
+    """How long the app waits before each move for an absent player."""
     again: str = ""
     """The id of the table at which these players play once more."""
     amendments: Mapping[str, Value] = field(default_factory=dict)
@@ -344,6 +349,8 @@ class Table:
                 return self._logged(entry, [line], chairs=self._with_chair(seat, away=mode))
             case Rolls(by):
                 return self._logged(entry, [Line("rolls_app" if by else "rolls_people")], rolls=bool(by))
+            case SetPace(pace):
+                return self._logged(entry, [Line(f"pace_{pace}")], pace=pace)
             case Again(table_id):
                 return self._logged(entry, [Line("again")], again=table_id)
             case Decide(what, n):
@@ -455,27 +462,43 @@ class Table:
         """
         if self.phase != "running":
             return None
-        away = {chair.seat: chair.away for chair in self.chairs if chair.away in (APP, PASSED)}
         if due := self.chance():
             # A die that is nobody's belongs to whoever is on turn; where that player is away, nobody is asked.
             whose = due.seat or self.on_turn
-            by_itself = self.rolls or not due.asked or whose in away or (brought and due.follows)
+            away = any(chair.seat == whose and chair.away in (APP, PASSED) for chair in self.chairs)
+            by_itself = self.rolls or not due.asked or away or (brought and due.follows)
             return (CHANCE, outcome(due, below)) if by_itself else None
+        for seat, mode, moves in self._moves_of_absent():
+            idle = mode == PASSED
+            move = self.game.idle(moves) if idle else self.game.decide(self._seen_by(seat), moves, below)
+            if move is not None:
+                return seat, move
+        return None
+
+    @property
+    def awaits_app(self) -> bool:
+        """Whether the next move is one that the app decides for an absent player.
+
+        >>> begun.awaits_app, begun.extended(begun.entry(at, "west", Away("east", APP))).awaits_app
+        (False, True)
+        """
+        if self.phase != "running" or self.chance():
+            return False
+        return any(mode == APP for _, mode, _ in self._moves_of_absent())
+
+    def _moves_of_absent(self) -> Iterator[tuple[Seat, AwayMode, Sequence[Move]]]:
+        """Yield the absent seats that the table waits for, the one on turn first, with what each may do."""
         acting, on_turn = self.game.to_act(self.state), self.on_turn
+        modes = {chair.seat: chair.away for chair in self.chairs if chair.away in (APP, PASSED)}
         for seat in sorted(acting, key=lambda each: each != on_turn):
-            if mode := away.get(seat):
+            if mode := modes.get(seat):
                 moves = self.game.moves(self.state, seat)
                 if seat != on_turn and on_turn in acting:
                     # What the seat on turn may do as well, nobody waits for from another: ending its turn above all.
                     others = {*self.game.moves(self.state, on_turn)}
                     moves = [move for move in moves if move not in others]
-                if not moves:
-                    continue
-                idle = mode == PASSED
-                move = self.game.idle(moves) if idle else self.game.decide(self._seen_by(seat), moves, below)
-                if move is not None:
-                    return seat, move
-        return None
+                if moves:
+                    yield seat, mode, moves
 
     def _seen_by(self, seat: Seat) -> Mapping[str, Json]:
         return self.game.view(self.state, seat)

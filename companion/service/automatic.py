@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from companion.games.kit import CHANCE, Below, Refusal
-from companion.model.entries import APP
+from companion.model.entries import APP, PACES
 from companion.model.table import Table
 from companion.service.workspace import Change
 
@@ -15,20 +15,24 @@ AT_ONCE = 400
 """Moves that the app makes by itself after one post, at most: a table of absent players goes on at the next."""
 
 
-def play_on(change: Change, table_id: str, below: Below, rolled: bool = False) -> Table:
+def play_on(change: Change, table_id: str, below: Below, rolled: bool = False, due: bool = False) -> Table:
     """Enter all that the app does by itself now; return the table after it.
 
-    `rolled` says that the last entry is an outcome that the app brought.
+    `rolled` says that the last entry is an outcome that the app brought. Where the companion keeps a pace, a move for
+    an absent player waits for it, but for the first one if it is `due`.
     """
     for _ in range(AT_ONCE):
         table = change.table(table_id)
-        due = table.automatic(below, rolled)
-        if due is None:
+        if change.paced and PACES[table.pace] and not due and table.awaits_app:
             break
-        seat, move = due
+        found = table.automatic(below, rolled)
+        if found is None:
+            break
+        seat, move = found
         after = change.extend(table_id, seat, move, hand=APP)
         if isinstance(after, Refusal):
             log.error("table %r: the app's %s for %s is refused: %s", table.title, move, seat, after)
             break
         rolled = seat == CHANCE
+        due = due and rolled
     return change.table(table_id)

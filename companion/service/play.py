@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from companion.games.kit import CHANCE, Move, Refusal, Seat, outcome
-from companion.model.entries import APP, Action, Rolls, Undo, is_reserved
+from companion.model.entries import APP, Action, Rolls, SetPace, Undo, is_pace, is_reserved
 from companion.model.seating import require_seats, seats_held
 from companion.model.table import ServiceError, Table
 from companion.service.automatic import play_on
@@ -81,6 +81,29 @@ class PlayService:
             return play_on(change, table_id, self._workspace.below)
 
         return self._workspace.run(judge, tables=[table_id])
+
+    def set_pace(self, table_id: str, token: str, pace: str) -> Table:
+        """Set how long the app waits before its moves for absent players; anyone seated may.
+
+        Raises `ServiceError` ``not_seated``, ``unknown_pace``.
+        """
+        if not is_pace(pace):
+            raise ServiceError("unknown_pace", pace=pace[:24])
+
+        def judge(change: Change) -> Table:
+            table = change.table(table_id)
+            by = require_seats(table, token)[0]
+            if table.pace != pace:
+                change.enter(table_id, by, SetPace(pace))
+            return play_on(change, table_id, self._workspace.below)
+
+        return self._workspace.run(judge, tables=[table_id])
+
+    def go_on(self, table_id: str) -> Table:
+        """Make the move that the app is to make for an absent player, and what follows without one."""
+        return self._workspace.run(
+            lambda change: play_on(change, table_id, self._workspace.below, due=True), tables=[table_id]
+        )
 
     def _play(self, table_id: str, post: _Post) -> Played:
         return self._workspace.run(lambda change: self._judge(change, table_id, post), tables=[table_id])

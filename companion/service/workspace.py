@@ -43,11 +43,13 @@ class Workspace:
         clock: Callable[[], datetime],
         entropy: Callable[[int], bytes],
         on_change: Callable[[str], None] = lambda topic: None,
+        paced: bool = False,
     ) -> None:
         """Read what the store holds.
 
         `clock` gives aware times in UTC, `entropy` that many random bytes. `on_change` is given a topic,
         ``table:<id>``, ``temple:<name>`` or ``tables``, after each change that is durable; it must not wait.
+        `paced` says that somebody makes the app's moves for absent players one at a time.
         """
         self.store = store
         self.games = MappingProxyType(dict(games))
@@ -55,6 +57,7 @@ class Workspace:
         self.entropy = entropy
         self.below = below_from(entropy)
         self.on_change = on_change
+        self.paced = paced
         self.unreadable: list[tuple[str, str]] = []
         """Title and reason of each stored table that this software cannot replay; it is left as it is."""
         self._locks = _Locks()
@@ -296,6 +299,11 @@ class Change:
     def now(self) -> datetime:
         """The time."""
         return self._workspace.clock()
+
+    @property
+    def paced(self) -> bool:
+        """Whether somebody makes the app's moves for absent players one at a time."""
+        return self._workspace.paced
 
     def table(self, table_id: str) -> Table:
         """Return a table as this change leaves it."""

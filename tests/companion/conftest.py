@@ -60,6 +60,7 @@ class Home:
     entropy: Entropy = field(default_factory=Entropy)
     changes: list[str] = field(default_factory=list)
     games: Mapping[str, Game[Any]] = field(default_factory=lambda: registry.with_tools(registry.load(())))
+    paced: bool = False
     requests: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def __post_init__(self) -> None:
@@ -71,7 +72,7 @@ class Home:
             self.store.close()
         self.store = SqlStore(self.url)
         self.services = Services.over(
-            Workspace(self.store, self.games, self.clock, self.entropy, self.changes.append)
+            Workspace(self.store, self.games, self.clock, self.entropy, self.changes.append, self.paced)
         )
 
     def table(self, players: int = 4, temple: str | None = None, **options: str | int) -> Table:

@@ -22,6 +22,7 @@ from companion.model.entries import (
     Decide,
     Rolls,
     SetOption,
+    SetPace,
     Sit,
     TableEntry,
     decode,
@@ -32,6 +33,9 @@ from companion.model.table import Table
 from tests.companion.conftest import DATABASES, EVENING, Home
 
 STORED: list[dict[str, Any]] = json.loads((Path(__file__).parent / "stored_logs.json").read_text())
+
+YOUNGER = {SetPace}
+"""Entries that no release stored yet when the logs were."""
 
 
 @pytest.fixture(params=DATABASES)
@@ -89,7 +93,7 @@ def test_the_same_entries_are_stored_in_the_same_form(home: Home, stored: dict[s
 
 def test_every_kind_of_entry_is_among_the_stored_ones() -> None:
     found = {type(decode(json.loads(row["move"]))) for stored in STORED for row in stored["entries"]}
-    assert found == {Move, *get_args(TableEntry)}
+    assert found == {Move, *get_args(TableEntry)} - YOUNGER
 
 
 @pytest.mark.parametrize(
@@ -99,6 +103,7 @@ def test_every_kind_of_entry_is_among_the_stored_ones() -> None:
         Sit("east", "Ana \U0001f40d \udc80\x00"),
         Away("north", "pass"),
         Rolls(""),
+        SetPace("slow"),
         Again("f" * 32),
         SetOption("deck", "ñ\n"),
         SetOption("apocalypse_tokens", -3),

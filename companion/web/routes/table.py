@@ -194,6 +194,13 @@ def rolls(table_id: str) -> Response:
     return _done(table_id)
 
 
+@blueprint.post("/pace")
+def pace(table_id: str) -> Response:
+    """Set how long the app waits before its moves for absent players."""
+    site().services.play.set_pace(table_id, seat_token(table_id), request.form.get("pace", "")[:24])
+    return _done(table_id)
+
+
 @blueprint.post("/again")
 def again(table_id: str) -> Response:
     """Set the same table once more, and lead whoever asked to it."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from companion.adapters.news import Cut
 from companion.games.kit import Fault, Json, Seat
+from companion.model.entries import APP, PACES
 from companion.model.plays import minutes, ranked, result_of
 from companion.model.table import Table
 from companion.model.temples import Health, Temple
@@ -172,6 +173,8 @@ def _seats(table: Table, audience: Audience) -> Mapping[str, Json]:
         "join": audience.layout == "phone" and not audience.seats,
         "code": table.code if audience.trusted and table.phase == "running" else "",
         "rolls": table.rolls,
+        "pace": table.pace,
+        "paces": [*PACES] if any(chair.away == APP for chair in table.chairs) and bool(audience.seats) else [],
         "may_roll": bool(audience.seats) and table.phase == "running" and table.chance() is not None,
     }
 

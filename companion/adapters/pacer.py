@@ -1,0 +1,87 @@
+"""The thread that makes the moves of absent players one at a time, each at the pace of its table."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+
+from companion.model.entries import PACES
+from companion.model.table import ServiceError, Table
+from companion.service.services import Services
+from templo.liveness import DISK_S, IDLE_S, Beat, no_heartbeat
+
+log = logging.getLogger(__name__)
+
+
+def seconds(table: Table) -> float:
+    """Return how long a table waits before each move of the app."""
+    return PACES[table.pace]
+
+
+class Pacer:
+    """Watches every table for a move that the app is to make, and makes it when its time has come.
+
+    It begins where an earlier run of the program ended: each table is looked at once at the start.
+    """
+
+    def __init__(
+        self, services: Services, wait: Callable[[Table], float] = seconds, beat: Beat = no_heartbeat
+    ) -> None:
+        """Only remember; `start` begins. `wait` gives the seconds before the app's next move at a table."""
+        self._services = services
+        self._wait = wait
+        self._beat = beat
+        self._changed: SimpleQueue[str | None] = SimpleQueue()
+        self._due: dict[str, float] = {}
+        self._thread = threading.Thread(target=self._run, name="pacer", daemon=True)
+
+    def notice(self, topic: str) -> None:
+        """Look at a table that has changed: ``"table:<id>"``; other topics are ignored. Safe from any thread."""
+        kind, _, table_id = topic.partition(":")
+        if kind == "table":
+            self._changed.put(table_id)
+
+    def start(self) -> None:
+        """Begin, with every table that waits already."""
+        for table in self._services.tables.all():
+            self._changed.put(table.id)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread; a move that is being made is finished first."""
+        self._changed.put(None)
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            self._beat(DISK_S)
+            due = min(self._due.values(), default=time.monotonic() + IDLE_S)
+            try:
+                changed = self._changed.get(timeout=min(IDLE_S, max(0.0, due - time.monotonic())))
+            except Empty:
+                self._make_due_moves()
+                continue
+            if changed is None:
+                return
+            self._look_at(changed)
+
+    def _look_at(self, table_id: str) -> None:
+        table = self._services.tables.find(table_id)
+        if table is None or not table.awaits_app:
+            self._due.pop(table_id, None)
+        else:
+            self._due.setdefault(table_id, time.monotonic() + self._wait(table))
+
+    def _make_due_moves(self) -> None:
+        now = time.monotonic()
+        for table_id in [each for each, at in self._due.items() if at <= now]:
+            del self._due[table_id]
+            try:
+                self._services.play.go_on(table_id)
+            except ServiceError as error:
+                log.warning("the app's move at table %s waits: %s", table_id, error)
+                self._due[table_id] = now + IDLE_S
