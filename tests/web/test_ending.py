@@ -134,3 +134,12 @@ def _token(phone: Browser, table: Table) -> str:
     cookie = phone.client.get_cookie(f"seat-{table.id}", path=f"/t/{table.id}")
     assert cookie is not None
     return cookie.value
+
+
+def test_a_captured_leader_is_a_great_moment(home: WebHome) -> None:
+    table, _ = _over(home, "siege", "skirmish")
+    html = home.browser().get(f"/t/{table.id}/screen").get_data(as_text=True)
+    moment = re.search(r'(?s)<div class="moment" data-great hidden>.*?</div>', html)
+    assert moment
+    assert re.search("#siege-(cortez|cuauhtemoc)", moment[0])
+    assert "captured the enemy’s leader" in moment[0]

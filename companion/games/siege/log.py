@@ -81,6 +81,9 @@ def _followed(before: State, move: Move, after: State) -> Iterator[Line]:
     for h in bits(after.fires & ~before.fires):
         yield Line("burns", {"hex": names[h]})
     if after.outcome:
-        yield Line(f"ended_{after.outcome.kind}", {"seat": after.outcome.winner} if after.outcome.winner else {})
+        winner = after.outcome.winner
+        taken = "siege-cortez" if winner == "aztecs" else "siege-cuauhtemoc"
+        great = taken if after.outcome.kind == "captured" else ""
+        yield Line(f"ended_{after.outcome.kind}", {"seat": winner} if winner else {}, picture=great)
     elif after.turn != before.turn:
         yield Line("turn", {"number": after.turn})
