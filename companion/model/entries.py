@@ -78,6 +78,22 @@ class SetPace(_Stored, frozen=True, tag="@pace"):
     pace: Pace
 
 
+class Close(_Stored, frozen=True, tag="@close"):
+    """The table ends its game without a result."""
+
+
+class Rename(_Stored, frozen=True, tag="@rename"):
+    """The table is called something else."""
+
+    title: str
+
+
+class Archive(_Stored, frozen=True, tag="@archive"):
+    """The table leaves the list of tables, or comes back to it."""
+
+    place: Literal["archive", "list"]
+
+
 class Again(_Stored, frozen=True, tag="@again"):
     """The players play once more, at another table."""
 
@@ -98,7 +114,9 @@ class Decide(_Stored, frozen=True, tag="@decided"):
     n: Annotated[int, Meta(gt=0)]
 
 
-TableEntry: TypeAlias = Begin | Sit | Free | Serve | Undo | Away | Rolls | SetPace | Again | SetOption | Decide
+TableEntry: TypeAlias = (
+    Begin | Sit | Free | Serve | Undo | Away | Rolls | SetPace | Close | Rename | Archive | Again | SetOption | Decide
+)
 Action: TypeAlias = Move | TableEntry
 """What one line of a table's log holds."""
 

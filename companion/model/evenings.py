@@ -89,11 +89,11 @@ class TempleRecord:
 
 
 def plays(tables: Iterable[Table]) -> list[Play]:
-    """Return the games that were played to their end, the last first; aids and tables still open are left out."""
+    """Return the games that were played to their end, the last first; aids, open and closed tables are left out."""
     over = [
         Play(table, result_of(table), table.ended_at)
         for table in tables
-        if table.phase == "over" and table.ended_at and "." not in table.charter.game
+        if table.phase == "over" and not table.is_closed and table.ended_at and "." not in table.charter.game
     ]
     return sorted(over, key=lambda play: (play.ended_at, play.table.id), reverse=True)
 

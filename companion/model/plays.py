@@ -16,6 +16,8 @@ def result_of(table: Table) -> Result:
     """Return how a table's game ended; raises `ServiceError` ``not_over`` before, and for an aid."""
     if table.phase != "over" or "." in table.charter.game:
         raise ServiceError("not_over")
+    if table.is_closed:
+        return Result("closed")
     return table.game.result(table.state) or Result("")
 
 

@@ -35,12 +35,15 @@ from companion.model.entries import (
     PASSED,
     Action,
     Again,
+    Archive,
     Away,
     AwayMode,
     Begin,
+    Close,
     Decide,
     Free,
     Pace,
+    Rename,
     Rolls,
     Serve,
     SetOption,
@@ -163,7 +166,13 @@ class Table:
     served_since: datetime | None = None
     began_at: datetime | None = None
     ended_at: datetime | None = None
-    """When the move was made that ended the game."""
+    """When the move was made that ended the game, or when the table was closed."""
+    is_closed: bool = False
+    """Whether its players ended the game without a result."""
+    is_archived: bool = False
+    """Whether it has left the list of tables."""
+    renamed: str = ""
+    """What its players call it since they renamed it."""
     rolls: bool = False
     """Whether the app rolls and draws by itself, so that nobody is asked."""
     pace: Pace = "normal"
@@ -205,7 +214,7 @@ class Table:
     @property
     def title(self) -> str:
         """What its players call it."""
-        return self.charter.title
+        return self.renamed or self.charter.title
 
     @property
     def options(self) -> Mapping[str, Value]:
@@ -227,7 +236,7 @@ class Table:
         """``lobby``, ``running`` or ``over``."""
         if self.began_at is None:
             return "lobby"
-        return "running" if self.game.on_turn(self.state) else "over"
+        return "running" if self.on_turn else "over"
 
     @property
     def last_at(self) -> datetime:
@@ -237,7 +246,7 @@ class Table:
     @property
     def on_turn(self) -> Seat | None:
         """The seat whose turn it is, while the game runs."""
-        return self.game.on_turn(self.state) if self.began_at else None
+        return self.game.on_turn(self.state) if self.began_at and not self.is_closed else None
 
     @property
     def turn_began(self) -> datetime | None:
@@ -349,6 +358,15 @@ class Table:
                 return self._logged(entry, [line], chairs=self._with_chair(seat, away=mode))
             case Rolls(by):
                 return self._logged(entry, [Line("rolls_app" if by else "rolls_people")], rolls=bool(by))
+            case Close():
+                if self.phase != "running":
+                    return Refusal("not_running")
+                return self._logged(entry, [Line("closed", {"by": entry.by})], ended_at=entry.at, is_closed=True)
+            case Rename(title):
+                return self._logged(entry, [Line("renamed", {"title": title, "by": entry.by})], renamed=title)
+            case Archive(place):
+                line = Line("archived" if place == "archive" else "unarchived", {"by": entry.by})
+                return self._logged(entry, [line], is_archived=place == "archive")
             case SetPace(pace):
                 return self._logged(entry, [Line(f"pace_{pace}")], pace=pace)
             case Again(table_id):
@@ -365,6 +383,8 @@ class Table:
             return Refusal("not_begun")
         if self.game.aside(move):
             return self._beside(entry, move)
+        if self.is_closed and entry.by != TEMPLE:
+            return Refusal("table_closed")
         last = self.steps[-1]
         after = self.game.play(last.state, entry.by, move)
         if isinstance(after, Refusal):
@@ -378,7 +398,7 @@ class Table:
             acted_for[whose] = ActedFor(hand, entry.n, tuple(lines))
         # Another's move ends what could be taken back, and what cannot be is not remembered state by state.
         steps = self.steps if last.by == entry.by and self.undo_refused(entry.by) is None else self.steps[-1:]
-        ended_at = (self.ended_at or entry.at) if self.game.on_turn(after) is None else None
+        ended_at = (self.ended_at or entry.at) if self.is_closed or self.game.on_turn(after) is None else None
         return self._logged(entry, lines, steps=(*steps, step), acted_for=acted_for, ended_at=ended_at)
 
     def _whose(self, entry: Entry, move: Move) -> tuple[Seat, Seat]:
@@ -398,6 +418,8 @@ class Table:
         >>> given.undo_refused("east"), given.undo_refused("west").code
         (None, 'undo_barred')
         """
+        if self.is_closed:
+            return Refusal("table_closed")
         if len(self.steps) < 2:
             return Refusal("nothing_to_undo")
         before, last = self.steps[-2:]
@@ -438,7 +460,7 @@ class Table:
         >>> begun.chance() is None
         True
         """
-        return self.game.chance(self.state) if self.steps else None
+        return self.game.chance(self.state) if self.steps and not self.is_closed else None
 
     def may_bring(self, held: Sequence[Seat]) -> bool:
         """Return whether a phone that holds these seats may roll, draw or type in what chance has to bring.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from companion.games.kit import Fault, Value
-from companion.model.entries import Again, SetOption, Sit
+from companion.model.entries import Again, Archive, Begin, Close, Rename, SetOption, Sit
 from companion.model.history import ReplayStep, replay_log
 from companion.model.lobby import clean_name, complete_options, new_code
 from companion.model.ports import StoredToken
@@ -137,6 +137,49 @@ class TableService:
             return charter.id, table.temple
 
         return self._opened(*self._workspace.run(judge))
+
+    def close(self, table_id: str, token: str) -> Table:
+        """End the game of a table without a result, for good; its temple serves no table then. Anyone seated may.
+
+        A table whose game has not begun is closed as well. Raises `ServiceError` ``not_seated``, ``not_running``.
+        """
+
+        def judge(change: Change) -> Table:
+            table = change.lock_with_temple(table_id)
+            by = require_seats(table, token)[0]
+            if table.phase == "lobby":
+                change.enter(table_id, by, Begin())
+            change.enter(table_id, by, Close())
+            return move_temple(change, table_id, None)
+
+        return self._workspace.run(judge)
+
+    def rename(self, table_id: str, token: str, title: str) -> Table:
+        """Call a table something else; anyone seated may. Raises `ServiceError` ``not_seated``, ``bad_name``."""
+
+        def judge(change: Change) -> Table:
+            table = change.table(table_id)
+            by, name = require_seats(table, token)[0], clean_name(title)
+            return table if table.title == name else change.enter(table_id, by, Rename(name))
+
+        return self._workspace.run(judge, tables=[table_id])
+
+    def archive(self, table_id: str, token: str, is_archived: bool = True) -> Table:
+        """Take a table whose game is over off the list of tables, or put it back; anyone seated may.
+
+        Raises `ServiceError` ``not_seated``, ``not_over``.
+        """
+
+        def judge(change: Change) -> Table:
+            table = change.table(table_id)
+            by = require_seats(table, token)[0]
+            if table.phase != "over":
+                raise ServiceError("not_over")
+            if table.is_archived == is_archived:
+                return table
+            return change.enter(table_id, by, Archive("archive" if is_archived else "list"))
+
+        return self._workspace.run(judge, tables=[table_id])
 
     def _lock(self, change: Change, temple: str | None) -> None:
         """Take the locks of a temple and of the table that it serves."""

@@ -17,9 +17,12 @@ from companion.games.kit import Move, Refusal
 from companion.model.entries import (
     Action,
     Again,
+    Archive,
     Away,
     Begin,
+    Close,
     Decide,
+    Rename,
     Rolls,
     SetOption,
     SetPace,
@@ -34,7 +37,7 @@ from tests.companion.conftest import DATABASES, EVENING, Home
 
 STORED: list[dict[str, Any]] = json.loads((Path(__file__).parent / "stored_logs.json").read_text())
 
-YOUNGER = {SetPace}
+YOUNGER = {Archive, Close, Rename, SetPace}
 """Entries that no release stored yet when the logs were."""
 
 
@@ -104,6 +107,9 @@ def test_every_kind_of_entry_is_among_the_stored_ones() -> None:
         Away("north", "pass"),
         Rolls(""),
         SetPace("slow"),
+        Close(),
+        Rename("Kitchen"),
+        Archive("archive"),
         Again("f" * 32),
         SetOption("deck", "ñ\n"),
         SetOption("apocalypse_tokens", -3),

@@ -151,8 +151,9 @@ def _list(shown: Sequence[Table]) -> dict[str, Any]:
 
 
 def _tables() -> list[Table]:
-    """Return every table at which a game is played, the newest first; an aid's is its player's own."""
-    return [table for table in site().services.tables.all() if table.charter.game in site().games]
+    """Return every table on the list, the newest first; an aid's is its player's own."""
+    every = site().services.tables.all()
+    return [table for table in every if table.charter.game in site().games and not table.is_archived]
 
 
 @blueprint.get("/tables/new")

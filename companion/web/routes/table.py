@@ -201,6 +201,28 @@ def pace(table_id: str) -> Response:
     return _done(table_id)
 
 
+@blueprint.post("/close")
+def close(table_id: str) -> Response:
+    """End the game without a result."""
+    site().services.tables.close(table_id, seat_token(table_id))
+    return _done(table_id)
+
+
+@blueprint.post("/rename")
+def rename(table_id: str) -> Response:
+    """Call the table something else."""
+    site().services.tables.rename(table_id, seat_token(table_id), request.form.get("title", "")[:200])
+    return _done(table_id)
+
+
+@blueprint.post("/archive")
+def archive(table_id: str) -> Response:
+    """Take the table off the list of tables, or put it back."""
+    is_archived = request.form.get("archived") == "yes"
+    site().services.tables.archive(table_id, seat_token(table_id), is_archived)
+    return _done(table_id)
+
+
 @blueprint.post("/again")
 def again(table_id: str) -> Response:
     """Set the same table once more, and lead whoever asked to it."""

@@ -52,4 +52,5 @@ def _chance(table: Table, held: Sequence[Seat]) -> Json:
 
 
 def _choices(table: Table, seat: Seat) -> list[Json]:
-    return [choice.to_json() for choice in table.game.choices(table.state, seat)]
+    """Return what a seat may choose; nothing where the table was closed in the middle of its game."""
+    return [] if table.is_closed else [choice.to_json() for choice in table.game.choices(table.state, seat)]

@@ -173,6 +173,11 @@ def _seats(table: Table, audience: Audience) -> Mapping[str, Json]:
         "join": audience.layout == "phone" and not audience.seats,
         "code": table.code if audience.trusted and table.phase == "running" else "",
         "rolls": table.rolls,
+        "keeps": table.phase
+        if audience.seats and audience.layout == "phone" and "." not in table.charter.game
+        else "",
+        "title": table.title,
+        "archived": table.is_archived,
         "pace": table.pace,
         "paces": [*PACES] if any(chair.away == APP for chair in table.chairs) and bool(audience.seats) else [],
         "may_roll": bool(audience.seats) and table.phase == "running" and table.chance() is not None,
@@ -265,7 +270,7 @@ def call(table: Table, audience: Audience) -> Mapping[str, Json]:
     """
     due, actors, on_turn = table.chance(), table.game.to_act(table.state), table.on_turn or ""
     awaited = due.seat if due and due.seat else on_turn
-    if not due and on_turn not in actors:
+    if not due and on_turn not in actors and table.phase == "running":
         awaited = next((seat for seat in actors if seat in table.charter.seats), on_turn)
     great = next(
         ((entry.n, line) for entry in reversed(table.logged[-GREAT:]) for line in entry.lines if line.picture), None
