@@ -69,7 +69,21 @@ DAY = "styles/tokens/day.css"
 """The style sheet of the day's colours, which the pages for the printer share."""
 
 SHELL_REGIONS = frozenset(
-    {"log", "health", "seats", "lobby", "undo", "after", "draft", "yours", "ending", "call", "absent"}
+    {
+        "log",
+        "health",
+        "seats",
+        "lobby",
+        "undo",
+        "after",
+        "draft",
+        "yours",
+        "ending",
+        "call",
+        "absent",
+        "guide",
+        "phases",
+    }
 )
 
 
@@ -221,7 +235,7 @@ class Painter:
         lobby = table.phase == "lobby"
         name = "lobby.html" if lobby else f"{game_folder(table.charter.game)}/{audience.layout}.html"
         region = placer(context["words"], picture, request_id)
-        above = [name for name in ("call", "draft", "yours", "ending") if name in picture.regions]
+        above = [name for name in ("call", "draft", "yours", "ending", "guide") if name in picture.regions]
         inside = Markup(  # noqa: S704  # every part comes out of a template that escapes
             self._template(name).render(
                 context,
@@ -234,8 +248,8 @@ class Painter:
         )
         if not lobby:
             inside = Markup('<div class="game" id="game">{}</div>').format(inside)
-        below = region("absent") if "absent" in picture.regions else Markup()
-        return Markup().join(map(region, above)) + inside + below
+        below = [name for name in ("phases", "absent") if name in picture.regions]
+        return Markup().join(map(region, above)) + inside + Markup().join(map(region, below))
 
     def sheet(self, game: str, name: str, language: str, paper: Paper, slice_: Mapping[str, Json]) -> Markup:
         """Return the leaves of a page for the printer of a game or an aid, from what it shows."""

@@ -4,6 +4,7 @@ import { Attention } from "./attention.js";
 import { localise, timeOfDay } from "./clock.js";
 import { Elements } from "./elements.js";
 import { Glide } from "./glide.js";
+import { Guide } from "./guide.js";
 import { Live } from "./live.js";
 import { Picker } from "./pick.js";
 import { sharing } from "./share.js";
@@ -67,6 +68,7 @@ function news({ id, version, mark, regions }) {
   swap(regions, localise, () => {
     picker.rearm();
     attention?.look();
+    guide.look();
   });
 }
 
@@ -75,6 +77,7 @@ const mute = document.querySelector("button[data-sound]"); // a temple's page ca
 const attention = mute && new Attention(root, new Sound(mute));
 new Elements(root, { say });
 new Glide(root);
+const guide = new Guide(root);
 sharing(root, say);
 const live = new Live(address, {
   regions: news,
