@@ -106,6 +106,21 @@ def evenings(played: Sequence[Play], zone: tzinfo | None = None) -> list[Evening
     return [Evening(day, tuple(days[day])) for day in sorted(days, reverse=True)]
 
 
+def curve(play: Play, fallen: Iterable[datetime], steps: int = 60) -> list[tuple[float, int]]:
+    """Return how the lake filled in a play: points of its time, from 0 to 1, with the tokens that had fallen by then.
+
+    `fallen` are the times of its tokens; what a wrong clock puts outside of the game is moved to its edge. At most
+    so many steps, each at the time of a token; nothing where none fell.
+    """
+    began = play.table.began_at or play.ended_at
+    length = max((play.ended_at - began).total_seconds(), 1.0)
+    times = sorted(min(max((at - began).total_seconds() / length, 0.0), 1.0) for at in fallen)
+    if not times:
+        return []
+    chosen = sorted({round((n + 1) * len(times) / min(steps, len(times))) for n in range(min(steps, len(times)))})
+    return [(0.0, 0), *((round(times[n - 1], 4), n) for n in chosen), (1.0, len(times))]
+
+
 def by_game(played: Sequence[Play]) -> list[GameRecord]:
     """Return a record for each game, the most played first."""
     games: dict[str, list[Play]] = defaultdict(list)
@@ -126,8 +141,8 @@ def by_person(played: Sequence[Play]) -> list[PersonRecord]:
     spelled: dict[str, str] = {}
     played_of, won_of, games_of = Counter[str](), Counter[str](), defaultdict[str, set[str]](set)
     for play in sorted(played, key=lambda play: play.ended_at):
-        names = {seat: _key(name) for seat, name in play.people.items()}
-        spelled |= {_key(name): name for name in play.people.values()}
+        names = {seat: person_key(name) for seat, name in play.people.items()}
+        spelled |= {person_key(name): name for name in play.people.values()}
         played_of.update({*names.values()})
         won_of.update({name for seat, name in names.items() if seat in play.result.winners})
         for name in names.values():
@@ -148,5 +163,10 @@ def by_temple(played: Sequence[Play]) -> list[TempleRecord]:
     ]
 
 
-def _key(name: str) -> str:
+def person_key(name: str) -> str:
+    """Return what two spellings of one person's name have in common.
+
+    >>> person_key(" ana  maría ") == person_key("Ana María")
+    True
+    """
     return " ".join(name.split()).casefold()

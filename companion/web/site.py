@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote, unquote
 
 from flask import Flask, Response, current_app, jsonify, make_response, redirect, request
 from markupsafe import Markup
@@ -15,7 +16,7 @@ from markupsafe import Markup
 from companion.adapters.news import Gallery, Hub, Picture
 from companion.games import registry
 from companion.games.kit import Game, Seat
-from companion.model.lobby import digest, normal_code
+from companion.model.lobby import LONGEST_NAME, digest, normal_code
 from companion.model.table import ServiceError, Table
 from companion.model.temples import Temple
 from companion.service.services import Services
@@ -30,6 +31,7 @@ HERE = Path(__file__).parent
 SHARED_ART = ("symbols.svg",)
 MONTH = 30 * 24 * 3600
 TOKEN_LENGTH = 32
+NAME_COOKIE = "name"
 SEATED = "seated"
 """The cookie by which pages that are no table's know where this phone sits. It proves nothing: see `Site.sits_at`."""
 MOST_SEATED = 12
@@ -294,6 +296,17 @@ def keep_token(response: Response, table_id: str, token: str) -> Response:
     listed = ".".join(f"{at}-{mark}" for at, mark in list(seated.items())[:MOST_SEATED])
     response.set_cookie(SEATED, listed, max_age=MONTH, path="/", httponly=True, samesite="Lax")
     return response
+
+
+def keep_name(response: Response, name: str) -> Response:
+    """Let the phone remember the name that somebody sat under with it."""
+    response.set_cookie(NAME_COOKIE, quote(name[:LONGEST_NAME]), max_age=12 * MONTH, httponly=True, samesite="Lax")
+    return response
+
+
+def last_name() -> str:
+    """Return the name that somebody last sat under with this phone, or nothing. It proves nothing."""
+    return unquote(request.cookies.get(NAME_COOKIE, "")[: 12 * LONGEST_NAME])[:LONGEST_NAME]
 
 
 def _seated() -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, timedelta, timezone
 
-from companion.model.evenings import by_game, by_person, by_temple, evenings, plays
+from companion.model.evenings import by_game, by_person, by_temple, curve, evenings, plays
 from companion.model.table import Table
 from tests.companion.conftest import EVENING, Home
 
@@ -67,3 +67,26 @@ def test_a_game_has_its_usual_length_its_longest_play_and_the_one_with_most_toke
 def test_a_temple_has_the_games_that_it_served(home: Home) -> None:
     tables = [played(home, "Ana", "Ben", tokens=2, temple="templo"), played(home, "Ana", "Ben")]
     assert [(each.temple, each.played) for each in by_temple(plays(tables))] == [("templo", 1)]
+
+
+def test_the_lakes_curve_rises_with_each_token_and_ends_at_all_of_them(home: Home) -> None:
+    play = plays([played(home, "Ana", "Ben", minutes=100)])[0]
+    began = play.ended_at - timedelta(minutes=100)
+    fallen = [began + timedelta(minutes=at) for at in (75, 25, 25)]
+    assert curve(play, fallen) == [(0.0, 0), (0.25, 1), (0.25, 2), (0.75, 3), (1.0, 3)]
+    assert curve(play, []) == []
+
+
+def test_a_token_whose_clock_was_wrong_stands_at_the_edge_of_the_curve(home: Home) -> None:
+    play = plays([played(home, "Ana", "Ben")])[0]
+    wrong = [play.ended_at - timedelta(days=3650), play.ended_at + timedelta(days=1)]
+    assert curve(play, wrong) == [(0.0, 0), (0.0, 1), (1.0, 2), (1.0, 2)]
+
+
+def test_a_long_curve_has_few_steps_and_all_tokens(home: Home) -> None:
+    play = plays([played(home, "Ana", "Ben", minutes=100)])[0]
+    began = play.ended_at - timedelta(minutes=100)
+    found = curve(play, [began + timedelta(seconds=20 * n) for n in range(260)], steps=60)
+    assert len(found) == 62
+    assert found[-1] == (1.0, 260)
+    assert found == sorted(found)

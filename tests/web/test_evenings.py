@@ -58,3 +58,36 @@ def test_the_list_of_tables_leads_back_to_ones_seat_and_says_who_won_and_when(ho
     assert re.search(rf'href="/t/{elsewhere.id}">Watch', running)
     assert re.findall(r'class="table-end">([^<]*)', over) == ["Ben settles"]
     assert "Nov 2" in over
+
+
+def test_a_phone_remembers_the_name_that_somebody_sat_under_and_marks_it_among_the_records(home: WebHome) -> None:
+    played(home, "Ana María", "Ben")
+    phone, other = home.browser(), home.browser()
+    phone.sit(home.lobby(), "east", " ana  maría")
+    offered = phone.get(f"/j/{home.lobby().code}").get_data(as_text=True)
+    assert 'autocomplete="nickname" value=" ana  maría"' in offered
+    you = re.findall(r"<bdi>([^<]*)</bdi>\s*<small>\(you\)", phone.get("/evenings").get_data(as_text=True))
+    assert you == ["Ana María"]
+    assert "(you)" not in other.get("/evenings").get_data(as_text=True)
+
+
+@pytest.mark.parametrize("made_up", ["%FF%FE", "x" * 4000, "%3Cscript%3E", "", "%00"])
+def test_a_name_that_a_browser_makes_up_is_no_error(home: WebHome, made_up: str) -> None:
+    phone = home.browser()
+    phone.client.set_cookie("name", made_up)
+    for path in ("/evenings", f"/j/{home.lobby().code}"):
+        answer = phone.get(path)
+        assert answer.status_code == 200
+        assert "<script>" not in answer.get_data(as_text=True)
+
+
+def test_an_evening_with_a_temple_shows_how_the_lake_filled(home: WebHome) -> None:
+    table = home.table(2, "templo")
+    phone = home.seated(table, "east", "Ana")
+    for n in range(1, 4):
+        home.clock.pass_(minutes=5)
+        home.services.temples.intake.receive([("templo", home.token(n))])
+    assert home.play(table, phone, "east", "settle", "west").accepted
+    page = home.browser().get("/evenings").get_data(as_text=True)
+    assert 'aria-label="How the lake filled: 3 tokens over the game"' in page
+    assert re.search(r'<path d="M0 24H0.0V24.0H[\d.]+V16.67H[\d.]+V9.33H[\d.]+V2.0H100.0V2.0V24Z"', page)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, request
 
-from companion.model.evenings import by_game, by_person, by_temple, evenings, plays
-from companion.web.site import site, whole_number
+from companion.model.evenings import by_game, by_person, by_temple, curve, evenings, person_key, plays
+from companion.web.site import last_name, site, whole_number
 from companion.web.view_models.table import Audience, ending
 
 blueprint = Blueprint("evenings", __name__)
@@ -27,6 +27,9 @@ def past() -> Response:
         evenings=every[(page - 1) * AT_ONCE : page * AT_ONCE],
         end=lambda play: ending(play.table, Audience("")),
         played=len(played),
+        curve=lambda play: curve(play, (kept.token.at for kept in here.services.tables.tokens(play.table.id))),
+        mine=person_key(last_name()),
+        person_key=person_key,
         by_game=by_game(played),
         people=by_person(played),
         temples=by_temple(played),

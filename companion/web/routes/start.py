@@ -17,7 +17,9 @@ from companion.web.site import (
     FORBIDDEN,
     free_seats,
     keep_code,
+    keep_name,
     keep_token,
+    last_name,
     local_path,
     seat_token,
     see,
@@ -324,7 +326,7 @@ def sit(table_id: str) -> Response:
         )
     except ServiceError as error:
         return _chairs(table_id, form, site().refusal(error, table), BAD_FORM)
-    return keep_token(see(site().url("table", table_id=table_id)), table_id, token)
+    return keep_name(keep_token(see(site().url("table", table_id=table_id)), table_id, token), form.get("name", ""))
 
 
 @blueprint.post("/t/<table_id>/share")
@@ -350,6 +352,7 @@ def _chairs(table_id: str, form: Mapping[str, str], problem: str, status: int = 
         gt=site().words(table),
         code=table.code,
         form=form,
+        last_name=last_name(),
         problem=problem,
         held=site().held(table),
         sharing=any(name.startswith("name.") for name in form),
