@@ -21,7 +21,8 @@ A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen
 - ``guided(game)`` whether a game's folder brings a guide, and so a page of rules
 
 Regions that stand within an element with ``data-first`` are put into the page a frame before the others: what an eye
-waits for after a tap, such as a map.
+waits for after a tap, such as a map. An element with ``data-speak="name"`` is spoken to readers of the screen when it
+says something new: its ``data-says``, its label or its words. ``data-guide-at`` names it for a first turn's guide.
 
 ``templates/print/<name>.html`` is a page for the printer: one ``<section class="leaf">`` for each page of paper. It
 finds ``slice``, ``t`` and ``words`` as above, and:

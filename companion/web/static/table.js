@@ -9,6 +9,7 @@ import { Live } from "./live.js";
 import { Picker } from "./pick.js";
 import { sharing } from "./share.js";
 import { Sound } from "./sound.js";
+import { Speaker } from "./speaker.js";
 import { swap } from "./swap.js";
 
 const root = document.getElementById("live");
@@ -21,7 +22,10 @@ let outage = ""; // what is wrong with the connection; it stays on the page unti
 function say(text) {
   const words = text || outage;
   clearTimeout(fading);
-  if (notice.textContent !== words) notice.textContent = words;
+  if (notice.textContent !== words) {
+    notice.textContent = words;
+    if (words) speaker.speak(words);
+  }
   if (words && [root.dataset.wordsAgain, root.dataset.wordsCopied].includes(words) || (outage && words !== outage)) fade();
 }
 
@@ -69,6 +73,7 @@ function news({ id, version, mark, regions }) {
     picker.rearm();
     attention?.look();
     guide.look();
+    speaker.look();
   });
 }
 
@@ -78,6 +83,7 @@ const attention = mute && new Attention(root, new Sound(mute));
 new Elements(root, { say });
 new Glide(root);
 const guide = new Guide(root);
+const speaker = new Speaker(root, document.getElementById("spoken"));
 sharing(root, say);
 const live = new Live(address, {
   regions: news,
