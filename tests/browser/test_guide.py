@@ -138,3 +138,20 @@ def test_the_sentence_and_what_it_lights_stand_on_the_smallest_phone(
     assert said["y"] + said["height"] <= tap["y"] or tap["y"] + tap["height"] <= said["y"], "the one covers the other"
     phone.page.locator("#phases summary").click()
     assert too_small(phone.page, "#phases summary, [data-guide-start], [data-guide-skip]") == []
+
+
+def test_a_great_move_says_what_it_changes_before_it_is_confirmed(companion: Companion, device: Make) -> None:
+    phone = device()
+    phone.join(companion, opened(companion, "mexica", "temple_only"), "east", "Ana")
+    phone.page.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
+    before, button = version(phone.page), phone.page.locator("button[data-changes]", has_text="Ana")
+    button.first.click()
+    expect(phone.page.locator("#notice")).to_contain_text("the game ends, and Ana wins. Tap again")
+    assert version(phone.page) == before
+
+
+def test_a_phones_wheel_names_the_day_of_each_tribe(companion: Companion, device: Make) -> None:
+    phone = device()
+    phone.join(companion, opened(companion, "mexica", "classic"), "east", "Ana")
+    expect(phone.page.locator(".board-here li").first).to_contain_text("on Flower 0")
+    expect(phone.page.locator(".board-here")).to_be_visible()

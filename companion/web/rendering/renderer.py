@@ -10,7 +10,7 @@ A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen
 - ``url(endpoint, **values)``, ``clock(iso)`` a time of day that the browser puts in its own zone
 - ``at`` the page: ``table`` (its id), ``layout``, ``seats`` (held by this phone), ``language``
 - ``form(choice, seat="", words="", css="")`` a button that makes a choice's move; used with ``{% call %}``
-  what stands inside is what stands on the button
+  what stands inside is what stands on the button. One that asks twice says first the text ``preview.<key>``
 - ``typed(move, label, value, most, seat="", css="")`` a field for a whole number, which becomes the last argument of
   a move written as a list; it is sent when it is left, or by its button where no script runs
 - ``bring(words, css="")`` the button by which the app rolls or draws what chance has to bring; what a real die or
@@ -381,7 +381,9 @@ class Forms:
             return Markup(self._macros.deeper(page, inside, css, choice["element"]))  # noqa: S704  # escaped there
         action, fields = self._move(by, choice["move"])
         confirm = choice["confirm"] or bool(self._at.stands_in)
-        form = self._macros.move(action, fields, inside, css, choice["element"], confirm)
+        preview = f"preview.{choice['key']}"
+        changes = self._words(preview, **choice["facts"]) if confirm and self._words.has(preview) else ""
+        form = self._macros.move(action, fields, inside, css, choice["element"], confirm, changes)
         return Markup(form)  # noqa: S704  # escaped there
 
     def typed(self, move: Sequence[Arg], label: str, value: int, most: int, seat: Seat = "", css: str = "") -> Markup:

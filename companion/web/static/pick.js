@@ -91,11 +91,11 @@ export class Picker {
 
   sure(form, button, aim) {
     if (!form.closest("[data-confirm]") && !(button && "confirm" in button.dataset)) return true;
-    return this.twice(aim);
+    return this.twice(aim, button?.dataset.changes);
   }
 
-  /** Whether this is the second tap for the same aim; the first one asks for it. */
-  twice(aim) {
+  /** Whether this is the second tap for the same aim; the first one says what it `changes` and asks for it. */
+  twice(aim, changes = "") {
     const now = performance.now();
     if (this.armed?.aim === aim && now < this.armed.until) {
       this.disarm();
@@ -104,7 +104,7 @@ export class Picker {
     this.disarm();
     this.armed = { aim, until: now + ARMED, timer: setTimeout(() => this.disarm(), ARMED) };
     this.rearm();
-    this.report.say(this.root.dataset.wordsConfirm);
+    this.report.say([changes, this.root.dataset.wordsConfirm].filter(Boolean).join(" "));
     return false;
   }
 
