@@ -15,7 +15,7 @@ from companion.adapters import store_lock
 from companion.adapters.schema import DECISIONS, ENTRIES, METADATA, OLD, TABLES
 from companion.adapters.sql_store import SqlStore, StoreError, sqlite_path, without_password
 from companion.games.kit import LONGEST_TEXT
-from companion.model.entries import Sit, decode, encode
+from companion.model.entries import Action, Again, Sit, decode, encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,11 @@ def erase_table(url: str, table_id: str) -> None:
     What was decided there about tokens stays, without the name of who decided it. Raises `StoreError`.
     """
 
+    def alone(action: Action) -> Action | None:
+        return Again("") if action == Again(table_id) else None
+
     def erase(connection: sa.Connection) -> None:
+        _rewrite(connection, "@again", alone)
         connection.execute(sa.update(DECISIONS).where(DECISIONS.c.table_id == table_id), {"name": ""})
         connection.execute(sa.update(OLD).where(OLD.c.table_id == table_id), {"by": ""})
         for table in reversed(METADATA.sorted_tables):
@@ -57,16 +61,11 @@ def erase_person(url: str, is_person: Callable[[str], bool]) -> Erased:
     """
     rows: list[str | None] = []
 
+    def nameless(action: Action) -> Action | None:
+        return Sit(action.seat, "") if isinstance(action, Sit) and is_person(action.name) else None
+
     def erase(connection: sa.Connection) -> None:
-        rows.clear()
-        sat = sa.cast(ENTRIES.c.move, sa.String).contains('"@sit"')
-        entries = sa.select(ENTRIES.c.table_id, ENTRIES.c.n, ENTRIES.c.move).where(sat)
-        for table_id, n, move in connection.execute(entries).all():
-            action = decode(move, LONGEST_TEXT)
-            if isinstance(action, Sit) and is_person(action.name):
-                its = sa.update(ENTRIES).where(ENTRIES.c.table_id == table_id, ENTRIES.c.n == n)
-                connection.execute(its, {"move": encode(Sit(action.seat, ""))})
-                rows.append(table_id)
+        rows[:] = _rewrite(connection, "@sit", nameless)
         for table, key, column in ((DECISIONS, DECISIONS.c.token, DECISIONS.c.name), (OLD, OLD.c.source, OLD.c.by)):
             for row in connection.execute(sa.select(key, column, table.c.table_id)).all():
                 if is_person(row[1]):
@@ -76,6 +75,20 @@ def erase_person(url: str, is_person: Callable[[str], bool]) -> Erased:
     with _alone(url) as change:
         change(erase)
     return Erased(len(rows), frozenset(filter(None, rows)))
+
+
+def _rewrite(connection: sa.Connection, tag: str, instead: Callable[[Action], Action | None]) -> list[str]:
+    """Put another action in the place of each with such a tag for which there is one; return their tables."""
+    entries = sa.select(ENTRIES.c.table_id, ENTRIES.c.n, ENTRIES.c.move)
+    changed: list[str] = []
+    for table_id, n, move in connection.execute(
+        entries.where(sa.cast(ENTRIES.c.move, sa.String).contains(f'"{tag}"'))
+    ).all():
+        if (action := instead(decode(move, LONGEST_TEXT))) is not None:
+            its = sa.update(ENTRIES).where(ENTRIES.c.table_id == table_id, ENTRIES.c.n == n)
+            connection.execute(its, {"move": encode(action)})
+            changed.append(table_id)
+    return changed
 
 
 @contextmanager

@@ -151,6 +151,16 @@ def test_a_title_that_holds_the_name_is_pointed_out(home: Home, capsys: pytest.C
     assert 'The title "Ana\'s birthday" still holds the name: rename' in capsys.readouterr().out
 
 
+def test_the_game_before_a_forgotten_one_can_be_played_once_more(home: Home) -> None:
+    before = played(home, "Ana", "Ben")
+    home.services.seats.free(before.id, before.code, "east")
+    phone = home.services.seats.sit(before.id, before.code, "east", "Ana")
+    after = home.services.tables.again(before.id, phone)
+    forget(home, "table", after.id, "--yes")
+    assert home.services.tables.get(before.id).again == ""
+    assert home.services.tables.again(before.id, phone).id != after.id
+
+
 def test_a_forgotten_table_is_unknown_to_who_follows_its_address(home: Home) -> None:
     table = played(home, "Ana", "Ben")
     forget(home, "table", table.id[:8], "--yes")
