@@ -72,8 +72,11 @@ def _pieces(services: Services, now: datetime) -> Iterator[str]:
     played = plays(tables)
     head: dict[str, Json] = {"format": FORMAT, "version": VERSION, "made_at": contract.format_utc(now)}
     yield f'{json.dumps(head)[:-1]},\n"tables": ['
-    for n, table in enumerate(tables):
-        yield f"{',' if n else ''}\n{_json(_table(services, services.tables.get(table.id)))}"
+    comma = ""
+    for listed in tables:
+        if table := services.tables.find(listed.id):
+            yield f"{comma}\n{_json(_table(services, table))}"
+            comma = ","
     yield f'\n],\n"unreadable": {_json([title for title, _ in services.tables.unreadable])},\n"temples": ['
     for n, temple in enumerate(services.temples.all()):
         decided = services.temples.decisions.last(temple.name, _ALL)
