@@ -71,6 +71,15 @@ def test_a_phone_remembers_the_name_that_somebody_sat_under_and_marks_it_among_t
     assert "(you)" not in other.get("/evenings").get_data(as_text=True)
 
 
+def test_a_phone_that_is_passed_round_remembers_the_first_name_and_offers_it_for_one_seat(home: WebHome) -> None:
+    phone, table = home.browser(), home.lobby()
+    names = {f"name.{seat}": name for seat, name in zip(table.charter.seats, ("Ana", "Ben"), strict=False)}
+    phone.post(f"/t/{table.id}/share", {"code": table.code, **names})
+    offered = phone.get(f"/j/{home.lobby().code}").get_data(as_text=True)
+    assert re.findall(r'value="(Ana|Ben)"', offered) == ["Ana", "Ana"]
+    assert re.findall(r'name="name.east"[^>]*value="([^"]*)"', offered) == ["Ana"]
+
+
 @pytest.mark.parametrize("made_up", ["%FF%FE", "x" * 4000, "%3Cscript%3E", "", "%00"])
 def test_a_name_that_a_browser_makes_up_is_no_error(home: WebHome, made_up: str) -> None:
     phone = home.browser()
