@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from companion.adapters import store_lock
-from companion.adapters.schema import DECISIONS, ENTRIES, METADATA, OLD, TABLES
+from companion.adapters.schema import DECISIONS, ENTRIES, METADATA, OLD, OUTLINES, TABLES
 from companion.adapters.sql_store import SqlStore, StoreError, sqlite_path, without_password
 from companion.games.kit import LONGEST_TEXT
 from companion.model.entries import Action, Again, Sit, decode, encode
@@ -88,6 +88,8 @@ def _rewrite(connection: sa.Connection, tag: str, instead: Callable[[Action], Ac
             its = sa.update(ENTRIES).where(ENTRIES.c.table_id == table_id, ENTRIES.c.n == n)
             connection.execute(its, {"move": encode(action)})
             changed.append(table_id)
+    for table_id in set(changed):  # what lists show was made from the log as it was
+        connection.execute(sa.delete(OUTLINES).where(OUTLINES.c.table_id == table_id))
     return changed
 
 
