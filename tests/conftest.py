@@ -33,6 +33,13 @@ ARGUMENTS = [
 ]
 
 
+def chromium_path() -> str:
+    """Return where Chromium is on this machine."""
+    path = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    assert path, "Chromium is missing; tests/system-packages installs it"
+    return path
+
+
 @pytest.fixture(scope="session")
 def driver() -> Iterator[Playwright]:
     with sync_playwright() as playwright:
@@ -42,8 +49,7 @@ def driver() -> Iterator[Playwright]:
 @pytest.fixture(scope="session")
 def browser_in(driver: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Browser]]:
     """Start Chromium at the first call for a font, and give that one from then on."""
-    path = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    assert path, "Chromium is missing; tests/system-packages installs it"
+    path = chromium_path()
     started: dict[str, Browser] = {}
 
     def browser(font: str) -> Browser:

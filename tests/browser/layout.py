@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+
 from playwright.sync_api import Page
 
 BUTTONS = "button, summary, a.button, input:not([type=hidden])"
@@ -44,3 +47,29 @@ def too_full(page: Page) -> list[str]:
     """Return the buttons whose words stand out of them."""
     found: list[str] = page.evaluate(TOO_FULL)
     return found
+
+
+MEASURE = (Path(__file__).parent / "measure.js").read_text(encoding="utf-8")
+READ_FROM_AFAR = 28
+"""The least size of a text on a table screen of 1920 x 1080, in px."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is wrong on a page, and how much was looked at."""
+
+    wrong: tuple[str, ...]
+    regions: int
+    texts: int
+
+
+def measured(page: Page, *, least: float = 0, whole: bool = False) -> Measured:
+    """Measure every region and text of a table's page as its window is now.
+
+    Args:
+        page: a table's page.
+        least: how large a text must be, in px.
+        whole: whether all of it must be in sight without scrolling.
+    """
+    found = page.evaluate(MEASURE, [least, whole])
+    return Measured(tuple(found["wrong"]), found["regions"], found["texts"])

@@ -91,7 +91,7 @@ def test_three_phones_play_a_whole_game_and_a_screen_reveals_it(companion: Compa
     tap(red, red.get_by_role("button", name="Draw 2 cards"))
     expect(red.locator(".card-cell")).to_have_count(2)
     expect(phones["blue"].page.locator(".card-cell")).to_have_count(0)
-    red.locator(".keep button").last.click()
+    red.locator(".cards .keep button").last.click()
     expect(screen.page.locator(".treasure-card")).to_have_count(1)
     end_turn(red)
 
@@ -105,7 +105,7 @@ def test_three_phones_play_a_whole_game_and_a_screen_reveals_it(companion: Compa
         if n in (4, 5):
             tap(page, page.locator(".walk button").first)
             tap(page, page.locator(".act button").last)
-            page.locator(".keep button").first.click()
+            page.locator(".cards .keep button").first.click()
             expect(page.locator(".end-turn button")).to_be_visible()
         page.wait_for_timeout(SLIP)
         end_turn(page)

@@ -280,13 +280,12 @@ def call(table: Table, audience: Audience) -> Mapping[str, Json]:
     great = next(
         ((entry.n, line) for entry in reversed(table.logged[-GREAT:]) for line in entry.lines if line.picture), None
     )
-    audit = table.audit
     return {
         "seat": awaited,
         "mine": awaited in audience.seats,
         "shared": len(audience.seats) > 1,
-        "turn": table.game.turn(table.state),
-        "tokens": sum(audit.credited.values()) + len(audit.waiting) if audit else 0,
+        "turn": table.turn,
+        "tokens": table.tokens,
         "over": table.phase == "over",
         "moment": None
         if great is None
@@ -314,7 +313,7 @@ def ending(table: Table, audience: Audience) -> Mapping[str, Json]:
             {"seat": seat, "points": result.points.get(seat), "won": seat in result.winners}
             for seat in ranked(table, result)
         ],
-        "turn": table.game.turn(table.state),
+        "turn": table.turn,
         "minutes": minutes(table),
         "mine": bool(audience.seats),
         "again": table.again,

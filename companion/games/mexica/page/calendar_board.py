@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from math import cos, radians, sin
+from math import atan2, cos, degrees, hypot, radians, sin
 
 from companion.games.mexica.rules.calendar import AROUND, SIGNS, STARTS, WEEK
 
@@ -27,7 +27,7 @@ BAND = 9.0
 """Width of the stripe along the shore that shows which quadrant a space belongs to."""
 
 SIGN_AT, SIGN_SIZE = 432.0, 74.0
-NAME_FROM_SIGN = 46.0
+NAME_FROM_SIGN = 48.0
 """How far a space's name stands below or above its sign, towards the middle of the board."""
 COUNT_AT = 328.0
 TRIBE_AT, TRIBE_SIZE = 270.0, 60.0
@@ -65,6 +65,8 @@ class Space:
     outline: str
     glyph: Spot
     name: Spot
+    room: float
+    """How wide its name may be: from edge to edge of the space, outside of the number and inside of the pips."""
     count: Spot
     tribe: Spot
     holder: Spot
@@ -89,13 +91,15 @@ def spaces() -> tuple[Space, ...]:
         middle = _middle(place)
         glyph = _spot(SIGN_AT, middle)
         inward = NAME_FROM_SIGN if glyph.y < CENTRE else -NAME_FROM_SIGN
+        name, room = _level(middle, glyph.x, round(glyph.y + inward, 1))
         found.append(
             Space(
                 place=place,
                 sign=sign,
                 outline=_ring(INNER, OUTER, middle - STEP / 2, middle + STEP / 2),
                 glyph=glyph,
-                name=Spot(glyph.x, round(glyph.y + inward, 1)),
+                name=name,
+                room=room,
                 count=_spot(COUNT_AT, middle),
                 tribe=_spot(TRIBE_AT, middle),
                 holder=_spot(HOLDER_AT, middle + HOLDER_TURN),
@@ -103,6 +107,17 @@ def spaces() -> tuple[Space, ...]:
             )
         )
     return tuple(found)
+
+
+def _level(middle: float, near: float, y: float) -> tuple[Spot, float]:
+    """Return the middle and the length of what a level line near a sign has within its space."""
+
+    def inside(x: float) -> bool:
+        across = (degrees(atan2(CENTRE - y, x - CENTRE)) - middle + 180) % 360 - 180
+        return abs(across) < STEP / 2 and COUNT_AT + 26 < hypot(x - CENTRE, y - CENTRE) < PIPS_AT
+
+    free = [near + n for n in range(-150, 151) if inside(near + n)]
+    return Spot(round((free[0] + free[-1]) / 2, 1), y), free[-1] - free[0]
 
 
 @cache

@@ -80,7 +80,7 @@ def _space(place: int, left: int, holder: str, held: bool, now: bool) -> Json:
         "sign": shape.sign,
         "outline": shape.outline,
         "glyph": _corner(shape.glyph, drawing.SIGN_SIZE),
-        "name": {"x": shape.name.x, "y": shape.name.y},
+        "name": {"x": shape.name.x, "y": shape.name.y, "room": round(shape.room) - 6},
         "count": {"x": shape.count.x, "y": shape.count.y},
         "holder_at": _corner(shape.holder, drawing.HOLDER_SIZE),
         "day": WEEK - left,

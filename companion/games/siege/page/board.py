@@ -109,6 +109,7 @@ def _drawing(
     return {
         "width": width,
         "height": height,
+        "letters": round(max(width / 40, height / 35), 1),
         **_paths(board, zip(board.names, letters, strict=True), walls, gates),
         "city": outline(board, (name for name, zone in zip(board.names, zoned, strict=True) if zone not in ".s")),
         "places": [{"name": words, "x": x, "y": y} for hexagon, words in places for x, y in [_under(board, hexagon)]],

@@ -1,0 +1,78 @@
+// What is wrong with the boxes of a table's page, as a list of sentences; `least` is the smallest size of text in px.
+([least, tall]) => {
+  const wrong = new Set(), room = document.documentElement.clientWidth, high = innerHeight;
+  const say = (kind, of, more) => wrong.add(`${kind}: ${of}${more ? ` ${more}` : ""}`);
+  const region = (each) => each.closest("[data-region]")?.dataset.region ?? "page";
+  const seen = (each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  const meets = (a, b, by) =>
+    a.left + by < b.right && b.left + by < a.right && a.top + by < b.bottom && b.top + by < a.bottom;
+  for (const log of document.querySelectorAll(".log")) log.style.contentVisibility = "visible";
+  const scales = new Map();
+  const scale = (svg) => {
+    if (!scales.has(svg)) scales.set(svg, svg.getScreenCTM()?.a ?? 1);
+    return scales.get(svg);
+  };
+  if (document.documentElement.scrollWidth > room) say("wider than the window", document.documentElement.scrollWidth);
+
+  // Texts: where each stands, how large it is, and which box cuts it.
+  const texts = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const words = node.data.trim(), of = node.parentElement;
+    if (!words || !seen(of) || of.closest(".for-reader, .skip-link, title, script, style, .sound, .siege-spoken, .table-header")) continue;
+    if (of.closest("[aria-hidden=true].symbols, symbol, defs")) continue;
+    range.selectNodeContents(node);
+    const boxes = [...range.getClientRects()].filter((box) => box.width > 1 && box.height > 1);
+    if (!boxes.length) continue;
+    const svg = of.closest("svg"), style = getComputedStyle(of);
+    const size = parseFloat(style.fontSize) * (svg ? scale(of.getScreenCTM ? of : svg) : 1);
+    const all = range.getBoundingClientRect();
+    const name = `${region(of)} "${words.replace(/\s+/g, " ").slice(0, 30)}"`;
+    let cut = null, hidden = false, shown = null;
+    for (let box = of; box && box !== document.body; box = box.parentElement) {
+      const look = getComputedStyle(box);
+      if (look.position === "fixed") break;
+      if (box.closest("svg") && box.tagName !== "svg") continue;
+      if (look.overflowX === "visible" && look.overflowY === "visible") continue;
+      if (box.tagName === "svg") continue;
+      const frame = box.getBoundingClientRect();
+      const scrolls = [look.overflowX, look.overflowY].some((way) => way === "auto" || way === "scroll");
+      if (scrolls) { if (all.right > frame.right + 1 && look.overflowX !== "auto") cut = box; if (!meets(all, frame, 0)) hidden = true; shown = frame; continue; }
+      const inside = all.left >= frame.left - 1 && all.right <= frame.right + 1 &&
+        all.top >= frame.top - 3 && all.bottom <= frame.bottom + 3;
+      if (inside) continue;
+      if (!meets(all, frame, 1) && of.closest(".log")) hidden = true;
+      else cut = box;
+    }
+    if (hidden) continue;
+    if (cut) say("cut", name, `by .${cut.className || cut.tagName}`);
+    else if (!svg && (all.right > room + 1 || all.left < -1)) say("beside the window", name);
+    else if (tall && all.bottom > high + 2) say("below the screen", name, `${Math.round(all.bottom)} of ${high}`);
+    if (least && size < least - 0.05) say("small", name, `${size.toFixed(1)} px`);
+    if (!svg && boxes.length > 1) {
+      for (const word of node.data.matchAll(/[\p{L}\p{N}]{2,12}/gu)) {
+        if (/[\p{L}\p{N}]/u.test(node.data[word.index - 1] ?? " ") || /[\p{L}\p{N}]/u.test(node.data[word.index + word[0].length] ?? " ")) continue;
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        if (range.getClientRects().length > 1) say("broken in mid-word", name, `at ${word[0]}`);
+      }
+    }
+    texts.push({ node, of, boxes: boxes.map((box) => ({ left: box.left + 1, right: box.right - 1, top: box.top + box.height * 0.2, bottom: Math.min(box.bottom - box.height * 0.2, shown?.bottom ?? Infinity) })), all, name, svg, region: region(of), fixed: !!of.closest(".doing, .notice") });
+  }
+  // Texts that are printed over one another.
+  texts.sort((a, b) => a.all.top - b.all.top);
+  for (const [n, one] of texts.entries())
+    for (let m = n + 1; m < texts.length && texts[m].all.top < one.all.bottom; m++) {
+      const two = texts[m];
+      if ((one.svg && two.svg) || one.fixed !== two.fixed || one.of.contains(two.of) && one.of !== two.of && false) continue;
+      if (one.boxes.some((a) => two.boxes.some((b) => meets(a, b, 1)))) say("printed over", one.name, `and ${two.name}`);
+    }
+  // Regions that lie on one another: the sticky bar of a phone does so by design, and sheets of a map.
+  const regions = [...document.querySelectorAll("[data-region]")].filter((each) => seen(each) && !each.closest(".doing, .siege-sheets, .calendar, .waters"))
+    .map((each) => [each, each.getBoundingClientRect()]).filter(([, box]) => box.width > 2 && box.height > 2);
+  for (const [n, [one, a]] of regions.entries())
+    for (const [two, b] of regions.slice(n + 1))
+      if (!one.contains(two) && !two.contains(one) && meets(a, b, 2))
+        say("overlap", `${one.dataset.region} and ${two.dataset.region}`, `${Math.round(Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top))} px high`);
+  return { wrong: [...wrong], regions: regions.length, texts: texts.length };
+}

@@ -1,0 +1,177 @@
+"""Tables of every game at every stage, with the shortest or the longest names, for tests that look at whole pages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from playwright.sync_api import Browser
+
+from companion.games.kit import CHANCE, Refusal
+from companion.model.table import ServiceError, Table
+from tests.browser.conftest import PATIENCE_MS, Companion
+from tests.browser.layout import READ_FROM_AFAR, measured
+
+SHORT = ("A", "B", "C", "D", "E", "F")
+LONG = (
+    "Wolfeschlegelsteinhausen",
+    "Maximiliana Wigglesworth",
+    "Nezahualcoyotl Tlacaelel",
+    "Guadalupe de los Dolores",
+    "Wolfgang Maria Muellerin",
+    "Maximilian von Wuermling",
+)
+"""Names of 24 letters, the most that a seat takes: one is a single word."""
+
+MOVES = 240
+"""Moves after which a game that lasts is left."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """One game with one number of players, all of them with short or with long names."""
+
+    game: str
+    preset: str
+    players: int
+    long: bool
+
+    @property
+    def most(self) -> bool:
+        """Whether no more can play."""
+        return self.players == {"siege": 2, "moctezuma": 6}.get(self.game, 4)
+
+    def __str__(self) -> str:
+        return f"{self.game}-{self.preset}-{self.players}-{'long' if self.long else 'short'}"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A table as it stands, and a key that holds all of its seats."""
+
+    name: str
+    table: Table
+    key: str
+
+
+def stages(companion: Companion, room: Room, seed: int = 1) -> Iterator[Stage]:
+    """Play a table and stop wherever something is asked that was not asked before, and at its end."""
+    services, random = companion.home.services, Random(seed)
+    game = companion.home.games[room.game]
+    options: dict[str, str | int] = {"apocalypse_tokens": 104} if game.uses_temple else {}
+    temple = "table" if game.uses_temple else None
+    if temple:
+        services.temples.expect(temple)
+    table = services.tables.open(room.game, "Sunday", room.players, room.preset, options, temple)
+    names = LONG if room.long else SHORT
+    key = services.seats.share(table.id, table.code, dict(zip(table.charter.seats, names, strict=False)))
+    table = services.seats.begin(table.id, key)
+    seen: set[str] = set()
+    lasting = table.options.get("scope") == "full"
+    for n in range(MOVES * 10):
+        if table.phase == "over":
+            yield Stage("end", table, key)
+            return
+        seat = random.choice(table.game.to_act(table.state))
+        moves = table.game.moves(table.state, seat)
+        if game.uses_temple and not lasting:
+            moves = [move for move in moves if move.name not in ("sacrifice", "settle")]
+        asked = f"{seat if seat == CHANCE else ''}{json.dumps(sorted({move.name for move in moves}))}"
+        if asked not in seen or n % 25 == 0:
+            seen.add(asked)
+            yield Stage(asked, table, key)
+        if n > MOVES and lasting:
+            return
+        if game.uses_temple and random.random() < (0.1 if lasting else 0.5):
+            companion.drop(random.choice(("tlaloc", "huitzilopochtli")), 2)
+            table = services.tables.get(table.id)
+            continue
+        kind = random.choice(sorted({move.name for move in moves}))
+        move = random.choice([each for each in moves if each.name == kind])
+        try:
+            played = services.play.move(table.id, key, seat, move, table.version, f"r{n}")
+        except ServiceError as refusal:
+            raise AssertionError(f"{room}: {move} of {seat}: {refusal}") from refusal
+        assert not isinstance(played.refusal, Refusal), (move, played.refusal)
+        table = services.tables.get(table.id)
+
+
+ROOMS = tuple(
+    Room(game, preset, players, long)
+    for game, preset, ends in (
+        ("mexica", "temple_only", (2, 4)),
+        ("mexica", "evening", (2, 4)),
+        ("market", "short", (2, 4)),
+        ("siege", "skirmish", (2, 2)),
+        ("siege", "classic", (2, 2)),
+        ("moctezuma", "swift", (2, 6)),
+    )
+    for players in dict.fromkeys(ends)
+    for long in (False, True)
+)
+"""Every game with two and with most players, with names of one and of 24 letters."""
+
+SIZES = {
+    "phone": ((360, 640), (360, 780), (780, 360), (820, 1180), (1366, 768)),
+    "screen": ((820, 1180), (1366, 768), (1920, 1080)),
+}
+"""The windows that each page is made for, in px."""
+
+
+@dataclass
+class Found:
+    """What was wrong, with the first stage and how many there were, and how much was looked at."""
+
+    wrong: dict[str, str] = field(default_factory=dict)
+    stages: int = 0
+    pages: int = 0
+    regions: int = 0
+    texts: int = 0
+
+
+def look(
+    companion: Companion,
+    browser: Browser,
+    room: Room,
+    *,
+    layout: str,
+    language: str,
+    every: int = 1,
+    sizes: Sequence[tuple[int, int]] = (),
+) -> Found:
+    """Play a table and measure its page at every stage, or every few, in all sizes of window."""
+    found = Found()
+    context = browser.new_context(locale=language, reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE_MS)
+    page = context.new_page()
+    try:
+        for n, stage in enumerate(stages(companion, room)):
+            over = stage.table.phase == "over"
+            if n % every and not over:
+                continue
+            found.stages += 1
+            address = f"{companion.address}/t/{stage.table.id}"
+            if layout == "phone":
+                context.add_cookies(
+                    [{"name": f"seat-{stage.table.id}", "value": stage.key, "url": companion.address}]
+                )
+            page.goto(address if layout == "phone" else f"{address}/screen")
+            page.wait_for_selector("html[data-scripted]", state="attached")
+            for width, height in sizes or SIZES[layout]:
+                page.set_viewport_size({"width": width, "height": height})
+                television = layout == "screen" and width >= 1920
+                got = measured(
+                    page,
+                    least=READ_FROM_AFAR if television else 0,
+                    whole=layout == "screen" and width > height and not over,
+                )
+                found.pages += 1
+                found.regions += got.regions
+                found.texts += got.texts
+                for words in got.wrong:
+                    found.wrong.setdefault(f"{width}x{height} {words}", f"stage {n}: {stage.name[:60]}")
+    finally:
+        context.close()
+    return found
