@@ -25,12 +25,13 @@ from bench import (
     repaint,
     seer,
     sittings,
+    start,
     throughput,
 )
 from bench.figures import Chapter, written
 from bench.programs import BenchError, Programs
 
-PARTS = ("latency", "throughput", "outage", "backlog", "pixels", "rest", "playouts", "repaint", "sittings")
+PARTS = ("latency", "throughput", "outage", "backlog", "pixels", "rest", "playouts", "repaint", "sittings", "start")
 ASKED_FOR = ("players", "seer", "hostile")
 """What takes minutes more and is measured only where it is named."""
 
@@ -53,6 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "rest": lambda programs: footprint.measure(programs, arguments.rest, arguments.phones),
         "hostile": lambda programs: hostile.measure(programs, arguments.attack),
         "playouts": lambda _: playouts.measure(arguments.playouts),
+        "start": lambda _: start.measure(arguments.past),
         "repaint": lambda _: repaint.measure(arguments.repaint),
         "sittings": lambda _: sittings.measure(arguments.sittings),
         "players": lambda _: players.measure(arguments.games, arguments.preset or players.PRESETS),
@@ -96,6 +98,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--phones", type=int, default=40, help="pixels, rest: phones (%(default)s)")
     parser.add_argument("--rest", type=float, default=30, help="rest: seconds without tokens (%(default)s)")
     parser.add_argument("--playouts", type=float, default=2, help="playouts: seconds a side and game (%(default)s)")
+    parser.add_argument(
+        "--past", type=int, nargs="+", default=(200, 2_000), metavar="N", help="start: games over (200 2000)"
+    )
     parser.add_argument("--repaint", type=int, default=60, help="repaint: tokens given (%(default)s)")
     parser.add_argument("--sittings", type=int, default=1000, help="sittings: games of app players (%(default)s)")
     parser.add_argument("--attack", type=float, default=15, help="hostile: seconds of each attack (%(default)s)")

@@ -20,6 +20,7 @@ from companion.games.mexica.rules.play import CHORES
 from companion.model.table import Table
 from tests.browser.conftest import Companion
 from tests.camera import PHONE, SCREEN, Camera
+from tests.guides import SKIPPED
 from tests.web.conftest import WebHome
 
 NAMES = ("Citlali", "Nahuel", "Ixchel", "Tomás", "Itzel", "Yaretzi")
@@ -132,6 +133,7 @@ def _context(browser: Browser, companion: Companion, table: Table, token: str) -
         reduced_motion="reduce",
         locale="en",
     )
+    context.add_init_script(SKIPPED)
     if token:
         path = f"/t/{table.id}"
         context.add_cookies([{"name": f"seat-{table.id}", "value": token, "domain": "localhost", "path": path}])

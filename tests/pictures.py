@@ -30,6 +30,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests import album, sanctuary
 from tests.camera import PHONE, PICTURES, SCREEN, Camera
+from tests.guides import SKIPPED
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 30.0
@@ -233,13 +234,15 @@ class Table:
 
 def phone(browser: Browser, language: str = "en") -> Page:
     """Return a page on a phone of its own."""
-    return browser.new_context(
+    context = browser.new_context(
         viewport={"width": PHONE[0], "height": PHONE[1]},
         device_scale_factor=2,
         has_touch=True,
         reduced_motion="reduce",
         locale=language,
-    ).new_page()
+    )
+    context.add_init_script(SKIPPED)
+    return context.new_page()
 
 
 def an_evening(browser: Browser, demo: Demo, camera: Camera) -> None:

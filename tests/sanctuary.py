@@ -17,6 +17,7 @@ from templo.contract import Emitters, Finding, God
 from tests.browser.conftest import Companion
 from tests.camera import PHONE, SCREEN, Camera
 from tests.companion.conftest import SOURCE
+from tests.guides import SKIPPED
 from tests.web.conftest import SESSION, WebHome
 
 NAME = "templo"
@@ -152,6 +153,7 @@ def take(browser: Browser, camera: Camera) -> None:
                 reduced_motion="reduce",
                 locale="en",
             )
+            context.add_init_script(SKIPPED)
             if table is not None:
                 key = companion.home.seated(table, "east", "Citlali")
                 path = f"/t/{table.id}{path}"

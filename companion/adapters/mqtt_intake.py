@@ -181,9 +181,8 @@ class Intake:
         if not self._up or time.monotonic() < self._scores_due:
             return
         self._scores_due = time.monotonic() + SCORES_EVERY
-        tables = {table.id: table for table in self._services.tables.all()}
         for temple in self._services.temples.all():
-            table = tables.get(temple.table_id or "")
+            table = self._services.tables.find(temple.table_id)
             known = (table.id, table.version) if table else (None, 0)
             if self._scored.get(temple.name) != known:
                 try:

@@ -135,6 +135,15 @@ DECISIONS = sa.Table(
     sa.Column("seat", sa.String(24), nullable=False),
 )
 
+OUTLINES = sa.Table(
+    "outline",
+    METADATA,
+    sa.Column("table_id", sa.ForeignKey("game_table.id"), primary_key=True),
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("summary", sa.String, nullable=False),
+)
+"""What lists show of tables whose games are over. An earlier release reads their logs instead."""
+
 OLD = sa.Table(
     "old_tokens",
     METADATA,

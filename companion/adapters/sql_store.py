@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime
@@ -25,6 +25,7 @@ from companion.adapters.schema import (
     KEYS,
     METADATA,
     OLD,
+    OUTLINES,
     QUARANTINE,
     RESENT,
     SCHEMA,
@@ -44,6 +45,7 @@ from companion.model.ports import (
     KnownTokens,
     MarkRecord,
     OldTokens,
+    OutlineRecord,
     StoredToken,
     TableRecord,
     TempleRecord,
@@ -75,6 +77,12 @@ _HELD = (
     sa.select(QUARANTINE.c.token, DECISIONS.c.verdict)
     .select_from(QUARANTINE.outerjoin(DECISIONS, _OF_DECISION))
     .where(QUARANTINE.c.token.in_(sa.bindparam("ids", expanding=True)))
+)
+
+_CURRENT_OUTLINES = (
+    sa.select(TABLES, OUTLINES.c.version, OUTLINES.c.summary)
+    .join_from(TABLES, OUTLINES)
+    .where(~sa.exists().where(ENTRIES.c.table_id == TABLES.c.id, ENTRIES.c.n > OUTLINES.c.version))
 )
 
 _FIRST_CAME_ANOTHER = frozenset(
@@ -224,16 +232,26 @@ class SqlStore:
         with self._reading() as connection:
             return connection.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == name)).scalar() or ""
 
-    def tables(self) -> list[TableRecord]:
-        """Return every table, oldest first."""
+    def tables(self, without: Collection[str] = ()) -> list[TableRecord]:
+        """Return every table but those with these ids, oldest first."""
         with self._reading() as connection:
             rows = connection.execute(sa.select(TABLES).order_by(TABLES.c.opened_at, TABLES.c.id)).all()
-            return [self._table(connection, row) for row in rows]
+            return [
+                TableRecord(_charter(row), self._log(connection, row.id, 0), self._keys(connection, row.id))
+                for row in rows
+                if row.id not in without
+            ]
 
-    def _table(self, connection: sa.Connection, row: sa.Row[Any]) -> TableRecord:
-        fields = dict(row._mapping)
-        fields["seats"] = tuple(fields["seats"])
-        return TableRecord(Charter(**fields), self._log(connection, row.id, 0), self._keys(connection, row.id))
+    def outlines(self) -> list[OutlineRecord]:
+        """Return the outlines that were set of tables whose logs have not grown since."""
+        with self._reading() as connection:
+            keys: dict[str, dict[Seat, str]] = {}
+            for row in connection.execute(sa.select(KEYS)):
+                keys.setdefault(row.table_id, {})[row.seat] = row.sha256
+            return [
+                OutlineRecord(_charter(row), row.version, row.summary, keys.get(row.id, {}))
+                for row in connection.execute(_CURRENT_OUTLINES)
+            ]
 
     def _keys(self, connection: sa.Connection, table_id: str) -> dict[Seat, str]:
         rows = connection.execute(sa.select(KEYS).where(KEYS.c.table_id == table_id))
@@ -395,6 +413,12 @@ class SqlTransaction:
         if rows:
             self._connection.execute(_APPEND, rows)
 
+    def set_outline(self, table_id: str, version: int, summary: str) -> None:
+        """Store what lists show of a table at a version of its log; it replaces an earlier one."""
+        self._connection.execute(sa.delete(OUTLINES).where(OUTLINES.c.table_id == table_id))
+        fields = {"table_id": table_id, "version": version, "summary": summary}
+        self._connection.execute(sa.insert(OUTLINES), fields)
+
     def set_keys(self, table_id: str, keys: Mapping[Seat, str]) -> None:
         """Replace who holds the chairs of a table."""
         self._connection.execute(sa.delete(KEYS).where(KEYS.c.table_id == table_id))
@@ -469,6 +493,11 @@ def _fields(kept: StoredToken) -> dict[str, Any]:
         "replayed": token.replayed,
         "received_at": kept.received_at,
     }
+
+
+def _charter(row: sa.Row[Any]) -> Charter:
+    fields = {name: row._mapping[name] for name in Charter.__slots__}
+    return Charter(**fields | {"seats": tuple(fields["seats"])})
 
 
 def _kept(row: sa.Row[Any]) -> StoredToken:

@@ -71,6 +71,13 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("file", type=Path, metavar="FILE", help=file)
         add_flags(command)
         _add_store(command)
+    everything = commands.add_parser(
+        "export", help="write all tables and records as JSON; the companion may be running"
+    )
+    everything.add_argument("file", type=Path, metavar="FILE", help="the new file")
+    add_flags(everything)
+    _add_store(everything)
+    _add_forget(commands)
     _add_held(commands)
     commands.add_parser("launch", help="start broker, companion and temple together", add_help=False)
     commands.add_parser("sheets", help="build PDFs of the printable pages", add_help=False)
@@ -94,6 +101,24 @@ def _add_held(commands: Any) -> None:
             action.add_argument(
                 "--for", dest="whose", required=True, metavar="SEAT", help="a seat, or the name of its player"
             )
+        add_flags(action)
+        _add_store(action)
+
+
+def _add_forget(commands: Any) -> None:
+    forget = commands.add_parser(
+        "forget", help="remove a table or a person's name; the companion must not be running"
+    )
+    actions = forget.add_subparsers(dest="what", required=True)
+    for name, meaning, value in (
+        ("list", "print all tables with their ids and who played", ""),
+        ("table", "remove a table with its log, for good", "ID"),
+        ("person", "remove a name from every table, for good; the seat's name is shown instead", "NAME"),
+    ):
+        action = actions.add_parser(name, help=meaning)
+        if value:
+            action.add_argument("whom", metavar=value, help=f"the {name}'s {value.lower()}")
+            action.add_argument("--yes", action="store_true", help="do it; without it, print what would be removed")
         add_flags(action)
         _add_store(action)
 

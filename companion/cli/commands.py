@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from companion.adapters.backup import BackupError
 from companion.adapters.sql_store import StoreError
-from companion.cli import backup, check, daemon, replay
+from companion.cli import backup, check, daemon, export, forget, replay
 from companion.cli import held as held_commands
 from companion.cli import settings as configuration
 from companion.games import registry
@@ -25,6 +25,7 @@ _ERRORS = (
     StoreError,
     BackupError,
     held_commands.HeldError,
+    forget.ForgetError,
     ServeError,
     TextError,
     registry.RegistryError,
@@ -64,6 +65,14 @@ def _run(arguments: argparse.Namespace) -> int:
         os.umask(0o077)
         command = backup.back_up if arguments.command == "backup" else backup.restore
         return command(settings, arguments.file, _now(), sys.stdout)
+    if arguments.command == "export":
+        os.umask(0o077)
+        games = registry.with_tools(registry.load(settings.games))
+        return export.export(settings, arguments.file, games, _now(), sys.stdout)
+    if arguments.command == "forget":
+        os.umask(0o077)
+        whom = forget.Whom(arguments.what, getattr(arguments, "whom", ""), getattr(arguments, "yes", False))
+        return forget.forget(settings, whom, sys.stdout)
     if arguments.command == "held":
         os.umask(0o077)
         given = vars(arguments)

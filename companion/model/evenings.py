@@ -34,8 +34,7 @@ class Play:
     @property
     def tokens(self) -> int:
         """How many tokens fell in it that counted, as far as its game counts any."""
-        audit = self.table.audit
-        return sum(audit.credited.values()) + len(audit.waiting) if audit else 0
+        return self.table.tokens
 
     @property
     def people(self) -> dict[Seat, str]:

@@ -98,7 +98,7 @@ def ends(stages: Iterable[ReplayStep]) -> Iterator[Table]:
 
 
 def _turn(table: Table) -> tuple[int, Seat]:
-    return (0, "") if table.phase == "lobby" else (table.game.turn(table.state), table.on_turn or "")
+    return (table.turn, table.on_turn or "")
 
 
 def _add(logged: list[LoggedEntry], next_: LoggedEntry) -> None:

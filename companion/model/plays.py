@@ -16,9 +16,7 @@ def result_of(table: Table) -> Result:
     """Return how a table's game ended; raises `ServiceError` ``not_over`` before, and for an aid."""
     if table.phase != "over" or "." in table.charter.game:
         raise ServiceError("not_over")
-    if table.is_closed:
-        return Result("closed")
-    return table.game.result(table.state) or Result("")
+    return table.result
 
 
 def ranked(table: Table, result: Result) -> list[Seat]:
@@ -83,7 +81,7 @@ def bg_stats(table: Table, game: str, roles: dict[Seat, str], zone: tzinfo | Non
                 "durationMin": minutes(table),
                 "ignored": False,
                 "manualWinner": not result.points or len({result.points[seat] for seat in result.winners}) > 1,
-                "rounds": table.game.turn(table.state),
+                "rounds": table.turn,
                 "locationRefId": 1,
                 "gameRefId": 1,
                 "board": "",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,6 +19,16 @@ class TableRecord:
 
     charter: Charter
     entries: tuple[Entry, ...]
+    keys: Mapping[Seat, str]
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineRecord:
+    """A table whose game is over as it is stored for lists: without its log, whose last number is `version`."""
+
+    charter: Charter
+    version: int
+    summary: str
     keys: Mapping[Seat, str]
 
 
@@ -123,6 +133,9 @@ class Transaction(Protocol):
     def append(self, table_id: str, entries: Sequence[Entry]) -> None:
         """Enter the next lines of a table's log; their numbers show whether another writer was first."""
 
+    def set_outline(self, table_id: str, version: int, summary: str) -> None:
+        """Store what lists show of a table at a version of its log; it replaces an earlier one."""
+
     def set_keys(self, table_id: str, keys: Mapping[Seat, str]) -> None:
         """Replace who holds the chairs of a table."""
 
@@ -164,8 +177,11 @@ class Store(Protocol):
     def secret(self, name: str) -> str:
         """Return a secret of this companion, or nothing where none was entered under that name."""
 
-    def tables(self) -> Iterable[TableRecord]:
-        """Return every table, oldest first."""
+    def tables(self, without: Collection[str] = ()) -> Iterable[TableRecord]:
+        """Return every table but those with these ids, oldest first."""
+
+    def outlines(self) -> Iterable[OutlineRecord]:
+        """Return the outlines that were set of tables whose logs have not grown since."""
 
     def entries(self, table_id: str, after: int = 0) -> Sequence[Entry]:
         """Return a table's log in order, from the entry behind the one with the number `after`."""

@@ -22,6 +22,7 @@ from companion.games.kit import (
     Line,
     Move,
     Refusal,
+    Result,
     Seat,
     TokenAudit,
     TokenDrop,
@@ -261,6 +262,28 @@ class Table:
         if "audit" not in self._known:  # every page of a change asks for it
             self._known["audit"] = self.game.audit(self.state)
         return self._known["audit"]
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens counted in its game, as far as the game counts any.
+
+        >>> begun.tokens, begun.extended(begun.entry(at, "east", Move("sacrifice", ("tlaloc", 2)))).tokens
+        (0, 2)
+        """
+        audit = self.audit
+        return sum(audit.credited.values()) + len(audit.waiting) if audit else 0
+
+    @property
+    def turn(self) -> int:
+        """The number of the turn that runs, or in which the game ended; 0 in the lobby."""
+        return self.game.turn(self.state) if self.steps else 0
+
+    @property
+    def result(self) -> Result:
+        """How its game ended; what a game says that has not is not to be relied on."""
+        if self.is_closed:
+            return Result("closed")
+        return self.game.result(self.state) or Result("")
 
     @property
     def unclaimed(self) -> Sequence[UnclaimedToken]:

@@ -29,7 +29,7 @@ class TableService:
         self.unreadable = workspace.unreadable
 
     def all(self) -> tuple[Table, ...]:
-        """Return every table, the newest first."""
+        """Return every table, the newest first; those whose games are over may be outlines, for lists alone."""
         return tuple(sorted(self._workspace.tables(), key=lambda table: table.charter.opened_at, reverse=True))
 
     def get(self, table_id: str) -> Table:
@@ -48,7 +48,7 @@ class TableService:
         found = [table for table in self._workspace.tables() if is_code(table, code)]
         if not found:
             raise ServiceError("wrong_code")
-        return found[0]
+        return self.get(found[0].id)
 
     def entries(self, table_id: str) -> Sequence[Entry]:
         """Return a table's whole log; raises `ServiceError` ``unknown_table``."""
@@ -61,7 +61,9 @@ class TableService:
 
     def tokens(self, table_id: str) -> Sequence[StoredToken]:
         """Return the tokens that were stored for a table, ledger by ledger, each in the order of its numbers."""
-        return self._workspace.store.fallen(self.get(table_id).id)
+        if not self._workspace.has_table(table_id):
+            raise ServiceError("unknown_table")
+        return self._workspace.store.fallen(table_id)
 
     def open(
         self,

@@ -21,6 +21,7 @@ from companion.games.kit import Game, Refusal, Seat
 from companion.model.chance import below_from
 from companion.model.entries import Action
 from companion.model.history import folded
+from companion.model.outline import Outline, outlined, summarized
 from companion.model.ports import Conflict, OldTokens, Store, Transaction
 from companion.model.table import Charter, Entry, ServiceError, Table
 from companion.model.temples import RECENT, Mark, Source, Temple
@@ -61,15 +62,10 @@ class Workspace:
         self.unreadable: list[tuple[str, str]] = []
         """Title and reason of each stored table that this software cannot replay; it is left as it is."""
         self._locks = _Locks()
+        self._opening = threading.Lock()
         self._within = threading.local()
         self._tables: dict[str, Table] = {}
-        for record in store.tables():
-            try:
-                opened = Table.opened(record.charter, self.game(record.charter.game))
-                self._tables[record.charter.id] = folded(opened, record.entries).with_keys(record.keys)
-            except (ServiceError, ValueError) as error:
-                log.error("table %r stays closed: %s", record.charter.title, error)
-                self.unreadable.append((record.charter.title, str(error)))
+        self._read_tables()
         self._sources = self._stored_sources()
         self._temples = {
             record.name: Temple(
@@ -83,6 +79,47 @@ class Workspace:
             )
             for record in store.temples()
         }
+
+    def _read_tables(self) -> None:
+        """Read every table; of those whose games are over only what lists show, once that has been stored."""
+        served = {record.table_id for record in self.store.temples()}
+        for kept in self.store.outlines():
+            game = self.games.get(kept.charter.game)
+            if game and kept.charter.id not in served:
+                outline = outlined(kept.charter, game, kept.version, kept.summary)
+                if outline:
+                    self._tables[outline.id] = outline.with_keys(kept.keys)
+        fresh: list[tuple[Table, str]] = []
+        for record in self.store.tables(without=self._tables.keys()):
+            table = self._folded(record.charter, record.entries, record.keys)
+            if table is None:
+                continue
+            self._tables[table.id] = table
+            if summary := summarized(table):
+                fresh.append((table, summary))
+        if fresh:
+            with self.store.transaction() as transaction:
+                for table, summary in fresh:
+                    transaction.set_outline(table.id, table.version, summary)
+
+    def _folded(self, charter: Charter, entries: Iterable[Entry], keys: Mapping[Seat, str]) -> Table | None:
+        try:
+            return folded(Table.opened(charter, self.game(charter.game)), entries).with_keys(keys)
+        except (ServiceError, ValueError) as error:
+            log.error("table %r stays closed: %s", charter.title, error)
+            self.unreadable.append((charter.title, str(error)))
+            return None
+
+    def _whole(self, outline: Outline) -> Table | None:
+        """Return the whole table of an outline, and keep it."""
+        table = self._folded(outline.charter, self.store.entries(outline.id), outline.keys)
+        with self._opening:
+            if self._tables.get(outline.id) is outline:
+                if table is None:
+                    del self._tables[outline.id]
+                else:
+                    self._tables[outline.id] = table
+            return self._tables.get(outline.id)
 
     def _stored_sources(self) -> dict[str, Source]:
         temples, old = self.store.sources(), {old.source: old for old in self.store.old()}
@@ -101,19 +138,24 @@ class Workspace:
             raise ServiceError("unknown_game", game=name[:32]) from None
 
     def tables(self) -> list[Table]:
-        """Return every table."""
+        """Return every table; those whose games are over may be outlines, which `table` makes whole."""
         return list(self._tables.values())
 
     def table(self, table_id: str) -> Table:
         """Return a table by its id; raises `ServiceError` ``unknown_table``."""
-        try:
-            return self._tables[table_id]
-        except KeyError:
-            raise ServiceError("unknown_table") from None
+        table = self.find_table(table_id)
+        if table is None:
+            raise ServiceError("unknown_table")
+        return table
+
+    def has_table(self, table_id: str) -> bool:
+        """Return whether there is a table with this id."""
+        return table_id in self._tables
 
     def find_table(self, table_id: str | None) -> Table | None:
         """Return a table by its id, or none: a temple may serve one that this software cannot read."""
-        return self._tables.get(table_id or "")
+        table = self._tables.get(table_id or "")
+        return self._whole(table) if isinstance(table, Outline) else table
 
     def temples(self) -> list[Temple]:
         """Return every temple."""

@@ -15,6 +15,7 @@ from companion.model.table import Table
 from companion.web.server.serving import Server
 from templo import contract
 from tests import fonts
+from tests.guides import SKIPPED
 from tests.web.conftest import WebHome
 
 PHONE: ViewportSize = {"width": 360, "height": 780}
@@ -130,6 +131,7 @@ def device(browser_in: Callable[[str], Browser]) -> Iterator[Callable[..., Devic
         scheme: Literal["light", "dark"] = "light",
         motion: Literal["reduce", "no-preference"] = "reduce",
         font: str = "wide",
+        guide: bool = False,
         **more: Any,
     ) -> Device:
         context = browser_in(font).new_context(
@@ -140,6 +142,8 @@ def device(browser_in: Callable[[str], Browser]) -> Iterator[Callable[..., Devic
             **more,
         )
         context.set_default_timeout(PATIENCE_MS)
+        if not guide:
+            context.add_init_script(SKIPPED)
         made.append(Device(context, context.new_page()))
         made[-1].page.on("console", made[-1].hear)
         made[-1].page.on("pageerror", lambda error: made[-1].complaints.append(str(error)))

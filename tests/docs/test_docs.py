@@ -121,11 +121,11 @@ def check_program(program: str, arguments: list[str]) -> None:
     command = [arguments[0]]
     known = help_of(program, *command) if known_command(program, command[0]) else ""
     assert known, f"{program} has no command {command[0]}"
-    action = re.search(r"\{(\w+(?:,\w+)+)\}", known) if command[0] == "held" else None
+    action = re.search(r"\{(\w+(?:,\w+)+)\}", known) if command[0] in ("held", "forget") else None
     if action and len(arguments) > 1:
         for name in arguments[1].split("|"):
-            assert name in action[1].split(","), f"{program} held has no action {name}"
-            known += help_of(program, "held", name)
+            assert name in action[1].split(","), f"{program} {command[0]} has no action {name}"
+            known += help_of(program, command[0], name)
     for flag in arguments[1:]:
         if re.match(r"--[a-z]", flag):
             assert re.search(rf"{re.escape(flag.partition('=')[0])}\b", known), (

@@ -65,10 +65,19 @@ def test_a_phone_remembers_the_name_that_somebody_sat_under_and_marks_it_among_t
     phone, other = home.browser(), home.browser()
     phone.sit(home.lobby(), "east", " ana  maría")
     offered = phone.get(f"/j/{home.lobby().code}").get_data(as_text=True)
-    assert 'autocomplete="nickname" value=" ana  maría"' in offered
+    assert re.search(r'autocomplete="nickname"\s+value=" ana  maría"', offered)
     you = re.findall(r"<bdi>([^<]*)</bdi>\s*<small>\(you\)", phone.get("/evenings").get_data(as_text=True))
     assert you == ["Ana María"]
     assert "(you)" not in other.get("/evenings").get_data(as_text=True)
+
+
+def test_a_phone_that_is_passed_round_remembers_the_first_name_and_offers_it_for_one_seat(home: WebHome) -> None:
+    phone, table = home.browser(), home.lobby()
+    names = {f"name.{seat}": name for seat, name in zip(table.charter.seats, ("Ana", "Ben"), strict=False)}
+    phone.post(f"/t/{table.id}/share", {"code": table.code, **names})
+    offered = phone.get(f"/j/{home.lobby().code}").get_data(as_text=True)
+    assert re.findall(r'value="(Ana|Ben)"', offered) == ["Ana", "Ana"]
+    assert re.findall(r'name="name.east"[^>]*value="([^"]*)"', offered) == ["Ana"]
 
 
 @pytest.mark.parametrize("made_up", ["%FF%FE", "x" * 4000, "%3Cscript%3E", "", "%00"])

@@ -12,6 +12,8 @@ from companion.games.kit.codec import decoded as decoded
 from companion.games.kit.codec import encoded as encoded
 from companion.games.kit.data import data_file as data_file
 from companion.games.kit.game import Game as Game
+from companion.games.kit.guide import Guide as Guide
+from companion.games.kit.guide import next_tap as next_tap
 from companion.games.kit.lazy import Lazy as Lazy
 from companion.games.kit.log import Line as Line
 from companion.games.kit.moves import CHANCE as CHANCE

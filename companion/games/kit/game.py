@@ -100,7 +100,7 @@ class Game(Generic[S]):
         self.acts_for = rules.acts_for
         self.laws, self.notation = rules.laws, rules.notation
         self.view, self.regions, self.known = page.view, page.regions, page.known
-        self.story, self.chronicle = page.log, page.charts
+        self.story, self.chronicle, self.guide = page.log, page.charts, page.guide
         self.decide, self.idle = bot.decide, bot.idle
         self.sheets, self.sheet = printer.sheets, printer.sheet
         self.own_sheets, self.own_sheet = printer.own_sheets, printer.own_sheet

@@ -9,6 +9,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from companion.games.kit.chance import Below, Chance
 from companion.games.kit.codec import encoded
+from companion.games.kit.guide import Guide, by_choices
 from companion.games.kit.log import Line
 from companion.games.kit.moves import Arg, Choice, Json, Move, Refusal, Seat, Value
 from companion.games.kit.result import Result
@@ -171,6 +172,9 @@ class Page(Generic[S]):
 
     The views are a spectator's, of the state at the end of each turn, the one now running last. After a turn whose
     end was taken back it comes once more.
+    """
+    guide: Callable[[View], Guide] = by_choices
+    """From a view that holds also what the platform adds, ``choices`` and ``chance``: what a first turn's guide says.
     """
 
 

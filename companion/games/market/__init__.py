@@ -8,6 +8,7 @@ from operator import attrgetter
 from companion.games.kit import Bot, Game, Page, Playtest, Printer, Rules, Seat, Value, least
 from companion.games.market.bot import decide
 from companion.games.market.log import story
+from companion.games.market.page.guide import guide
 from companion.games.market.page.regions import regions
 from companion.games.market.page.view import view
 from companion.games.market.printer import SHEETS, sheet
@@ -52,7 +53,7 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(view=view, regions=regions, log=story),
+    page=Page(view=view, regions=regions, log=story, guide=guide),
     bot=Bot(decide=decide, idle=least("rollback", "leave", "pass")),
     printer=Printer(sheets=SHEETS, sheet=sheet),
     playtest=Playtest(standing=_standing),

@@ -30,6 +30,7 @@ from companion.games.kit import (
 from companion.games.mexica import bot
 from companion.games.mexica.log import story
 from companion.games.mexica.page import charts
+from companion.games.mexica.page.guide import guide
 from companion.games.mexica.page.regions import regions
 from companion.games.mexica.page.view import known, view
 from companion.games.mexica.printer import SHEETS, sheet
@@ -135,7 +136,7 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(view=view, regions=regions, log=story, known=known, charts=charts.chronicle),
+    page=Page(view=view, regions=regions, log=story, known=known, charts=charts.chronicle, guide=guide),
     bot=Bot(decide=_decide, idle=_idle),
     printer=Printer(sheets=SHEETS, sheet=sheet),
     temple=TempleRules(drop=play.entering, audit=audit),

@@ -8,6 +8,7 @@ from operator import attrgetter
 from companion.games.kit import Bot, Game, Move, Page, Playtest, Printer, Rules, Seat, Value, least
 from companion.games.moctezuma import bot
 from companion.games.moctezuma.log import story
+from companion.games.moctezuma.page.guide import guide
 from companion.games.moctezuma.page.regions import regions
 from companion.games.moctezuma.page.view import known, view
 from companion.games.moctezuma.printer import SHEETS, sheet
@@ -58,7 +59,7 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(view=view, regions=regions, log=story, known=known),
+    page=Page(view=view, regions=regions, log=story, known=known, guide=guide),
     bot=Bot(decide=bot.decide, idle=least("end_turn", "leave", "ready")),
     printer=Printer(sheets=SHEETS, sheet=sheet),
     playtest=Playtest(standing=_standing),

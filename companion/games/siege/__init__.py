@@ -11,6 +11,7 @@ from operator import attrgetter
 from companion.games.kit import Bot, Game, Json, Move, Page, Playtest, Printer, Result, Rules, Seat, Value, least
 from companion.games.siege import bot
 from companion.games.siege.log import story
+from companion.games.siege.page.guide import guide
 from companion.games.siege.page.regions import regions
 from companion.games.siege.page.view import view
 from companion.games.siege.printer import SHEETS, map_sheet, sheet
@@ -80,7 +81,7 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(view=view, regions=regions, log=story),
+    page=Page(view=view, regions=regions, log=story, guide=guide),
     bot=Bot(decide=bot.decide, idle=least("ready", "rest", "hold", "done")),
     printer=Printer(sheets=SHEETS, sheet=sheet, own_sheets=("map",), own_sheet=_own_sheet),
     playtest=Playtest(standing=_standing),

@@ -21,7 +21,8 @@ A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen
 - ``guided(game)`` whether a game's folder brings a guide, and so a page of rules
 
 Regions that stand within an element with ``data-first`` are put into the page a frame before the others: what an eye
-waits for after a tap, such as a map.
+waits for after a tap, such as a map. An element with ``data-speak="name"`` is spoken to readers of the screen when it
+says something new: its ``data-says``, its label or its words. ``data-guide-at`` names it for a first turn's guide.
 
 ``templates/print/<name>.html`` is a page for the printer: one ``<section class="leaf">`` for each page of paper. It
 finds ``slice``, ``t`` and ``words`` as above, and:
@@ -69,7 +70,21 @@ DAY = "styles/tokens/day.css"
 """The style sheet of the day's colours, which the pages for the printer share."""
 
 SHELL_REGIONS = frozenset(
-    {"log", "health", "seats", "lobby", "undo", "after", "draft", "yours", "ending", "call", "absent"}
+    {
+        "log",
+        "health",
+        "seats",
+        "lobby",
+        "undo",
+        "after",
+        "draft",
+        "yours",
+        "ending",
+        "call",
+        "absent",
+        "guide",
+        "phases",
+    }
 )
 
 
@@ -221,7 +236,7 @@ class Painter:
         lobby = table.phase == "lobby"
         name = "lobby.html" if lobby else f"{game_folder(table.charter.game)}/{audience.layout}.html"
         region = placer(context["words"], picture, request_id)
-        above = [name for name in ("call", "draft", "yours", "ending") if name in picture.regions]
+        above = [name for name in ("call", "draft", "yours", "ending", "guide") if name in picture.regions]
         inside = Markup(  # noqa: S704  # every part comes out of a template that escapes
             self._template(name).render(
                 context,
@@ -234,8 +249,8 @@ class Painter:
         )
         if not lobby:
             inside = Markup('<div class="game" id="game">{}</div>').format(inside)
-        below = region("absent") if "absent" in picture.regions else Markup()
-        return Markup().join(map(region, above)) + inside + below
+        below = [name for name in ("phases", "absent") if name in picture.regions]
+        return Markup().join(map(region, above)) + inside + Markup().join(map(region, below))
 
     def sheet(self, game: str, name: str, language: str, paper: Paper, slice_: Mapping[str, Json]) -> Markup:
         """Return the leaves of a page for the printer of a game or an aid, from what it shows."""

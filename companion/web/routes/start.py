@@ -340,7 +340,9 @@ def share(table_id: str) -> Response:
         token = site().services.seats.share(table_id, code, names, seat_token(table_id))
     except ServiceError as error:
         return _chairs(table_id, request.form, site().refusal(error, table), BAD_FORM)
-    return keep_token(see(site().url("table", table_id=table_id)), table_id, token)
+    seated = keep_token(see(site().url("table", table_id=table_id)), table_id, token)
+    first = next(iter(names.values()), "")
+    return keep_name(seated, first) if first.strip() else seated
 
 
 def _chairs(table_id: str, form: Mapping[str, str], problem: str, status: int = 200) -> Response:

@@ -182,7 +182,7 @@ def replay(table_id: str) -> Response:
         phase=table.phase,
         step=step,
         lines=_lines(words, logged),
-        turn=0 if table.phase == "lobby" else table.game.turn(table.state),
+        turn=table.turn,
         picture=_picture(table, layout),
         game_style=here.game_style(now.charter.game),
     )

@@ -4,10 +4,12 @@ import { Attention } from "./attention.js";
 import { localise, timeOfDay } from "./clock.js";
 import { Elements } from "./elements.js";
 import { Glide } from "./glide.js";
+import { Guide } from "./guide.js";
 import { Live } from "./live.js";
 import { Picker } from "./pick.js";
 import { sharing } from "./share.js";
 import { Sound } from "./sound.js";
+import { Speaker } from "./speaker.js";
 import { swap } from "./swap.js";
 
 const root = document.getElementById("live");
@@ -20,7 +22,10 @@ let outage = ""; // what is wrong with the connection; it stays on the page unti
 function say(text) {
   const words = text || outage;
   clearTimeout(fading);
-  if (notice.textContent !== words) notice.textContent = words;
+  if (notice.textContent !== words) {
+    notice.textContent = words;
+    if (words) speaker.speak(words);
+  }
   if (words && [root.dataset.wordsAgain, root.dataset.wordsCopied].includes(words) || (outage && words !== outage)) fade();
 }
 
@@ -67,6 +72,8 @@ function news({ id, version, mark, regions }) {
   swap(regions, localise, () => {
     picker.rearm();
     attention?.look();
+    guide.look();
+    speaker.look();
   });
 }
 
@@ -75,6 +82,8 @@ const mute = document.querySelector("button[data-sound]"); // a temple's page ca
 const attention = mute && new Attention(root, new Sound(mute));
 new Elements(root, { say });
 new Glide(root);
+const guide = new Guide(root);
+const speaker = new Speaker(root, document.getElementById("spoken"));
 sharing(root, say);
 const live = new Live(address, {
   regions: news,

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from companion.adapters.news import Cut
-from companion.games.kit import Fault, Json, Seat
+from companion.games.kit import Fault, Guide, Json, Seat
 from companion.model.entries import APP, PACES
 from companion.model.plays import minutes, ranked, result_of
 from companion.model.table import Table
@@ -71,7 +71,12 @@ def table_view_model(services: Services, table_id: str, audience: Audience) -> C
         slices["call"] = call(table, audience)
         slices["yours"] = _yours(table, audience)
         slices["absent"] = _absent(table, audience)
-        slices |= table.game.regions(handheld.page(table, audience.seats))
+        shown = handheld.page(table, audience.seats)
+        if audience.layout == "phone" and table.phase == "running" and "." not in table.charter.game:
+            guide = table.game.guide(shown)
+            slices["guide"] = _guide(table, guide, mine=bool(slices["call"]["mine"]))
+            slices["phases"] = {"phases": [*guide.phases], "now": guide.phase}
+        slices |= table.game.regions(shown)
     frame: Json = [[chair.seat, chair.name or ""] for chair in table.chairs]
     stage = "lobby" if table.phase == "lobby" else "play"
     mark = f"{stage}:{audience.layout}:{','.join(audience.seats)}:{'trusted' if audience.trusted else 'public'}"
@@ -275,18 +280,23 @@ def call(table: Table, audience: Audience) -> Mapping[str, Json]:
     great = next(
         ((entry.n, line) for entry in reversed(table.logged[-GREAT:]) for line in entry.lines if line.picture), None
     )
-    audit = table.audit
     return {
         "seat": awaited,
         "mine": awaited in audience.seats,
         "shared": len(audience.seats) > 1,
-        "turn": table.game.turn(table.state),
-        "tokens": sum(audit.credited.values()) + len(audit.waiting) if audit else 0,
+        "turn": table.turn,
+        "tokens": table.tokens,
         "over": table.phase == "over",
         "moment": None
         if great is None
         else {"n": great[0], "code": great[1].code, "facts": great[1].facts, "picture": great[1].picture},
     }
+
+
+def _guide(table: Table, guide: Guide, *, mine: bool) -> Mapping[str, Json]:
+    """Return what a first turn's guide says to who must act; the page's script knows who wants to read it."""
+    said = {"why": guide.why, "lit": guide.lit} if mine else {"why": "", "lit": ""}
+    return {"game": table.charter.game, "turn": table.game.turn(table.state), "mine": mine, **said}
 
 
 def ending(table: Table, audience: Audience) -> Mapping[str, Json]:
@@ -303,7 +313,7 @@ def ending(table: Table, audience: Audience) -> Mapping[str, Json]:
             {"seat": seat, "points": result.points.get(seat), "won": seat in result.winners}
             for seat in ranked(table, result)
         ],
-        "turn": table.game.turn(table.state),
+        "turn": table.turn,
         "minutes": minutes(table),
         "mine": bool(audience.seats),
         "again": table.again,

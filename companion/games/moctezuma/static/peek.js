@@ -11,10 +11,18 @@ function hold(button) {
   release();
   held = "holdAll" in button.dataset ? document.getElementById("live") : button;
   held.dataset.held = "";
+  const secret = held.querySelector(":scope > [data-speak-held]");
+  if (secret) speak(secret.textContent.trim());
+}
+
+// The page's one live region says the secret while it is held, and forgets it then.
+function speak(words) {
+  document.getElementById("live").dispatchEvent(new CustomEvent("speak", { detail: words }));
 }
 
 function release() {
   if (held) delete held.dataset.held;
+  if (held?.querySelector(":scope > [data-speak-held]")) speak("");
   held = null;
 }
 

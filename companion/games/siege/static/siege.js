@@ -258,7 +258,9 @@ class SiegeMap {
   }
 
   speak(words) {
-    if (this.spoken.textContent !== words) this.spoken.textContent = words;
+    if (this.spoken.textContent === words) return;
+    this.spoken.textContent = words;
+    this.root.dispatchEvent(new CustomEvent("speak", { detail: words }));
   }
 
   // What happened while somebody else was on turn: every way that was gone, one after another.

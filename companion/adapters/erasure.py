@@ -1,0 +1,119 @@
+"""What is removed from a store for good: a table with its log, or a person's name. No companion may be running on it.
+
+Tokens stay, without a table: a temple that sent one again would be believed otherwise, and it would count twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from companion.adapters import store_lock
+from companion.adapters.schema import DECISIONS, ENTRIES, METADATA, OLD, OUTLINES, TABLES
+from companion.adapters.sql_store import SqlStore, StoreError, sqlite_path, without_password
+from companion.games.kit import LONGEST_TEXT
+from companion.model.entries import Action, Again, Sit, decode, encode
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What an erasure removed: how many rows that name a person, and at which tables."""
+
+    rows: int
+    tables: frozenset[str]
+
+
+def erase_table(url: str, table_id: str) -> None:
+    """Remove a table with its log, its seats and all that is stored about it; a temple that serves it serves none.
+
+    What was decided there about tokens stays, without the name of who decided it. Raises `StoreError`.
+    """
+
+    def alone(action: Action) -> Action | None:
+        return Again("") if action == Again(table_id) else None
+
+    def erase(connection: sa.Connection) -> None:
+        _rewrite(connection, "@again", alone)
+        connection.execute(sa.update(DECISIONS).where(DECISIONS.c.table_id == table_id), {"name": ""})
+        connection.execute(sa.update(OLD).where(OLD.c.table_id == table_id), {"by": ""})
+        for table in reversed(METADATA.sorted_tables):
+            for column in table.columns:
+                if column.references(TABLES.c.id):
+                    its = column == table_id
+                    connection.execute(
+                        sa.delete(table).where(its)
+                        if column.primary_key
+                        else sa.update(table).where(its).values({column.name: None})
+                    )
+        connection.execute(sa.delete(TABLES).where(TABLES.c.id == table_id))
+
+    with _alone(url) as change:
+        change(erase)
+
+
+def erase_person(url: str, is_person: Callable[[str], bool]) -> Erased:
+    """Remove the names for which `is_person` holds from every log, and from what was decided about tokens.
+
+    Pages and exports then show the seat's name instead. Titles of tables are not changed. Raises `StoreError`.
+    """
+    rows: list[str | None] = []
+
+    def nameless(action: Action) -> Action | None:
+        return Sit(action.seat, "") if isinstance(action, Sit) and is_person(action.name) else None
+
+    def erase(connection: sa.Connection) -> None:
+        rows[:] = _rewrite(connection, "@sit", nameless)
+        for table, key, column in ((DECISIONS, DECISIONS.c.token, DECISIONS.c.name), (OLD, OLD.c.source, OLD.c.by)):
+            for row in connection.execute(sa.select(key, column, table.c.table_id)).all():
+                if is_person(row[1]):
+                    connection.execute(sa.update(table).where(key == row[0]), {column.name: ""})
+                    rows.append(row.table_id)
+
+    with _alone(url) as change:
+        change(erase)
+    return Erased(len(rows), frozenset(filter(None, rows)))
+
+
+def _rewrite(connection: sa.Connection, tag: str, instead: Callable[[Action], Action | None]) -> list[str]:
+    """Put another action in the place of each with such a tag for which there is one; return their tables."""
+    entries = sa.select(ENTRIES.c.table_id, ENTRIES.c.n, ENTRIES.c.move)
+    changed: list[str] = []
+    for table_id, n, move in connection.execute(
+        entries.where(sa.cast(ENTRIES.c.move, sa.String).contains(f'"{tag}"'))
+    ).all():
+        if (action := instead(decode(move, LONGEST_TEXT))) is not None:
+            its = sa.update(ENTRIES).where(ENTRIES.c.table_id == table_id, ENTRIES.c.n == n)
+            connection.execute(its, {"move": encode(action)})
+            changed.append(table_id)
+    for table_id in set(changed):  # what lists show was made from the log as it was
+        connection.execute(sa.delete(OUTLINES).where(OUTLINES.c.table_id == table_id))
+    return changed
+
+
+@contextmanager
+def _alone(url: str) -> Iterator[Callable[[Callable[[sa.Connection], None]], None]]:
+    """Give a way to change a database in one transaction, while no companion runs, that leaves nothing behind."""
+    with store_lock.hold(url):
+        SqlStore(url).close()  # brings an earlier schema up to this one
+        engine = sa.create_engine(url)
+
+        def change(erase: Callable[[sa.Connection], None]) -> None:
+            with engine.begin() as connection:
+                erase(connection)
+            if sqlite_path(url):
+                # What SQLite deletes stays in free pages and in its log until they are used again.
+                with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                    connection.exec_driver_sql("VACUUM")
+                    connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+        try:
+            yield change
+        except sa.exc.SQLAlchemyError as error:
+            raise StoreError(
+                f"store is {without_password(url)!r}; expected one that can be changed ({error})"
+            ) from None
+        finally:
+            engine.dispose()

@@ -1,0 +1,44 @@
+"""What a phone says to somebody who plays a game for the first time: the phases, the one that runs, the next tap."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from companion.games.kit.moves import CHANCE
+
+
+class Guide(NamedTuple):
+    """Where a turn stands for who reads a page. Its words are in the game's texts."""
+
+    phases: tuple[str, ...] = ()
+    """The phases in their order: ``guide.phase.<phase>`` names one, ``guide.about.<phase>`` says what happens in it.
+    """
+    phase: str = ""
+    """The phase that runs now."""
+    why: str = ""
+    """The sentence of a first turn, ``guide.why.<why>``; without it the page says to tap what is lit."""
+    lit: str = ""
+    """What to tap: the name of a move, a choice's element, or what an element names with ``data-guide-at``."""
+
+
+def next_tap(view: Mapping[str, Any], *keys: str) -> str:
+    """Return what to tap by a view that the platform completed: chance's due, or the first of these choices.
+
+    Where there is none of those keys it is the first choice that there is.
+
+    >>> next_tap({"choices": [{"key": "stop", "move": ["stop"]}, {"key": "throw", "move": ["throw"]}]}, "throw")
+    'throw'
+    """
+    if (due := view.get("chance")) and due["mine"]:
+        return CHANCE
+    choices = view.get("choices") or []
+    among = [each for key in keys for each in choices if each["key"] == key] or choices
+    for each in among:
+        return str(each["move"][0] if each["move"] else each["element"])
+    return ""
+
+
+def by_choices(view: Mapping[str, Any]) -> Guide:
+    """Return the guide of a game that brings none: no phases, and the first choice there is."""
+    return Guide(lit=next_tap(view))

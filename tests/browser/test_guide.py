@@ -1,0 +1,140 @@
+"""The first game teaches itself: the next tap is lit beside a sentence, and a card names the phases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from companion.model.table import Table
+from tests.browser.conftest import Companion, Device
+from tests.browser.layout import too_small, too_wide
+
+Make = Callable[..., Device]
+
+TAPS = 40
+"""More taps than any first turn needs."""
+
+
+def opened(companion: Companion, game: str, preset: str) -> Table:
+    home, options = companion.home, {"setup": "random"} if game == "market" else {}
+    table = home.services.tables.open(game, "Sunday", 2, preset, options)
+    return home.services.seats.begin(table.id, table.code)
+
+
+def version(page: Page) -> int:
+    return int(page.locator("#live").get_attribute("data-version") or 0)
+
+
+def follow(page: Page) -> str:
+    """Tap what is lit until the table has moved on or a level has opened; return the sentence beside it."""
+    words = page.locator(".first-turn-words").inner_text()
+    before, lit = version(page), page.locator("[data-guided-to]")
+    asks = lit.get_attribute("data-confirm") is not None
+    lit.click()
+    if asks:
+        expect(lit).to_have_attribute("data-armed", "")
+        lit.click()
+    page.wait_for_function(
+        "before => Number(document.getElementById('live').dataset.version) > before"
+        " || document.querySelector('.levels')",
+        arg=before,
+    )
+    page.wait_for_timeout(650)  # until a next tap is no slip
+    return words
+
+
+@pytest.mark.parametrize(
+    ("game", "preset"),
+    [("mexica", "temple_only"), ("mexica", "classic"), ("market", "classic"), ("moctezuma", "classic")],
+)
+def test_who_taps_what_is_lit_plays_a_first_turn_and_is_not_led_again(
+    companion: Companion, device: Make, game: str, preset: str
+) -> None:
+    table = opened(companion, game, preset)
+    phone = device(guide=True)
+    phone.share(companion, table)
+    said = []
+    for _ in range(TAPS):
+        if not phone.page.locator("#live[data-guiding]").count():
+            break
+        said.append(follow(phone.page))
+    expect(phone.page.locator("#live[data-guiding]")).to_have_count(0)
+    assert len(set(said)) >= 2
+    expect(phone.page.locator(".first-turn-words")).to_be_hidden()
+    phone.page.reload()
+    phone.listening()
+    expect(phone.page.locator(".first-turn-words")).to_be_hidden()
+
+
+def test_a_siege_lights_the_map_once_all_units_stand(companion: Companion, device: Make) -> None:
+    table = opened(companion, "siege", "skirmish")
+    phone = device(guide=True)
+    phone.share(companion, table)
+    for _ in range(TAPS):
+        if phone.page.locator(".siege-map[data-guided-to]").count():
+            break
+        follow(phone.page)
+    expect(phone.page.locator(".siege-map[data-guided-to]")).to_be_visible()
+    expect(phone.page.locator(".first-turn-words")).to_contain_text("Tap")
+
+
+def test_a_guide_that_is_skipped_is_not_shown_again_until_it_is_wanted(companion: Companion, device: Make) -> None:
+    table = opened(companion, "mexica", "temple_only")
+    phone = device(guide=True)
+    phone.share(companion, table)
+    phone.page.click("[data-guide-skip]")
+    expect(phone.page.locator(".first-turn-words")).to_be_hidden()
+    expect(phone.page.locator("[data-guided-to]")).to_have_count(0)
+    phone.page.reload()
+    phone.listening()
+    expect(phone.page.locator(".first-turn-words")).to_be_hidden()
+    phone.page.click("#phases summary")
+    phone.page.click("[data-guide-start]")
+    expect(phone.page.locator(".first-turn-words")).to_be_visible()
+    expect(phone.page.locator("[data-guided-to]")).to_be_visible()
+
+
+def test_who_waits_is_not_led(companion: Companion, device: Make) -> None:
+    table = opened(companion, "mexica", "temple_only")
+    phone = device(guide=True)
+    phone.join(companion, table, "west", "Walt")
+    expect(phone.page.locator(".first-turn-words")).to_have_count(0)
+    expect(phone.page.locator("[data-guided-to]")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("game", "preset", "phase"),
+    [("mexica", "classic", "Roll"), ("market", "classic", "First coins"), ("siege", "skirmish", "Deployment")],
+)
+def test_the_card_of_the_phases_marks_the_one_that_runs(
+    companion: Companion, device: Make, game: str, preset: str, phase: str
+) -> None:
+    phone = device(guide=True)
+    phone.share(companion, opened(companion, game, preset))
+    phone.page.click("#phases summary")
+    expect(phone.page.locator("#phases [aria-current=step] b")).to_have_text(phase)
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize(
+    ("game", "preset"),
+    [("mexica", "temple_only"), ("mexica", "classic"), ("market", "classic"), ("moctezuma", "classic"),
+     ("siege", "skirmish")],
+)  # fmt: skip
+def test_the_sentence_and_what_it_lights_stand_on_the_smallest_phone(
+    companion: Companion, device: Make, game: str, preset: str, language: str
+) -> None:
+    phone = device({"width": 360, "height": 640}, language, guide=True)
+    phone.share(companion, opened(companion, game, preset))
+    lit, words = phone.page.locator("[data-guided-to]").first, phone.page.locator(".first-turn")
+    expect(lit).to_be_in_viewport()
+    expect(words).to_be_in_viewport()
+    assert too_wide(phone.page) == []
+    said, tap = words.bounding_box(), lit.bounding_box()
+    assert said
+    assert tap
+    assert said["y"] + said["height"] <= tap["y"] or tap["y"] + tap["height"] <= said["y"], "the one covers the other"
+    phone.page.locator("#phases summary").click()
+    assert too_small(phone.page, "#phases summary, [data-guide-start], [data-guide-skip]") == []
