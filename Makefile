@@ -18,7 +18,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo temple sheets test coverage fresh packages packages-test appliance firmware conformance check bench lab chaos crash pictures docs hardware hardware-test kernel physics release clean
+.PHONY: help demo temple sheets test coverage fresh packages packages-test appliance firmware conformance check layout bench lab chaos crash pictures docs hardware hardware-test kernel physics release clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
@@ -79,6 +79,11 @@ check: ## style, types and the direction of the imports
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+
+layout: ## measure every table page in every room, size, language and font, and print a table of them
+	@tests/system-packages
+	@tools/environment $(WORK)
+	@.venv/bin/python -m tests.browser.all_rooms $(ARGS)
 
 bench: ## measure the temple beside its peers
 	@tests/system-packages
