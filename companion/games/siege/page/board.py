@@ -21,6 +21,9 @@ POINT = 11.55
 MARGIN = 12.0
 """Room round the map for the letters of its columns and the numbers of its rows."""
 
+LETTER = 0.62
+"""The width of a letter in its own size, in the mean of a bold name."""
+
 _HEX = "l10 5.78v11.54l-10 5.78-10-5.78v-11.54z"
 
 _CORNERS = ((10.0, -5.77), (10.0, 5.77), (0.0, 11.55), (-10.0, 5.77), (-10.0, -5.77), (0.0, -11.55))
@@ -106,13 +109,14 @@ def _drawing(
     board = grid(len(ground[0]), len(ground))
     letters, zoned = "".join(ground), "".join(zones)
     width, height = size(board)
+    size_of_letters = round(max(width / 40, height / 35), 1)
     return {
         "width": width,
         "height": height,
-        "letters": round(max(width / 40, height / 35), 1),
+        "letters": size_of_letters,
         **_paths(board, zip(board.names, letters, strict=True), walls, gates),
         "city": outline(board, (name for name, zone in zip(board.names, zoned, strict=True) if zone not in ".s")),
-        "places": [{"name": words, "x": x, "y": y} for hexagon, words in places for x, y in [_under(board, hexagon)]],
+        "places": _named(board, places, size_of_letters, width),
         "columns": [
             {"name": board.names[n].rstrip("0123456789"), "x": middle(board, n)[0]} for n in range(board.width)
         ],
@@ -120,9 +124,29 @@ def _drawing(
     }
 
 
-def _under(board: Grid, name: str) -> tuple[float, float]:
+def _named(board: Grid, places: Iterable[tuple[str, str]], letters: float, width: float) -> list[Json]:
+    """Return where the names of places stand; of two that would touch the second stands a line lower."""
+    named: list[Json] = []
+    last = ("", 0.0, 0.0)
+    for hexagon, words in sorted(places, key=lambda place: middle(board, board.numbers[place[0]])[::-1]):
+        spot = _under(board, hexagon, width)
+        x, y = spot["x"], spot["y"]
+        if y == last[2] and x - last[1] < LETTER * letters * (len(words) + len(last[0])) / 2:
+            y = round(y + letters, 2)
+        last = (words, x, y)
+        named.append({"name": words, "x": x, "y": y, "side": spot["side"]})
+    return named
+
+
+def _under(board: Grid, name: str, width: float) -> dict[str, Any]:
+    """Return where the name of a hex stands, and for one at a side of the map from which side it is written."""
     x, y = middle(board, board.numbers[name])
-    return x, round(y + 9, 2)
+    below = round(y + 9, 2)
+    if x < width / 10:
+        return {"x": max(x - WIDE / 2, MARGIN), "y": below, "side": "left"}
+    if x > width * 9 / 10:
+        return {"x": min(x + WIDE / 2, width - 1), "y": below, "side": "right"}
+    return {"x": x, "y": below, "side": ""}
 
 
 def _sides(board: Grid, edges: Sequence[Sequence[str]], part: float) -> str:
