@@ -1,4 +1,4 @@
-"""Tables fit the rooms they are played in: nothing overlaps, is cut or too small. `make layout` looks at all of them."""
+"""Tables fit their rooms: nothing overlaps, is cut or is too small. `make layout` looks at all of them."""
 
 from __future__ import annotations
 
