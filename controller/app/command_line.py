@@ -150,6 +150,7 @@ def _parser() -> argparse.ArgumentParser:
         help="copy ledger and learned limits to one file; the daemon may be running",
     )
     backup.add_argument("file", type=Path, metavar="FILE", help="the new backup file, which must not exist yet")
+    backup.add_argument("--if-begun", action="store_true", help="write nothing if no ledger was ever begun here")
     backup.set_defaults(command=_backup, simulate=False, finds_daemon=True)
 
     restore = commands.add_parser(
@@ -342,8 +343,12 @@ def _export(settings: Settings, given: argparse.Namespace) -> int:
 
 
 def _backup(settings: Settings, given: argparse.Namespace) -> int:
+    from controller.adapters.ledger_recovery import was_begun
     from controller.app.backup import BackupError, backup
 
+    if given.if_begun and not was_begun(settings.state) and not (settings.state / FILE_NAME).exists():
+        print(f"no ledger was begun in {settings.state} yet: there is nothing to back up")
+        return 0
     try:
         number = backup(settings.state, given.file)
     except BackupError as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from companion.cli.installed_backup import FOLDER
 from companion.web.server import serving
 from templo import liveness
 from templo.settings import default_state
@@ -65,6 +66,15 @@ def test_a_unit_is_exposed_by_no_more_than_1_5(name: str) -> None:
     exposure = re.search(r"Overall exposure level for \S+: ([\d.]+)", done.stdout)
     assert exposure, done.stderr
     assert float(exposure[1]) <= MOST, done.stdout
+
+
+def test_the_backup_of_every_night_is_a_command_that_there_is_and_has_the_capabilities_that_it_needs() -> None:
+    backup = unit("templo-mayor-backup")
+    assert backup["ExecStart"] == ["/usr/bin/templo-mayor backup"]
+    assert "SETUID" in backup["CapabilityBoundingSet"][0], "each database is copied by its program's user"
+    assert str(FOLDER).startswith(backup["ReadWritePaths"][0].split()[0])
+    timer = (ROOT / "systemd" / "templo-mayor-backup.timer").read_text()
+    assert "Persistent=true" in timer, "a temple is switched off at night"
 
 
 @pytest.mark.parametrize("name", UNITS)
