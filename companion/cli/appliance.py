@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from companion.adapters.addresses import phone_addresses
+from companion.adapters.addresses import ALIAS, ANNOUNCED, phone_addresses
 from companion.cli import installed_backup
 from companion.cli import settings as configuration
 from companion.cli.terminal import Terminal
@@ -28,6 +28,9 @@ UNITS = {"broker": "mosquitto", "controller": "templo-controller", "companion": 
 
 NIGHTLY = "templo-mayor-backup"
 """The unit that makes a backup every night."""
+
+NAME = "templo-mayor-name"
+"""The unit that announces the alias."""
 
 ANSWER_S = 10.0
 LOOPBACK = "127.0.0.1"
@@ -119,25 +122,29 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None]) -> Ins
         for role, state in units.items()
         if state == "failed"
     }
+    alias = systemd("show", "--property=StatusText", "--value", NAME) == ANNOUNCED
     return Installation(
         units,
-        pages(web, phone_addresses(), socket.gethostname()),
+        pages(web, phone_addresses(), socket.gethostname(), alias),
         None if found is None else {temple: up == "1" for temple, up in _UP.findall(found)},
         {role: reason for role, reason in said.items() if reason},
         systemd("is-failed", NIGHTLY) == "failed",
     )
 
 
-def pages(web: configuration.WebSettings, addresses: Sequence[str], host: str) -> list[str]:
-    """Return where phones find the pages: at the address that was set, else at the machine's own and its name.
+def pages(web: configuration.WebSettings, addresses: Sequence[str], host: str, alias: bool = False) -> list[str]:
+    """Return where phones find the pages: at the address that was set, else at the machine's own and its names.
 
-    >>> pages(configuration.WebSettings(port=80), ["192.168.1.7"], "raspberrypi")
-    ['http://192.168.1.7', 'http://raspberrypi.local']
+    `alias` is whether the alias leads here.
+
+    >>> pages(configuration.WebSettings(port=80), ["192.168.1.7"], "raspberrypi", alias=True)
+    ['http://192.168.1.7', 'http://templo.local', 'http://raspberrypi.local']
     """
     if web.address:
         return [web.address.rstrip("/")]
     outer = [each for each in addresses if each != LOOPBACK]
-    names = [f"{host.lower().partition('.')[0]}.local"] if outer else []
+    own = f"{host.lower().partition('.')[0]}.local"
+    names = list(dict.fromkeys([ALIAS, own] if alias else [own])) if outer else []
     return [f"http://{each}" + (f":{web.port}" if web.port != 80 else "") for each in (*outer, *names)]
 
 

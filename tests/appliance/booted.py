@@ -31,7 +31,7 @@ BASE = ("ca-certificates", "dbus", "iproute2", "python3", "systemd-sysv", "udev"
 PATIENCE_S = 300.0
 UNITS = ("mosquitto", "templo-controller", "templo-companion")
 OURS = UNITS[1:]
-EXPOSURE = {"mosquitto": 3.0, "templo-controller": 1.5, "templo-companion": 1.5}
+EXPOSURE = {"mosquitto": 3.0, **dict.fromkeys((*OURS, "templo-mayor-name"), 1.5), "templo-mayor-backup": 2.5}
 APT = "DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes -o Dpkg::Use-Pty=0"
 ASK = """
 import sys, urllib.error, urllib.request
@@ -44,6 +44,39 @@ except urllib.error.HTTPError as error:
 print(answer.status, answer.read().decode(), sep='\\n', end='')
 """
 """Asks a page of the machine itself, inside."""
+
+RESOLVE = """
+import socket, struct, sys, time
+name, own = sys.argv[1:]
+labels = b''.join(bytes([len(each)]) + each.encode() for each in name.split('.'))
+question = struct.pack('>6H', 7, 0, 1, 0, 0, 0) + labels + struct.pack('>x2H', 1, 1)
+asked = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+asked.bind((own, 0))
+asked.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(own))
+asked.settimeout(1)
+answers, until = set(), time.monotonic() + 5
+while time.monotonic() < until:
+    asked.sendto(question, ('224.0.0.251', 5353))
+    try:
+        while True:
+            answer = asked.recv(9000)
+            answers |= {socket.inet_ntoa(answer[-4:])} if struct.unpack('>H', answer[6:8])[0] else set()
+    except TimeoutError:
+        pass
+print(*sorted(answers))
+"""
+"""Asks a network for the address of a `.local` name, as a phone does; prints every answer of five seconds."""
+
+RIVAL = """
+[server]
+host-name=templo
+use-ipv4=yes
+use-ipv6=no
+enable-dbus=no
+[publish]
+[rlimits]
+"""
+"""The configuration of another machine's avahi that is called `templo`, too."""
 
 STATE = "--state /var/lib/templo-controller"
 SIMULATED = '[beams]\nsource = "simulated"\n'
@@ -150,8 +183,9 @@ def installed_into(root: fresh.Root) -> None:
             [ -e "$1" ] || echo "$file"
         done
     """), "")  # fmt: skip
-    run(f"systemd-analyze verify --man=no {' '.join(f'{unit}.service' for unit in OURS)} 2>&1")
-    say("systemd-analyze verify of both units")
+    units = " ".join((*(f"{unit}.service" for unit in EXPOSURE if unit != "mosquitto"), "templo-mayor-backup.timer"))
+    run(f"systemd-analyze verify --man=no {units} 2>&1")
+    say("systemd-analyze verify of all our units")
     for program in OURS:
         run(f"cd /; runuser -u {program} -- {program} --help")
     say("both commands start with Debian's own libraries")
@@ -325,6 +359,8 @@ def lived(machine: Machine) -> None:
     remembered(machine)
     drop(machine, 3)
     networks(machine)
+    named(machine)
+    returned(machine)
     killed(machine)
     full(machine)
     print("Installed again, removed, purged:", flush=True)
@@ -377,7 +413,7 @@ def drop(machine: Machine, count: int) -> None:
 
 def exposed(machine: Machine) -> None:
     """Look at how exposed systemd finds each running unit."""
-    for unit in UNITS:
+    for unit in EXPOSURE:
         judged = machine.run(f"systemd-analyze security --no-pager {unit} || true")
         found = re.search(r"Overall exposure level for \S+: ([\d.]+)", judged)
         level = float(found[1]) if found else 10.0
@@ -412,6 +448,73 @@ def networks(machine: Machine) -> None:
     for name in ("192.168.178.77", f"{host}.local", f"{host}.fritz.box", host):
         must(f"the page answers to {name}", "Templo Mayor" in machine.page("/", name))
     must("and to no stranger's name", machine.page("/", "evil.example"), "")
+
+
+def named(machine: Machine) -> None:
+    """Ask for `templo.local` from the other end of the network, and let another machine have it first."""
+    machine.run("ip netns add other && ip link set router netns other")
+    machine.run("ip netns exec other ip address add 192.168.178.1/24 dev router")
+    machine.run("ip netns exec other ip link set router up && systemctl restart avahi-daemon")
+
+    def resolved(name: str) -> str:
+        return machine.run(
+            f"ip netns exec other python3 -c {shlex.quote(RESOLVE)} {name} 192.168.178.1 || true"
+        ).strip()
+
+    def reported() -> str:
+        return machine.show("templo-mayor-name", "StatusText")
+
+    machine.until("the alias is announced", lambda: reported() == "announced as templo.local")
+    must("templo.local leads to this machine", resolved("templo.local"), "192.168.178.77")
+    must("and the page answers to it", "Templo Mayor" in machine.page("/", "templo.local"))
+    must("and `templo-mayor status` shows it", "http://templo.local\n" in status(machine))
+    machine.run("systemctl stop templo-mayor-name")
+    machine.run(f"printf '%s' {shlex.quote(RIVAL)} >/run/rival.conf")
+    machine.run(
+        "systemd-run --unit=rival --quiet --property=NetworkNamespacePath=/run/netns/other "
+        "--property='TemporaryFileSystem=/run/avahi-daemon /etc/avahi/services' "
+        "avahi-daemon --file=/run/rival.conf --no-drop-root --no-chroot"
+    )
+    machine.until("the other machine has the name", lambda: resolved("templo.local") == "192.168.178.1")
+    machine.run("systemctl start templo-mayor-name")
+    machine.until("the alias is given up", lambda: "another machine" in reported())
+    must("a name that another machine has is left to it", resolved("templo.local"), "192.168.178.1")
+    host = machine.run("hostname").strip().lower()
+    must("and this machine has its own name as before", resolved(f"{host}.local"), "192.168.178.77")
+    must("which alone is shown", "http://templo.local" in status(machine), False)
+    machine.run("systemctl stop rival; systemctl restart templo-mayor-name")
+    machine.until("the alias is announced again", lambda: reported() == "announced as templo.local")
+    say("and when it is free it is announced again")
+
+
+def returned(machine: Machine) -> None:
+    """Back everything up, lose the card, and restore on a new one."""
+    machine.run("systemctl start templo-mayor-backup")
+    must("the timer of every night runs", machine.show("templo-mayor-backup.timer", "ActiveState"), "active")
+    nightly = machine.run("ls /var/backups/templo-mayor").split()
+    must("its backup is one file", len(nightly), 1)
+    tokens, passwords = machine.received(), machine.run("cat /etc/templo-mayor/*.env")
+    machine.run("templo-mayor backup /root/all.tar.gz")
+    machine.run("systemctl stop templo-controller templo-companion")
+    machine.run("rm -r /var/lib/templo-*/* /etc/templo-mayor/controller.toml /var/backups/templo-mayor")
+    machine.run(
+        "templo-broker-access --again --renew && systemctl restart mosquitto templo-controller templo-companion"
+    )
+    machine.until("the new card's page answers", lambda: machine.page("/"))
+    must("a new card has no token", machine.received(), 0)
+    begun = time.monotonic()
+    machine.run("templo-mayor restore /root/all.tar.gz")
+    machine.until("the temple counts", lambda: machine.counts() or "backup" in machine.page("/temples/templo"))
+    say("a backup restored, to the temple's page", f"{time.monotonic() - begun:.1f} s")
+    must("with every token", machine.received(), tokens)
+    must("and every password", machine.run("cat /etc/templo-mayor/*.env"), passwords)
+    drop(machine, 2)
+    machine.run("templo-controller dismiss backup_restored " + STATE)
+    machine.until("the temple counts", machine.counts)
+    machine.run("head -c 2000 /root/all.tar.gz >/root/cut.tar.gz")
+    refused = machine.attempt("templo-mayor restore /root/cut.tar.gz")
+    must("half a backup is refused", (refused.returncode, "is damaged" in refused.stderr), (1, True))
+    must("and everything runs on", machine.counts())
 
 
 def status(machine: Machine) -> str:

@@ -50,7 +50,7 @@ def unit(name: str) -> dict[str, list[str]]:
     return directives
 
 
-@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("name", [*UNITS, "templo-mayor-name"])
 def test_a_unit_is_exposed_by_no_more_than_1_5(name: str) -> None:
     if not shutil.which("systemd-analyze"):
         pytest.skip("systemd-analyze is not here; the directives are tested below")
@@ -75,6 +75,14 @@ def test_the_backup_of_every_night_is_a_command_that_there_is_and_has_the_capabi
     assert str(FOLDER).startswith(backup["ReadWritePaths"][0].split()[0])
     timer = (ROOT / "systemd" / "templo-mayor-backup.timer").read_text()
     assert "Persistent=true" in timer, "a temple is switched off at night"
+
+
+def test_the_unit_that_announces_a_name_reaches_avahi_and_no_network() -> None:
+    name = unit("templo-mayor-name")
+    assert name["ExecStart"] == ["/usr/libexec/templo-mayor/announce"]
+    assert name["RestrictAddressFamilies"] == ["AF_UNIX AF_NETLINK"]
+    assert "IPAddressAllow" not in name
+    assert (ROOT / "debian" / "libexec" / "announce").stat().st_mode & 0o111
 
 
 @pytest.mark.parametrize("name", UNITS)
