@@ -387,8 +387,8 @@ def misconfigured(machine: Machine) -> None:
     """Give each daemon a wrong setting: it fails once, says which, and runs again when that is mended."""
     for unit in OURS:
         file = f"/etc/templo-mayor/{unit.removeprefix('templo-')}.toml"
-        wrong = "[broker]\nport = 99999999\n"
-        machine.run(f"touch {file} && cp {file} /root/right.toml && printf '%s' '{wrong}' >{file}")
+        port = "[broker]\nport = 99999999\n"
+        machine.run(f"touch {file} && cp {file} /root/right.toml && printf '%s' '{port}' >{file}")
         before = machine.show(unit, "NRestarts")
         machine.attempt(f"systemctl restart {unit}")
         machine.until("it has failed", lambda unit=unit: machine.show(unit, "ActiveState") == "failed")
@@ -398,6 +398,11 @@ def misconfigured(machine: Machine) -> None:
         must("systemd knows the setting", "broker.port is 99999999" in machine.show(unit, "StatusText"))
         if unit == "templo-controller":
             must("and `templo-mayor status` shows it", "broker.port is 99999999" in status(machine))
+            machine.run(f"printf '[counting]\\nmin_break_ms = 0\\n' >{file}")
+            machine.attempt(f"systemctl restart {unit}")
+            wrong = "A setting of the temple is wrong"
+            machine.until("the page says it", lambda wrong=wrong: wrong in machine.page("/temples/templo"))
+            say("if its broker can be reached, the temple's page says that a setting is wrong")
         machine.run(f"cp /root/right.toml {file} && systemctl restart {unit}")
     machine.until("the temple counts", machine.counts)
     say("with the settings mended, the temple counts")
