@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from companion.adapters.addresses import ALIAS, ANNOUNCED, phone_addresses
-from companion.cli import installed_backup
+from companion.cli import boot, installed_backup
 from companion.cli import settings as configuration
 from companion.cli.terminal import Terminal
 from templo import __version__
@@ -51,6 +51,7 @@ class Installation:
     temples: Mapping[str, bool] | None
     reasons: Mapping[str, str] = field(default_factory=dict)
     backup_failed: bool = False
+    boot_fault: str = ""
 
     @property
     def counts(self) -> bool:
@@ -129,6 +130,7 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None]) -> Ins
         None if found is None else {temple: up == "1" for temple, up in _UP.findall(found)},
         {role: reason for role, reason in said.items() if reason},
         systemd("is-failed", NIGHTLY) == "failed",
+        boot.fault(),
     )
 
 
@@ -165,6 +167,8 @@ def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list
         if drawn := code(found.pages[0]):
             lines += ["", *(f"  {row}" for row in drawn)]
     todo = _next(found)
+    if found.boot_fault:
+        todo.insert(0, f"The settings on the boot partition were not applied: {found.boot_fault}")
     if found.backup_failed:
         todo.append(f"The last nightly backup failed: 'sudo journalctl -n 30 -u {NIGHTLY}' says why.")
     return [*lines, "", *(f"  {each}" for each in todo)]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from companion.cli.boot import FILES
 from companion.cli.installed_backup import FOLDER
 from companion.web.server import serving
 from templo import liveness
@@ -75,6 +76,14 @@ def test_the_backup_of_every_night_is_a_command_that_there_is_and_has_the_capabi
     assert str(FOLDER).startswith(backup["ReadWritePaths"][0].split()[0])
     timer = (ROOT / "systemd" / "templo-mayor-backup.timer").read_text()
     assert "Persistent=true" in timer, "a temple is switched off at night"
+
+
+def test_the_settings_of_the_boot_partition_are_applied_before_anything_uses_them() -> None:
+    boot = unit("templo-mayor-boot")
+    assert boot["ExecStart"] == ["/usr/libexec/templo-mayor/boot"]
+    assert {f"{name}.service" for name in (*UNITS, "mosquitto", "NetworkManager")} <= set(boot["Before"][0].split())
+    for file in FILES:
+        assert f"|{file}" in boot["ConditionPathExists"]
 
 
 def test_the_unit_that_announces_a_name_reaches_avahi_and_no_network() -> None:
