@@ -1,8 +1,9 @@
-"""The command ``templo-mayor`` of the Debian package: how the installed temple is, and where phones find it."""
+"""The command ``templo-mayor`` of the Debian package: how the installed temple is, where phones find it, backups."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shlex
 import socket
@@ -11,9 +12,12 @@ import sys
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-from companion.adapters.addresses import phone_addresses
+from companion.adapters.addresses import ALIAS, ANNOUNCED, phone_addresses
+from companion.cli import boot, installed_backup
 from companion.cli import settings as configuration
 from companion.cli.terminal import Terminal
 from templo import __version__
@@ -21,6 +25,12 @@ from templo.settings import SettingsError
 
 UNITS = {"broker": "mosquitto", "controller": "templo-controller", "companion": "templo-companion"}
 """What an installation runs, by its role, and the unit of each in the order of their start."""
+
+NIGHTLY = "templo-mayor-backup"
+"""The unit that makes a backup every night."""
+
+NAME = "templo-mayor-name"
+"""The unit that announces the alias."""
 
 ANSWER_S = 10.0
 LOOPBACK = "127.0.0.1"
@@ -40,6 +50,8 @@ class Installation:
     pages: Sequence[str]
     temples: Mapping[str, bool] | None
     reasons: Mapping[str, str] = field(default_factory=dict)
+    backup_failed: bool = False
+    boot_fault: str = ""
 
     @property
     def counts(self) -> bool:
@@ -51,10 +63,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns 0 where the temple counts and its page answers, and 1 where it does not."""
     parser = argparse.ArgumentParser(prog="templo-mayor", description="The temple that is installed on this machine.")
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
     commands.add_parser("status", help="show how it is, where phones find it, and what to do next")
-    parser.parse_args(arguments)
+    _add_backup(commands)
+    given = parser.parse_args(arguments)
     terminal = Terminal(sys.stdout, keys=False, pictures=sys.stdout.isatty())
+    if given.command in ("backup", "restore"):
+        return _backup(given, terminal)
     try:
         found = look(systemctl, metrics)
     except SettingsError as error:
@@ -62,6 +77,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     terminal.say(*described(found, terminal.code))
     return 0 if found.counts else 1
+
+
+def _add_backup(commands: Any) -> None:
+    backup = commands.add_parser("backup", help="write tokens, games and settings to one file, while all of it runs")
+    backup.add_argument(
+        "file",
+        type=Path,
+        nargs="?",
+        metavar="FILE",
+        help=f"the new file; without one, today's in {installed_backup.FOLDER}, where the newest seven are kept",
+    )
+    restore = commands.add_parser("restore", help="replace tokens, games and settings by those of a backup")
+    restore.add_argument("file", type=Path, metavar="FILE", help="a file that backup wrote, on this card or another")
+
+
+def _backup(given: argparse.Namespace, terminal: Terminal) -> int:
+    if os.geteuid() != 0:
+        terminal.say(f"This needs root: sudo templo-mayor {given.command}")
+        return 1
+    command = installed_backup.back_up if given.command == "backup" else installed_backup.restore
+    try:
+        terminal.say(*command(installed_backup.installed(systemctl), given.file, datetime.now().astimezone()))
+    except installed_backup.BackupError as error:
+        print(f"templo-mayor: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def look(systemd: Callable[..., str], fetch: Callable[[int], str | None]) -> Installation:
@@ -82,24 +123,30 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None]) -> Ins
         for role, state in units.items()
         if state == "failed"
     }
+    alias = systemd("show", "--property=StatusText", "--value", NAME) == ANNOUNCED
     return Installation(
         units,
-        pages(web, phone_addresses(), socket.gethostname()),
+        pages(web, phone_addresses(), socket.gethostname(), alias),
         None if found is None else {temple: up == "1" for temple, up in _UP.findall(found)},
         {role: reason for role, reason in said.items() if reason},
+        systemd("is-failed", NIGHTLY) == "failed",
+        boot.fault(),
     )
 
 
-def pages(web: configuration.WebSettings, addresses: Sequence[str], host: str) -> list[str]:
-    """Return where phones find the pages: at the address that was set, else at the machine's own and its name.
+def pages(web: configuration.WebSettings, addresses: Sequence[str], host: str, alias: bool = False) -> list[str]:
+    """Return where phones find the pages: at the address that was set, else at the machine's own and its names.
 
-    >>> pages(configuration.WebSettings(port=80), ["192.168.1.7"], "raspberrypi")
-    ['http://192.168.1.7', 'http://raspberrypi.local']
+    `alias` is whether the alias leads here.
+
+    >>> pages(configuration.WebSettings(port=80), ["192.168.1.7"], "raspberrypi", alias=True)
+    ['http://192.168.1.7', 'http://templo.local', 'http://raspberrypi.local']
     """
     if web.address:
         return [web.address.rstrip("/")]
     outer = [each for each in addresses if each != LOOPBACK]
-    names = [f"{host.lower().partition('.')[0]}.local"] if outer else []
+    own = f"{host.lower().partition('.')[0]}.local"
+    names = list(dict.fromkeys([ALIAS, own] if alias else [own])) if outer else []
     return [f"http://{each}" + (f":{web.port}" if web.port != 80 else "") for each in (*outer, *names)]
 
 
@@ -119,7 +166,12 @@ def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list
         ]
         if drawn := code(found.pages[0]):
             lines += ["", *(f"  {row}" for row in drawn)]
-    return [*lines, "", *(f"  {each}" for each in _next(found))]
+    todo = _next(found)
+    if found.boot_fault:
+        todo.insert(0, f"The settings on the boot partition were not applied: {found.boot_fault}")
+    if found.backup_failed:
+        todo.append(f"The last nightly backup failed: 'sudo journalctl -n 30 -u {NIGHTLY}' says why.")
+    return [*lines, "", *(f"  {each}" for each in todo)]
 
 
 def _next(found: Installation) -> list[str]:

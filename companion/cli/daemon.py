@@ -20,7 +20,7 @@ from companion.adapters.mqtt_intake import Intake
 from companion.adapters.news import Hub
 from companion.adapters.pacer import Pacer
 from companion.adapters.sql_store import SqlStore
-from companion.cli import demo
+from companion.cli import boot, demo
 from companion.cli.settings import Settings
 from companion.cli.trouble import start_when_possible
 from companion.games import registry
@@ -93,6 +93,7 @@ def _serve(
             instance=instance,
             stream_cap=settings.web.streams,
             streams_each=settings.web.streams_each,
+            boot_fault=boot.fault,
         ),
     )
     server = Server(

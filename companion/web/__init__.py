@@ -41,7 +41,7 @@ class WebConfig:
     `address` returns where phones in the network of a viewer's address reach it ("http://192.168.1.7:8000"),
     `instance` is what ``/healthz`` answers, `own_hosts` returns this machine's own names and addresses,
     `allowed_hosts` are further ones it answers to, `streams_each` how many of the `stream_cap` event streams one
-    address may have.
+    address may have, `boot_fault` what is wrong with the settings on the boot partition, if anything.
     """
 
     allowed_hosts: tuple[str, ...]
@@ -50,6 +50,7 @@ class WebConfig:
     stream_cap: int = 64
     own_hosts: Callable[[], Collection[str]] = own_hosts
     streams_each: int = 32
+    boot_fault: Callable[[], str] = str
 
 
 FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_aid")
@@ -91,5 +92,7 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
     ):
         app.register_blueprint(part.blueprint)
     errors.install(app)
-    app.extensions["site"] = Site(app, services, hub, config.address, config.instance, guard.Lockout(clock))
+    app.extensions["site"] = Site(
+        app, services, hub, config.address, config.instance, guard.Lockout(clock), config.boot_fault
+    )
     return app

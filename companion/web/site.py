@@ -53,12 +53,14 @@ class Site:
         address: Callable[[str], str],
         instance: str,
         lockout: Lockout,
+        boot_fault: Callable[[], str],
     ) -> None:
         self.services = services
         self.hub = hub
         self._address = address
         self.instance = instance
         self.lockout = lockout
+        self.boot_fault = boot_fault
         self.gallery = Gallery(hub)
         offered = [(name, game) for name, game in services.tables.games.items() if not registry.parts(name)[1]]
         self.games = dict(sorted(offered, key=lambda offer: not offer[1].uses_temple))

@@ -46,6 +46,7 @@ def first() -> Response:
         tables=running,
         games=list(site().games.values()),
         temples=site().services.temples.all(),
+        boot_fault=site().boot_fault(),
         **_list(running),
     )
 
