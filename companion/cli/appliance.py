@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from companion.adapters.addresses import phone_addresses
+from companion.adapters.addresses import own_addresses, own_names, phone_addresses
 from companion.cli import settings as configuration
+from companion.cli import tls
 from companion.cli.terminal import Terminal
 from templo import __version__
 from templo.settings import SettingsError
@@ -40,6 +41,8 @@ class Installation:
     pages: Sequence[str]
     temples: Mapping[str, bool] | None
     reasons: Mapping[str, str] = field(default_factory=dict)
+    secure: Sequence[str] = ()
+    """The same pages over TLS, for phones that trust the authority."""
 
     @property
     def counts(self) -> bool:
@@ -51,12 +54,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns 0 where the temple counts and its page answers, and 1 where it does not."""
     parser = argparse.ArgumentParser(prog="templo-mayor", description="The temple that is installed on this machine.")
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
     commands.add_parser("status", help="show how it is, where phones find it, and what to do next")
-    parser.parse_args(arguments)
+    _add_tls(commands.add_parser("tls", help="serve the pages over TLS, too"))
+    given = parser.parse_args(arguments)
     terminal = Terminal(sys.stdout, keys=False, pictures=sys.stdout.isatty())
     try:
-        found = look(systemctl, metrics)
+        if given.command == "tls":
+            return _tls(given, terminal)
+        found = look(systemctl, metrics, tls.Tls(tls.FOLDER, tuple, systemctl).is_on)
     except SettingsError as error:
         terminal.say(f"The companion cannot start: {error}")
         return 1
@@ -64,29 +70,63 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if found.counts else 1
 
 
-def look(systemd: Callable[..., str], fetch: Callable[[int], str | None]) -> Installation:
-    """Learn how everything is.
+def _add_tls(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action", nargs="?", default="on", choices=("on", "off", "renew"), help="default: on; renew looks if it must"
+    )
+    parser.add_argument("--certificate", type=Path, metavar="FILE", help="one made elsewhere, with its chain, as PEM")
+    parser.add_argument("--key", type=Path, metavar="FILE", help="the key of that certificate, without a password")
 
-    `systemd` runs systemctl with words and returns what it prints; `fetch` returns the metrics that the companion
-    shows at a port, or none where nothing answers.
-    """
-    states = systemd("is-active", *UNITS.values()).split("\n")
+
+def _tls(given: argparse.Namespace, terminal: Terminal) -> int:
+    if bool(given.certificate) != bool(given.key) or (given.certificate and given.action != "on"):
+        terminal.say("A certificate is given with its key: templo-mayor tls --certificate FILE --key FILE")
+        return 2
+    web = _web(systemctl)
+    hosts = (*own_names(), *(address for address in own_addresses() if ":" not in address), *web.allowed_hosts)
+    code, lines = tls.command(
+        tls.Tls(tls.FOLDER, lambda: hosts, systemctl),
+        given.action,
+        (given.certificate, given.key) if given.certificate else None,
+        web.port,
+        web.proxy,
+        pages(web, phone_addresses(), socket.gethostname()),
+    )
+    terminal.say(*lines)
+    return code
+
+
+def _web(systemd: Callable[..., str]) -> configuration.WebSettings:
+    """Return the settings of the installed companion's pages; raises `SettingsError`."""
     environment = systemd("show", "--property=Environment", "--value", UNITS["companion"])
     given = dict(each.split("=", 1) for each in shlex.split(environment) if "=" in each)
     system = {"XDG_CONFIG_HOME": "/nonexistent"}  # the daemon has no home: what configures it is in /etc
-    web = configuration.load(None, system | given, {}, Path("/")).web
+    return configuration.load(None, system | given, {}, Path("/")).web
+
+
+def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves_tls: bool = False) -> Installation:
+    """Learn how everything is.
+
+    `systemd` runs systemctl with words and returns what it prints; `fetch` returns the metrics that the companion
+    shows at a port, or none where nothing answers. `serves_tls` says whether the pages are served over TLS as well.
+    """
+    running = {**UNITS, **({"tls": tls.UNIT} if serves_tls else {})}
+    states = systemd("is-active", *running.values()).split("\n")
+    web = _web(systemd)
     found = fetch(web.port)
-    units = {role: state for role, state in zip(UNITS, states, strict=False) if state}
+    units = {role: state for role, state in zip(running, states, strict=False) if state}
     said = {
-        role: systemd("show", "--property=StatusText", "--value", UNITS[role])
+        role: systemd("show", "--property=StatusText", "--value", running[role])
         for role, state in units.items()
         if state == "failed"
     }
+    found_at = pages(web, phone_addresses(), socket.gethostname())
     return Installation(
         units,
-        pages(web, phone_addresses(), socket.gethostname()),
+        found_at,
         None if found is None else {temple: up == "1" for temple, up in _UP.findall(found)},
         {role: reason for role, reason in said.items() if reason},
+        [page.replace("http://", "https://").removesuffix(f":{web.port}") for page in found_at] if serves_tls else (),
     )
 
 
@@ -117,6 +157,8 @@ def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list
                 for n, each in enumerate(found.pages)
             ),
         ]
+        if found.secure:
+            lines.append(f"  or, where the authority is trusted  {found.secure[0]}  ({found.pages[0]}/trust)")
         if drawn := code(found.pages[0]):
             lines += ["", *(f"  {row}" for row in drawn)]
     return [*lines, "", *(f"  {each}" for each in _next(found))]
@@ -124,10 +166,11 @@ def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list
 
 def _next(found: Installation) -> list[str]:
     """Return what to do now, the first thing first."""
+    units = {**UNITS, "tls": tls.UNIT}
     todo = [
-        f"The {role} {found.reasons[role]}. After you have mended that: 'sudo systemctl restart {UNITS[role]}'."
+        f"The {role} {found.reasons[role]}. After you have mended that: 'sudo systemctl restart {units[role]}'."
         if role in found.reasons
-        else f"The {role} is not running ({state}): 'sudo journalctl -n 30 -u {UNITS[role]}' says why."
+        else f"The {role} is not running ({state}): 'sudo journalctl -n 30 -u {units[role]}' says why."
         for role, state in found.units.items()
         if state != "active"
     ]

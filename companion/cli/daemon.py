@@ -93,6 +93,7 @@ def _serve(
             instance=instance,
             stream_cap=settings.web.streams,
             streams_each=settings.web.streams_each,
+            authority=Path(settings.web.authority) if settings.web.authority else None,
         ),
     )
     server = Server(

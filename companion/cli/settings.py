@@ -35,6 +35,8 @@ class WebSettings:
     """Connections from one address."""
     proxy: OptionalHost = ""
     """The one reverse proxy that is believed."""
+    authority: Annotated[str, text(4096, "a certificate's file, or nothing", least=0)] = ""
+    """The certificate of the authority that phones may download and trust, for the pages over TLS."""
 
 
 @dataclass(frozen=True, slots=True)

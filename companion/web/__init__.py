@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from flask import Flask, request
@@ -28,6 +29,7 @@ from companion.web.routes import (
     streams,
     table,
     temples,
+    trust,
     uploads,
 )
 from companion.web.server import guard, rates
@@ -41,7 +43,7 @@ class WebConfig:
     `address` returns where phones in the network of a viewer's address reach it ("http://192.168.1.7:8000"),
     `instance` is what ``/healthz`` answers, `own_hosts` returns this machine's own names and addresses,
     `allowed_hosts` are further ones it answers to, `streams_each` how many of the `stream_cap` event streams one
-    address may have.
+    address may have, `authority` the file of the certificate that phones may download and trust.
     """
 
     allowed_hosts: tuple[str, ...]
@@ -50,6 +52,7 @@ class WebConfig:
     stream_cap: int = 64
     own_hosts: Callable[[], Collection[str]] = own_hosts
     streams_each: int = 32
+    authority: Path | None = None
 
 
 FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_aid")
@@ -88,8 +91,11 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
         streams,
         metrics,
         api_description,
+        trust,
     ):
         app.register_blueprint(part.blueprint)
     errors.install(app)
-    app.extensions["site"] = Site(app, services, hub, config.address, config.instance, guard.Lockout(clock))
+    app.extensions["site"] = Site(
+        app, services, hub, config.address, config.instance, guard.Lockout(clock), config.authority
+    )
     return app

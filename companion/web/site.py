@@ -53,8 +53,11 @@ class Site:
         address: Callable[[str], str],
         instance: str,
         lockout: Lockout,
+        authority: Path | None = None,
     ) -> None:
         self.services = services
+        self.authority = authority
+        """The file of the certificate that phones may download and trust."""
         self.hub = hub
         self._address = address
         self.instance = instance
@@ -134,6 +137,7 @@ class Site:
                 "health": lambda temple: temple_words(words, temple),
                 "news": lambda temple: temple_news(words, temple),
                 "tone": lambda temple: temple_tone(temple),
+                "has_authority": self.authority is not None,
                 **context,
             },
         )
