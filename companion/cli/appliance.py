@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from companion.adapters.addresses import own_addresses, own_names, phone_addresses
+from companion.adapters.owner import FILE, owner_in
 from companion.cli import settings as configuration
 from companion.cli import tls
 from companion.cli.terminal import Terminal
@@ -23,6 +24,7 @@ from templo.settings import SettingsError
 UNITS = {"broker": "mosquitto", "controller": "templo-controller", "companion": "templo-companion"}
 """What an installation runs, by its role, and the unit of each in the order of their start."""
 
+STATE = Path("/var/lib/templo-companion")
 ANSWER_S = 10.0
 LOOPBACK = "127.0.0.1"
 _UP = re.compile(r'^templo_temple_up\{temple="([^"]+)"\} ([01])$', re.MULTILINE)
@@ -43,6 +45,8 @@ class Installation:
     reasons: Mapping[str, str] = field(default_factory=dict)
     secure: Sequence[str] = ()
     """The same pages over TLS, for phones that trust the authority."""
+    owner: str = ""
+    """The code for the settings on the page; empty where this user may not read it."""
 
     @property
     def counts(self) -> bool:
@@ -127,6 +131,7 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
         None if found is None else {temple: up == "1" for temple, up in _UP.findall(found)},
         {role: reason for role, reason in said.items() if reason},
         [page.replace("http://", "https://").removesuffix(f":{web.port}") for page in found_at] if serves_tls else (),
+        owner.code if (owner := owner_in(STATE / FILE)) else "",
     )
 
 
@@ -159,6 +164,8 @@ def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list
         ]
         if found.secure:
             lines.append(f"  or, where the authority is trusted  {found.secure[0]}  ({found.pages[0]}/trust)")
+        if found.owner:
+            lines.append(f"  The owner's code, for settings on the page  {found.owner[:4]}-{found.owner[4:]}")
         if drawn := code(found.pages[0]):
             lines += ["", *(f"  {row}" for row in drawn)]
     return [*lines, "", *(f"  {each}" for each in _next(found))]

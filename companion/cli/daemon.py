@@ -17,7 +17,9 @@ from types import FrameType
 from companion.adapters import store_lock
 from companion.adapters.addresses import address_for
 from companion.adapters.mqtt_intake import Intake
+from companion.adapters.network_manager import look
 from companion.adapters.news import Hub
+from companion.adapters.owner import FILE, Owner, make_owner
 from companion.adapters.pacer import Pacer
 from companion.adapters.sql_store import SqlStore
 from companion.cli import demo
@@ -76,6 +78,8 @@ def _serve(
         pacer.notice(topic)
 
     services = Services.over(Workspace(store, games, _now, secrets.token_bytes, on_change, paced=True))
+    if services.setup.finished:
+        services.setup.finish()
     pacer = Pacer(services, beat=pulse.of("pacer"))
     if deck:
         demo.check_takes_deck(services)
@@ -93,6 +97,9 @@ def _serve(
             instance=instance,
             stream_cap=settings.web.streams,
             streams_each=settings.web.streams_each,
+            owner=_owner(settings.state_directory),
+            network=look,
+            first_start=settings.web.first_start == "on" and demo_temple is None,
             authority=Path(settings.web.authority) if settings.web.authority else None,
         ),
     )
@@ -165,6 +172,15 @@ class _Watch:
     def _run(self) -> None:
         while not self._ending.wait(self._feeder.pause(WATCH_S)):
             self._feeder.turn()
+
+
+def _owner(state: Path) -> Owner | None:
+    """Return the owner's code; none where it can be neither read nor written, so that nobody has it."""
+    try:
+        return make_owner(state / FILE, secrets.token_bytes)
+    except OSError as error:
+        logging.warning("%s cannot be written, so nobody can change settings on the pages: %s", state / FILE, error)
+        return None
 
 
 def _now() -> datetime:

@@ -12,6 +12,8 @@ from flask import Flask, request
 
 from companion.adapters.addresses import own_hosts
 from companion.adapters.news import Hub
+from companion.adapters.owner import Owner
+from companion.model.network import Network
 from companion.service.services import Services
 from companion.web.routes import (
     api_description,
@@ -24,6 +26,7 @@ from companion.web.routes import (
     reconcile,
     results,
     rules,
+    setup,
     start,
     story,
     streams,
@@ -43,7 +46,9 @@ class WebConfig:
     `address` returns where phones in the network of a viewer's address reach it ("http://192.168.1.7:8000"),
     `instance` is what ``/healthz`` answers, `own_hosts` returns this machine's own names and addresses,
     `allowed_hosts` are further ones it answers to, `streams_each` how many of the `stream_cap` event streams one
-    address may have, `authority` the file of the certificate that phones may download and trust.
+    address may have, `authority` the file of the certificate that phones may download and trust. `owner` may
+    change how the place is set up once that is done; `network` returns the network that this machine is on, and
+    `first_start` says that the first page leads through it until then.
     """
 
     allowed_hosts: tuple[str, ...]
@@ -53,6 +58,9 @@ class WebConfig:
     own_hosts: Callable[[], Collection[str]] = own_hosts
     streams_each: int = 32
     authority: Path | None = None
+    owner: Owner | None = None
+    network: Callable[[], Network] = Network
+    first_start: bool = False
 
 
 FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_aid")
@@ -91,11 +99,21 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
         streams,
         metrics,
         api_description,
+        setup,
         trust,
     ):
         app.register_blueprint(part.blueprint)
     errors.install(app)
     app.extensions["site"] = Site(
-        app, services, hub, config.address, config.instance, guard.Lockout(clock), config.authority
+        app,
+        services,
+        hub,
+        config.address,
+        config.instance,
+        guard.Lockout(clock),
+        config.authority,
+        config.owner,
+        config.network,
+        config.first_start,
     )
     return app

@@ -14,9 +14,11 @@ from flask import Flask, Response, current_app, jsonify, make_response, redirect
 from markupsafe import Markup
 
 from companion.adapters.news import Gallery, Hub, Picture
+from companion.adapters.owner import Owner
 from companion.games import registry
 from companion.games.kit import Game, Seat
 from companion.model.lobby import LONGEST_NAME, digest, normal_code
+from companion.model.network import Network
 from companion.model.table import ServiceError, Table
 from companion.model.temples import Temple
 from companion.service.services import Services
@@ -30,12 +32,15 @@ from companion.web.view_models.temple import temple_view_model
 HERE = Path(__file__).parent
 SHARED_ART = ("symbols.svg",)
 MONTH = 30 * 24 * 3600
+YEAR = 365 * 24 * 3600
 TOKEN_LENGTH = 32
 NAME_COOKIE = "name"
 SEATED = "seated"
 """The cookie by which pages that are no table's know where this phone sits. It proves nothing: see `Site.sits_at`."""
 MOST_SEATED = 12
 """How many tables it names, so that what every request carries stays short."""
+OWNER = "owner"
+"""The cookie by which a browser proves that the owner's code was typed in it."""
 ID_LENGTH, MARK_LENGTH = 32, 8
 
 FORBIDDEN, NOT_FOUND, CONFLICT, BAD_FORM = 403, 404, 409, 422
@@ -54,10 +59,17 @@ class Site:
         instance: str,
         lockout: Lockout,
         authority: Path | None = None,
+        owner: Owner | None = None,
+        network: Callable[[], Network] = Network,
+        first_start: bool = False,
     ) -> None:
         self.services = services
         self.authority = authority
         """The file of the certificate that phones may download and trust."""
+        self._owner = owner
+        self.network = network
+        """Returns the network that this machine is on now."""
+        self.first_start = first_start
         self.hub = hub
         self._address = address
         self.instance = instance
@@ -138,6 +150,7 @@ class Site:
                 "news": lambda temple: temple_news(words, temple),
                 "tone": lambda temple: temple_tone(temple),
                 "has_authority": self.authority is not None,
+                "place": self.services.setup.name,
                 **context,
             },
         )
@@ -258,6 +271,25 @@ class Site:
         if typed.strip():
             self.check_code(table, typed)
         return typed
+
+    def may_set_up(self) -> bool:
+        """Return whether this request may set up the place: until somebody has, anybody may; then its owner."""
+        if not self.services.setup.finished:
+            return True
+        proof = request.cookies.get(OWNER, "")
+        return self._owner is not None and hmac.compare_digest(self._owner.proof.encode(), proof.encode())
+
+    def owner_proof(self, typed: str) -> str:
+        """Return what proves from now on that the owner's code was typed; raises `ServiceError` ``wrong_code``.
+
+        Wrong ones are counted with those of tables; too many lock the address out.
+        """
+        self.lockout.check(request.remote_addr)
+        code = normal_code(typed)
+        if self._owner is None or not hmac.compare_digest(self._owner.code.encode(), code.encode()):
+            self.lockout.wrong(request.remote_addr)
+            raise ServiceError("wrong_code")
+        return self._owner.proof
 
     def check_code(self, table: Table, code: str) -> None:
         """Raise `ServiceError` ``wrong_code`` where a code is not this table's.

@@ -48,6 +48,12 @@ def test_where_the_pages_are_served_over_tls_their_address_is_shown_with_what_it
     assert "The tls is not running (failed): 'sudo journalctl -n 30 -u templo-tls' says why." in shown(stopped)
 
 
+def test_who_may_read_the_owner_s_code_is_shown_it() -> None:
+    found = Installation(ALL, PAGES, {"templo": True}, owner="ABCDEFGH")
+    assert "for settings on the page  ABCD-EFGH" in shown(found)
+    assert "owner" not in shown(Installation(ALL, PAGES, {"templo": True}))
+
+
 def test_without_a_network_it_says_how_to_get_one() -> None:
     assert "This machine is on no network" in shown(Installation(ALL, (), {"templo": True}))
 

@@ -15,8 +15,10 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from companion.adapters.news import Hub
+from companion.adapters.owner import Owner
 from companion.adapters.sql_store import SqlStore
 from companion.games import registry
+from companion.model.network import Network
 from companion.model.table import Table
 from companion.service.services import Services
 from companion.service.workspace import Workspace
@@ -29,6 +31,7 @@ TOSS = Path(__file__).parent / "toss"
 
 ORIGIN = {"Origin": "http://localhost"}
 SESSION = "c" * 32
+OWNER = Owner("ABCDEFGH", "0" * 32)
 
 
 @dataclass
@@ -37,6 +40,9 @@ class WebHome(Home):
 
     hub: Hub = field(default_factory=lambda: Hub(boot="boot"))
     seconds: float = 1000.0
+    first_start: bool = False
+    network: Network = field(default_factory=Network)
+    """What NetworkManager says."""
     addresses: dict[str, str] = field(default_factory=dict)
     """Where phones beside a viewer's address reach the pages, if not at their usual address."""
 
@@ -52,6 +58,9 @@ class WebHome(Home):
             "an-instance",
             3,
             lambda: ["192.168.1.7"],
+            owner=OWNER,
+            network=lambda: self.network,
+            first_start=self.first_start,
         )
         self.app: Flask = create_app(self.services, self.hub, config, lambda: self.seconds)
 
