@@ -11,6 +11,7 @@ from playwright.sync_api import Browser
 
 from companion.games.kit import CHANCE, Refusal
 from companion.model.table import ServiceError, Table
+from tests import guides
 from tests.browser.conftest import PATIENCE_MS, Companion
 from tests.browser.layout import READ_FROM_AFAR, measured
 
@@ -145,6 +146,7 @@ def look(
     found = Found()
     context = browser.new_context(locale=language, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE_MS)
+    context.add_init_script(guides.SKIPPED)
     page = context.new_page()
     try:
         for n, stage in enumerate(stages(companion, room)):

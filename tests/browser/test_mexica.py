@@ -89,7 +89,7 @@ def test_dice_and_cards_of_wood_and_paper_are_typed_in_and_hands_stay_hidden(
     table.drew("20 · Flower", "Flower 3")
     hidden(table, "east", "day-flower-3")
     for other in (ben, screen):
-        expect(other.page.locator(".tribe").filter(has_text="Ana")).to_contain_text("1 Day card")
+        expect(other.page.locator(".tribe").filter(has_text="Ana")).to_contain_text("1 Day")
     expect(ana.page.locator(".card-why")).to_contain_text("One of the three signs")
     expect(ana.page.locator(".offering-note")).to_contain_text("6 tokens are missing")
     table.primary()

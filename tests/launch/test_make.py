@@ -69,6 +69,7 @@ def test_make_alone_lists_every_target_in_words() -> None:
         "coverage",
         "kernel",
         "lab",
+        "layout",
         "bench",
         "chaos",
         "crash",
