@@ -40,9 +40,9 @@ def test_the_first_page_leads_through_the_steps_to_the_first_table(
     page.fill('input[name="name"]', "Casa Ruiz")
     page.click("main form button")
     expect(page.locator(".network")).to_contain_text("Casa")
-    page.click('.actions a[href="/setup/beams"]')
+    page.click('.actions a[href="/setup/step/beams"]')
     page.wait_for_selector("html[data-scripted]", state="attached")
-    page.click('.actions a[href="/setup/table"]')
+    page.click('.actions a[href="/setup/step/table"]')
     page.click('button[value="table"]')
     page.wait_for_url("**/tables/new")
     page.goto(new.address)
@@ -51,7 +51,7 @@ def test_the_first_page_leads_through_the_steps_to_the_first_table(
 
 def test_each_slot_is_lit_as_its_token_passes_and_a_dark_one_is_named(new: Companion, device: Make) -> None:
     page = device().page
-    page.goto(f"{new.address}/setup/beams")
+    page.goto(f"{new.address}/setup/step/beams")
     page.wait_for_selector("html[data-scripted]", state="attached")
     tlaloc, war = page.locator(".god-tlaloc"), page.locator(".god-huitzilopochtli")
     expect(tlaloc).to_have_attribute("data-beam", "unproved")
@@ -68,7 +68,7 @@ def test_each_slot_is_lit_as_its_token_passes_and_a_dark_one_is_named(new: Compa
 def test_nothing_of_it_is_cut_or_too_small(
     new: Companion, device: Make, in_both_fonts: InBothFonts, viewport: ViewportSize
 ) -> None:
-    for path in ("/setup/name", "/setup/network", "/setup/beams", "/setup/table"):
+    for path in ("/setup/step/name", "/setup/step/network", "/setup/step/beams", "/setup/step/table"):
         reader = device(viewport, "es").page
         reader.goto(new.address + path)
         for page in in_both_fonts(reader):

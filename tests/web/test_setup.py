@@ -29,9 +29,9 @@ def next_of(home: WebHome, path: str) -> str:
 
 def test_until_somebody_has_set_it_up_the_first_page_leads_through_the_steps(new: WebHome) -> None:
     assert next_of(new, "/") == "/setup"
-    assert next_of(new, "/setup") == "/setup/name"
+    assert next_of(new, "/setup") == "/setup/step/name"
     for step, after in (("name", "network"), ("network", "beams"), ("beams", "table")):
-        assert f'href="/setup/{after}"' in new.browser().get(f"/setup/{step}").get_data(as_text=True)
+        assert f'href="/setup/step/{after}"' in new.browser().get(f"/setup/step/{step}").get_data(as_text=True)
     answer = new.browser().post("/setup/finish", {"then": "table"})
     assert answer.headers["Location"] == "/tables/new"
     assert new.browser().get("/").status_code == 200
@@ -59,7 +59,7 @@ def test_a_companion_that_had_tables_already_is_set_up(new: WebHome) -> None:
 
 def test_the_place_s_name_is_shown_on_the_first_page_and_outlives_a_restart(new: WebHome) -> None:
     answer = new.browser().post("/setup/name", {"name": " Casa <Ruiz> "})
-    assert answer.headers["Location"] == "/setup/network"
+    assert answer.headers["Location"] == "/setup/step/network"
     new.browser().post("/setup/finish")
     new.restart()
     assert "Casa &lt;Ruiz&gt;" in new.browser().get("/").get_data(as_text=True)
@@ -77,11 +77,12 @@ def test_a_name_may_be_left_empty_and_one_that_is_too_long_is_refused_with_why(n
 def test_once_it_is_set_up_only_the_owner_s_code_changes_it(new: WebHome) -> None:
     new.browser().post("/setup/finish")
     stranger, owner = new.browser(), new.browser()
-    assert "The owner’s code" in text_of(stranger.get("/setup/name"))
+    assert "The owner’s code" in text_of(stranger.get("/setup/step/name"))
     for path in ("/setup/name", "/setup/finish"):
         assert stranger.post(path, {"name": "Mine"}).status_code == 403
     assert stranger.post("/setup/code", {"code": "AAAAAAAA"}).status_code == 403
-    assert owner.post("/setup/code", {"code": "abcd-efgh", "step": "network"}).headers["Location"] == "/setup/network"
+    unlocked = owner.post("/setup/code", {"code": "abcd-efgh", "step": "network"})
+    assert unlocked.headers["Location"] == "/setup/step/network"
     assert owner.post("/setup/name", {"name": "Casa"}).status_code == 303
     assert new.services.setup.name == "Casa"
     assert stranger.post("/setup/name", {"name": "Mine"}).status_code == 403
@@ -117,7 +118,7 @@ def test_the_network_is_shown_as_it_is(new: WebHome) -> None:
     new.network = Network(
         managed=True, wifi="Casa <Ruiz>", has_wifi=True, in_reach=(Wifi("Casa <Ruiz>", 72), Wifi("Other", 30))
     )
-    said = text_of(new.browser().get("/setup/network"))
+    said = text_of(new.browser().get("/setup/step/network"))
     assert "on the Wi-Fi “Casa &lt;Ruiz&gt;”" in said
     assert "Other 30 %" in said
     assert "http://templo.local" in said
@@ -134,22 +135,22 @@ def test_the_network_is_shown_as_it_is(new: WebHome) -> None:
 )
 def test_a_machine_without_wi_fi_says_so(new: WebHome, network: Network, said: str) -> None:
     new.network = network
-    assert said in text_of(new.browser().get("/setup/network"))
+    assert said in text_of(new.browser().get("/setup/step/network"))
 
 
 def test_the_beams_step_shows_the_temple_that_is_at_work_and_names_what_is_wrong(new: WebHome) -> None:
-    assert "No temple has connected yet" in text_of(new.browser().get("/setup/beams"))
+    assert "No temple has connected yet" in text_of(new.browser().get("/setup/step/beams"))
     new.beams("attic", contract.Beam.UNPROVED, contract.Beam.UNPROVED, contract.State.STOPPED)
     new.beams("templo", contract.Beam.DARK, contract.Beam.UNPROVED)
-    answer = new.browser().get("/setup/beams")
+    answer = new.browser().get("/setup/step/beams")
     html = answer.get_data(as_text=True)
     assert 'data-stream="/temples/templo/stream"' in html
     assert 'data-beam="dark"' in html
     assert 'data-beam="unproved"' in html
     assert "Huitzilopochtli" in text_of(answer)
-    other = new.browser().get("/setup/beams?temple=attic").get_data(as_text=True)
+    other = new.browser().get("/setup/step/beams?temple=attic").get_data(as_text=True)
     assert 'data-stream="/temples/attic/stream"' in other
 
 
 def test_a_step_that_is_none_is_not_found(phone: Browser) -> None:
-    assert phone.get("/setup/nothing").status_code == 404
+    assert phone.get("/setup/step/nothing").status_code == 404

@@ -20,7 +20,7 @@ def setup() -> Response:
     return see(site().url("setup_step", step=STEPS[0]))
 
 
-@blueprint.get("/setup/<step>")
+@blueprint.get("/setup/step/<step>")
 def setup_step(step: str) -> Response:
     """Show one step; it changes nothing."""
     if step not in STEPS:
