@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shlex
 import socket
@@ -14,10 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from companion.adapters.addresses import own_addresses, own_names, phone_addresses
+from companion.adapters.network_manager import NetworkError
+from companion.adapters.network_manager import look as look_at_network
 from companion.adapters.owner import FILE, owner_in
 from companion.cli import settings as configuration
 from companion.cli import tls
+from companion.cli.network_helper import Helper
 from companion.cli.terminal import Terminal
+from companion.model.network import Hotspot
 from templo import __version__
 from templo.settings import SettingsError
 
@@ -45,6 +50,8 @@ class Installation:
     reasons: Mapping[str, str] = field(default_factory=dict)
     secure: Sequence[str] = ()
     """The same pages over TLS, for phones that trust the authority."""
+    hotspot: Hotspot | None = None
+    """The Wi-Fi of this machine's own, while it is open and this user may know its password."""
     owner: str = ""
     """The code for the settings on the page; empty where this user may not read it."""
 
@@ -60,12 +67,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
     commands.add_parser("status", help="show how it is, where phones find it, and what to do next")
+    network = commands.add_parser(
+        "network", help="answer one request about the network, or open a hotspot; for units"
+    )
+    network.add_argument("action", choices=("serve", "watch"))
     _add_tls(commands.add_parser("tls", help="serve the pages over TLS, too"))
     given = parser.parse_args(arguments)
     terminal = Terminal(sys.stdout, keys=False, pictures=sys.stdout.isatty())
     try:
         if given.command == "tls":
             return _tls(given, terminal)
+        if given.command == "network":
+            return _network(given.action)
         found = look(systemctl, metrics, tls.Tls(tls.FOLDER, tuple, systemctl).is_on)
     except SettingsError as error:
         terminal.say(f"The companion cannot start: {error}")
@@ -100,6 +113,25 @@ def _tls(given: argparse.Namespace, terminal: Terminal) -> int:
     return code
 
 
+def _network(action: str) -> int:
+    helper = Helper()
+    if action == "serve":
+        with socket.socket(fileno=os.dup(0)) as asked, asked.makefile("rb") as file:
+
+            def answer(line: bytes) -> None:
+                asked.sendall(line + b"\n")
+                asked.shutdown(socket.SHUT_RDWR)
+
+            return helper.serve(file, answer)
+    try:
+        if done := helper.watch():
+            print(done)
+    except NetworkError as error:
+        print(f"no hotspot: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
 def _web(systemd: Callable[..., str]) -> configuration.WebSettings:
     """Return the settings of the installed companion's pages; raises `SettingsError`."""
     environment = systemd("show", "--property=Environment", "--value", UNITS["companion"])
@@ -131,6 +163,7 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
         None if found is None else {temple: up == "1" for temple, up in _UP.findall(found)},
         {role: reason for role, reason in said.items() if reason},
         [page.replace("http://", "https://").removesuffix(f":{web.port}") for page in found_at] if serves_tls else (),
+        hotspot if (hotspot := look_at_network(secrets=True).hotspot) and hotspot.on else None,
         owner.code if (owner := owner_in(STATE / FILE)) else "",
     )
 
@@ -166,8 +199,11 @@ def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list
             lines.append(f"  or, where the authority is trusted  {found.secure[0]}  ({found.pages[0]}/trust)")
         if found.owner:
             lines.append(f"  The owner's code, for settings on the page  {found.owner[:4]}-{found.owner[4:]}")
-        if drawn := code(found.pages[0]):
-            lines += ["", *(f"  {row}" for row in drawn)]
+        if found.hotspot:
+            lines.append(f"  First join the Wi-Fi {found.hotspot.name}, password {found.hotspot.password}")
+        for text in (*([found.hotspot.as_qr()] if found.hotspot else []), found.pages[0]):
+            if drawn := code(text):
+                lines += ["", *(f"  {row}" for row in drawn)]
     return [*lines, "", *(f"  {each}" for each in _next(found))]
 
 

@@ -7,6 +7,7 @@ import logging
 import os
 import secrets
 import signal
+import socket
 import threading
 import time
 from contextlib import suppress
@@ -17,7 +18,7 @@ from types import FrameType
 from companion.adapters import store_lock
 from companion.adapters.addresses import address_for
 from companion.adapters.mqtt_intake import Intake
-from companion.adapters.network_manager import look
+from companion.adapters.network_helper import NetworkHelper
 from companion.adapters.news import Hub
 from companion.adapters.owner import FILE, Owner, make_owner
 from companion.adapters.pacer import Pacer
@@ -98,7 +99,8 @@ def _serve(
             stream_cap=settings.web.streams,
             streams_each=settings.web.streams_each,
             owner=_owner(settings.state_directory),
-            network=look,
+            network=NetworkHelper(),
+            name_address=f"http://{socket.gethostname().partition('.')[0].lower()}.local{port}",
             first_start=settings.web.first_start == "on" and demo_temple is None,
             authority=Path(settings.web.authority) if settings.web.authority else None,
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from flask import Flask, request
 from companion.adapters.addresses import own_hosts
 from companion.adapters.news import Hub
 from companion.adapters.owner import Owner
-from companion.model.network import Network
+from companion.model.network import NetworkPort, NoNetwork
 from companion.service.services import Services
 from companion.web.routes import (
     api_description,
@@ -46,9 +46,10 @@ class WebConfig:
     `address` returns where phones in the network of a viewer's address reach it ("http://192.168.1.7:8000"),
     `instance` is what ``/healthz`` answers, `own_hosts` returns this machine's own names and addresses,
     `allowed_hosts` are further ones it answers to, `streams_each` how many of the `stream_cap` event streams one
-    address may have, `authority` the file of the certificate that phones may download and trust. `owner` may
-    change how the place is set up once that is done; `network` returns the network that this machine is on, and
-    `first_start` says that the first page leads through it until then.
+    address may have, `authority` the file of the certificate that phones may download and trust. `owner` may change
+    how the place is set up once that is done; `network` knows the network that this machine is on, `name_address` is
+    where phones find it by its name on any network, and `first_start` says that the first page leads through the
+    first start until somebody has finished it.
     """
 
     allowed_hosts: tuple[str, ...]
@@ -59,7 +60,8 @@ class WebConfig:
     streams_each: int = 32
     authority: Path | None = None
     owner: Owner | None = None
-    network: Callable[[], Network] = Network
+    network: NetworkPort = field(default_factory=NoNetwork)
+    name_address: str = ""
     first_start: bool = False
 
 
@@ -115,5 +117,6 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
         config.owner,
         config.network,
         config.first_start,
+        config.name_address,
     )
     return app

@@ -18,7 +18,7 @@ from companion.adapters.owner import Owner
 from companion.games import registry
 from companion.games.kit import Game, Seat
 from companion.model.lobby import LONGEST_NAME, digest, normal_code
-from companion.model.network import Network
+from companion.model.network import NetworkPort, NoNetwork
 from companion.model.table import ServiceError, Table
 from companion.model.temples import Temple
 from companion.service.services import Services
@@ -39,6 +39,7 @@ SEATED = "seated"
 """The cookie by which pages that are no table's know where this phone sits. It proves nothing: see `Site.sits_at`."""
 MOST_SEATED = 12
 """How many tables it names, so that what every request carries stays short."""
+NO_NETWORK = NoNetwork()
 OWNER = "owner"
 """The cookie by which a browser proves that the owner's code was typed in it."""
 ID_LENGTH, MARK_LENGTH = 32, 8
@@ -60,15 +61,17 @@ class Site:
         lockout: Lockout,
         authority: Path | None = None,
         owner: Owner | None = None,
-        network: Callable[[], Network] = Network,
+        network: NetworkPort = NO_NETWORK,
         first_start: bool = False,
+        name_address: str = "",
     ) -> None:
         self.services = services
         self.authority = authority
         """The file of the certificate that phones may download and trust."""
         self._owner = owner
         self.network = network
-        """Returns the network that this machine is on now."""
+        self.name_address = name_address
+        """Where phones find the companion by its name, whatever network it is on."""
         self.first_start = first_start
         self.hub = hub
         self._address = address

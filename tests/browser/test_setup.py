@@ -24,6 +24,7 @@ def new(companion: Companion) -> Companion:
         managed=True,
         wifi="Casa",
         has_wifi=True,
+        can_join=True,
         in_reach=(Wifi("Casa", 72), Wifi("W" * 32, 30)),
         hotspot=Hotspot("Templo Mayor", "obsidian-ocelot-7"),
     )

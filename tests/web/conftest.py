@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -18,7 +19,7 @@ from companion.adapters.news import Hub
 from companion.adapters.owner import Owner
 from companion.adapters.sql_store import SqlStore
 from companion.games import registry
-from companion.model.network import Network
+from companion.model.network import Network, NetworkRefused
 from companion.model.table import Table
 from companion.service.services import Services
 from companion.service.workspace import Workspace
@@ -35,6 +36,23 @@ OWNER = Owner("ABCDEFGH", "0" * 32)
 
 
 @dataclass
+class Joining:
+    """The network of a companion in a test: what a test set, and what was asked to be joined."""
+
+    home: WebHome
+
+    def look(self) -> Network:
+        return self.home.network
+
+    def join(self, name: str, password: str) -> Network:
+        if password == "wrong":
+            raise NetworkRefused("that is no password of a Wi-Fi")
+        self.home.joined.append((name, password))
+        self.home.network = msgspec.structs.replace(self.home.network, joining=name)
+        return self.home.network
+
+
+@dataclass
 class WebHome(Home):
     """The services with their web face."""
 
@@ -43,6 +61,8 @@ class WebHome(Home):
     first_start: bool = False
     network: Network = field(default_factory=Network)
     """What NetworkManager says."""
+    joined: list[tuple[str, str]] = field(default_factory=list)
+    """The Wi-Fis that were chosen on the page, with their passwords."""
     addresses: dict[str, str] = field(default_factory=dict)
     """Where phones beside a viewer's address reach the pages, if not at their usual address."""
 
@@ -59,7 +79,8 @@ class WebHome(Home):
             3,
             lambda: ["192.168.1.7"],
             owner=OWNER,
-            network=lambda: self.network,
+            network=Joining(self),
+            name_address="http://raspberrypi.local",
             first_start=self.first_start,
         )
         self.app: Flask = create_app(self.services, self.hub, config, lambda: self.seconds)

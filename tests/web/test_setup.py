@@ -6,10 +6,11 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from companion.adapters.owner import Owner, make_owner, owner_in
-from companion.model.network import Network, Wifi
+from companion.model.network import Hotspot, Network, NetworkRefused, NoNetwork, Wifi
 from templo import contract
 from tests.web.conftest import OWNER, Browser, WebHome, text_of
 
@@ -154,3 +155,55 @@ def test_the_beams_step_shows_the_temple_that_is_at_work_and_names_what_is_wrong
 
 def test_a_step_that_is_none_is_not_found(phone: Browser) -> None:
     assert phone.get("/setup/step/nothing").status_code == 404
+
+
+WITH_HOTSPOT = Network(
+    managed=True,
+    has_wifi=True,
+    can_join=True,
+    in_reach=(Wifi("Casa", 72),),
+    hotspot=Hotspot("Templo Mayor", "ABCDE-FGHJK", on=True),
+)
+
+
+def test_a_wi_fi_is_chosen_on_the_page_which_says_where_to_go_on(new: WebHome) -> None:
+    new.network = WITH_HOTSPOT
+    phone = new.browser()
+    assert "opened its own Wi-Fi “Templo Mayor”" in text_of(phone.get("/setup/step/network"))
+    answer = phone.post("/setup/network", {"wifi": "Casa", "password": "correct horse"})
+    assert answer.status_code == 200
+    assert "connect it to “Casa” and open http://raspberrypi.local" in text_of(answer)
+    assert "correct horse" not in answer.get_data(as_text=True)
+    phone.post("/setup/network", {"wifi": "Casa", "other": " Hidden one ", "password": ""})
+    assert new.joined == [("Casa", "correct horse"), ("Hidden one", "")]
+
+
+def test_a_wi_fi_that_could_not_be_joined_is_named(new: WebHome) -> None:
+    new.network = msgspec.structs.replace(WITH_HOTSPOT, failed="Casa")
+    assert "“Casa” could not be joined" in text_of(new.browser().get("/setup/step/network"))
+    refused = new.browser().post("/setup/network", {"wifi": "Casa", "password": "wrong"})
+    assert refused.status_code == 422
+    assert "that is no password of a Wi-Fi" in text_of(refused)
+
+
+def test_only_who_may_set_it_up_chooses_a_wi_fi_and_is_shown_the_hotspot_s_password(new: WebHome) -> None:
+    new.network = WITH_HOTSPOT
+    owner, stranger = new.browser(), new.browser()
+    assert "ABCDE-FGHJK" in text_of(owner.get("/setup/step/network"))
+    new.browser().post("/setup/finish")
+    owner.post("/setup/code", {"code": OWNER.code})
+    assert "ABCDE-FGHJK" in text_of(owner.get("/setup/step/network"))
+    assert owner.get("/setup/hotspot.svg").mimetype == "image/svg+xml"
+    assert "ABCDE-FGHJK" not in stranger.get("/setup/step/network").get_data(as_text=True)
+    assert stranger.get("/setup/hotspot.svg").status_code == 404
+    assert stranger.post("/setup/network", {"wifi": "Casa", "password": "correct horse"}).status_code == 403
+    assert new.joined == []
+
+
+def test_the_hotspot_s_code_is_read_by_phones_whatever_its_signs() -> None:
+    assert Hotspot('a;b"c', "x:y\\z").as_qr() == 'WIFI:T:WPA;S:a\\;b\\"c;P:x\\:y\\\\z;;'
+
+
+def test_a_machine_whose_network_nobody_manages_refuses() -> None:
+    with pytest.raises(NetworkRefused, match="nobody manages the network"):
+        NoNetwork().join("Casa", "")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
+import segno
 from flask import Blueprint, Response, abort, request
 
+from companion.model.network import NetworkRefused
 from companion.model.table import ServiceError
 from companion.web.site import BAD_FORM, FORBIDDEN, OWNER, YEAR, language, see, site
 
@@ -38,6 +41,30 @@ def setup_name() -> Response:
     except ServiceError as error:
         return _step("name", BAD_FORM, site().refusal(error))
     return see(site().url("setup_step", step="network"))
+
+
+@blueprint.post("/setup/network")
+def setup_network() -> Response:
+    """Join a Wi-Fi. The answer is a page: a phone on the hotspot gets no other before that is closed."""
+    here, form = site(), request.form
+    if not here.may_set_up():
+        return _step("network", FORBIDDEN, here.words()("refusal.owner_only"))
+    try:
+        here.network.join(form.get("other", "").strip() or form.get("wifi", ""), form.get("password", ""))
+    except NetworkRefused as error:
+        return _step("network", BAD_FORM, here.words()("setup.not_joined", why=str(error)[:200]))
+    return _step("network")
+
+
+@blueprint.get("/setup/hotspot.svg")
+def hotspot() -> Response:
+    """Return the QR code by which a phone joins this machine's own Wi-Fi."""
+    found = site().network.look().hotspot if site().may_set_up() else None
+    if found is None:
+        abort(404)
+    drawn = io.BytesIO()
+    segno.make(found.as_qr(), error="m", micro=False).save(drawn, kind="svg", scale=6, border=2)
+    return Response(drawn.getvalue(), mimetype="image/svg+xml")
 
 
 @blueprint.post("/setup/finish")
@@ -77,7 +104,7 @@ def _step(step: str, status: int = 200, problem: str = "") -> Response:
         "problem": problem,
     }
     if step == "network":
-        shown |= {"network": here.network(), "address": here.address}
+        shown |= {"network": here.network.look(), "address": here.address, "name_address": here.name_address}
     elif step == "beams":
         shown |= _beams()
     return here.page("setup.html", status, **shown)
