@@ -11,6 +11,7 @@ import argparse
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from types import NoneType
@@ -67,6 +68,8 @@ class Loaded(Generic[_T]):
     raw: Mapping[str, RawValue]
     deprecated: tuple[str, ...]
     """What to log about old names that were used."""
+    wrong: Mapping[str, SettingsError]
+    """What is wrong, by its key, if it was read leniently; the whole file has the empty one. Defaults stand in."""
 
     @property
     def chosen(self) -> frozenset[str]:
@@ -133,14 +136,15 @@ def load(
     home: Path,
     defaults: Mapping[str, object] | None = None,
     old_variables: Mapping[str, str] | None = None,
+    lenient: bool = False,
 ) -> Loaded[_T]:
-    """Read and check every setting that is declared; raises `SettingsError`.
+    """Read and check every setting that is declared; raises `SettingsError` for the first wrong one unless `lenient`.
 
     `file` is a settings file that must be there. Without one the variable ``TEMPLO_<PROGRAM>_CONFIG`` names it, or
     the first of `usual_files` that exists is read. `defaults` replace those of the declaration. `old_variables` maps
     old names of environment variables to the present ones.
     """
-    settings = declared_settings(declared)
+    found = _Findings(declared_settings(declared), {})
     raw = {key: RawValue(value, _DEFAULTS, True) for key, value in (defaults or {}).items()}
     current, deprecated = _renamed(environ, old_variables or {})
     config = f"{PREFIX}{program.upper()}_CONFIG"
@@ -149,18 +153,65 @@ def load(
     if file is None:
         file = next((path for path in usual_files(program, environ, home) if path.exists()), None)
     if file is not None:
-        raw |= _from_file(settings, file)
-    raw |= _from_environment(settings, current, config)
-    for key, (value, flag) in flags.items():
-        raw[_known(settings, key, flag)] = RawValue(value, flag, False)
+        with found.collected(""):
+            raw |= found.known({key: RawValue(value, str(file), True) for key, value in _entries(file).items()})
+    raw |= found.from_environment(current, config)
+    raw |= found.known({key: RawValue(value, flag, False) for key, (value, flag) in flags.items()})
+    for key, (_, flag) in flags.items():
         if key.endswith("password"):  # every user of the machine can read a command line
-            raise _refusal(key, RawValue(None, flag, False), f"{settings[key].variable}, or {key}_file")
-    values = {key: _checked(settings[key], value) for key, value in raw.items()}
+            with found.collected(key):
+                raise _refusal(key, RawValue(None, flag, False), f"{found.settings[key].variable}, or {key}_file")
+    values = dict(defaults or {})
+    for key, value in raw.items():
+        with found.collected(key):
+            values[key] = _checked(found.settings[key], value)
     for key in [key for key in values if key.endswith("password_file")]:
         password = key.removesuffix("_file")
         if values[key] is not None and not values.get(password):
-            values[password] = _first_line(Path(str(values[key])).expanduser(), key, raw[key].origin)
-    return Loaded(_built(declared, "", values), raw, deprecated)
+            with found.collected(key):
+                values[password] = _first_line(Path(str(values[key])).expanduser(), key, raw[key].origin)
+    if found.wrong and not lenient:
+        raise next(iter(found.wrong.values()))
+    return Loaded(_built(declared, "", values), raw, deprecated, found.wrong)
+
+
+@dataclass(frozen=True, slots=True)
+class _Findings:
+    """What is wrong with settings that are being read, in the order in which it was found."""
+
+    settings: Mapping[str, Setting]
+    wrong: dict[str, SettingsError]
+
+    @contextmanager
+    def collected(self, key: str) -> Iterator[None]:
+        """Collect an error as that of a setting."""
+        try:
+            yield
+        except SettingsError as error:
+            self.wrong.setdefault(key, error)
+
+    def known(self, given: Mapping[str, RawValue]) -> dict[str, RawValue]:
+        """Return what was given for settings that there are."""
+        for key in [key for key in given if key not in self.settings]:
+            meant = nearest(key, self.settings)
+            expected = f"did you mean {meant}?" if meant else f"expected one of {', '.join(self.settings)}"
+            origin = given[key].origin
+            self.wrong.setdefault(key, SettingsError(f"{shown(key)} (from {origin}) is no setting; {expected}"))
+        return {key: raw for key, raw in given.items() if key in self.settings}
+
+    def from_environment(self, environ: Mapping[str, str], config: str) -> dict[str, RawValue]:
+        """Return what the environment gives; the variable `config` names a file."""
+        keys = {setting.variable: key for key, setting in self.settings.items()}
+        # The other program has variables of its own: only a near miss is an error.
+        for name in environ:
+            if (
+                name.startswith(PREFIX)
+                and name not in (*keys, config)
+                and (meant := nearest(name, [*keys, config], 0.9))
+            ):
+                wrong = keys.get(meant, name)
+                self.wrong.setdefault(wrong, SettingsError(f"{name} is set in the environment; expected {meant}"))
+        return {keys[name]: RawValue(text, name, False) for name, text in environ.items() if name in keys}
 
 
 def usual_files(program: str, environ: Mapping[str, str], home: Path) -> tuple[Path, ...]:
@@ -194,7 +245,8 @@ def _renamed(environ: Mapping[str, str], old: Mapping[str, str]) -> tuple[dict[s
     return current, tuple(f"{name} is an old name; set {old[name]} instead" for name in used)
 
 
-def _from_file(settings: Mapping[str, Setting], file: Path) -> dict[str, RawValue]:
+def _entries(file: Path) -> dict[str, object]:
+    """Return what a settings file gives, by each setting's key; raises `SettingsError`."""
     try:
         tables = tomllib.loads(file.read_text("utf-8"))
     except OSError as error:
@@ -207,27 +259,7 @@ def _from_file(settings: Mapping[str, Setting], file: Path) -> dict[str, RawValu
             entries |= {f"{name}.{key}": inner for key, inner in value.items()}
         else:
             entries[name] = value
-    return {_known(settings, key, str(file)): RawValue(value, str(file), True) for key, value in entries.items()}
-
-
-def _from_environment(
-    settings: Mapping[str, Setting], environ: Mapping[str, str], config: str
-) -> dict[str, RawValue]:
-    keys = {setting.variable: key for key, setting in settings.items()}
-    given = {keys[name]: RawValue(text, name, False) for name, text in environ.items() if name in keys}
-    # The other program has variables of its own: only a near miss is an error.
-    for name in environ:
-        if name.startswith(PREFIX) and name not in (*keys, config) and (meant := nearest(name, [*keys, config], 0.9)):
-            raise SettingsError(f"{name} is set in the environment; expected {meant}")
-    return given
-
-
-def _known(settings: Mapping[str, Setting], key: str, origin: str) -> str:
-    if key in settings:
-        return key
-    meant = nearest(key, settings)
-    expected = f"did you mean {meant}?" if meant else f"expected one of {', '.join(settings)}"
-    raise SettingsError(f"{shown(key)} (from {origin}) is no setting; {expected}")
+    return entries
 
 
 def _checked(setting: Setting, raw: RawValue) -> object:

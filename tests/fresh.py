@@ -386,6 +386,14 @@ class Root:
             clone = ["git", "clone", "--quiet", "/srv/templo-mayor.git", "templo-mayor"]
             run(*self.inside(clone, "/root"), environment=self.environment)
 
+    def check_out(self, revision: str) -> None:
+        """Bring the clone to another commit of this checkout."""
+        origin = self.folder / "srv" / "templo-mayor.git"
+        wanted = run("git", "-C", PROJECT, "rev-parse", "--verify", f"{revision}^{{commit}}").strip()
+        run("git", "-C", origin, "fetch", "--quiet", "--depth=1", f"file://{PROJECT}", f"{wanted}:refs/heads/wanted")
+        update = "git fetch --quiet --depth=1 origin wanted && git reset --quiet --hard FETCH_HEAD"
+        run(*self.inside(["sh", "-c", update]), environment=self.environment)
+
     def inside(self, command: Sequence[str], folder: str = "/root/templo-mayor") -> list[str]:
         """Return the command line that runs another in a folder of the root, and ends all that it leaves."""
         pairs = [str(word) for pair in self.files for word in pair]

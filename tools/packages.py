@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from tests import fresh
@@ -43,10 +44,11 @@ def main(argv: Sequence[str]) -> int:
     """Build; returns 0 where lintian found no error."""
     parser = argparse.ArgumentParser(prog="make packages ARGS=", description=__doc__.partition("\n")[0])
     parser.add_argument("--renew", action="store_true", help="rebuild a base system younger than a week")
+    parser.add_argument("--revision", default="", metavar="REVISION", help="another commit than the last")
     given = parser.parse_args(argv)
     try:
         fresh.check_machine(os.geteuid(), shutil.which, "make packages")
-        for package in build(renew=given.renew):
+        for package in build(renew=given.renew, revision=given.revision):
             print(package.relative_to(fresh.PROJECT))
     except fresh.FreshError as error:
         print(error, file=sys.stderr)
@@ -54,13 +56,28 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def build(*, renew: bool = False) -> list[Path]:
-    """Build the packages of the last commit; returns their files, raises `FreshError` with what went wrong."""
+def build(*, renew: bool = False, revision: str = "", into: Path = BUILT) -> list[Path]:
+    """Build the packages of the last commit, or another; returns their files, raises `FreshError` if it fails.
+
+    What is in the folder `into` before is removed.
+    """
     with fresh.Root.made(SUITE, purpose="packages", packages=PACKAGES, renew=renew) as root:
+        if revision:
+            root.check_out(revision)
         made = build_in(root)
-        shutil.rmtree(BUILT, ignore_errors=True)
-        BUILT.mkdir(parents=True)
-        return [Path(shutil.copy(each, BUILT)) for each in made]
+        shutil.rmtree(into, ignore_errors=True)
+        into.mkdir(parents=True)
+        return [Path(shutil.copy(each, into)) for each in made]
+
+
+def last_release() -> str:
+    """Return the commit of the last release: the one of its tag, or else the last one that wrote the changelog."""
+    with suppress(fresh.FreshError):
+        return fresh.run("git", "-C", fresh.PROJECT, "describe", "--tags", "--abbrev=0", "--match", "v*").strip()
+    found = fresh.run("git", "-C", fresh.PROJECT, "log", "-1", "--format=%H", "--", "debian/changelog").strip()
+    if not found:
+        raise fresh.FreshError("this checkout has no history in which a last release could be found")
+    return found
 
 
 def build_in(root: fresh.Root) -> list[Path]:

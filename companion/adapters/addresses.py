@@ -17,6 +17,12 @@ _DISCARD = 9
 
 RESOLVER = Path("/etc/resolv.conf")
 
+ALIAS = "templo.local"
+"""The name that every installed temple announces beside its own; the first one in a network has it."""
+
+ANNOUNCED = f"announced as {ALIAS}"
+"""What the unit that announces the alias reports to systemd while it does."""
+
 
 def own_addresses() -> list[str]:
     """Return every address of this machine, the ones that a phone would reach first, loopback last."""
@@ -26,6 +32,16 @@ def own_addresses() -> list[str]:
         for ip in adapter.ips
     ]
     return [str(address) for address in sorted(set(found), key=_rank)]
+
+
+def interface_addresses() -> list[tuple[int, str]]:
+    """Return the IPv4 addresses that others in its networks may reach, each with the index of its interface."""
+    return sorted(
+        (adapter.index, ip.ip)
+        for adapter in ifaddr.get_adapters()
+        for ip in adapter.ips
+        if adapter.index is not None and isinstance(ip.ip, str) and not ip.ip.startswith(("127.", "169.254."))
+    )
 
 
 def phone_addresses() -> tuple[str, ...]:
@@ -75,11 +91,12 @@ def address_for(viewer: str) -> str:
 def own_names(resolver: Path = RESOLVER) -> list[str]:
     """Return the names under which this machine is known on its network, in the domain of a router, too.
 
-    A router that names its machines gives them its domain to search: ``raspberrypi.fritz.box``.
+    A router that names its machines gives them its domain to search: ``raspberrypi.fritz.box``. The alias is among
+    them even where another machine has it: a request that names it then comes here by mistake only.
     """
     name = socket.gethostname().lower()
     short = name.split(".")[0]
-    return ["localhost", name, f"{short}.local", *(f"{short}.{domain}" for domain in _searched(resolver))]
+    return ["localhost", name, f"{short}.local", ALIAS, *(f"{short}.{domain}" for domain in _searched(resolver))]
 
 
 def own_hosts() -> list[str]:

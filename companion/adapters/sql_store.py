@@ -193,7 +193,7 @@ class SqlStore:
             return ""
         return (
             f". Install the newer release again, or go back to {copy}, made before the update: stop the companion, "
-            f"move {path} and its -wal and -shm elsewhere and copy that file to {path}; actions since then are lost"
+            f"move {path} and its -wal and -shm elsewhere and that file to {path}; actions since then are lost"
         )
 
     def close(self) -> None:

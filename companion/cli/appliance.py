@@ -1,4 +1,4 @@
-"""The command ``templo-mayor`` of the Debian package: how the installed temple is, and where phones find it."""
+"""The command ``templo-mayor`` of the Debian package: how the installed temple is, where phones find it, backups."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ import sys
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-from companion.adapters.addresses import own_addresses, own_names, phone_addresses
+from companion.adapters.addresses import ALIAS, ANNOUNCED, own_addresses, own_names, phone_addresses
 from companion.adapters.network_manager import NetworkError
 from companion.adapters.network_manager import look as look_at_network
 from companion.adapters.owner import FILE, owner_in
+from companion.cli import boot, installed_backup, tls
 from companion.cli import settings as configuration
-from companion.cli import tls
 from companion.cli.network_helper import Helper
 from companion.cli.terminal import Terminal
 from companion.model.network import Hotspot
@@ -30,6 +32,12 @@ UNITS = {"broker": "mosquitto", "controller": "templo-controller", "companion": 
 """What an installation runs, by its role, and the unit of each in the order of their start."""
 
 STATE = Path("/var/lib/templo-companion")
+NIGHTLY = "templo-mayor-backup"
+"""The unit that makes a backup every night."""
+
+NAME = "templo-mayor-name"
+"""The unit that announces the alias."""
+
 ANSWER_S = 10.0
 LOOPBACK = "127.0.0.1"
 _UP = re.compile(r'^templo_temple_up\{temple="([^"]+)"\} ([01])$', re.MULTILINE)
@@ -54,6 +62,8 @@ class Installation:
     """The Wi-Fi of this machine's own, while it is open and this user may know its password."""
     owner: str = ""
     """The code for the settings on the page; empty where this user may not read it."""
+    backup_failed: bool = False
+    boot_fault: str = ""
 
     @property
     def counts(self) -> bool:
@@ -72,8 +82,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     network.add_argument("action", choices=("serve", "watch"))
     _add_tls(commands.add_parser("tls", help="serve the pages over TLS, too"))
+    _add_backup(commands)
     given = parser.parse_args(arguments)
     terminal = Terminal(sys.stdout, keys=False, pictures=sys.stdout.isatty())
+    if given.command in ("backup", "restore"):
+        return _backup(given, terminal)
     try:
         if given.command == "tls":
             return _tls(given, terminal)
@@ -93,6 +106,32 @@ def _add_tls(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--certificate", type=Path, metavar="FILE", help="one made elsewhere, with its chain, as PEM")
     parser.add_argument("--key", type=Path, metavar="FILE", help="the key of that certificate, without a password")
+
+
+def _add_backup(commands: Any) -> None:
+    backup = commands.add_parser("backup", help="write tokens, games and settings to one file, while all of it runs")
+    backup.add_argument(
+        "file",
+        type=Path,
+        nargs="?",
+        metavar="FILE",
+        help=f"the new file; without one, today's in {installed_backup.FOLDER}, where the newest seven are kept",
+    )
+    restore = commands.add_parser("restore", help="replace tokens, games and settings by those of a backup")
+    restore.add_argument("file", type=Path, metavar="FILE", help="a file that backup wrote, on this card or another")
+
+
+def _backup(given: argparse.Namespace, terminal: Terminal) -> int:
+    if os.geteuid() != 0:
+        terminal.say(f"This needs root: sudo templo-mayor {given.command}")
+        return 1
+    command = installed_backup.back_up if given.command == "backup" else installed_backup.restore
+    try:
+        terminal.say(*command(installed_backup.installed(systemctl), given.file, datetime.now().astimezone()))
+    except installed_backup.BackupError as error:
+        print(f"templo-mayor: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def _tls(given: argparse.Namespace, terminal: Terminal) -> int:
@@ -156,28 +195,38 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
         for role, state in units.items()
         if state == "failed"
     }
-    found_at = pages(web, phone_addresses(), socket.gethostname())
+    alias = systemd("show", "--property=StatusText", "--value", NAME) == ANNOUNCED
+    found_at = pages(web, phone_addresses(), socket.gethostname(), alias)
+    hotspot = look_at_network(secrets=True).hotspot
+    owner = owner_in(STATE / FILE)
     return Installation(
         units,
         found_at,
         None if found is None else {temple: up == "1" for temple, up in _UP.findall(found)},
         {role: reason for role, reason in said.items() if reason},
-        [page.replace("http://", "https://").removesuffix(f":{web.port}") for page in found_at] if serves_tls else (),
-        hotspot if (hotspot := look_at_network(secrets=True).hotspot) and hotspot.on else None,
-        owner.code if (owner := owner_in(STATE / FILE)) else "",
+        secure=[page.replace("http://", "https://").removesuffix(f":{web.port}") for page in found_at]
+        if serves_tls
+        else (),
+        hotspot=hotspot if hotspot and hotspot.on else None,
+        owner=owner.code if owner else "",
+        backup_failed=systemd("is-failed", NIGHTLY) == "failed",
+        boot_fault=boot.fault(),
     )
 
 
-def pages(web: configuration.WebSettings, addresses: Sequence[str], host: str) -> list[str]:
-    """Return where phones find the pages: at the address that was set, else at the machine's own and its name.
+def pages(web: configuration.WebSettings, addresses: Sequence[str], host: str, alias: bool = False) -> list[str]:
+    """Return where phones find the pages: at the address that was set, else at the machine's own and its names.
 
-    >>> pages(configuration.WebSettings(port=80), ["192.168.1.7"], "raspberrypi")
-    ['http://192.168.1.7', 'http://raspberrypi.local']
+    `alias` is whether the alias leads here.
+
+    >>> pages(configuration.WebSettings(port=80), ["192.168.1.7"], "raspberrypi", alias=True)
+    ['http://192.168.1.7', 'http://templo.local', 'http://raspberrypi.local']
     """
     if web.address:
         return [web.address.rstrip("/")]
     outer = [each for each in addresses if each != LOOPBACK]
-    names = [f"{host.lower().partition('.')[0]}.local"] if outer else []
+    own = f"{host.lower().partition('.')[0]}.local"
+    names = list(dict.fromkeys([ALIAS, own] if alias else [own])) if outer else []
     return [f"http://{each}" + (f":{web.port}" if web.port != 80 else "") for each in (*outer, *names)]
 
 
@@ -204,7 +253,12 @@ def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list
         for text in (*([found.hotspot.as_qr()] if found.hotspot else []), found.pages[0]):
             if drawn := code(text):
                 lines += ["", *(f"  {row}" for row in drawn)]
-    return [*lines, "", *(f"  {each}" for each in _next(found))]
+    todo = _next(found)
+    if found.boot_fault:
+        todo.insert(0, f"The settings on the boot partition were not applied: {found.boot_fault}")
+    if found.backup_failed:
+        todo.append(f"The last nightly backup failed: 'sudo journalctl -n 30 -u {NIGHTLY}' says why.")
+    return [*lines, "", *(f"  {each}" for each in todo)]
 
 
 def _next(found: Installation) -> list[str]:

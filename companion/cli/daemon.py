@@ -23,13 +23,14 @@ from companion.adapters.news import Hub
 from companion.adapters.owner import FILE, Owner, make_owner
 from companion.adapters.pacer import Pacer
 from companion.adapters.sql_store import SqlStore
-from companion.cli import demo
+from companion.cli import boot, demo
 from companion.cli.settings import Settings
 from companion.cli.trouble import start_when_possible
 from companion.games import registry
 from companion.service.services import Services
 from companion.service.workspace import Workspace
-from companion.web import WebConfig, create_app
+from companion.web import create_app
+from companion.web.config import WebConfig
 from companion.web.server.serving import Server
 from templo import logs
 from templo.liveness import Feeder, Pulse, Supervisor, supervisor
@@ -103,6 +104,7 @@ def _serve(
             name_address=f"http://{socket.gethostname().partition('.')[0].lower()}.local{port}",
             first_start=settings.web.first_start == "on" and demo_temple is None,
             authority=Path(settings.web.authority) if settings.web.authority else None,
+            boot_fault=boot.fault,
         ),
     )
     server = Server(

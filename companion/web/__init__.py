@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 from flask import Flask, request
 
-from companion.adapters.addresses import own_hosts
 from companion.adapters.news import Hub
-from companion.adapters.owner import Owner
-from companion.model.network import NetworkPort, NoNetwork
 from companion.service.services import Services
+from companion.web.config import WebConfig
 from companion.web.routes import (
     api_description,
     errors,
@@ -37,33 +33,6 @@ from companion.web.routes import (
 )
 from companion.web.server import guard, rates
 from companion.web.site import Site
-
-
-@dataclass(frozen=True, slots=True)
-class WebConfig:
-    """The web application's configuration, given by the program that starts it.
-
-    `address` returns where phones in the network of a viewer's address reach it ("http://192.168.1.7:8000"),
-    `instance` is what ``/healthz`` answers, `own_hosts` returns this machine's own names and addresses,
-    `allowed_hosts` are further ones it answers to, `streams_each` how many of the `stream_cap` event streams one
-    address may have, `authority` the file of the certificate that phones may download and trust. `owner` may change
-    how the place is set up once that is done; `network` knows the network that this machine is on, `name_address` is
-    where phones find it by its name on any network, and `first_start` says that the first page leads through the
-    first start until somebody has finished it.
-    """
-
-    allowed_hosts: tuple[str, ...]
-    address: Callable[[str], str]
-    instance: str
-    stream_cap: int = 64
-    own_hosts: Callable[[], Collection[str]] = own_hosts
-    streams_each: int = 32
-    authority: Path | None = None
-    owner: Owner | None = None
-    network: NetworkPort = field(default_factory=NoNetwork)
-    name_address: str = ""
-    first_start: bool = False
-
 
 FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_aid")
 """The endpoints that take a file of a table's own, and so bodies of up to `uploads.MAX_UPLOAD` bytes."""
@@ -106,17 +75,5 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
     ):
         app.register_blueprint(part.blueprint)
     errors.install(app)
-    app.extensions["site"] = Site(
-        app,
-        services,
-        hub,
-        config.address,
-        config.instance,
-        guard.Lockout(clock),
-        config.authority,
-        config.owner,
-        config.network,
-        config.first_start,
-        config.name_address,
-    )
+    app.extensions["site"] = Site(app, services, hub, config, guard.Lockout(clock))
     return app

@@ -14,14 +14,13 @@ from flask import Flask, Response, current_app, jsonify, make_response, redirect
 from markupsafe import Markup
 
 from companion.adapters.news import Gallery, Hub, Picture
-from companion.adapters.owner import Owner
 from companion.games import registry
 from companion.games.kit import Game, Seat
 from companion.model.lobby import LONGEST_NAME, digest, normal_code
-from companion.model.network import NetworkPort, NoNetwork
 from companion.model.table import ServiceError, Table
 from companion.model.temples import Temple
 from companion.service.services import Services
+from companion.web.config import WebConfig
 from companion.web.rendering import styles
 from companion.web.rendering.renderer import ART, Painter, placer, temple_news, temple_words
 from companion.web.rendering.texts import LANGUAGES, Library, Words
@@ -39,7 +38,6 @@ SEATED = "seated"
 """The cookie by which pages that are no table's know where this phone sits. It proves nothing: see `Site.sits_at`."""
 MOST_SEATED = 12
 """How many tables it names, so that what every request carries stays short."""
-NO_NETWORK = NoNetwork()
 OWNER = "owner"
 """The cookie by which a browser proves that the owner's code was typed in it."""
 ID_LENGTH, MARK_LENGTH = 32, 8
@@ -56,26 +54,12 @@ class Site:
         app: Flask,
         services: Services,
         hub: Hub,
-        address: Callable[[str], str],
-        instance: str,
+        config: WebConfig,
         lockout: Lockout,
-        authority: Path | None = None,
-        owner: Owner | None = None,
-        network: NetworkPort = NO_NETWORK,
-        first_start: bool = False,
-        name_address: str = "",
     ) -> None:
         self.services = services
-        self.authority = authority
-        """The file of the certificate that phones may download and trust."""
-        self._owner = owner
-        self.network = network
-        self.name_address = name_address
-        """Where phones find the companion by its name, whatever network it is on."""
-        self.first_start = first_start
         self.hub = hub
-        self._address = address
-        self.instance = instance
+        self.config = config
         self.lockout = lockout
         self.gallery = Gallery(hub)
         offered = [(name, game) for name, game in services.tables.games.items() if not registry.parts(name)[1]]
@@ -95,7 +79,7 @@ class Site:
     @property
     def address(self) -> str:
         """Where phones beside this request's viewer reach the companion now: it changes while this runs."""
-        return self._address(request.remote_addr or "").rstrip("/")
+        return self.config.address(request.remote_addr or "").rstrip("/")
 
     def url(self, route: str, **values: Any) -> str:
         """Return the path of a route by its plain name; needs no request, so a stream's thread can paint."""
@@ -152,7 +136,7 @@ class Site:
                 "health": lambda temple: temple_words(words, temple),
                 "news": lambda temple: temple_news(words, temple),
                 "tone": lambda temple: temple_tone(temple),
-                "has_authority": self.authority is not None,
+                "has_authority": self.config.authority is not None,
                 "place": self.services.setup.name,
                 **context,
             },
@@ -280,7 +264,7 @@ class Site:
         if not self.services.setup.finished:
             return True
         proof = request.cookies.get(OWNER, "")
-        return self._owner is not None and hmac.compare_digest(self._owner.proof.encode(), proof.encode())
+        return self.config.owner is not None and hmac.compare_digest(self.config.owner.proof.encode(), proof.encode())
 
     def owner_proof(self, typed: str) -> str:
         """Return what proves from now on that the owner's code was typed; raises `ServiceError` ``wrong_code``.
@@ -289,10 +273,10 @@ class Site:
         """
         self.lockout.check(request.remote_addr)
         code = normal_code(typed)
-        if self._owner is None or not hmac.compare_digest(self._owner.code.encode(), code.encode()):
+        if self.config.owner is None or not hmac.compare_digest(self.config.owner.code.encode(), code.encode()):
             self.lockout.wrong(request.remote_addr)
             raise ServiceError("wrong_code")
-        return self._owner.proof
+        return self.config.owner.proof
 
     def check_code(self, table: Table, code: str) -> None:
         """Raise `ServiceError` ``wrong_code`` where a code is not this table's.

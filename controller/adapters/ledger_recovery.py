@@ -63,7 +63,7 @@ def open_ledger(folder: Path, new_source: Callable[[], str], now: Callable[[], d
     path = folder / FILE_NAME
     try:
         _finish(folder, now())
-        if not (size := _size(path)) and _was_begun(folder):
+        if not (size := _size(path)) and was_begun(folder):
             code, what = ("ledger_missing", "is missing") if size is None else ("ledger_damaged", "is empty")
             return _begin_anew(folder, new_source, now(), code, f"the ledger {path} {what}")
         try:
@@ -169,7 +169,7 @@ def _finish(folder: Path, at: datetime) -> None:
         exchange(folder, at, "damaged")
 
 
-def _was_begun(folder: Path) -> bool:
+def was_begun(folder: Path) -> bool:
     """Return whether there must have been a ledger: there is a mark, or what its temple learned."""
     return any(_size(folder / name) is not None for name in (MARK_NAME, learned_file.FILE_NAME))
 

@@ -19,7 +19,7 @@ from controller.adapters.sqlite_ledger import FILE_NAME
 from controller.app.explanations import BEAMS as _WORDS
 from controller.app.explanations import NOTICES, calibration_lines, selftest_lines
 from controller.app.explanations import TROUBLES as _TROUBLES
-from controller.app.settings import load
+from controller.app.settings import broker_in_spite_of, load
 from controller.core.calibration import MOST, USUAL
 from controller.core.counting import SECOND
 from controller.core.ports import BeamsError, LedgerError, LedgerTrouble
@@ -43,14 +43,20 @@ _NAMES = {**{god.value: god for god in God}, **{god.value[0]: god for god in God
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    code: int
     parser = _parser()
+    given = argparse.Namespace()
     try:
         given = parser.parse_args(arguments)
         settings = load(file=given.config, environ=os.environ, flags=_flags(given), home=Path.home())
         logs.set_up("templo-controller", settings.log, settings.deprecated)
-        code: int = given.command(_of_running(settings, INSTALLED) if given.finds_daemon else settings, given)
+        code = given.command(_of_running(settings, INSTALLED) if given.finds_daemon else settings, given)
     except (SettingsError, ScenarioError) as error:
-        return _complain(str(error), refused_settings(str(error), supervisor(), EXIT_USAGE))
+        supervised = supervisor()
+        code = _complain(str(error), refused_settings(str(error), supervised, EXIT_USAGE))
+        if supervised.present and given.__dict__.get("command") is _run:
+            _publish_refusal(given)
+        return code
     except (BeamsError, ControlError, InUseError, LedgerError, LedgerTrouble, FileNotFoundError) as error:
         return _complain(str(error), EXIT_REFUSED)
     except BrokenPipeError:
@@ -60,6 +66,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return code
+
+
+def _publish_refusal(given: argparse.Namespace) -> None:
+    """Let the temple's page say that a setting is wrong, where the settings name a broker and it answers."""
+    from controller.app.refusal import publish_misconfigured
+
+    found = broker_in_spite_of(file=given.config, environ=os.environ, flags=_flags(given), home=Path.home())
+    if found and not publish_misconfigured(*found):
+        print("templo-controller: the broker does not answer, so that no page says this", file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -150,6 +165,7 @@ def _parser() -> argparse.ArgumentParser:
         help="copy ledger and learned limits to one file; the daemon may be running",
     )
     backup.add_argument("file", type=Path, metavar="FILE", help="the new backup file, which must not exist yet")
+    backup.add_argument("--if-begun", action="store_true", help="write nothing if no ledger was ever begun here")
     backup.set_defaults(command=_backup, simulate=False, finds_daemon=True)
 
     restore = commands.add_parser(
@@ -342,8 +358,12 @@ def _export(settings: Settings, given: argparse.Namespace) -> int:
 
 
 def _backup(settings: Settings, given: argparse.Namespace) -> int:
+    from controller.adapters.ledger_recovery import was_begun
     from controller.app.backup import BackupError, backup
 
+    if given.if_begun and not was_begun(settings.state) and not (settings.state / FILE_NAME).exists():
+        print(f"no ledger was begun in {settings.state} yet: there is nothing to back up")
+        return 0
     try:
         number = backup(settings.state, given.file)
     except BackupError as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 from controller.app import backends
 from controller.core.settings import DeclaredSettings, Settings
 from templo import settings as reader
+from templo.broker import BrokerSettings
 from templo.settings import Flags, Loaded, SettingsError
 
 PROGRAM = "controller"
@@ -29,16 +30,7 @@ def load(*, file: Path | None, environ: Mapping[str, str], flags: Flags, home: P
     `file` is a settings file that must be there; `flags` maps a key to the text that was given and the flag that gave
     it.
     """
-    loaded = reader.load(
-        DeclaredSettings,
-        PROGRAM,
-        file=file,
-        environ=environ,
-        flags=flags,
-        home=home,
-        defaults={**default_pins(), "beams.source": backends.usual()},
-        old_variables=_OLD_VARIABLES,
-    )
+    loaded = _loaded(file, environ, flags, home)
     if wrong := _wrong_together(loaded):
         raise wrong
     given = loaded.values
@@ -51,6 +43,32 @@ def load(*, file: Path | None, environ: Mapping[str, str], flags: Flags, home: P
         broker=given.broker,
         chosen=loaded.chosen,
         deprecated=loaded.deprecated,
+    )
+
+
+def broker_in_spite_of(
+    *, file: Path | None, environ: Mapping[str, str], flags: Flags, home: Path
+) -> tuple[str, BrokerSettings] | None:
+    """Return the temple's name and its broker where `load` refuses other settings; None where these are wrong."""
+    loaded = _loaded(file, environ, flags, home, lenient=True)
+    if any(key == "temple" or key.startswith("broker.") for key in loaded.wrong):
+        return None
+    return loaded.values.temple, loaded.values.broker
+
+
+def _loaded(
+    file: Path | None, environ: Mapping[str, str], flags: Flags, home: Path, *, lenient: bool = False
+) -> Loaded[DeclaredSettings]:
+    return reader.load(
+        DeclaredSettings,
+        PROGRAM,
+        file=file,
+        environ=environ,
+        flags=flags,
+        home=home,
+        defaults={**default_pins(), "beams.source": backends.usual()},
+        old_variables=_OLD_VARIABLES,
+        lenient=lenient,
     )
 
 

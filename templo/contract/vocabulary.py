@@ -72,6 +72,8 @@ class Trouble(StrEnum):
     """What the beams are read with is not there: the GPIO chip, the board, or the library for it."""
     BEAMS_BUSY = "beams_busy"
     """Another program uses the beams' lines."""
+    MISCONFIGURED = "misconfigured"
+    """A setting is wrong, and no token is counted until somebody mends it."""
 
 
 class Flag(StrEnum):

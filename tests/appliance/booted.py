@@ -2,8 +2,9 @@
 
 ``make appliance`` is this command: it builds the packages, installs them with apt into a root, boots that with
 systemd-nspawn and goes through its life: no network, a network later, another address, each daemon killed, a second
-installation, removed, purged, installed once more. It prints what it measured. It needs root, mmdebstrap and
-systemd-nspawn, and says what is missing; of Python, the standard library alone. There is no GPIO in a container:
+installation, removed, purged, installed once more; each program alone; an upgrade from the last release, and back; a
+card that was flashed, with its settings on the boot partition. It prints what it measured. It needs root, mmdebstrap
+and systemd-nspawn, and says what is missing; of Python, the standard library alone. There is no GPIO in a container:
 after a look at what a temple without its chip says, the beams are simulated.
 """
 
@@ -31,7 +32,7 @@ BASE = ("ca-certificates", "dbus", "iproute2", "python3", "systemd-sysv", "udev"
 PATIENCE_S = 300.0
 UNITS = ("mosquitto", "templo-controller", "templo-companion")
 OURS = UNITS[1:]
-EXPOSURE = {"mosquitto": 3.0, "templo-controller": 1.5, "templo-companion": 1.5}
+EXPOSURE = {"mosquitto": 3.0, **dict.fromkeys((*OURS, "templo-mayor-name"), 1.5), "templo-mayor-backup": 2.5}
 APT = "DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes -o Dpkg::Use-Pty=0"
 ASK = """
 import sys, urllib.error, urllib.request
@@ -44,6 +45,50 @@ except urllib.error.HTTPError as error:
 print(answer.status, answer.read().decode(), sep='\\n', end='')
 """
 """Asks a page of the machine itself, inside."""
+
+RESOLVE = """
+import socket, struct, sys, time
+name, own = sys.argv[1:]
+labels = b''.join(bytes([len(each)]) + each.encode() for each in name.split('.'))
+question = struct.pack('>6H', 7, 0, 1, 0, 0, 0) + labels + struct.pack('>x2H', 1, 1)
+asked = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+asked.bind((own, 0))
+asked.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(own))
+asked.settimeout(1)
+answers, until = set(), time.monotonic() + 5
+while time.monotonic() < until:
+    asked.sendto(question, ('224.0.0.251', 5353))
+    try:
+        while True:
+            answer = asked.recv(9000)
+            answers |= {socket.inet_ntoa(answer[-4:])} if struct.unpack('>H', answer[6:8])[0] else set()
+    except TimeoutError:
+        pass
+print(*sorted(answers))
+"""
+"""Asks a network for the address of a `.local` name, as a phone does; prints every answer of five seconds."""
+
+RIVAL = """
+[server]
+host-name=templo
+use-ipv4=yes
+use-ipv6=no
+enable-dbus=no
+[publish]
+[rlimits]
+"""
+"""The configuration of another machine's avahi that is called `templo`, too."""
+
+OPEN = """
+import sys, urllib.parse, urllib.request
+form = {'game': 'mexica', 'title': sys.argv[1], 'players': '4', 'preset': 'temple_only', 'temple': 'templo'}
+urllib.request.urlopen(urllib.request.Request(
+    'http://127.0.0.1/tables', urllib.parse.urlencode(form).encode(), {'Origin': 'http://127.0.0.1'}), timeout=60)
+"""
+"""Opens a table that the temple serves, as a phone does."""
+
+EARLIER = packages.BUILT / "earlier"
+"""Where the packages of the last release are."""
 
 STATE = "--state /var/lib/templo-controller"
 SIMULATED = '[beams]\nsource = "simulated"\n'
@@ -58,17 +103,29 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="make appliance ARGS=", description=__doc__.partition("\n")[0])
     parser.add_argument("--where-allowed", action="store_true", help="pass where this machine cannot boot a Debian")
     parser.add_argument("--built", action="store_true", help="take the packages that are in build/packages")
+    parser.add_argument(
+        "--from", dest="earlier", metavar="REVISION", help="the last release; default: by its tag or changelog"
+    )
     given = parser.parse_args(argv)
     try:
         check_machine()
         files = sorted(packages.BUILT.glob("*.deb")) if given.built else packages.build()
         if len(files) != len(packages.NAMES):
             raise fresh.FreshError(f"{packages.BUILT} holds {len(files)} packages; run 'make packages' first.")
+        earlier = sorted(EARLIER.glob("*.deb")) if given.built else []
+        if not earlier:
+            earlier = packages.build(revision=given.earlier or packages.last_release(), into=EARLIER)
         with fresh.Root.made(packages.SUITE, purpose="appliance", packages=BASE) as root:
             download(root, files)
+            (root.folder / "srv" / "earlier").mkdir()
+            for file in earlier:
+                shutil.copy(file, root.folder / "srv" / "earlier")
             installed_into(root)
             with booted(root.folder) as machine:
                 lived(machine)
+            flash(root.folder)
+            with booted(root.folder) as machine:
+                flashed(machine)
     except NotAllowedError as error:
         print(error, file=sys.stderr)
         return 0 if given.where_allowed else 1
@@ -151,8 +208,9 @@ def installed_into(root: fresh.Root) -> None:
             [ -e "$1" ] || echo "$file"
         done
     """), "")  # fmt: skip
-    run(f"systemd-analyze verify --man=no {' '.join(f'{unit}.service' for unit in OURS)} 2>&1")
-    say("systemd-analyze verify of both units")
+    units = " ".join((*(f"{unit}.service" for unit in EXPOSURE if unit != "mosquitto"), "templo-mayor-backup.timer"))
+    run(f"systemd-analyze verify --man=no {units} 2>&1")
+    say("systemd-analyze verify of all our units")
     for program in OURS:
         run(f"cd /; runuser -u {program} -- {program} --help")
     say("both commands start with Debian's own libraries")
@@ -326,11 +384,17 @@ def lived(machine: Machine) -> None:
     remembered(machine)
     drop(machine, 3)
     networks(machine)
+    named(machine)
     secured(machine)
+    returned(machine)
     killed(machine)
     full(machine)
     print("Installed again, removed, purged:", flush=True)
     packaged(machine)
+    print("One program alone, then the last release, this one, and back:", flush=True)
+    alone(machine)
+    upgraded(machine)
+    downgraded(machine)
 
 
 def without_beams(machine: Machine) -> None:
@@ -353,8 +417,8 @@ def misconfigured(machine: Machine) -> None:
     """Give each daemon a wrong setting: it fails once, says which, and runs again when that is mended."""
     for unit in OURS:
         file = f"/etc/templo-mayor/{unit.removeprefix('templo-')}.toml"
-        wrong = "[broker]\nport = 99999999\n"
-        machine.run(f"touch {file} && cp {file} /root/right.toml && printf '%s' '{wrong}' >{file}")
+        port = "[broker]\nport = 99999999\n"
+        machine.run(f"touch {file} && cp {file} /root/right.toml && printf '%s' '{port}' >{file}")
         before = machine.show(unit, "NRestarts")
         machine.attempt(f"systemctl restart {unit}")
         machine.until("it has failed", lambda unit=unit: machine.show(unit, "ActiveState") == "failed")
@@ -364,6 +428,11 @@ def misconfigured(machine: Machine) -> None:
         must("systemd knows the setting", "broker.port is 99999999" in machine.show(unit, "StatusText"))
         if unit == "templo-controller":
             must("and `templo-mayor status` shows it", "broker.port is 99999999" in status(machine))
+            machine.run(f"printf '[counting]\\nmin_break_ms = 0\\n' >{file}")
+            machine.attempt(f"systemctl restart {unit}")
+            wrong = "A setting of the temple is wrong"
+            machine.until("the page says it", lambda wrong=wrong: wrong in machine.page("/temples/templo"))
+            say("if its broker can be reached, the temple's page says that a setting is wrong")
         machine.run(f"cp /root/right.toml {file} && systemctl restart {unit}")
     machine.until("the temple counts", machine.counts)
     say("with the settings mended, the temple counts")
@@ -379,7 +448,7 @@ def drop(machine: Machine, count: int) -> None:
 
 def exposed(machine: Machine) -> None:
     """Look at how exposed systemd finds each running unit."""
-    for unit in UNITS:
+    for unit in EXPOSURE:
         judged = machine.run(f"systemd-analyze security --no-pager {unit} || true")
         found = re.search(r"Overall exposure level for \S+: ([\d.]+)", judged)
         level = float(found[1]) if found else 10.0
@@ -445,6 +514,73 @@ def secured(machine: Machine) -> None:
     machine.run("templo-mayor tls off && ip address delete 192.168.178.78/24 dev lan")
     must("switched off, nothing answers over TLS", page("192.168.178.77"), "")
     machine.until("the temple counts", machine.counts)
+
+
+def named(machine: Machine) -> None:
+    """Ask for `templo.local` from the other end of the network, and let another machine have it first."""
+    machine.run("ip netns add other && ip link set router netns other")
+    machine.run("ip netns exec other ip address add 192.168.178.1/24 dev router")
+    machine.run("ip netns exec other ip link set router up && systemctl restart avahi-daemon")
+
+    def resolved(name: str) -> str:
+        return machine.run(
+            f"ip netns exec other python3 -c {shlex.quote(RESOLVE)} {name} 192.168.178.1 || true"
+        ).strip()
+
+    def reported() -> str:
+        return machine.show("templo-mayor-name", "StatusText")
+
+    machine.until("the alias is announced", lambda: reported() == "announced as templo.local")
+    must("templo.local leads to this machine", resolved("templo.local"), "192.168.178.77")
+    must("and the page answers to it", "Templo Mayor" in machine.page("/", "templo.local"))
+    must("and `templo-mayor status` shows it", "http://templo.local\n" in status(machine))
+    machine.run("systemctl stop templo-mayor-name")
+    machine.run(f"printf '%s' {shlex.quote(RIVAL)} >/run/rival.conf")
+    machine.run(
+        "systemd-run --unit=rival --quiet --property=NetworkNamespacePath=/run/netns/other "
+        "--property='TemporaryFileSystem=/run/avahi-daemon /etc/avahi/services' "
+        "avahi-daemon --file=/run/rival.conf --no-drop-root --no-chroot"
+    )
+    machine.until("the other machine has the name", lambda: resolved("templo.local") == "192.168.178.1")
+    machine.run("systemctl start templo-mayor-name")
+    machine.until("the alias is given up", lambda: "another machine" in reported())
+    must("a name that another machine has is left to it", resolved("templo.local"), "192.168.178.1")
+    host = machine.run("hostname").strip().lower()
+    must("and this machine has its own name as before", resolved(f"{host}.local"), "192.168.178.77")
+    must("which alone is shown", "http://templo.local" in status(machine), False)
+    machine.run("systemctl stop rival; systemctl restart templo-mayor-name")
+    machine.until("the alias is announced again", lambda: reported() == "announced as templo.local")
+    say("and when it is free it is announced again")
+
+
+def returned(machine: Machine) -> None:
+    """Back everything up, lose the card, and restore on a new one."""
+    machine.run("systemctl start templo-mayor-backup")
+    must("the timer of every night runs", machine.show("templo-mayor-backup.timer", "ActiveState"), "active")
+    nightly = machine.run("ls /var/backups/templo-mayor").split()
+    must("its backup is one file", len(nightly), 1)
+    tokens, passwords = machine.received(), machine.run("cat /etc/templo-mayor/*.env")
+    machine.run("templo-mayor backup /root/all.tar.gz")
+    machine.run("systemctl stop templo-controller templo-companion")
+    machine.run("rm -r /var/lib/templo-*/* /etc/templo-mayor/controller.toml /var/backups/templo-mayor")
+    machine.run(
+        "templo-broker-access --again --renew && systemctl restart mosquitto templo-controller templo-companion"
+    )
+    machine.until("the new card's page answers", lambda: machine.page("/"))
+    must("a new card has no token", machine.received(), 0)
+    begun = time.monotonic()
+    machine.run("templo-mayor restore /root/all.tar.gz")
+    machine.until("the temple counts", lambda: machine.counts() or "backup" in machine.page("/temples/templo"))
+    say("a backup restored, to the temple's page", f"{time.monotonic() - begun:.1f} s")
+    must("with every token", machine.received(), tokens)
+    must("and every password", machine.run("cat /etc/templo-mayor/*.env"), passwords)
+    drop(machine, 2)
+    machine.run("templo-controller dismiss backup_restored " + STATE)
+    machine.until("the temple counts", machine.counts)
+    machine.run("head -c 2000 /root/all.tar.gz >/root/cut.tar.gz")
+    refused = machine.attempt("templo-mayor restore /root/cut.tar.gz")
+    must("half a backup is refused", (refused.returncode, "is damaged" in refused.stderr), (1, True))
+    must("and everything runs on", machine.counts())
 
 
 def status(machine: Machine) -> str:
@@ -531,6 +667,133 @@ def packaged(machine: Machine) -> None:
     machine.until("the temple counts", machine.counts)
     must("installed once more, it begins with nothing", machine.received(), 0)
     drop(machine, 1)
+
+
+def alone(machine: Machine) -> None:
+    """Install each program without the other, then both: what the one counted comes to the other."""
+    machine.run(f"{APT} purge templo-mayor; rm -rf /var/lib/templo-*; systemctl restart mosquitto")
+    machine.run(f"cd /srv; {APT} install ./templo-mayor-companion_*.deb")
+    machine.until("the page answers", lambda: "Templo Mayor" in machine.page("/"))
+    must("the companion alone is active", machine.show("templo-companion", "ActiveState"), "active")
+    must(
+        "and brings no other program of ours", machine.run("ls /usr/bin | grep templo-").split(), ["templo-companion"]
+    )
+    refused = machine.attempt(f"cd /srv; {APT} --no-remove install ./templo-mayor-controller_*.deb")
+    must("the controller's package would replace it, and says so", refused.returncode != 0)
+    machine.run(
+        "echo 'templo-mayor-companion templo-mayor-companion/purge-tokens boolean true' | debconf-set-selections"
+    )
+    machine.run(f"{APT} purge templo-mayor-companion")
+    machine.run(f"cd /srv; {APT} install ./templo-mayor-controller_*.deb")
+    must("purged, nothing of it answers", machine.page("/"), "")
+    simulate(machine)
+    machine.run("systemctl restart templo-controller")
+    machine.run(f"templo-controller drop tlaloc --count 4 {STATE}")
+    machine.until(
+        "it reaches a broker that is not ours",
+        lambda: "connected in MQTT 5" in machine.run(f"templo-controller status {STATE}"),
+    )
+    said = machine.run(f"templo-controller status {STATE}")
+    must("the controller alone counts, and keeps what nobody takes", "4 tokens, 4 not yet delivered" in said)
+    machine.run(f"cd /srv; {APT} install ./templo-mayor_*.deb")
+    machine.until("every token arrives", lambda: machine.received() == 4)
+    say("with the whole installed in its place, every token arrives")
+    machine.run("echo 'templo-mayor templo-mayor/purge-tokens boolean true' | debconf-set-selections")
+    machine.run(f"{APT} purge templo-mayor")
+    must("purged with a yes, nothing is left", leftovers(machine, "/etc /usr /var /run"), [])
+
+
+def upgraded(machine: Machine) -> None:
+    """Play with the last release, and go on with this one."""
+    machine.run(f"cd /srv/earlier; {APT} install ./templo-mayor_*.deb")
+    simulate(machine)
+    machine.run("systemctl restart templo-controller")
+    machine.until("the temple counts", machine.counts)
+    before = machine.run("dpkg-query --show --showformat='${Version}' templo-mayor")
+    say("the last release, installed", before)
+    machine.run(f"python3 -c {shlex.quote(OPEN)} 'Before the update'")
+    drop(machine, 5)
+    passwords = machine.run("cat /etc/templo-mayor/*.env")
+    begun = time.monotonic()
+    machine.run(f"cd /srv; {APT} install ./templo-mayor_*.deb")
+    machine.until("the temple counts", machine.counts)
+    say("upgraded by apt, to counting again", f"{time.monotonic() - begun:.1f} s")
+    must("it is this release", machine.run("dpkg-query --show --showformat='${Version}' templo-mayor") != before)
+    must("with every token", machine.received(), 5)
+    must("every table", "Before the update" in machine.page("/tables"))
+    must("and every password", machine.run("cat /etc/templo-mayor/*.env"), passwords)
+    for unit in (*UNITS, "templo-mayor-name"):
+        must(f"{unit} is active", machine.show(unit, "ActiveState"), "active")
+    drop(machine, 2)
+    machine.run(f"cd /srv/earlier; {APT} --allow-downgrades install ./templo-mayor_*.deb")
+    machine.until("the temple counts", machine.counts)
+    must("back to the last release, every token is there", machine.received(), 7)
+    drop(machine, 1)
+    machine.run(f"cd /srv; {APT} install ./templo-mayor_*.deb")
+    machine.until("the temple counts", machine.counts)
+
+
+def downgraded(machine: Machine) -> None:
+    """Leave what a newer release leaves, and do what the pages say."""
+    store, ledger = "/var/lib/templo-companion/companion.sqlite", "/var/lib/templo-controller/ledger.sqlite3"
+    newer = int(machine.run("sed -n 's/^SCHEMA = //p' /usr/share/templo-mayor/companion/adapters/schema.py")) + 1
+    copy, tokens = f"{store}.before-schema-{newer}", machine.received()
+    machine.run("systemctl stop templo-controller templo-companion")
+    machine.run(f"cp -p {store} {copy}; cp -p {ledger} /root/ledger")
+    changes = {
+        store: f"UPDATE about SET value = '{newer}' WHERE key = 'schema'",
+        ledger: "UPDATE meta SET schema = 99",
+    }
+    for file, change in changes.items():
+        script = f"import sqlite3; c = sqlite3.connect({file!r}); c.execute({change!r}); c.commit(); c.close()"
+        machine.run(f"python3 -c {shlex.quote(script)}")
+    machine.run("systemctl start --no-block templo-companion templo-controller")
+    machine.until("the page says why", lambda: copy in machine.answer("/")[1])
+    time.sleep(8)  # several restarts, if there were any
+    code, page = machine.answer("/")
+    must(
+        "with a newer release's store the page says why, and names the copy",
+        (code, "go back to" in page),
+        ("503", True),
+    )
+    for unit in OURS:
+        must(f"{unit} is not restarted", machine.show(unit, "NRestarts"), "0")
+    machine.run(
+        f"systemctl stop templo-companion; mv {store} /root; rm -f {store}-wal {store}-shm; mv {copy} {store}"
+    )
+    machine.run("systemctl start templo-companion")
+    temple = "/temples/templo"
+    machine.until("the temple's page says so", lambda: "A newer release wrote" in machine.page(temple))
+    say("done as the page says, the pages are back, and the temple's says that its ledger is newer")
+    machine.run(f"systemctl stop templo-controller; cp -p /root/ledger {ledger}; systemctl start templo-controller")
+    machine.until("the temple counts", machine.counts)
+    must("and with its own ledger every token is there", machine.received(), tokens)
+    drop(machine, 1)
+
+
+def flash(folder: Path) -> None:
+    """Make a root what a flashed card is: without passwords, with settings on its boot partition."""
+    for file in (*(folder / "etc/templo-mayor").glob("*.env"), folder / "etc/mosquitto/templo/passwords"):
+        file.unlink()
+    (folder / "boot/firmware").mkdir(parents=True, exist_ok=True)
+    (folder / "boot/firmware/templo-mayor.toml").write_text(
+        'name = "attic"\n[beams]\nsource = "simulated"\ntlaloc = 99\n'
+    )
+
+
+def flashed(machine: Machine) -> None:
+    """Boot a flashed card whose settings are wrong, then right."""
+    print("A flashed card, with its settings on the boot partition:", flush=True)
+    machine.until("the page answers", lambda: "Templo Mayor" in machine.page("/"))
+    must("a wrong setting stands on the first page", "beams.tlaloc is 99" in machine.page("/"))
+    must("and in `templo-mayor status`", "beams.tlaloc is 99" in status(machine))
+    must("and in a file beside it", "99" in machine.run("cat /boot/firmware/templo-mayor.error.txt"))
+    must("the card made passwords of its own", machine.run("ls /etc/templo-mayor/*.env | wc -l").strip(), "4")
+    machine.run("sed -i s/99/22/ /boot/firmware/templo-mayor.toml")
+    machine.run("systemctl restart templo-mayor-boot mosquitto templo-controller templo-companion")
+    machine.until("it counts", lambda: 'templo_temple_up{temple="attic"} 1' in machine.page("/metrics"))
+    must("with it mended, the temple has its name and counts; the file is set aside", machine.run(
+        "ls /boot/firmware").split(), ["templo-mayor.applied.toml"])  # fmt: skip
 
 
 def leftovers(machine: Machine, folders: str) -> list[str]:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from companion.cli.boot import FILES
+from companion.cli.installed_backup import FOLDER
 from companion.web.server import serving
 from templo import liveness
 from templo.settings import default_state
@@ -49,7 +51,7 @@ def unit(name: str) -> dict[str, list[str]]:
     return directives
 
 
-@pytest.mark.parametrize("name", [*UNITS, "templo-tls"])
+@pytest.mark.parametrize("name", [*UNITS, "templo-tls", "templo-mayor-name"])
 def test_a_unit_is_exposed_by_no_more_than_1_5(name: str) -> None:
     if not shutil.which("systemd-analyze"):
         pytest.skip("systemd-analyze is not here; the directives are tested below")
@@ -65,6 +67,31 @@ def test_a_unit_is_exposed_by_no_more_than_1_5(name: str) -> None:
     exposure = re.search(r"Overall exposure level for \S+: ([\d.]+)", done.stdout)
     assert exposure, done.stderr
     assert float(exposure[1]) <= MOST, done.stdout
+
+
+def test_the_backup_of_every_night_is_a_command_that_there_is_and_has_the_capabilities_that_it_needs() -> None:
+    backup = unit("templo-mayor-backup")
+    assert backup["ExecStart"] == ["/usr/bin/templo-mayor backup"]
+    assert "SETUID" in backup["CapabilityBoundingSet"][0], "each database is copied by its program's user"
+    assert str(FOLDER).startswith(backup["ReadWritePaths"][0].split()[0])
+    timer = (ROOT / "systemd" / "templo-mayor-backup.timer").read_text()
+    assert "Persistent=true" in timer, "a temple is switched off at night"
+
+
+def test_the_settings_of_the_boot_partition_are_applied_before_anything_uses_them() -> None:
+    boot = unit("templo-mayor-boot")
+    assert boot["ExecStart"] == ["/usr/libexec/templo-mayor/boot"]
+    assert {f"{name}.service" for name in (*UNITS, "mosquitto", "NetworkManager")} <= set(boot["Before"][0].split())
+    for file in FILES:
+        assert f"|{file}" in boot["ConditionPathExists"]
+
+
+def test_the_unit_that_announces_a_name_reaches_avahi_and_no_network() -> None:
+    name = unit("templo-mayor-name")
+    assert name["ExecStart"] == ["/usr/libexec/templo-mayor/announce"]
+    assert name["RestrictAddressFamilies"] == ["AF_UNIX AF_NETLINK"]
+    assert "IPAddressAllow" not in name
+    assert (ROOT / "debian" / "libexec" / "announce").stat().st_mode & 0o111
 
 
 @pytest.mark.parametrize("name", UNITS)

@@ -32,6 +32,14 @@ def command(*words: str) -> list[str]:
     return [sys.executable, "-m", "controller", *words]
 
 
+def command_anywhere(program: str) -> list[str]:
+    """Return a command of "controller" or "companion" that finds our modules in any folder and environment."""
+    script = (
+        f"import runpy, sys; sys.path.insert(0, {str(ROOT)!r}); runpy.run_module(sys.argv.pop(1), {{}}, '__main__')"
+    )
+    return [sys.executable, "-P", "-c", script, program]
+
+
 def call(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run a command of the controller to its end."""
     return subprocess.run(

@@ -54,6 +54,19 @@ def test_who_may_read_the_owner_s_code_is_shown_it() -> None:
     assert "owner" not in shown(Installation(ALL, PAGES, {"templo": True}))
 
 
+def test_a_nightly_backup_that_failed_is_named_though_all_else_is_well() -> None:
+    found = Installation(ALL, PAGES, {"templo": True}, backup_failed=True)
+    assert found.counts
+    assert "The last nightly backup failed: 'sudo journalctl -n 30 -u templo-mayor-backup' says why." in shown(found)
+
+
+def test_a_wrong_settings_file_on_the_boot_partition_is_named_first() -> None:
+    found = Installation(ALL, PAGES, {"templo": True}, boot_fault="name is 'x y'; expected letters")
+    assert "\n\n  The settings on the boot partition were not applied: name is 'x y'; expected letters\n" in shown(
+        found
+    )
+
+
 def test_without_a_network_it_says_how_to_get_one() -> None:
     assert "This machine is on no network" in shown(Installation(ALL, (), {"templo": True}))
 

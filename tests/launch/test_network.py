@@ -66,7 +66,8 @@ def test_a_router_s_name_for_this_machine_is_its_own(tmp_path: Path, monkeypatch
     resolver = tmp_path / "resolv.conf"
     resolver.write_text("# by NetworkManager\ndomain lan\nsearch fritz.box home.arpa.\nnameserver 192.168.178.1\n")
     assert addresses.own_names(resolver) == [
-        "localhost", "raspberrypi", "raspberrypi.local", "raspberrypi.fritz.box", "raspberrypi.home.arpa",
+        "localhost", "raspberrypi", "raspberrypi.local", "templo.local", "raspberrypi.fritz.box",
+        "raspberrypi.home.arpa",
     ]  # fmt: skip
 
 

@@ -6,8 +6,9 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -23,7 +24,8 @@ from companion.model.network import Network, NetworkRefused
 from companion.model.table import Table
 from companion.service.services import Services
 from companion.service.workspace import Workspace
-from companion.web import WebConfig, create_app
+from companion.web import create_app
+from companion.web.config import WebConfig
 from templo import contract
 from tests.companion.conftest import SOURCE, Home
 
@@ -84,6 +86,11 @@ class WebHome(Home):
             first_start=self.first_start,
         )
         self.app: Flask = create_app(self.services, self.hub, config, lambda: self.seconds)
+
+    def configure(self, **changes: Any) -> None:
+        """Change the configuration of the web face that is running."""
+        site = self.app.extensions["site"]
+        site.config = replace(site.config, **changes)
 
     def browser(self, address: str = "127.0.0.1", language: str = "en") -> Browser:
         """Return a new phone that knows nothing yet."""

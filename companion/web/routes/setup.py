@@ -50,7 +50,7 @@ def setup_network() -> Response:
     if not here.may_set_up():
         return _step("network", FORBIDDEN, here.words()("refusal.owner_only"))
     try:
-        here.network.join(form.get("other", "").strip() or form.get("wifi", ""), form.get("password", ""))
+        here.config.network.join(form.get("other", "").strip() or form.get("wifi", ""), form.get("password", ""))
     except NetworkRefused as error:
         return _step("network", BAD_FORM, here.words()("setup.not_joined", why=str(error)[:200]))
     return _step("network")
@@ -59,7 +59,7 @@ def setup_network() -> Response:
 @blueprint.get("/setup/hotspot.svg")
 def hotspot() -> Response:
     """Return the QR code by which a phone joins this machine's own Wi-Fi."""
-    found = site().network.look().hotspot if site().may_set_up() else None
+    found = site().config.network.look().hotspot if site().may_set_up() else None
     if found is None:
         abort(404)
     drawn = io.BytesIO()
@@ -104,7 +104,11 @@ def _step(step: str, status: int = 200, problem: str = "") -> Response:
         "problem": problem,
     }
     if step == "network":
-        shown |= {"network": here.network.look(), "address": here.address, "name_address": here.name_address}
+        shown |= {
+            "network": here.config.network.look(),
+            "address": here.address,
+            "name_address": here.config.name_address,
+        }
     elif step == "beams":
         shown |= _beams()
     return here.page("setup.html", status, **shown)

@@ -40,7 +40,7 @@ NOTHING_BROUGHT = Brought()
 @blueprint.get("/")
 def first() -> Response:
     """Say what this is, and lead to a table; until somebody has set up the place, lead through that."""
-    if site().first_start and not site().services.setup.finished:
+    if site().config.first_start and not site().services.setup.finished:
         return see(site().url("setup"))
     running = [table for table in _tables() if table.phase != "over"][:6]
     return site().page(
@@ -48,6 +48,7 @@ def first() -> Response:
         tables=running,
         games=list(site().games.values()),
         temples=site().services.temples.all(),
+        boot_fault=site().config.boot_fault(),
         **_list(running),
     )
 
@@ -55,7 +56,7 @@ def first() -> Response:
 @blueprint.get("/healthz")
 def healthz() -> Response:
     """Say that this companion is up, and which one it is."""
-    return jsonify(instance=site().instance)
+    return jsonify(instance=site().config.instance)
 
 
 @blueprint.get("/icon.svg")

@@ -45,7 +45,7 @@ def worker() -> Response:
 
 def _authority() -> bytes:
     """Return the authority's certificate as DER, or nothing where there is none."""
-    file = site().authority
+    file = site().config.authority
     if file:
         with suppress(OSError, ValueError):
             return ssl.PEM_cert_to_DER_cert(file.read_text("ascii"))

@@ -1,0 +1,74 @@
+"""Announces a name for this machine's addresses in the local network, through avahi's daemon over D-Bus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any
+
+from jeepney import DBusAddress, DBusErrorResponse, new_method_call
+from jeepney.io.blocking import open_dbus_connection
+from jeepney.wrappers import unwrap_msg
+
+_AVAHI = "org.freedesktop.Avahi"
+_ANY_PROTOCOL = -1
+_NO_REVERSE = 16
+"""The address itself leads to the machine's own name, which avahi announces already."""
+
+_ANSWER_S = 10.0
+
+
+class AvahiError(Exception):
+    """The daemon cannot be reached, or refuses; the message says which and why."""
+
+
+class GroupState(IntEnum):
+    """What avahi made of an announcement (`AvahiEntryGroupState`)."""
+
+    UNCOMMITTED = 0
+    REGISTERING = 1
+    ESTABLISHED = 2
+    COLLISION = 3
+    FAILURE = 4
+
+
+class Announcement:
+    """A name that is announced until this is closed, or this process ends."""
+
+    def __init__(self, name: str, addresses: Sequence[tuple[int, str]]) -> None:
+        """Announce a name for addresses, each on the interface with this index; raises `AvahiError`.
+
+        Each record is unique: avahi asks the network first whether another machine has the name.
+        """
+        try:
+            self._connection = open_dbus_connection(bus="SYSTEM")
+        except (OSError, KeyError, ValueError, RuntimeError) as error:
+            raise AvahiError(f"the system's D-Bus cannot be reached: {error}") from error
+        try:
+            (path,) = self._call(DBusAddress("/", _AVAHI, f"{_AVAHI}.Server"), "EntryGroupNew")
+            self._group = DBusAddress(path, _AVAHI, f"{_AVAHI}.EntryGroup")
+            for interface, address in addresses:
+                body = (interface, _ANY_PROTOCOL, _NO_REVERSE, name, address)
+                self._call(self._group, "AddAddress", "iiuss", body)
+            self._call(self._group, "Commit")
+        except BaseException:
+            self.close()
+            raise
+
+    def state(self) -> GroupState:
+        """Return what became of it; raises `AvahiError`, also when the daemon was restarted and forgot it."""
+        (state,) = self._call(self._group, "GetState")
+        return GroupState(state)
+
+    def close(self) -> None:
+        """Take it back: avahi frees what a connection announced when that ends."""
+        self._connection.close()
+
+    def _call(self, where: DBusAddress, method: str, signature: str | None = None, body: tuple[Any, ...] = ()) -> Any:
+        try:
+            message = new_method_call(where, method, signature, body)
+            return unwrap_msg(self._connection.send_and_get_reply(message, timeout=_ANSWER_S))
+        except DBusErrorResponse as error:
+            raise AvahiError(f"avahi refused {method}: {error}") from error
+        except (OSError, TimeoutError) as error:
+            raise AvahiError(f"avahi did not answer {method}: {error}") from error

@@ -1,0 +1,120 @@
+"""Announces `templo.local` for this machine for as long as it runs: the unit `templo-mayor-name`.
+
+Where another machine has the name already, that one keeps it, and this one is reached by its own name as before.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from companion.adapters.addresses import ALIAS, ANNOUNCED, interface_addresses
+from companion.adapters.avahi import Announcement, AvahiError, GroupState
+from templo import logs
+from templo.liveness import supervisor
+
+LOOK_S = 5.0
+"""Between two looks at the addresses and at what avahi made of the announcement."""
+
+RETRY_S = 60.0
+"""Until the next try when another machine has the name, or avahi is not there."""
+
+log = logging.getLogger(__name__)
+
+
+class Announced(Protocol):
+    """A name that is announced until it is closed."""
+
+    def state(self) -> GroupState:
+        """Return avahi's state of it."""
+
+    def close(self) -> None:
+        """Take it back."""
+
+
+class Announcer:
+    """Keeps the name announced for the addresses of now; `look` is called every few seconds.
+
+    `publish` announces a name for addresses, each on an interface, or raises `AvahiError`. `report` gets a sentence
+    whenever something else is true.
+    """
+
+    def __init__(
+        self, publish: Callable[[str, Sequence[tuple[int, str]]], Announced], report: Callable[[str], None]
+    ) -> None:
+        self._publish = publish
+        self._report = report
+        self._reported = ""
+        self._current: Announced | None = None
+        self._addresses: Sequence[tuple[int, str]] = ()
+        self._retry_at = 0.0
+
+    def look(self, addresses: Sequence[tuple[int, str]], now: float) -> None:
+        """Announce what is to be announced now; `now` is in seconds of a monotonic clock."""
+        if addresses != self._addresses:
+            self.close()
+            self._addresses, self._retry_at = addresses, now
+        try:
+            if self._current is None:
+                if now < self._retry_at:
+                    return
+                if not addresses:
+                    self._say(f"{ALIAS} is not announced: this machine is on no network")
+                    return
+                self._current = self._publish(ALIAS, addresses)
+            state = self._current.state()
+        except AvahiError as error:
+            self._give_up(f"{ALIAS} is not announced: {error}", now)
+            return
+        if state is GroupState.ESTABLISHED:
+            self._say(ANNOUNCED)
+        elif state is GroupState.COLLISION:
+            self._give_up(f"{ALIAS} is not announced: another machine in this network has that name", now)
+        elif state is GroupState.FAILURE:
+            self._give_up(f"{ALIAS} is not announced: avahi failed to", now)
+
+    def close(self) -> None:
+        """Take the announcement back."""
+        if self._current is not None:
+            self._current.close()
+            self._current = None
+
+    def _give_up(self, why: str, now: float) -> None:
+        self.close()
+        self._retry_at = now + RETRY_S
+        self._say(why)
+
+    def _say(self, what: str) -> None:
+        if what != self._reported:
+            self._reported = what
+            self._report(what)
+
+
+def main() -> int:
+    """Announce the name until a signal comes."""
+    logs.set_up("templo-mayor-name", "info")
+    supervised = supervisor()
+
+    def report(what: str) -> None:
+        log.info("%s", what)
+        supervised.notify(f"STATUS={what}")
+
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: ended.set())
+    supervised.notify("READY=1")
+    if f"{socket.gethostname().lower().partition('.')[0]}.local" == ALIAS:
+        report(f"{ALIAS} is this machine's own name, which avahi announces by itself")
+        ended.wait()
+        return 0
+    announcer = Announcer(Announcement, report)
+    while not ended.is_set():
+        announcer.look(interface_addresses(), time.monotonic())
+        ended.wait(LOOK_S)
+    announcer.close()
+    return 0

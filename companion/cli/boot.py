@@ -1,0 +1,276 @@
+"""Applies the settings that somebody wrote onto the boot partition of a card: the unit `templo-mayor-boot`.
+
+A flashed card has neither screen nor keyboard, but every computer can write to its boot partition. The file there is
+checked as a whole and applied as a whole, or not at all; then it is set aside without its passwords.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+from companion.cli import settings as companion_settings
+from templo import files, logs
+from templo.broker import BrokerSettings
+from templo.quoting import nearest, shown
+from templo.setting_types import HIDDEN, TempleName, matching, text
+from templo.settings import SettingsError
+from templo.settings import load as load_settings
+
+FILES = (Path("/boot/firmware/templo-mayor.toml"), Path("/boot/templo-mayor.toml"))
+"""Where a card's boot partition is mounted, on Raspberry Pi OS and elsewhere."""
+
+FAULT = Path("/run/templo-mayor/boot-fault")
+"""What is wrong with the file, for the pages and `templo-mayor status`; there is none if all is well."""
+
+_OWN = ("name", "wifi")
+_CONTROLLER = ("beams", "counting", "broker")
+_COMPANION = ("web", "broker")
+_LOCAL = ("127.0.0.1", "localhost", "::1")
+_HOME = "link-local 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7"
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+log = logging.getLogger(__name__)
+
+
+class BootError(Exception):
+    """Settings that cannot be applied; the message holds the value, where it came from and what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class WifiSettings:
+    """The network to join, unless a cable is enough."""
+
+    country: Annotated[str, matching("[A-Z]{2}|", "two capital letters, such as DE")] = ""
+    ssid: Annotated[str, text(32, "the name of a Wi-Fi, of 1 to 32 characters", least=0)] = ""
+    password: Annotated[str, HIDDEN, matching("|[ -~]{8,63}|[0-9a-fA-F]{64}", "a password of 8 to 63 characters")] = (
+        ""
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BootSettings:
+    """What is not a setting of one of the programs."""
+
+    name: TempleName = "templo"
+    wifi: WifiSettings = field(default_factory=WifiSettings)
+    broker: BrokerSettings = field(default_factory=BrokerSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where settings of this machine are. `run` runs a command of it, and raises `BootError` if that fails."""
+
+    settings: Path
+    units: Path
+    connections: Path
+    run: Callable[..., None]
+
+
+def apply(file: Path, machine: Machine) -> None:
+    """Check everything that a file gives, then apply it; raises `BootError` before anything is changed."""
+    try:
+        tables = tomllib.loads(file.read_text("utf-8"))
+    except OSError as error:
+        raise BootError(f"{file} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise BootError(f"{file} is not TOML: {error}") from None
+    known = tuple(dict.fromkeys((*_OWN, *_CONTROLLER, *_COMPANION)))
+    for key in tables:
+        if key not in known:
+            meant = nearest(key, known)
+            expected = f"did you mean {meant}?" if meant else f"expected one of {', '.join(known)}"
+            raise BootError(f"{shown(key)} (from {file}) is no setting; {expected}")
+    own = _checked(file, tables, machine)
+    for program, names in (("controller", _CONTROLLER), ("companion", _COMPANION)):
+        given = {name: tables[name] for name in names if name in tables}
+        if program == "controller" and "name" in tables:
+            given = {"temple": own.name, **given}
+        if given:
+            _write(machine.settings / f"{program}.toml", _toml(given), 0o640, f"templo-{program}")
+    if own.broker.host not in _LOCAL:
+        for program in ("controller", "companion"):
+            _write(machine.units / f"templo-{program}.service.d" / "boot.conf", _drop_in(program), 0o644)
+        machine.run("systemctl", "daemon-reload")
+    elif "name" in tables:
+        machine.run("templo-broker-access", "--temple", own.name)
+    _join(own.wifi, machine)
+
+
+def _checked(file: Path, tables: Mapping[str, object], machine: Machine) -> BootSettings:
+    """Return our own settings after each program has accepted its own; raises `BootError`."""
+    with TemporaryDirectory(prefix="templo-boot-") as folder:
+        path = Path(folder) / "settings.toml"
+
+        def given(*names: str) -> Path:
+            path.write_text(_toml({name: tables[name] for name in names if name in tables}))
+            return path
+
+        try:
+            read = load_settings(
+                BootSettings, "boot", file=given(*_OWN, "broker"), environ={}, flags={}, home=Path(folder)
+            )
+            own = read.values
+            companion_settings.load(given(*_COMPANION), {}, {}, Path(folder))
+            machine.run("templo-controller", "status", "--config", str(given(*_CONTROLLER)), "--state", folder)
+        except (SettingsError, BootError) as error:
+            raise BootError(str(error).replace(str(path), str(file))) from None
+    wifi = own.wifi
+    if (wifi.password or wifi.ssid) and not (wifi.ssid and wifi.country):
+        missing = "wifi.ssid" if not wifi.ssid else "wifi.country"
+        raise BootError(f"{missing} is missing (from {file}); expected it beside the other settings of the Wi-Fi")
+    return own
+
+
+def _drop_in(program: str) -> str:
+    """Return what a program's unit needs for a broker elsewhere, whose user and password are in its settings."""
+    allowed = f"IPAddressAllow={_HOME}\n" if program == "controller" else ""
+    return f"# By templo-mayor-boot, from the file on the boot partition.\n[Service]\nEnvironmentFile=\n{allowed}"
+
+
+def _join(wifi: WifiSettings, machine: Machine) -> None:
+    if wifi.country and shutil.which("raspi-config"):  # it allows the radio, which is off until the country is known
+        machine.run("raspi-config", "nonint", "do_wifi_country", wifi.country)
+    if wifi.ssid:
+        lines = ["[connection]", "id=templo-mayor", "type=wifi", "[wifi]", "mode=infrastructure"]
+        lines.append(f"ssid={';'.join(str(each) for each in wifi.ssid.encode())};")  # as bytes, whatever they are
+        if wifi.password:
+            lines += ["[wifi-security]", "key-mgmt=wpa-psk", f"psk={_escaped(wifi.password)}"]
+        lines += ["[ipv4]", "method=auto", "[ipv6]", "method=auto"]
+        _write(machine.connections / "templo-mayor.nmconnection", "\n".join(lines) + "\n", 0o600)
+
+
+def _escaped(value: str) -> str:
+    r"""Return a value as a key file of NetworkManager holds it.
+
+    >>> _escaped(" a\\b")
+    '\\sa\\\\b'
+    """
+    escaped = value.replace("\\", "\\\\")
+    return re.sub(r"^ +| +$", lambda spaces: r"\s" * len(spaces[0]), escaped)
+
+
+def _write(path: Path, content: str, mode: int, group: str | None = None) -> None:
+    """Write a file as a whole; one that is there with other content is kept beside it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and path.read_text(errors="replace") != content:
+            path.replace(path.with_name(f"{path.name}.before-boot"))
+        files.write_whole(path, content.encode())
+        if group:
+            with suppress(LookupError, PermissionError):
+                shutil.chown(path, "root", group)
+        path.chmod(mode)
+    except OSError as error:
+        raise BootError(f"{path} cannot be written: {error}") from error
+
+
+def _toml(tables: Mapping[str, object]) -> str:
+    """Return settings as TOML: plain values first, then each table of plain values.
+
+    >>> print(_toml({"temple": "attic", "beams": {"tlaloc": 27}}), end="")
+    temple = "attic"
+    <BLANKLINE>
+    [beams]
+    tlaloc = 27
+    """
+    lines = [f"{_key(key)} = {_value(value)}" for key, value in tables.items() if not isinstance(value, Mapping)]
+    for name, table in tables.items():
+        if isinstance(table, Mapping):
+            lines += ["", f"[{_key(name)}]", *(f"{_key(key)} = {_value(value)}" for key, value in table.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _key(key: str) -> str:
+    return key if _BARE_KEY.fullmatch(key) else json.dumps(key)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(key)} = {_value(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def fault() -> str:
+    """Return what is wrong with the file on the boot partition, or nothing."""
+    try:
+        return FAULT.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def main() -> int:
+    """Apply the file if there is one; passwords of the broker are made where an image came without any."""
+    logs.set_up("templo-mayor-boot", "info")
+    machine = Machine(
+        Path("/etc/templo-mayor"),
+        Path("/etc/systemd/system"),
+        Path("/etc/NetworkManager/system-connections"),
+        _run,
+    )
+    return boot(next((file for file in FILES if file.exists()), None), machine, FAULT)
+
+
+def boot(file: Path | None, machine: Machine, found: Path) -> int:
+    """Apply a file and set it aside; write what is wrong into `found` and beside it. Return the exit code."""
+    found.unlink(missing_ok=True)
+    try:
+        if not (machine.settings / "controller.env").exists():
+            machine.run("templo-broker-access", "--again")
+        if file is None:
+            return 0
+        apply(file, machine)
+    except BootError as error:
+        log.error("%s", error)
+        for path in (found, file and file.with_suffix(".error.txt")):
+            if path:
+                with suppress(OSError):  # a boot partition may be read-only
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_text(f"{error}\n")
+        return 1
+    log.info("%s was applied", file)
+    with suppress(OSError):
+        file.with_suffix(".applied.toml").write_text(_without_passwords(file.read_text("utf-8")))
+        file.unlink()
+        file.with_suffix(".error.txt").unlink(missing_ok=True)
+    return 0
+
+
+def _without_passwords(content: str) -> str:
+    r"""Return a settings file without the lines that give a password.
+
+    >>> _without_passwords('[wifi]\nssid = "Home"\npassword = "secret"\n')
+    '[wifi]\nssid = "Home"\n# password was applied\n'
+    """
+    return re.sub(r"(?m)^.*\bpassword\b.*=.*$", "# password was applied", content)
+
+
+def _run(*command: str) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=_ENVIRONMENT)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BootError(f"{command[0]} cannot be run: {error}") from error
+    if done.returncode:
+        said = done.stderr.strip() or f"exit code {done.returncode}"
+        raise BootError(said.removeprefix(f"{command[0]}: "))
+
+
+_ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "HOME": "/nonexistent"}
+
+if __name__ == "__main__":
+    sys.exit(main())

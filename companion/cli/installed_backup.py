@@ -1,0 +1,387 @@
+"""`templo-mayor backup` and `restore`: ledger, store and settings of the installed temple as one file, and back.
+
+Each program copies and restores its own database, as the user it runs as: the store while people play, the ledger
+under a new source. This module collects the copies, and stops and starts the daemons.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from companion.cli import archive
+from companion.cli.archive import ArchiveError
+from templo import files
+
+FOLDER = Path("/var/backups/templo-mayor")
+KEPT = 7
+"""How many nightly backups there are at most."""
+
+UNITS = ("mosquitto", "templo-controller", "templo-companion")
+ACCESS = "templo-broker-access"
+PATIENCE_S = 1800.0
+"""A store of many years on a slow card takes minutes."""
+
+LEDGER, STORE = "ledger.templo", "store.sqlite"
+_WORK = "backup-work"
+_NIGHTLY = re.compile(r"templo-mayor-\d{4}-\d{2}-\d{2}\.tar\.gz")
+_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+class BackupError(Exception):
+    """What cannot be backed up or restored; the message says what and why, and what was changed already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One of the two daemons, and its commands that write and restore its database.
+
+    `environment` returns what its unit gives it. Its commands run as `user`, or as whoever runs this.
+    """
+
+    unit: str
+    command: Sequence[str]
+    state: Path
+    member: str
+    environment: Callable[[], Mapping[str, str]]
+    user: str | None = None
+
+    @property
+    def settings_name(self) -> str:
+        """The name of its settings file in an archive."""
+        return f"settings/{self.unit.removeprefix('templo-')}.toml"
+
+    def run(self, *words: str, alone: bool = False) -> str:
+        """Run one of its commands and return what it prints; raises `BackupError` with what it says if it fails.
+
+        Run `alone`, it is given nothing that its unit would give it.
+        """
+        given = {"PATH": _PATH, "LANG": "C.UTF-8", "STATE_DIRECTORY": str(self.state)}
+        given |= {"HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent", **({} if alone else self.environment())}
+        try:
+            done = subprocess.run(  # noqa: S603 (our own commands)
+                [*self.command, *words],
+                env=given,
+                user=self.user,
+                group=pwd.getpwnam(self.user).pw_gid if self.user else None,
+                extra_groups=[] if self.user else None,
+                umask=0o077,
+                cwd=self.state,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE_S,
+                check=False,
+            )
+        except (OSError, KeyError, subprocess.TimeoutExpired) as error:
+            raise BackupError(f"{self.command[0]} cannot be run: {error}") from error
+        if done.returncode:
+            raise BackupError(done.stderr.strip() or f"{self.command[0]} ended with exit code {done.returncode}")
+        return done.stdout
+
+    @contextmanager
+    def workplace(self) -> Iterator[Path]:
+        """Give an empty folder on the disk of its state that its user may write; it is removed afterwards."""
+        folder = self.state / _WORK
+        with _reported("the folder of a database"):
+            self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(mode=0o700)
+            self.own(self.state)
+            self.own(folder)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def own(self, path: Path) -> None:
+        """Let its user have a file or a folder."""
+        if self.user:
+            shutil.chown(path, self.user, pwd.getpwnam(self.user).pw_gid)
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """Where everything of an installed temple is.
+
+    `programs` are in the order in which their databases are copied. `settings` maps a name in an archive to a folder
+    whose files are copied. `systemd` runs systemctl with words and returns what it prints; `renew_access` makes the
+    broker take the passwords that are in the settings.
+    """
+
+    programs: Sequence[Program]
+    settings: Mapping[str, Path]
+    folder: Path
+    systemd: Callable[..., str]
+    renew_access: Callable[[], None]
+
+
+def installed(systemd: Callable[..., str]) -> Installation:
+    """Return the installation that the Debian package made on this machine."""
+    # The ledger is copied first. A token that it holds as delivered then is in the store that is copied after it;
+    # the other way round nobody would send again what the store lacks.
+    programs = [
+        Program(
+            unit=unit,
+            command=[f"/usr/bin/{unit}"],
+            state=Path("/var/lib") / unit,
+            member=member,
+            environment=partial(unit_environment, unit, systemd, Path("/etc/templo-mayor")),
+            user=unit,
+        )
+        for unit, member in (("templo-controller", LEDGER), ("templo-companion", STORE))
+    ]
+    drop_ins = {f"units/{unit}": Path(f"/etc/systemd/system/{unit}.service.d") for unit in UNITS[1:]}
+    return Installation(programs, {"settings": Path("/etc/templo-mayor"), **drop_ins}, FOLDER, systemd, _renew_access)
+
+
+def unit_environment(unit: str, systemd: Callable[..., str], settings: Path) -> dict[str, str]:
+    """Return the settings that a unit gives its program as variables, by its file and its drop-ins.
+
+    The file of its passwords, in the folder of `settings`, wins over both, as systemd has it.
+    """
+    words = shlex.split(systemd("show", "--property=Environment", "--value", unit))
+    with suppress(OSError, UnicodeDecodeError, ValueError):
+        text = (settings / f"{unit.removeprefix('templo-')}.env").read_text()
+        words += shlex.split(text, comments=True)
+    return dict(each.split("=", 1) for each in words if "=" in each)
+
+
+def back_up(installation: Installation, file: Path | None, now: datetime) -> list[str]:
+    """Write one file with everything, while all of it runs; return what to print. Raises `BackupError`.
+
+    Without a file it is the nightly one: one a day, of which the newest seven are kept.
+    """
+    nightly = file is None
+    if file is None:
+        file = installation.folder / f"templo-mayor-{now:%Y-%m-%d}.tar.gz"
+    elif os.path.lexists(file):
+        raise BackupError(f"{file} is there already; expected the name of a new file")
+    with _alone(installation) as work:
+        said = _collect(installation, file, work, now, replace=nightly)
+    if nightly:
+        _remove_old(file)
+    return said
+
+
+def restore(installation: Installation, file: Path, now: datetime) -> list[str]:
+    """Put everything that a backup holds in the place of what is here, and return what to print.
+
+    All of it is tried beside what is here before the daemons are stopped. What it replaces is kept: both databases
+    beside their places, settings in an archive of their own. Raises `BackupError`.
+    """
+    with _alone(installation) as work:
+        with _reported(f"the backup {file}"):
+            manifest = archive.unpack(file, work)
+            for name in manifest.members.keys() - {LEDGER, STORE}:
+                _place(installation, name)
+        for program in installation.programs:
+            if program.member in manifest.members:
+                _rehearse(program, work, file)
+        states = installation.systemd("is-enabled", *UNITS).split("\n")
+        enabled = [unit for unit, state in zip(UNITS, states, strict=False) if state == "enabled"]
+        installation.systemd("stop", *UNITS[:0:-1])
+        try:
+            said = _replace(installation, manifest, work, file, now)
+        finally:
+            if enabled:
+                installation.systemd("restart", "--no-block", *enabled)
+    at = f"{manifest.made_at:%Y-%m-%d %H:%M} UTC, Templo Mayor {manifest.software} on {manifest.host}"
+    return [f"Restored {file} ({at}).", *said]
+
+
+def _replace(
+    installation: Installation, manifest: archive.Manifest, work: Path, file: Path, now: datetime
+) -> list[str]:
+    """Replace settings and databases, and return what to print; settings come back if a database cannot be."""
+    settings = {name: member for name, member in manifest.members.items() if name not in (LEDGER, STORE)}
+    before: dict[str, Path] = {}
+    said: list[str] = []
+    try:
+        if settings:
+            before = _copied_settings(installation, work / "before")
+            _set_settings(installation, {name: work / name for name in settings}, settings)
+        for program in installation.programs:
+            said += _restored(program, manifest, work, file)
+    except BackupError as error:
+        if before:
+            _set_settings(installation, before, {name: archive.described(path) for name, path in before.items()})
+        raise BackupError("\n".join([str(error), *(said or ["Nothing was changed."])])) from error
+    if before:
+        kept = installation.folder / f"settings-replaced-{now:%Y%m%dT%H%M%S}.tar.gz"
+        with _reported("the settings that were here"):
+            archive.pack(kept, before, now, replace=True)
+        said.append(f"The settings that were here are kept as {kept}")
+    if settings:
+        installation.renew_access()
+    return said
+
+
+def _collect(installation: Installation, file: Path, work: Path, now: datetime, replace: bool) -> list[str]:
+    """Copy everything and pack it; return what to print."""
+    members, said = _copied_settings(installation, work), []
+    with _reported(f"the backup {file}"):
+        _check_target(file)
+        copies = work / "databases"
+        copies.mkdir(mode=0o700)
+        for program in installation.programs:
+            with program.workplace() as folder:
+                copy = folder / program.member
+                option = ["--if-begun"] if program.member == LEDGER else []
+                said += program.run("backup", *option, str(copy)).replace(str(copy), program.member).splitlines()
+                if copy.exists():
+                    members[program.member] = Path(shutil.move(copy, copies / program.member))
+        archive.pack(file, members, now, replace=replace)
+    return [*said, f"Wrote {file}: {file.stat().st_size / 1e6:.1f} MB, with {len(members)} files."]
+
+
+def _check_target(file: Path) -> None:
+    """Refuse a place where no file can be before anything is copied."""
+    if not file.absolute().parent.is_dir():
+        raise ArchiveError(f"{file} cannot be written: there is no folder {file.absolute().parent}")
+
+
+def _copied_settings(installation: Installation, work: Path) -> dict[str, Path]:
+    """Copy every file of the settings, so that none changes while it is packed; return them by name."""
+    copied = {}
+    with _reported("the settings"):
+        for prefix, folder in installation.settings.items():
+            for path in sorted(folder.rglob("*")):
+                if not path.is_file():
+                    continue
+                name = f"{prefix}/{path.relative_to(folder)}"
+                copy = work / name
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(path, copy)
+                with suppress(PermissionError):  # only root may give a file away
+                    os.chown(copy, path.stat().st_uid, path.stat().st_gid)
+                copied[name] = copy
+    return copied
+
+
+def _place(installation: Installation, name: str) -> Path:
+    """Return where a file of the settings belongs; raises `ArchiveError` where this release has no such place."""
+    for prefix, folder in installation.settings.items():
+        if name.startswith(f"{prefix}/"):
+            return folder / name.removeprefix(f"{prefix}/")
+    raise ArchiveError(
+        f"the backup has {name!r}, which this release does not know; expected {LEDGER}, {STORE} or settings"
+    )
+
+
+def _rehearse(program: Program, work: Path, file: Path) -> None:
+    """Restore a database where nobody uses it, with the settings of the backup; raises `BackupError`."""
+    with program.workplace() as folder:
+        copy = _lent(program, work / program.member, folder)
+        settings, state = folder / "settings.toml", folder / "state"
+        with suppress(FileNotFoundError):
+            shutil.copyfile(work / program.settings_name, settings)
+        settings.touch()
+        program.own(settings)
+        words = ["restore", "--config", str(settings), "--state", str(state)]
+        if program.member == STORE:
+            words += ["--store", f"sqlite:///{state / 'companion.sqlite'}"]
+        try:
+            program.run(*words, str(copy), alone=True)
+        except BackupError as error:
+            message = str(error).replace(str(copy), f"{program.member} of {file}")
+            message = message.replace(str(settings), f"{program.settings_name} of {file}")
+            raise BackupError(f"{message}\nNothing was changed.") from error
+
+
+def _restored(program: Program, manifest: archive.Manifest, work: Path, file: Path) -> Iterator[str]:
+    """Restore a database in its place; yield what to print."""
+    if program.member not in manifest.members:
+        return
+    with program.workplace() as folder:
+        copy = _lent(program, work / program.member, folder)
+        said = program.run("restore", str(copy)).replace(str(copy), f"{program.member} of {file}")
+    yield from (line for line in said.splitlines() if not line.startswith("Now start the companion"))
+
+
+def _lent(program: Program, path: Path, folder: Path) -> Path:
+    """Return a copy of an unpacked file that a program's user may read."""
+    with _reported("a copy of the backup"):
+        copy = folder / path.name
+        shutil.copyfile(path, copy)
+        program.own(copy)
+        return copy
+
+
+def _set_settings(
+    installation: Installation, copies: Mapping[str, Path], members: Mapping[str, archive.Member]
+) -> None:
+    """Make the files of the settings those of `copies`, with the modes and owners of `members`, and no others."""
+    with _reported("the settings"):
+        for name, member in members.items():
+            path = _place(installation, name)
+            path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            files.write_whole(path, copies[name].read_bytes())
+            path.chmod(member.mode)
+            with suppress(LookupError, PermissionError):  # whoever owned it may not be on this machine
+                shutil.chown(path, member.owner, member.group)
+        for prefix, folder in installation.settings.items():
+            for path in folder.rglob("*"):
+                if path.is_file() and f"{prefix}/{path.relative_to(folder)}" not in members:
+                    path.unlink()
+    installation.systemd("daemon-reload")
+
+
+def _remove_old(newest: Path) -> None:
+    """Keep the newest nightly backups by the dates in their names, and the one just made whatever its date is."""
+    with _reported("an old backup"):
+        nightly = sorted(path for path in newest.parent.iterdir() if _NIGHTLY.fullmatch(path.name) and path != newest)
+        for path in nightly[: max(0, len(nightly) - (KEPT - 1))]:
+            path.unlink()
+
+
+@contextmanager
+def _alone(installation: Installation) -> Iterator[Path]:
+    """Give an empty folder of this run's own; raises `BackupError` where another backup or restore is at work."""
+    folder = installation.folder
+    with _reported(f"the folder {folder}"):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.OWNER_ONLY)
+    try:
+        try:
+            files.lock(lock)
+        except files.HeldError as error:
+            raise BackupError(f"another backup or restore is at work ({error}); expected to be alone") from None
+        work = folder / ".work"
+        with _reported(f"the folder {work}"):
+            shutil.rmtree(work, ignore_errors=True)
+            work.mkdir(mode=0o700)
+        try:
+            yield work
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+    finally:
+        os.close(lock)
+
+
+@contextmanager
+def _reported(what: str) -> Iterator[None]:
+    try:
+        yield
+    except ArchiveError as error:
+        raise BackupError(str(error)) from error
+    except (OSError, LookupError, shutil.Error) as error:
+        raise BackupError(f"{what} cannot be used: {error}") from error
+
+
+def _renew_access() -> None:
+    if (command := shutil.which(ACCESS)) is None:
+        return
+    done = subprocess.run([command, "--again"], capture_output=True, text=True, check=False, timeout=PATIENCE_S)  # noqa: S603
+    if done.returncode:
+        raise BackupError(f"the broker did not take the restored passwords: {done.stderr.strip()}")

@@ -1,0 +1,128 @@
+"""`templo.local` is announced for the addresses of now, and left to another machine that has it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from companion.adapters.addresses import ANNOUNCED
+from companion.adapters.avahi import AvahiError, GroupState
+from companion.cli.announce import LOOK_S, RETRY_S, Announcer
+
+HOME = [(2, "192.168.1.7")]
+
+
+@dataclass
+class Group:
+    """An announcement whose state is the daemon's."""
+
+    addresses: Sequence[tuple[int, str]]
+    avahi: Avahi
+    closed: bool = False
+
+    def state(self) -> GroupState:
+        self.avahi.answer()
+        return self.avahi.state
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@dataclass
+class Avahi:
+    """A daemon with one state for everything, which may be away."""
+
+    state: GroupState = GroupState.ESTABLISHED
+    away: bool = False
+    groups: list[Group] = field(default_factory=list)
+    reports: list[str] = field(default_factory=list)
+
+    def announcer(self) -> Announcer:
+        return Announcer(self.publish, self.reports.append)
+
+    def publish(self, name: str, addresses: Sequence[tuple[int, str]]) -> Group:
+        assert name == "templo.local"
+        self.answer()
+        self.groups.append(Group(addresses, self))
+        return self.groups[-1]
+
+    def answer(self) -> None:
+        if self.away:
+            raise AvahiError("avahi did not answer")
+
+    def announced(self) -> list[Sequence[tuple[int, str]]]:
+        return [group.addresses for group in self.groups if not group.closed]
+
+
+@pytest.fixture
+def avahi() -> Avahi:
+    return Avahi()
+
+
+def test_the_name_is_announced_once_and_reported_when_it_is_established(avahi: Avahi) -> None:
+    announcer, avahi.state = avahi.announcer(), GroupState.REGISTERING
+    announcer.look(HOME, 0)
+    assert avahi.reports == []
+    avahi.state = GroupState.ESTABLISHED
+    for second in range(1, 100):
+        announcer.look(HOME, second)
+    assert avahi.reports == [ANNOUNCED]
+    assert avahi.announced() == [HOME]
+    assert len(avahi.groups) == 1
+    announcer.close()
+    assert avahi.announced() == []
+
+
+def test_a_network_that_comes_later_and_another_address_are_announced_at_once(avahi: Avahi) -> None:
+    announcer = avahi.announcer()
+    announcer.look([], 0)
+    assert "on no network" in avahi.reports[-1]
+    announcer.look(HOME, LOOK_S)
+    assert avahi.announced() == [HOME]
+    both = [*HOME, (3, "10.0.0.4")]
+    announcer.look(both, 2 * LOOK_S)
+    assert avahi.announced() == [both]
+    announcer.look([], 3 * LOOK_S)
+    assert avahi.announced() == []
+
+
+def test_a_name_that_another_machine_has_is_left_to_it_and_taken_when_it_is_free(avahi: Avahi) -> None:
+    announcer, avahi.state = avahi.announcer(), GroupState.COLLISION
+    for second in range(0, round(RETRY_S), round(LOOK_S)):
+        announcer.look(HOME, second)
+    assert len(avahi.groups) == 1
+    assert avahi.announced() == []
+    assert avahi.reports == [
+        "templo.local is not announced: another machine in this network has that name",
+    ]
+    avahi.state = GroupState.ESTABLISHED
+    announcer.look(HOME, RETRY_S)
+    assert avahi.announced() == [HOME]
+    assert avahi.reports[-1] == ANNOUNCED
+
+
+def test_a_name_that_is_lost_later_is_given_up(avahi: Avahi) -> None:
+    announcer = avahi.announcer()
+    announcer.look(HOME, 0)
+    avahi.state = GroupState.COLLISION
+    announcer.look(HOME, LOOK_S)
+    assert avahi.announced() == []
+    assert "another machine" in avahi.reports[-1]
+
+
+def test_a_daemon_that_is_away_or_starts_anew_is_tried_again(avahi: Avahi) -> None:
+    announcer, avahi.away = avahi.announcer(), True
+    announcer.look(HOME, 0)
+    announcer.look(HOME, LOOK_S)
+    assert avahi.reports == ["templo.local is not announced: avahi did not answer"]
+    avahi.away = False
+    announcer.look(HOME, RETRY_S)
+    assert avahi.announced() == [HOME]
+    avahi.away = True
+    announcer.look(HOME, RETRY_S + LOOK_S)
+    avahi.away = False
+    announcer.look(HOME, 3 * RETRY_S)
+    assert avahi.announced() == [HOME]
+    assert avahi.reports[-1] == ANNOUNCED

@@ -1,0 +1,191 @@
+"""The settings file on the boot partition: applied as a whole, or refused as a whole with what is wrong."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from companion.cli import boot
+from companion.cli.boot import BootError, Machine
+from companion.cli.settings import load as load_companion
+from controller.app.settings import load as load_controller
+from tests.controller.program import command_anywhere
+
+WHOLE = """
+name = "attic"
+
+[wifi]
+country = "MX"
+ssid = "Café 5"
+password = 'back\\slash and spaces '
+
+[broker]
+host = "192.168.1.5"
+user = "temple-attic"
+password = "secret word"
+
+[beams]
+source = "gpio"
+tlaloc = 22
+huitzilopochtli = 23
+
+[web]
+allowed_hosts = ["temple.example", "ñandú.example"]
+"""
+
+
+@dataclass
+class Card:
+    """A card with a boot partition, and a machine whose commands are only noted, but for the controller's."""
+
+    folder: Path
+    commands: list[tuple[str, ...]] = field(default_factory=list)
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "firmware" / "templo-mayor.toml"
+
+    @property
+    def fault(self) -> Path:
+        return self.folder / "run" / "boot-fault"
+
+    def machine(self) -> Machine:
+        return Machine(self.folder / "etc", self.folder / "units", self.folder / "connections", self.run)
+
+    def run(self, *command: str) -> None:
+        if command[0] != "templo-controller":
+            self.commands.append(command)
+            return
+        words = [*command_anywhere("controller"), *command[1:]]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+        if done.returncode:
+            raise BootError(done.stderr.strip().removeprefix("templo-controller: "))
+
+    def boot(self, text: str | None) -> int:
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        if text is not None:
+            self.file.write_text(text)
+        return boot.boot(self.file if text is not None else None, self.machine(), self.fault)
+
+    def written(self) -> dict[str, str]:
+        folders = ("etc", "units", "connections")
+        return {
+            str(path.relative_to(self.folder)): path.read_text()
+            for folder in folders
+            for path in (self.folder / folder).rglob("*")
+            if path.is_file()
+        }
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Card:
+    card = Card(tmp_path)
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc" / "controller.env").touch()
+    return card
+
+
+def test_a_whole_file_becomes_settings_of_both_programs_a_wi_fi_and_drop_ins(card: Card, tmp_path: Path) -> None:
+    assert card.boot(WHOLE) == 0, card.fault.read_text()
+    etc = tmp_path / "etc"
+    controller = load_controller(file=etc / "controller.toml", environ={}, flags={}, home=tmp_path)
+    assert (controller.temple, controller.beams.tlaloc, controller.beams.huitzilopochtli) == ("attic", 22, 23)
+    assert (controller.broker.host, controller.broker.password) == ("192.168.1.5", "secret word")
+    companion = load_companion(etc / "companion.toml", {}, {}, tmp_path)
+    assert companion.web.allowed_hosts == ("temple.example", "ñandú.example")
+    assert companion.broker.user == "temple-attic"
+    for program in ("controller", "companion"):
+        assert (etc / f"{program}.toml").stat().st_mode & 0o777 == 0o640
+        drop_in = tmp_path / "units" / f"templo-{program}.service.d" / "boot.conf"
+        assert "\nEnvironmentFile=\n" in drop_in.read_text()
+    assert "IPAddressAllow=" in (tmp_path / "units" / "templo-controller.service.d" / "boot.conf").read_text()
+    wifi = tmp_path / "connections" / "templo-mayor.nmconnection"
+    assert wifi.stat().st_mode & 0o777 == 0o600
+    assert "ssid=67;97;102;195;169;32;53;\n" in wifi.read_text()
+    assert "psk=back\\\\slash and spaces\\s\n" in wifi.read_text()
+    assert card.commands[0] == ("systemctl", "daemon-reload")
+
+
+def test_the_file_is_applied_once_and_set_aside_without_its_passwords(card: Card) -> None:
+    card.file.parent.mkdir()
+    card.file.with_suffix(".error.txt").write_text("an earlier mistake")
+    assert card.boot(WHOLE) == 0
+    assert [path.name for path in card.file.parent.iterdir()] == ["templo-mayor.applied.toml"]
+    applied = card.file.with_suffix(".applied.toml").read_text()
+    assert 'name = "attic"' in applied
+    assert "slash" not in applied
+    assert "secret" not in applied
+    assert not card.fault.exists()
+
+
+def test_a_name_for_the_broker_on_this_machine_is_given_to_its_access_list(card: Card) -> None:
+    assert card.boot('name = "attic"\n') == 0
+    assert card.commands == [("templo-broker-access", "--temple", "attic")]
+    assert card.written()["etc/controller.toml"] == 'temple = "attic"\n'
+    assert not (card.folder / "units").exists()
+
+
+def test_settings_that_were_there_are_kept_beside_the_new_ones(card: Card) -> None:
+    (card.folder / "etc" / "controller.toml").write_text('log = "debug"\n')
+    assert card.boot("[beams]\ntlaloc = 22\n") == 0
+    assert card.written()["etc/controller.toml.before-boot"] == 'log = "debug"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("wifi = 3\nnonsense", "{file} is not TOML"),
+        ("nmae = 'attic'\n", "'nmae' (from {file}) is no setting; did you mean name?"),
+        ("[screen]\n", "'screen' (from {file}) is no setting; expected one of name, wifi, beams"),
+        ("name = 'My Temple'\n", "name is 'My Temple' (from {file}); expected 1 to 32 lower-case letters"),
+        ("[wifi]\nssid = 'Home'\n", "wifi.country is missing (from {file})"),
+        ("[wifi]\ncountry = 'MX'\npassword = 'long enough'\n", "wifi.ssid is missing (from {file})"),
+        ("[wifi]\ncountry = 'Mexico'\n", "wifi.country is 'Mexico' (from {file}); expected two capital letters"),
+        (
+            "[wifi]\nssid = 'Home'\ncountry = 'MX'\npassword = 'short'\n",
+            "wifi.password is hidden (from {file}); expected a password of 8 to 63",
+        ),
+        ("[wifi]\nsid = 'Home'\n", "'wifi.sid' (from {file}) is no setting; did you mean wifi.ssid?"),
+        ("[broker]\nport = 0\n", "broker.port is 0 (from {file}); expected a port from 1 to 65535"),
+        ("[beams]\ntlaloc = 99\n", "beams.tlaloc is 99 (from {file}); expected a BCM pin number from 0 to 27"),
+        ("[beams]\ntlaloc = 17\nhuitzilopochtli = 17\n", "(from {file}); expected another pin than"),
+        ("[web]\nport = 'http'\n", "web.port is 'http' (from {file}); expected a port from 1 to 65535"),
+        ("wifi = 'Home'\n", "is no setting"),
+    ],
+)
+def test_a_wrong_file_changes_nothing_and_is_named_with_value_and_expectation(
+    card: Card, text: str, expected: str
+) -> None:
+    before = card.written()
+    assert card.boot(f"{text}") == 1
+    said = card.fault.read_text()
+    assert expected.format(file=card.file) in said
+    assert card.file.with_suffix(".error.txt").read_text() == said
+    assert card.written() == before
+    assert card.commands == []
+    assert card.file.exists()
+    assert "short" not in said
+
+
+def test_a_mended_file_is_applied_at_the_next_boot(card: Card) -> None:
+    assert card.boot("[beams]\ntlaloc = 99\n") == 1
+    assert card.boot("[beams]\ntlaloc = 22\n") == 0
+    assert not card.fault.exists()
+    assert not card.file.with_suffix(".error.txt").exists()
+
+
+def test_an_image_without_passwords_gets_its_own_at_its_first_boot(card: Card) -> None:
+    (card.folder / "etc" / "controller.env").unlink()
+    assert card.boot(None) == 0
+    assert card.commands == [("templo-broker-access", "--again")]
+    assert not card.fault.exists()
+
+
+def test_without_a_fault_there_is_nothing_to_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boot, "FAULT", tmp_path / "boot-fault")
+    assert boot.fault() == ""
+    (tmp_path / "boot-fault").write_text("name is 'x y'\n")
+    assert boot.fault() == "name is 'x y'"
