@@ -174,6 +174,7 @@ def download(root: fresh.Root, files: Sequence[Path]) -> None:
     run_in(root, "apt-get --quiet update")
     for name in reversed(packages.NAMES):
         run_in(root, f"{APT} install --download-only ./{name}_*.deb")
+    run_in(root, f"{APT} install --download-only haproxy openssl")
 
 
 def installed_into(root: fresh.Root) -> None:
@@ -384,6 +385,7 @@ def lived(machine: Machine) -> None:
     drop(machine, 3)
     networks(machine)
     named(machine)
+    secured(machine)
     returned(machine)
     killed(machine)
     full(machine)
@@ -481,6 +483,37 @@ def networks(machine: Machine) -> None:
     for name in ("192.168.178.77", f"{host}.local", f"{host}.fritz.box", host):
         must(f"the page answers to {name}", "Templo Mayor" in machine.page("/", name))
     must("and to no stranger's name", machine.page("/", "evil.example"), "")
+
+
+SECURE = """
+import ssl, sys, urllib.request
+trusting = ssl.create_default_context(cafile='/etc/templo-mayor/tls/authority.pem')
+print(urllib.request.urlopen(f'https://{sys.argv[1]}/', timeout=20, context=trusting).read().decode())
+"""
+"""Asks the first page over TLS, as somebody who trusts the authority."""
+
+
+def secured(machine: Machine) -> None:
+    """Switch TLS on, change the address, and switch it off again."""
+
+    def page(host: str) -> str:
+        return machine.attempt(f"python3 -c {shlex.quote(SECURE)} {host}").stdout
+
+    machine.run(f"{APT} install haproxy openssl")
+    must("`templo-mayor tls` says how a phone trusts it", "/trust" in machine.run("templo-mayor tls"))
+    machine.until("the companion answers again", lambda: machine.page("/"))
+    must("who trusts the authority gets the page over TLS", "Templo Mayor" in page("192.168.178.77"))
+    judged = machine.run("systemd-analyze security --no-pager templo-tls || true")
+    must(
+        "templo-tls has an exposure of 1.5 or less", float(judged.split("templo-tls.service: ")[1].split()[0]) <= 1.5
+    )
+    machine.run("ip address add 192.168.178.78/24 dev lan && systemctl start templo-tls-renew.service")
+    machine.until("the certificate has the new address", lambda: "Templo Mayor" in page("192.168.178.78"))
+    say("another address: the certificate was renewed for it")
+    must("plain http serves the same page", "Templo Mayor" in machine.page("/", "192.168.178.77"))
+    machine.run("templo-mayor tls off && ip address delete 192.168.178.78/24 dev lan")
+    must("switched off, nothing answers over TLS", page("192.168.178.77"), "")
+    machine.until("the temple counts", machine.counts)
 
 
 def named(machine: Machine) -> None:
