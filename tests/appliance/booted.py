@@ -530,8 +530,9 @@ def named(machine: Machine) -> None:
     def reported() -> str:
         return machine.show("templo-mayor-name", "StatusText")
 
-    machine.until("the alias is announced", lambda: reported() == "announced as templo.local")
-    must("templo.local leads to this machine", resolved("templo.local"), "192.168.178.77")
+    machine.until("templo.local leads to this machine", lambda: resolved("templo.local") == "192.168.178.77")
+    machine.until("the unit reports it", lambda: reported() == "announced as templo.local")
+    say("templo.local leads to this machine, also after avahi was started anew")
     must("and the page answers to it", "Templo Mayor" in machine.page("/", "templo.local"))
     must("and `templo-mayor status` shows it", "http://templo.local\n" in status(machine))
     machine.run("systemctl stop templo-mayor-name")
