@@ -24,6 +24,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests import fresh
+from tests.appliance import written
 from tools import packages
 
 BASE = ("ca-certificates", "dbus", "iproute2", "python3", "systemd-sysv", "udev")
@@ -33,6 +34,7 @@ PATIENCE_S = 300.0
 UNITS = ("mosquitto", "templo-controller", "templo-companion")
 OURS = UNITS[1:]
 EXPOSURE = {"mosquitto": 3.0, **dict.fromkeys((*OURS, "templo-mayor-name"), 1.5), "templo-mayor-backup": 2.5}
+TIMERS = ("templo-mayor-backup.timer", "templo-hotspot.timer", "templo-network.socket", "templo-tls-renew.timer")
 APT = "DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes -o Dpkg::Use-Pty=0"
 ASK = """
 import sys, urllib.error, urllib.request
@@ -174,7 +176,7 @@ def download(root: fresh.Root, files: Sequence[Path]) -> None:
     run_in(root, "apt-get --quiet update")
     for name in reversed(packages.NAMES):
         run_in(root, f"{APT} install --download-only ./{name}_*.deb")
-    run_in(root, f"{APT} install --download-only haproxy openssl")
+    run_in(root, f"{APT} install --download-only haproxy openssl mosquitto-clients")
 
 
 def installed_into(root: fresh.Root) -> None:
@@ -208,7 +210,7 @@ def installed_into(root: fresh.Root) -> None:
             [ -e "$1" ] || echo "$file"
         done
     """), "")  # fmt: skip
-    units = " ".join((*(f"{unit}.service" for unit in EXPOSURE if unit != "mosquitto"), "templo-mayor-backup.timer"))
+    units = " ".join((*(f"{unit}.service" for unit in EXPOSURE if unit != "mosquitto"), *TIMERS))
     run(f"systemd-analyze verify --man=no {units} 2>&1")
     say("systemd-analyze verify of all our units")
     for program in OURS:
@@ -387,6 +389,7 @@ def lived(machine: Machine) -> None:
     named(machine)
     secured(machine)
     returned(machine)
+    as_written(machine)
     killed(machine)
     full(machine)
     print("Installed again, removed, purged:", flush=True)
@@ -582,6 +585,41 @@ def returned(machine: Machine) -> None:
     refused = machine.attempt("templo-mayor restore /root/cut.tar.gz")
     must("half a backup is refused", (refused.returncode, "is damaged" in refused.stderr), (1, True))
     must("and everything runs on", machine.counts())
+
+
+def as_written(machine: Machine) -> None:
+    """Run every command that the docs give to an owner, as it is written there."""
+    machine.run(f"mkdir -p /media/usb; {APT} install openssl mosquitto-clients")
+    machine.run(
+        "cd /srv; openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=temple.example "
+        "-addext subjectAltName=DNS:temple.example -keyout privkey.pem -out fullchain.pem"
+    )
+    ran = 0
+    for page in written.PAGES:
+        for command in written.commands(page):
+            if command in written.NOT_RUN:
+                continue
+            if command.startswith("templo-mayor backup /"):
+                machine.run("rm -f /media/usb/*")
+            script = f"export DEBIAN_FRONTEND=noninteractive; cd /srv; timeout 120 {written.filled(command)}"
+            done = machine.attempt(script.replace("timeout 120 mosquitto_sub", "timeout 3 mosquitto_sub"))
+            expected = written.ENDED_BY_TIME if command.startswith("mosquitto_sub") else 0
+            said = (done.stdout + done.stderr)[-600:]
+            must(
+                f"{page}: {command[:50]}",
+                (done.returncode, said if done.returncode != expected else ""),
+                (expected, ""),
+            )
+            ran += 1
+            if command.startswith("systemctl disable --now"):
+                machine.run(command.replace("disable", "enable"))
+            if command.startswith(("templo-mayor restore", "apt install")):
+                machine.until(
+                    "the temple is back", lambda: machine.counts() or "backup" in machine.page("/temples/templo")
+                )
+                machine.attempt(f"templo-controller dismiss backup_restored {STATE}")
+            machine.until("the temple counts", machine.counts)
+    say("commands of the docs that do what they say", ran)
 
 
 def status(machine: Machine) -> str:
