@@ -523,7 +523,8 @@ def named(machine: Machine) -> None:
     """Ask for `templo.local` from the other end of the network, and let another machine have it first."""
     machine.run("ip netns add other && ip link set router netns other")
     machine.run("ip netns exec other ip address add 192.168.178.1/24 dev router")
-    machine.run("ip netns exec other ip link set router up && systemctl restart avahi-daemon")
+    machine.run("ip netns exec other ip link set lo up && ip netns exec other ip link set router up")
+    machine.run("systemctl restart avahi-daemon")
 
     def resolved(name: str) -> str:
         return machine.run(
