@@ -32,6 +32,7 @@ class Routes:
             "sheet": "board",
             "page": "temple",
             "seat": "east",
+            "step": "name",
         }
 
     def __call__(self, *methods: str) -> Iterator[tuple[str, str, str]]:
