@@ -19,6 +19,7 @@ from companion.adapters.addresses import address_for
 from companion.adapters.mqtt_intake import Intake
 from companion.adapters.news import Hub
 from companion.adapters.pacer import Pacer
+from companion.adapters.playtests import Playtests
 from companion.adapters.sql_store import SqlStore
 from companion.cli import boot, demo
 from companion.cli.settings import Settings
@@ -69,6 +70,7 @@ def _serve(
     hub = Hub()
     store = SqlStore(settings.store_url)
     games = registry.with_tools(registry.load(settings.games))
+    playtests = Playtests(settings.state_directory / "playtests", settings.games)
     pulse = Pulse(("intake", "link", "server", "pages", "pacer"), time.monotonic)
 
     def on_change(topic: str) -> None:
@@ -91,6 +93,7 @@ def _serve(
             allowed_hosts=settings.web.allowed_hosts,
             address=address,
             instance=instance,
+            playtests=playtests,
             stream_cap=settings.web.streams,
             streams_each=settings.web.streams_each,
             boot_fault=boot.fault,
@@ -141,6 +144,7 @@ def _serve(
             draft.stop()
         intake.stop()
         pacer.stop()
+        playtests.close()
         store.close()
     return EXIT_DEAD if died else 0
 

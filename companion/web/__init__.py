@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from flask import Flask, request
 
 from companion.adapters.addresses import own_hosts
 from companion.adapters.news import Hub
+from companion.adapters.playtests import Playtests
 from companion.service.services import Services
 from companion.web.routes import (
     api_description,
@@ -19,6 +22,7 @@ from companion.web.routes import (
     games,
     held,
     metrics,
+    playtests,
     printing,
     reconcile,
     results,
@@ -39,7 +43,8 @@ class WebConfig:
     """The web application's configuration, given by the program that starts it.
 
     `address` returns where phones in the network of a viewer's address reach it ("http://192.168.1.7:8000"),
-    `instance` is what ``/healthz`` answers, `own_hosts` returns this machine's own names and addresses,
+    `instance` is what ``/healthz`` answers, `playtests` play many games for designers (by default none),
+    `own_hosts` returns this machine's own names and addresses,
     `allowed_hosts` are further ones it answers to, `streams_each` how many of the `stream_cap` event streams one
     address may have, `boot_fault` what is wrong with the settings on the boot partition, if anything.
     """
@@ -51,9 +56,10 @@ class WebConfig:
     own_hosts: Callable[[], Collection[str]] = own_hosts
     streams_each: int = 32
     boot_fault: Callable[[], str] = str
+    playtests: Playtests = field(default_factory=lambda: Playtests(Path(os.devnull)))
 
 
-FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_aid")
+FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_aid", "playtests.start_playtest")
 """The endpoints that take a file of a table's own, and so bodies of up to `uploads.MAX_UPLOAD` bytes."""
 
 OPENINGS = ("pages.open_table", "games.open_aid", "play.again")
@@ -77,6 +83,7 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
     for part in (
         start,
         games,
+        playtests,
         printing,
         rules,
         table,
@@ -93,6 +100,6 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
         app.register_blueprint(part.blueprint)
     errors.install(app)
     app.extensions["site"] = Site(
-        app, services, hub, config.address, config.instance, guard.Lockout(clock), config.boot_fault
+        app, services, hub, config.address, config.instance, guard.Lockout(clock), config.boot_fault, config.playtests
     )
     return app

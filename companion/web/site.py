@@ -14,6 +14,7 @@ from flask import Flask, Response, current_app, jsonify, make_response, redirect
 from markupsafe import Markup
 
 from companion.adapters.news import Gallery, Hub, Picture
+from companion.adapters.playtests import Playtests
 from companion.games import registry
 from companion.games.kit import Game, Seat
 from companion.model.lobby import LONGEST_NAME, digest, normal_code
@@ -54,6 +55,7 @@ class Site:
         instance: str,
         lockout: Lockout,
         boot_fault: Callable[[], str],
+        playtests: Playtests,
     ) -> None:
         self.services = services
         self.hub = hub
@@ -61,6 +63,7 @@ class Site:
         self.instance = instance
         self.lockout = lockout
         self.boot_fault = boot_fault
+        self.playtests = playtests
         self.gallery = Gallery(hub)
         offered = [(name, game) for name, game in services.tables.games.items() if not registry.parts(name)[1]]
         self.games = dict(sorted(offered, key=lambda offer: not offer[1].uses_temple))

@@ -32,6 +32,7 @@ class Routes:
             "sheet": "board",
             "page": "temple",
             "seat": "east",
+            "playtest": "0" * 12,
         }
 
     def __call__(self, *methods: str) -> Iterator[tuple[str, str, str]]:
