@@ -289,23 +289,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         "sittings": lambda programs, scope: Sittings(programs, scope, arguments.sittings),
     }
     parts = arguments.parts or PARTS
-    found: list[Comparison] = []
+    found: dict[str, list[Comparison]] = {}
+    failed = False
     try:
         with tempfile.TemporaryDirectory(prefix="bench-") as folder:
             other = trees.of_revision(arguments.revision, Path(folder) / "tree")
             for part in parts:
                 print(f"measuring {part} ...", flush=True)
-                found += _alternated(makers[part], other, Path(folder) / part, arguments.rounds)
+                try:
+                    found[part] = _alternated(makers[part], other, Path(folder) / part, arguments.rounds)
+                except BenchError as error:
+                    failed = True
+                    print(f"bench: {part} cannot be measured: {error}", file=sys.stderr)
     except BenchError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
+    if not found:
+        return 2
     head = ("figure", "unit", THIS_TREE.name, other.name, "ratio", "of single rounds", "better")
-    print(f"\n{table(head, [each.cells for each in found], left=(0, 1, 6))}\n")
+    print(f"\n{table(head, [each.cells for part in found.values() for each in part], left=(0, 1, 6))}\n")
     print(f"Medians of {arguments.rounds} rounds by turns; the ratio is this tree to {other.name}, round by round.")
-    print("\n".join(NOTES[part] for part in parts))
-    return 0
+    print("\n".join(NOTES[part] for part in found))
+    return 2 if failed else 0
 
 
 def _alternated(

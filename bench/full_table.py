@@ -31,7 +31,8 @@ class Evening:
         from companion.games import registry
         from companion.service.services import Services
         from companion.service.workspace import Workspace
-        from companion.web import WebConfig, create_app
+        from companion.web import create_app
+        from companion.web.config import WebConfig
         from companion.web.view_models.table import Audience
 
         count, hub, games = itertools.count(), Hub(boot="bench"), registry.load(())

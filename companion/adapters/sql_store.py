@@ -232,6 +232,10 @@ class SqlStore:
         with self._reading() as connection:
             return connection.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == name)).scalar() or ""
 
+    def note(self, name: str) -> str:
+        """Return what was stored about this companion under a name, or nothing."""
+        return self.secret(f"{NOTE}{name}")
+
     def tables(self, without: Collection[str] = ()) -> list[TableRecord]:
         """Return every table but those with these ids, oldest first."""
         with self._reading() as connection:
@@ -380,6 +384,10 @@ class SqlStore:
         return tuple(sorted(kept, key=lambda each: (begun[each.token.source], each.token.source)))
 
 
+NOTE = "note."
+"""Before the name of a note, which is in one table with secrets and the number of the schema."""
+
+
 class SqlTransaction:
     """The port `Transaction` over one connection that has begun."""
 
@@ -389,6 +397,11 @@ class SqlTransaction:
     def set_secret(self, name: str, value: str) -> None:
         """Enter a secret of this companion that was not there."""
         self._connection.execute(sa.insert(ABOUT), {"key": name, "value": value})
+
+    def set_note(self, name: str, value: str) -> None:
+        """Store something about this companion under a name, in place of what was there."""
+        self._connection.execute(sa.delete(ABOUT).where(ABOUT.c.key == f"{NOTE}{name}"))
+        self._connection.execute(sa.insert(ABOUT), {"key": f"{NOTE}{name}", "value": value})
 
     def add_table(self, charter: Charter) -> None:
         """Enter a new table."""

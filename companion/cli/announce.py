@@ -59,24 +59,28 @@ class Announcer:
         if addresses != self._addresses:
             self.close()
             self._addresses, self._retry_at = addresses, now
-        try:
-            if self._current is None:
-                if now < self._retry_at:
-                    return
-                if not addresses:
-                    self._say(f"{ALIAS} is not announced: this machine is on no network")
-                    return
+        if self._current is None:
+            if now < self._retry_at:
+                return
+            if not addresses:
+                self._say(f"{ALIAS} is not announced: this machine is on no network")
+                return
+            try:
                 self._current = self._publish(ALIAS, addresses)
+            except AvahiError as error:
+                self._give_up(f"{ALIAS} is not announced: {error}", now + RETRY_S)
+                return
+        try:
             state = self._current.state()
-        except AvahiError as error:
+        except AvahiError as error:  # a daemon that was started anew has forgotten it
             self._give_up(f"{ALIAS} is not announced: {error}", now)
             return
         if state is GroupState.ESTABLISHED:
             self._say(ANNOUNCED)
         elif state is GroupState.COLLISION:
-            self._give_up(f"{ALIAS} is not announced: another machine in this network has that name", now)
+            self._give_up(f"{ALIAS} is not announced: another machine in this network has that name", now + RETRY_S)
         elif state is GroupState.FAILURE:
-            self._give_up(f"{ALIAS} is not announced: avahi failed to", now)
+            self._give_up(f"{ALIAS} is not announced: avahi failed to", now + RETRY_S)
 
     def close(self) -> None:
         """Take the announcement back."""
@@ -84,9 +88,9 @@ class Announcer:
             self._current.close()
             self._current = None
 
-    def _give_up(self, why: str, now: float) -> None:
+    def _give_up(self, why: str, until: float) -> None:
         self.close()
-        self._retry_at = now + RETRY_S
+        self._retry_at = until
         self._say(why)
 
     def _say(self, what: str) -> None:

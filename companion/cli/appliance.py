@@ -16,16 +16,22 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from companion.adapters.addresses import ALIAS, ANNOUNCED, phone_addresses
-from companion.cli import boot, installed_backup
+from companion.adapters.addresses import ALIAS, ANNOUNCED, own_addresses, own_names, phone_addresses
+from companion.adapters.network_manager import NetworkError
+from companion.adapters.network_manager import look as look_at_network
+from companion.adapters.owner import FILE, owner_in
+from companion.cli import boot, installed_backup, tls
 from companion.cli import settings as configuration
+from companion.cli.network_helper import Helper
 from companion.cli.terminal import Terminal
+from companion.model.network import Hotspot
 from templo import __version__
 from templo.settings import SettingsError
 
 UNITS = {"broker": "mosquitto", "controller": "templo-controller", "companion": "templo-companion"}
 """What an installation runs, by its role, and the unit of each in the order of their start."""
 
+STATE = Path("/var/lib/templo-companion")
 NIGHTLY = "templo-mayor-backup"
 """The unit that makes a backup every night."""
 
@@ -50,6 +56,12 @@ class Installation:
     pages: Sequence[str]
     temples: Mapping[str, bool] | None
     reasons: Mapping[str, str] = field(default_factory=dict)
+    secure: Sequence[str] = ()
+    """The same pages over TLS, for phones that trust the authority."""
+    hotspot: Hotspot | None = None
+    """The Wi-Fi of this machine's own, while it is open and this user may know its password."""
+    owner: str = ""
+    """The code for the settings on the page; empty where this user may not read it."""
     backup_failed: bool = False
     boot_fault: str = ""
 
@@ -65,18 +77,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
     commands.add_parser("status", help="show how it is, where phones find it, and what to do next")
+    network = commands.add_parser(
+        "network", help="answer one request about the network, or open a hotspot; for units"
+    )
+    network.add_argument("action", choices=("serve", "watch"))
+    _add_tls(commands.add_parser("tls", help="serve the pages over TLS, too"))
     _add_backup(commands)
     given = parser.parse_args(arguments)
     terminal = Terminal(sys.stdout, keys=False, pictures=sys.stdout.isatty())
     if given.command in ("backup", "restore"):
         return _backup(given, terminal)
     try:
-        found = look(systemctl, metrics)
+        if given.command == "tls":
+            return _tls(given, terminal)
+        if given.command == "network":
+            return _network(given.action)
+        found = look(systemctl, metrics, tls.Tls(tls.FOLDER, tuple, systemctl).is_on)
     except SettingsError as error:
         terminal.say(f"The companion cannot start: {error}")
         return 1
     terminal.say(*described(found, terminal.code))
     return 0 if found.counts else 1
+
+
+def _add_tls(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action", nargs="?", default="on", choices=("on", "off", "renew"), help="default: on; renew looks if it must"
+    )
+    parser.add_argument("--certificate", type=Path, metavar="FILE", help="one made elsewhere, with its chain, as PEM")
+    parser.add_argument("--key", type=Path, metavar="FILE", help="the key of that certificate, without a password")
 
 
 def _add_backup(commands: Any) -> None:
@@ -105,32 +134,83 @@ def _backup(given: argparse.Namespace, terminal: Terminal) -> int:
     return 0
 
 
-def look(systemd: Callable[..., str], fetch: Callable[[int], str | None]) -> Installation:
-    """Learn how everything is.
+def _tls(given: argparse.Namespace, terminal: Terminal) -> int:
+    if bool(given.certificate) != bool(given.key) or (given.certificate and given.action != "on"):
+        terminal.say("A certificate is given with its key: templo-mayor tls --certificate FILE --key FILE")
+        return 2
+    web = _web(systemctl)
+    hosts = (*own_names(), *(address for address in own_addresses() if ":" not in address), *web.allowed_hosts)
+    code, lines = tls.command(
+        tls.Tls(tls.FOLDER, lambda: hosts, systemctl),
+        given.action,
+        (given.certificate, given.key) if given.certificate else None,
+        web.port,
+        web.proxy,
+        pages(web, phone_addresses(), socket.gethostname()),
+    )
+    terminal.say(*lines)
+    return code
 
-    `systemd` runs systemctl with words and returns what it prints; `fetch` returns the metrics that the companion
-    shows at a port, or none where nothing answers.
-    """
-    states = systemd("is-active", *UNITS.values()).split("\n")
+
+def _network(action: str) -> int:
+    helper = Helper()
+    if action == "serve":
+        with socket.socket(fileno=os.dup(0)) as asked, asked.makefile("rb") as file:
+
+            def answer(line: bytes) -> None:
+                asked.sendall(line + b"\n")
+                asked.shutdown(socket.SHUT_RDWR)
+
+            return helper.serve(file, answer)
+    try:
+        if done := helper.watch():
+            print(done)
+    except NetworkError as error:
+        print(f"no hotspot: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _web(systemd: Callable[..., str]) -> configuration.WebSettings:
+    """Return the settings of the installed companion's pages; raises `SettingsError`."""
     environment = systemd("show", "--property=Environment", "--value", UNITS["companion"])
     given = dict(each.split("=", 1) for each in shlex.split(environment) if "=" in each)
     system = {"XDG_CONFIG_HOME": "/nonexistent"}  # the daemon has no home: what configures it is in /etc
-    web = configuration.load(None, system | given, {}, Path("/")).web
+    return configuration.load(None, system | given, {}, Path("/")).web
+
+
+def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves_tls: bool = False) -> Installation:
+    """Learn how everything is.
+
+    `systemd` runs systemctl with words and returns what it prints; `fetch` returns the metrics that the companion
+    shows at a port, or none where nothing answers. `serves_tls` says whether the pages are served over TLS as well.
+    """
+    running = {**UNITS, **({"tls": tls.UNIT} if serves_tls else {})}
+    states = systemd("is-active", *running.values()).split("\n")
+    web = _web(systemd)
     found = fetch(web.port)
-    units = {role: state for role, state in zip(UNITS, states, strict=False) if state}
+    units = {role: state for role, state in zip(running, states, strict=False) if state}
     said = {
-        role: systemd("show", "--property=StatusText", "--value", UNITS[role])
+        role: systemd("show", "--property=StatusText", "--value", running[role])
         for role, state in units.items()
         if state == "failed"
     }
     alias = systemd("show", "--property=StatusText", "--value", NAME) == ANNOUNCED
+    found_at = pages(web, phone_addresses(), socket.gethostname(), alias)
+    hotspot = look_at_network(secrets=True).hotspot
+    owner = owner_in(STATE / FILE)
     return Installation(
         units,
-        pages(web, phone_addresses(), socket.gethostname(), alias),
+        found_at,
         None if found is None else {temple: up == "1" for temple, up in _UP.findall(found)},
         {role: reason for role, reason in said.items() if reason},
-        systemd("is-failed", NIGHTLY) == "failed",
-        boot.fault(),
+        secure=[page.replace("http://", "https://").removesuffix(f":{web.port}") for page in found_at]
+        if serves_tls
+        else (),
+        hotspot=hotspot if hotspot and hotspot.on else None,
+        owner=owner.code if owner else "",
+        backup_failed=systemd("is-failed", NIGHTLY) == "failed",
+        boot_fault=boot.fault(),
     )
 
 
@@ -164,8 +244,15 @@ def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list
                 for n, each in enumerate(found.pages)
             ),
         ]
-        if drawn := code(found.pages[0]):
-            lines += ["", *(f"  {row}" for row in drawn)]
+        if found.secure:
+            lines.append(f"  or, where the authority is trusted  {found.secure[0]}  ({found.pages[0]}/trust)")
+        if found.owner:
+            lines.append(f"  The owner's code, for settings on the page  {found.owner[:4]}-{found.owner[4:]}")
+        if found.hotspot:
+            lines.append(f"  First join the Wi-Fi {found.hotspot.name}, password {found.hotspot.password}")
+        for text in (*([found.hotspot.as_qr()] if found.hotspot else []), found.pages[0]):
+            if drawn := code(text):
+                lines += ["", *(f"  {row}" for row in drawn)]
     todo = _next(found)
     if found.boot_fault:
         todo.insert(0, f"The settings on the boot partition were not applied: {found.boot_fault}")
@@ -176,10 +263,11 @@ def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list
 
 def _next(found: Installation) -> list[str]:
     """Return what to do now, the first thing first."""
+    units = {**UNITS, "tls": tls.UNIT}
     todo = [
-        f"The {role} {found.reasons[role]}. After you have mended that: 'sudo systemctl restart {UNITS[role]}'."
+        f"The {role} {found.reasons[role]}. After you have mended that: 'sudo systemctl restart {units[role]}'."
         if role in found.reasons
-        else f"The {role} is not running ({state}): 'sudo journalctl -n 30 -u {UNITS[role]}' says why."
+        else f"The {role} is not running ({state}): 'sudo journalctl -n 30 -u {units[role]}' says why."
         for role, state in found.units.items()
         if state != "active"
     ]

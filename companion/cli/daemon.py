@@ -7,6 +7,7 @@ import logging
 import os
 import secrets
 import signal
+import socket
 import threading
 import time
 from contextlib import suppress
@@ -17,7 +18,9 @@ from types import FrameType
 from companion.adapters import store_lock
 from companion.adapters.addresses import address_for
 from companion.adapters.mqtt_intake import Intake
+from companion.adapters.network_helper import NetworkHelper
 from companion.adapters.news import Hub
+from companion.adapters.owner import FILE, Owner, make_owner
 from companion.adapters.pacer import Pacer
 from companion.adapters.playtests import Playtests
 from companion.adapters.sql_store import SqlStore
@@ -27,7 +30,8 @@ from companion.cli.trouble import start_when_possible
 from companion.games import registry
 from companion.service.services import Services
 from companion.service.workspace import Workspace
-from companion.web import WebConfig, create_app
+from companion.web import create_app
+from companion.web.config import WebConfig
 from companion.web.server.serving import Server
 from templo import logs
 from templo.liveness import Feeder, Pulse, Supervisor, supervisor
@@ -78,6 +82,8 @@ def _serve(
         pacer.notice(topic)
 
     services = Services.over(Workspace(store, games, _now, secrets.token_bytes, on_change, paced=True))
+    if services.setup.finished:
+        services.setup.finish()
     pacer = Pacer(services, beat=pulse.of("pacer"))
     if deck:
         demo.check_takes_deck(services)
@@ -96,6 +102,11 @@ def _serve(
             playtests=playtests,
             stream_cap=settings.web.streams,
             streams_each=settings.web.streams_each,
+            owner=_owner(settings.state_directory),
+            network=NetworkHelper(),
+            name_address=f"http://{socket.gethostname().partition('.')[0].lower()}.local{port}",
+            first_start=settings.web.first_start == "on" and demo_temple is None,
+            authority=Path(settings.web.authority) if settings.web.authority else None,
             boot_fault=boot.fault,
         ),
     )
@@ -169,6 +180,15 @@ class _Watch:
     def _run(self) -> None:
         while not self._ending.wait(self._feeder.pause(WATCH_S)):
             self._feeder.turn()
+
+
+def _owner(state: Path) -> Owner | None:
+    """Return the owner's code; none where it can be neither read nor written, so that nobody has it."""
+    try:
+        return make_owner(state / FILE, secrets.token_bytes)
+    except OSError as error:
+        logging.warning("%s cannot be written, so nobody can change settings on the pages: %s", state / FILE, error)
+        return None
 
 
 def _now() -> datetime:

@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 
 from templo import settings as reader
 from templo.broker import BrokerSettings
-from templo.setting_types import BY_PATHSEP, HIDDEN, LogLevel, PathText, Port, listed, text, whole
+from templo.setting_types import BY_PATHSEP, HIDDEN, LogLevel, PathText, Port, listed, matching, text, whole
 from templo.settings import Flags, SettingsError
 
 __all__ = ["Settings", "SettingsError", "WebSettings", "load"]
@@ -35,6 +35,10 @@ class WebSettings:
     """Connections from one address."""
     proxy: OptionalHost = ""
     """The one reverse proxy that is believed."""
+    first_start: Annotated[str, matching("on|off", "on or off")] = "off"
+    """Whether the first page leads through name, network, beams and first table until somebody has set them up."""
+    authority: Annotated[str, text(4096, "a certificate's file, or nothing", least=0)] = ""
+    """The certificate of the authority that phones may download and trust, for the pages over TLS."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,6 +127,9 @@ class Transaction(Protocol):
     def set_secret(self, name: str, value: str) -> None:
         """Enter a secret of this companion that was not there."""
 
+    def set_note(self, name: str, value: str) -> None:
+        """Store something about this companion under a name, in place of what was there."""
+
     def add_table(self, charter: Charter) -> None:
         """Enter a new table."""
 
@@ -176,6 +179,9 @@ class Store(Protocol):
 
     def secret(self, name: str) -> str:
         """Return a secret of this companion, or nothing where none was entered under that name."""
+
+    def note(self, name: str) -> str:
+        """Return what was stored about this companion under a name, or nothing."""
 
     def tables(self, without: Collection[str] = ()) -> Iterable[TableRecord]:
         """Return every table but those with these ids, oldest first."""

@@ -11,6 +11,7 @@ from companion.service.play import PlayService
 from companion.service.requests import TempleRequests
 from companion.service.seats import SeatService
 from companion.service.serving import Serving
+from companion.service.setup import SetupService
 from companion.service.tables import TableService
 from companion.service.temples import TempleService
 from companion.service.workspace import Workspace
@@ -24,6 +25,7 @@ class Services:
     temples: TempleService
     seats: SeatService
     play: PlayService
+    setup: SetupService
 
     @classmethod
     def over(cls, workspace: Workspace) -> Services:
@@ -37,4 +39,5 @@ class Services:
             TempleService(workspace, ledgers, intake, requests, serving, decisions),
             SeatService(workspace, requests),
             PlayService(workspace),
+            SetupService(workspace),
         )

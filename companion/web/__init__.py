@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 from flask import Flask, request
 
-from companion.adapters.addresses import own_hosts
 from companion.adapters.news import Hub
-from companion.adapters.playtests import Playtests
 from companion.service.services import Services
+from companion.web.config import WebConfig
 from companion.web.routes import (
     api_description,
     errors,
@@ -27,37 +23,17 @@ from companion.web.routes import (
     reconcile,
     results,
     rules,
+    setup,
     start,
     story,
     streams,
     table,
     temples,
+    trust,
     uploads,
 )
 from companion.web.server import guard, rates
 from companion.web.site import Site
-
-
-@dataclass(frozen=True, slots=True)
-class WebConfig:
-    """The web application's configuration, given by the program that starts it.
-
-    `address` returns where phones in the network of a viewer's address reach it ("http://192.168.1.7:8000"),
-    `instance` is what ``/healthz`` answers, `playtests` play many games for designers (by default none),
-    `own_hosts` returns this machine's own names and addresses,
-    `allowed_hosts` are further ones it answers to, `streams_each` how many of the `stream_cap` event streams one
-    address may have, `boot_fault` what is wrong with the settings on the boot partition, if anything.
-    """
-
-    allowed_hosts: tuple[str, ...]
-    address: Callable[[str], str]
-    instance: str
-    stream_cap: int = 64
-    own_hosts: Callable[[], Collection[str]] = own_hosts
-    streams_each: int = 32
-    boot_fault: Callable[[], str] = str
-    playtests: Playtests = field(default_factory=lambda: Playtests(Path(os.devnull)))
-
 
 FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_aid", "playtests.start_playtest")
 """The endpoints that take a file of a table's own, and so bodies of up to `uploads.MAX_UPLOAD` bytes."""
@@ -96,10 +72,10 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
         streams,
         metrics,
         api_description,
+        setup,
+        trust,
     ):
         app.register_blueprint(part.blueprint)
     errors.install(app)
-    app.extensions["site"] = Site(
-        app, services, hub, config.address, config.instance, guard.Lockout(clock), config.boot_fault, config.playtests
-    )
+    app.extensions["site"] = Site(app, services, hub, config, guard.Lockout(clock))
     return app

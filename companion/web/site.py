@@ -14,13 +14,13 @@ from flask import Flask, Response, current_app, jsonify, make_response, redirect
 from markupsafe import Markup
 
 from companion.adapters.news import Gallery, Hub, Picture
-from companion.adapters.playtests import Playtests
 from companion.games import registry
 from companion.games.kit import Game, Seat
 from companion.model.lobby import LONGEST_NAME, digest, normal_code
 from companion.model.table import ServiceError, Table
 from companion.model.temples import Temple
 from companion.service.services import Services
+from companion.web.config import WebConfig
 from companion.web.rendering import styles
 from companion.web.rendering.renderer import ART, Painter, placer, temple_news, temple_words
 from companion.web.rendering.texts import LANGUAGES, Library, Words
@@ -31,12 +31,15 @@ from companion.web.view_models.temple import temple_view_model
 HERE = Path(__file__).parent
 SHARED_ART = ("symbols.svg",)
 MONTH = 30 * 24 * 3600
+YEAR = 365 * 24 * 3600
 TOKEN_LENGTH = 32
 NAME_COOKIE = "name"
 SEATED = "seated"
 """The cookie by which pages that are no table's know where this phone sits. It proves nothing: see `Site.sits_at`."""
 MOST_SEATED = 12
 """How many tables it names, so that what every request carries stays short."""
+OWNER = "owner"
+"""The cookie by which a browser proves that the owner's code was typed in it."""
 ID_LENGTH, MARK_LENGTH = 32, 8
 
 FORBIDDEN, NOT_FOUND, CONFLICT, BAD_FORM = 403, 404, 409, 422
@@ -51,19 +54,13 @@ class Site:
         app: Flask,
         services: Services,
         hub: Hub,
-        address: Callable[[str], str],
-        instance: str,
+        config: WebConfig,
         lockout: Lockout,
-        boot_fault: Callable[[], str],
-        playtests: Playtests,
     ) -> None:
         self.services = services
         self.hub = hub
-        self._address = address
-        self.instance = instance
+        self.config = config
         self.lockout = lockout
-        self.boot_fault = boot_fault
-        self.playtests = playtests
         self.gallery = Gallery(hub)
         offered = [(name, game) for name, game in services.tables.games.items() if not registry.parts(name)[1]]
         self.games = dict(sorted(offered, key=lambda offer: not offer[1].uses_temple))
@@ -82,7 +79,7 @@ class Site:
     @property
     def address(self) -> str:
         """Where phones beside this request's viewer reach the companion now: it changes while this runs."""
-        return self._address(request.remote_addr or "").rstrip("/")
+        return self.config.address(request.remote_addr or "").rstrip("/")
 
     def url(self, route: str, **values: Any) -> str:
         """Return the path of a route by its plain name; needs no request, so a stream's thread can paint."""
@@ -139,6 +136,8 @@ class Site:
                 "health": lambda temple: temple_words(words, temple),
                 "news": lambda temple: temple_news(words, temple),
                 "tone": lambda temple: temple_tone(temple),
+                "has_authority": self.config.authority is not None,
+                "place": self.services.setup.name,
                 **context,
             },
         )
@@ -259,6 +258,25 @@ class Site:
         if typed.strip():
             self.check_code(table, typed)
         return typed
+
+    def may_set_up(self) -> bool:
+        """Return whether this request may set up the place: until somebody has, anybody may; then its owner."""
+        if not self.services.setup.finished:
+            return True
+        proof = request.cookies.get(OWNER, "")
+        return self.config.owner is not None and hmac.compare_digest(self.config.owner.proof.encode(), proof.encode())
+
+    def owner_proof(self, typed: str) -> str:
+        """Return what proves from now on that the owner's code was typed; raises `ServiceError` ``wrong_code``.
+
+        Wrong ones are counted with those of tables; too many lock the address out.
+        """
+        self.lockout.check(request.remote_addr)
+        code = normal_code(typed)
+        if self.config.owner is None or not hmac.compare_digest(self.config.owner.code.encode(), code.encode()):
+            self.lockout.wrong(request.remote_addr)
+            raise ServiceError("wrong_code")
+        return self.config.owner.proof
 
     def check_code(self, table: Table, code: str) -> None:
         """Raise `ServiceError` ``wrong_code`` where a code is not this table's.

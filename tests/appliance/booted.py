@@ -24,6 +24,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests import fresh
+from tests.appliance import written
 from tools import packages
 
 BASE = ("ca-certificates", "dbus", "iproute2", "python3", "systemd-sysv", "udev")
@@ -33,6 +34,7 @@ PATIENCE_S = 300.0
 UNITS = ("mosquitto", "templo-controller", "templo-companion")
 OURS = UNITS[1:]
 EXPOSURE = {"mosquitto": 3.0, **dict.fromkeys((*OURS, "templo-mayor-name"), 1.5), "templo-mayor-backup": 2.5}
+TIMERS = ("templo-mayor-backup.timer", "templo-hotspot.timer", "templo-network.socket", "templo-tls-renew.timer")
 APT = "DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes -o Dpkg::Use-Pty=0"
 ASK = """
 import sys, urllib.error, urllib.request
@@ -174,6 +176,7 @@ def download(root: fresh.Root, files: Sequence[Path]) -> None:
     run_in(root, "apt-get --quiet update")
     for name in reversed(packages.NAMES):
         run_in(root, f"{APT} install --download-only ./{name}_*.deb")
+    run_in(root, f"{APT} install --download-only haproxy openssl mosquitto-clients")
 
 
 def installed_into(root: fresh.Root) -> None:
@@ -207,7 +210,7 @@ def installed_into(root: fresh.Root) -> None:
             [ -e "$1" ] || echo "$file"
         done
     """), "")  # fmt: skip
-    units = " ".join((*(f"{unit}.service" for unit in EXPOSURE if unit != "mosquitto"), "templo-mayor-backup.timer"))
+    units = " ".join((*(f"{unit}.service" for unit in EXPOSURE if unit != "mosquitto"), *TIMERS))
     run(f"systemd-analyze verify --man=no {units} 2>&1")
     say("systemd-analyze verify of all our units")
     for program in OURS:
@@ -384,7 +387,9 @@ def lived(machine: Machine) -> None:
     drop(machine, 3)
     networks(machine)
     named(machine)
+    secured(machine)
     returned(machine)
+    as_written(machine)
     killed(machine)
     full(machine)
     print("Installed again, removed, purged:", flush=True)
@@ -483,6 +488,37 @@ def networks(machine: Machine) -> None:
     must("and to no stranger's name", machine.page("/", "evil.example"), "")
 
 
+SECURE = """
+import ssl, sys, urllib.request
+trusting = ssl.create_default_context(cafile='/etc/templo-mayor/tls/authority.pem')
+print(urllib.request.urlopen(f'https://{sys.argv[1]}/', timeout=20, context=trusting).read().decode())
+"""
+"""Asks the first page over TLS, as somebody who trusts the authority."""
+
+
+def secured(machine: Machine) -> None:
+    """Switch TLS on, change the address, and switch it off again."""
+
+    def page(host: str) -> str:
+        return machine.attempt(f"python3 -c {shlex.quote(SECURE)} {host}").stdout
+
+    machine.run(f"{APT} install haproxy openssl")
+    must("`templo-mayor tls` says how a phone trusts it", "/trust" in machine.run("templo-mayor tls"))
+    machine.until("the companion answers again", lambda: machine.page("/"))
+    must("who trusts the authority gets the page over TLS", "Templo Mayor" in page("192.168.178.77"))
+    judged = machine.run("systemd-analyze security --no-pager templo-tls || true")
+    must(
+        "templo-tls has an exposure of 1.5 or less", float(judged.split("templo-tls.service: ")[1].split()[0]) <= 1.5
+    )
+    machine.run("ip address add 192.168.178.78/24 dev lan && systemctl start templo-tls-renew.service")
+    machine.until("the certificate has the new address", lambda: "Templo Mayor" in page("192.168.178.78"))
+    say("another address: the certificate was renewed for it")
+    must("plain http serves the same page", "Templo Mayor" in machine.page("/", "192.168.178.77"))
+    machine.run("templo-mayor tls off && ip address delete 192.168.178.78/24 dev lan")
+    must("switched off, nothing answers over TLS", page("192.168.178.77"), "")
+    machine.until("the temple counts", machine.counts)
+
+
 def named(machine: Machine) -> None:
     """Ask for `templo.local` from the other end of the network, and let another machine have it first."""
     machine.run("ip netns add other && ip link set router netns other")
@@ -497,8 +533,9 @@ def named(machine: Machine) -> None:
     def reported() -> str:
         return machine.show("templo-mayor-name", "StatusText")
 
-    machine.until("the alias is announced", lambda: reported() == "announced as templo.local")
-    must("templo.local leads to this machine", resolved("templo.local"), "192.168.178.77")
+    machine.until("templo.local leads to this machine", lambda: resolved("templo.local") == "192.168.178.77")
+    machine.until("the unit reports it", lambda: reported() == "announced as templo.local")
+    say("templo.local leads to this machine, also after avahi was started anew")
     must("and the page answers to it", "Templo Mayor" in machine.page("/", "templo.local"))
     must("and `templo-mayor status` shows it", "http://templo.local\n" in status(machine))
     machine.run("systemctl stop templo-mayor-name")
@@ -548,6 +585,41 @@ def returned(machine: Machine) -> None:
     refused = machine.attempt("templo-mayor restore /root/cut.tar.gz")
     must("half a backup is refused", (refused.returncode, "is damaged" in refused.stderr), (1, True))
     must("and everything runs on", machine.counts())
+
+
+def as_written(machine: Machine) -> None:
+    """Run every command that the docs give to an owner, as it is written there."""
+    machine.run(f"mkdir -p /media/usb; {APT} install openssl mosquitto-clients")
+    machine.run(
+        "cd /srv; openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=temple.example "
+        "-addext subjectAltName=DNS:temple.example -keyout privkey.pem -out fullchain.pem"
+    )
+    ran = 0
+    for page in written.PAGES:
+        for command in written.commands(page):
+            if command in written.NOT_RUN:
+                continue
+            if command.startswith("templo-mayor backup /"):
+                machine.run("rm -f /media/usb/*")
+            script = f"export DEBIAN_FRONTEND=noninteractive; cd /srv; timeout 120 {written.filled(command)}"
+            done = machine.attempt(script.replace("timeout 120 mosquitto_sub", "timeout 3 mosquitto_sub"))
+            expected = written.ENDED_BY_TIME if command.startswith("mosquitto_sub") else 0
+            said = (done.stdout + done.stderr)[-600:]
+            must(
+                f"{page}: {command[:50]}",
+                (done.returncode, said if done.returncode != expected else ""),
+                (expected, ""),
+            )
+            ran += 1
+            if command.startswith("systemctl disable --now"):
+                machine.run(command.replace("disable", "enable"))
+            if command.startswith(("templo-mayor restore", "apt install")):
+                machine.until(
+                    "the temple is back", lambda: machine.counts() or "backup" in machine.page("/temples/templo")
+                )
+                machine.attempt(f"templo-controller dismiss backup_restored {STATE}")
+            machine.until("the temple counts", machine.counts)
+    say("commands of the docs that do what they say", ran)
 
 
 def status(machine: Machine) -> str:

@@ -51,7 +51,7 @@ def unit(name: str) -> dict[str, list[str]]:
     return directives
 
 
-@pytest.mark.parametrize("name", [*UNITS, "templo-mayor-name"])
+@pytest.mark.parametrize("name", [*UNITS, "templo-tls", "templo-mayor-name"])
 def test_a_unit_is_exposed_by_no_more_than_1_5(name: str) -> None:
     if not shutil.which("systemd-analyze"):
         pytest.skip("systemd-analyze is not here; the directives are tested below")
@@ -170,6 +170,16 @@ def test_no_unit_waits_for_a_network(name: str) -> None:
     assert "network-online.target" not in " ".join(directives["After"] + directives.get("Wants", []))
 
 
+def test_what_serves_tls_has_no_user_of_its_own_and_alone_is_given_the_key() -> None:
+    directives = unit("templo-tls")
+    assert directives["DynamicUser"] == ["yes"]
+    assert directives["LoadCredential"] == ["server.pem:/etc/templo-mayor/tls/server.pem"]
+    assert directives["ConditionPathExists"] == ["/etc/templo-mayor/tls/server.pem"]
+    assert directives["CapabilityBoundingSet"] == directives["AmbientCapabilities"] == ["CAP_NET_BIND_SERVICE"]
+    for key in (*OFF[:2], *OFF[4:13]):
+        assert directives[key] == ["yes"], key
+
+
 def test_lgpio_s_working_directory_is_where_the_controller_puts_it() -> None:
     directives = unit("templo-controller")
     state = default_state({"STATE_DIRECTORY": "/var/lib/templo-controller"}, Path("/home/x"))
@@ -195,4 +205,5 @@ def test_a_unit_opens_as_many_files_as_its_program_may_need(name: str) -> None:
 def test_no_unit_holds_a_password(name: str) -> None:
     text = (ROOT / "systemd" / f"{name}.service").read_text()
     assert not re.search(r"PASSWORD=\S", text)
-    assert unit(name)["EnvironmentFile"] == [f"-/etc/templo-mayor/{name.removeprefix('templo-')}.env"]
+    settings = ["-/etc/templo-mayor/tls/settings.env"] if name == "templo-companion" else []
+    assert unit(name)["EnvironmentFile"] == [f"-/etc/templo-mayor/{name.removeprefix('templo-')}.env", *settings]

@@ -37,7 +37,8 @@ def test_axe_finds_nothing(
     companion.drop("huitzilopochtli", 3)
     paths = ["/", "/tables", "/tables/new", "/join", f"/j/{lobby.code}", f"/t/{lobby.id}", f"/t/{lobby.id}/screen",
              f"/t/{table.id}", f"/t/{table.id}/screen", "/temples", "/temples/table", "/games", "/games/mexica",
-             "/games/mexica/rules", f"/t/{table.id}/rules", "/games/mexica/print/tallies"]  # fmt: skip
+             "/games/mexica/rules", f"/t/{table.id}/rules", "/games/mexica/print/tallies", "/setup/step/name",
+             "/setup/step/network", "/setup/step/beams", "/setup/step/table", "/trust"]  # fmt: skip
     found = {}
     for path in paths:
         reader.page.goto(companion.address + path)

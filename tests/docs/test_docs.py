@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
-from collections.abc import Iterator
 from contextlib import redirect_stdout
 from functools import cache
 from io import StringIO
@@ -15,9 +14,9 @@ import pytest
 
 from companion.cli import command_line as companion_program
 from controller.app import command_line as controller_program
+from tests.docs.pages import ROOT, code, text_without_fences
 from tools import draw_architecture, site_pages
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
     [*(ROOT / "docs").rglob("*.md"), *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md"))]
 )
@@ -37,18 +36,6 @@ PATH_ROOTS = (
 PATH_ROOTS += ("tests", "tools")
 
 by_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-
-
-def text_without_fences(page: Path) -> str:
-    return re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
-
-
-def code(page: Path) -> Iterator[str]:
-    """Yield each line of the fences and each piece in backticks; a line that ends with a backslash goes on."""
-    text = page.read_text("utf-8")
-    for block in re.findall(r"^```(?:console|sh|bash)?\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
-        yield from block.replace("\\\n", " ").splitlines()
-    yield from re.findall(r"`([^`\n]+)`", text_without_fences(page))
 
 
 @cache

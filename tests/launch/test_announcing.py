@@ -112,7 +112,7 @@ def test_a_name_that_is_lost_later_is_given_up(avahi: Avahi) -> None:
     assert "another machine" in avahi.reports[-1]
 
 
-def test_a_daemon_that_is_away_or_starts_anew_is_tried_again(avahi: Avahi) -> None:
+def test_a_daemon_that_is_away_is_tried_again(avahi: Avahi) -> None:
     announcer, avahi.away = avahi.announcer(), True
     announcer.look(HOME, 0)
     announcer.look(HOME, LOOK_S)
@@ -120,9 +120,15 @@ def test_a_daemon_that_is_away_or_starts_anew_is_tried_again(avahi: Avahi) -> No
     avahi.away = False
     announcer.look(HOME, RETRY_S)
     assert avahi.announced() == [HOME]
+
+
+def test_a_daemon_that_was_started_anew_gets_the_name_at_the_next_look(avahi: Avahi) -> None:
+    announcer = avahi.announcer()
+    announcer.look(HOME, 0)
     avahi.away = True
-    announcer.look(HOME, RETRY_S + LOOK_S)
+    announcer.look(HOME, LOOK_S)
+    assert avahi.announced() == []
     avahi.away = False
-    announcer.look(HOME, 3 * RETRY_S)
+    announcer.look(HOME, 2 * LOOK_S)
     assert avahi.announced() == [HOME]
     assert avahi.reports[-1] == ANNOUNCED

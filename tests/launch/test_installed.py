@@ -40,6 +40,20 @@ def test_a_unit_that_failed_by_a_setting_is_shown_with_the_setting_and_what_to_d
     )
 
 
+def test_where_the_pages_are_served_over_tls_their_address_is_shown_with_what_it_takes() -> None:
+    found = Installation({**ALL, "tls": "active"}, PAGES, {"templo": True}, secure=["https://192.168.1.7"])
+    assert found.counts
+    assert "where the authority is trusted  https://192.168.1.7  (http://192.168.1.7/trust)" in shown(found)
+    stopped = Installation({**ALL, "tls": "failed"}, PAGES, {"templo": True}, secure=["https://192.168.1.7"])
+    assert "The tls is not running (failed): 'sudo journalctl -n 30 -u templo-tls' says why." in shown(stopped)
+
+
+def test_who_may_read_the_owner_s_code_is_shown_it() -> None:
+    found = Installation(ALL, PAGES, {"templo": True}, owner="ABCDEFGH")
+    assert "for settings on the page  ABCD-EFGH" in shown(found)
+    assert "owner" not in shown(Installation(ALL, PAGES, {"templo": True}))
+
+
 def test_a_nightly_backup_that_failed_is_named_though_all_else_is_well() -> None:
     found = Installation(ALL, PAGES, {"templo": True}, backup_failed=True)
     assert found.counts

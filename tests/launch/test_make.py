@@ -141,11 +141,9 @@ def test_without_the_right_to_install_the_tests_packages_are_named_once(bare: Pa
     if sudo:
         program(bare, "sudo", sudo)
     sentence = says(system_packages(bare))
-    assert "mosquitto, postgresql, chromium-headless-shell, fonts-dejavu-core and fonts-crosextra-carlito" in sentence
-    assert (
-        f"sudo apt-get install --no-install-recommends mosquitto postgresql chromium-headless-shell {FONTS}"
-        in sentence
-    )
+    programs = "mosquitto postgresql haproxy libnss3-tools chromium-headless-shell"
+    assert f"{programs.replace(' ', ', ')}, fonts-dejavu-core and fonts-crosextra-carlito" in sentence
+    assert f"sudo apt-get install --no-install-recommends {programs} {FONTS}" in sentence
 
 
 def test_a_system_without_apt_is_not_asked_to_use_it(bare: Path) -> None:
@@ -157,6 +155,8 @@ def test_only_what_is_missing_is_installed(bare: Path, tmp_path: Path) -> None:
     program(bare, "id", "echo 0")
     program(bare, "mosquitto", "")
     program(bare, "initdb", "")
+    program(bare, "haproxy", "")
+    program(bare, "certutil", "")
     font = bare / "truetype" / "dejavu" / "DejaVuSans.ttf"
     font.parent.mkdir(parents=True)
     font.touch()

@@ -6,22 +6,27 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from companion.adapters.news import Hub
+from companion.adapters.owner import Owner
 from companion.adapters.playtests import Playtests
 from companion.adapters.sql_store import SqlStore
 from companion.games import registry
+from companion.model.network import Network, NetworkRefused
 from companion.model.table import Table
 from companion.service.services import Services
 from companion.service.workspace import Workspace
-from companion.web import WebConfig, create_app
+from companion.web import create_app
+from companion.web.config import WebConfig
 from templo import contract
 from tests.companion.conftest import SOURCE, Home
 
@@ -30,6 +35,24 @@ TOSS = Path(__file__).parent / "toss"
 
 ORIGIN = {"Origin": "http://localhost"}
 SESSION = "c" * 32
+OWNER = Owner("ABCDEFGH", "0" * 32)
+
+
+@dataclass
+class Joining:
+    """The network of a companion in a test: what a test set, and what was asked to be joined."""
+
+    home: WebHome
+
+    def look(self) -> Network:
+        return self.home.network
+
+    def join(self, name: str, password: str) -> Network:
+        if password == "wrong":
+            raise NetworkRefused("that is no password of a Wi-Fi")
+        self.home.joined.append((name, password))
+        self.home.network = msgspec.structs.replace(self.home.network, joining=name)
+        return self.home.network
 
 
 @dataclass
@@ -38,6 +61,11 @@ class WebHome(Home):
 
     hub: Hub = field(default_factory=lambda: Hub(boot="boot"))
     seconds: float = 1000.0
+    first_start: bool = False
+    network: Network = field(default_factory=Network)
+    """What NetworkManager says."""
+    joined: list[tuple[str, str]] = field(default_factory=list)
+    """The Wi-Fis that were chosen on the page, with their passwords."""
     addresses: dict[str, str] = field(default_factory=dict)
     """Where phones beside a viewer's address reach the pages, if not at their usual address."""
 
@@ -57,8 +85,17 @@ class WebHome(Home):
             3,
             lambda: ["192.168.1.7"],
             playtests=self.playtests,
+            owner=OWNER,
+            network=Joining(self),
+            name_address="http://raspberrypi.local",
+            first_start=self.first_start,
         )
         self.app: Flask = create_app(self.services, self.hub, config, lambda: self.seconds)
+
+    def configure(self, **changes: Any) -> None:
+        """Change the configuration of the web face that is running."""
+        site = self.app.extensions["site"]
+        site.config = replace(site.config, **changes)
 
     def browser(self, address: str = "127.0.0.1", language: str = "en") -> Browser:
         """Return a new phone that knows nothing yet."""

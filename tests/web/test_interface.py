@@ -92,6 +92,7 @@ class Place:
     def paths(self) -> dict[str, list[str]]:
         """Return what there is, by the names that paths have for it."""
         return {
+            "step": ["name", "network", "beams", "table"],
             "table_id": [self.table.id, self.table.id, self.table.id, self.lobby.id],
             "code": [self.table.code],
             "game": ["mexica", "market"],

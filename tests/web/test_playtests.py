@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,8 +25,12 @@ def asleep(home: WebHome) -> None:
 
 
 def use(home: WebHome, *python: str) -> None:
-    home.playtests = Playtests(home.playtests.folder, python=python)
-    home.app.extensions["site"].playtests = home.playtests
+    offer(home, Playtests(home.playtests.folder, python=python))
+
+
+def offer(home: WebHome, offered: Playtests) -> None:
+    here = home.app.extensions["site"]
+    home.playtests, here.config = offered, replace(here.config, playtests=offered)
 
 
 def started(phone: Browser, **form: str) -> TestResponse:
@@ -111,7 +116,7 @@ def test_without_the_labs_packages_the_page_says_what_to_install(
     home: WebHome, phone: Browser, tmp_path: Path
 ) -> None:
     bare = Playtests(tmp_path / "bare", needed=("no_such_package",))
-    home.app.extensions["site"].playtests = bare
+    offer(home, bare)
     answer = started(phone)
     assert answer.status_code == 503
     assert "It lacks: no_such_package." in text_of(answer)

@@ -19,7 +19,7 @@ REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-a
 @blueprint.get("/playtests")
 def playtests() -> Response:
     """List the playtests of this companion."""
-    here = site().playtests
+    here = site().config.playtests
     return site().page(
         "playtests.html", playtests=[(each, here.stage(each)) for each in here.every()], games_each=GAMES
     )
@@ -39,10 +39,10 @@ def start_playtest(game: str) -> Response:
     chosen = {key: value for key, value in options_chosen(found, form).items() if key not in texts.texts}
     if not found.playtest.plays(complete_options(found, preset, {**chosen, **texts.texts})):
         raise ServiceError("playtest_people")
-    if here.playtests.missing:
-        install = here.playtests.how_to_install
-        return here.page("playtest_missing.html", 503, missing=here.playtests.missing, command=install)
-    started = here.playtests.start(found.name, preset, seats, chosen, texts.texts)
+    if here.config.playtests.missing:
+        install = here.config.playtests.how_to_install
+        return here.page("playtest_missing.html", 503, missing=here.config.playtests.missing, command=install)
+    started = here.config.playtests.start(found.name, preset, seats, chosen, texts.texts)
     return see(here.url("playtest", playtest=started.id))
 
 
@@ -50,12 +50,12 @@ def start_playtest(game: str) -> Response:
 def playtest(playtest: str) -> Response:
     """Show how far a playtest is, and lead to its report."""
     here = site()
-    found = here.playtests.get(playtest)
-    done, total = here.playtests.progress(found)
+    found = here.config.playtests.get(playtest)
+    done, total = here.config.playtests.progress(found)
     return here.page(
         "playtest.html",
         playtest=found,
-        stage=here.playtests.stage(found),
+        stage=here.config.playtests.stage(found),
         done=done,
         total=total,
         games_each=GAMES,
@@ -67,7 +67,7 @@ def playtest(playtest: str) -> Response:
 @blueprint.get("/playtests/<playtest>/report")
 def report(playtest: str) -> Response:
     """Return the report of a playtest, one page that holds everything it shows."""
-    here = site().playtests
+    here = site().config.playtests
     response = Response(here.report(here.get(playtest)), mimetype="text/html")
     response.headers["Content-Security-Policy"] = REPORT_POLICY
     return response

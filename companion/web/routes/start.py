@@ -15,6 +15,7 @@ from companion.web.routes.uploads import OF_TABLE, OWN, SHOWN, Brought, brought,
 from companion.web.site import (
     BAD_FORM,
     FORBIDDEN,
+    YEAR,
     free_seats,
     keep_code,
     keep_name,
@@ -30,7 +31,6 @@ from companion.web.view_models.table import Audience, ending
 
 blueprint = Blueprint("pages", __name__)
 
-YEAR = 365 * 24 * 3600
 OF_ANOTHER_TABLE = frozenset({"temple_held", "wrong_code"})
 """What refuses a form because of the table that holds the temple it names."""
 
@@ -39,14 +39,16 @@ NOTHING_BROUGHT = Brought()
 
 @blueprint.get("/")
 def first() -> Response:
-    """Say what this is, and lead to a table."""
+    """Say what this is, and lead to a table; until somebody has set up the place, lead through that."""
+    if site().config.first_start and not site().services.setup.finished:
+        return see(site().url("setup"))
     running = [table for table in _tables() if table.phase != "over"][:6]
     return site().page(
         "first.html",
         tables=running,
         games=list(site().games.values()),
         temples=site().services.temples.all(),
-        boot_fault=site().boot_fault(),
+        boot_fault=site().config.boot_fault(),
         **_list(running),
     )
 
@@ -54,7 +56,7 @@ def first() -> Response:
 @blueprint.get("/healthz")
 def healthz() -> Response:
     """Say that this companion is up, and which one it is."""
-    return jsonify(instance=site().instance)
+    return jsonify(instance=site().config.instance)
 
 
 @blueprint.get("/icon.svg")
@@ -201,6 +203,7 @@ def open_table() -> Response:
     except ServiceError as error:
         status = FORBIDDEN if error.code in OF_ANOTHER_TABLE else BAD_FORM
         return _new_table(form, site().refusal(error), status, texts)
+    site().services.setup.finish()
     return keep_code(see(site().url("invited", code=table.code)), table)
 
 

@@ -10,10 +10,12 @@ export class Attention {
   /**
    * @param {HTMLElement} root the live part of the page
    * @param {import("./sound.js").Sound} sound
+   * @param {import("./notifier.js").Notifier} notifier
    */
-  constructor(root, sound) {
+  constructor(root, sound, notifier) {
     this.root = root;
     this.sound = sound;
+    this.notifier = notifier;
     this.before = null;
     this.fading = 0;
     this.look();
@@ -36,16 +38,18 @@ export class Attention {
     if (icon && icon.getAttribute("href") !== wanted) icon.setAttribute("href", wanted);
     const before = this.before;
     this.before = now;
-    if (before) this.call(before, now);
+    if (before) this.call(before, now, call.textContent.trim());
   }
 
-  call(before, now) {
+  call(before, now, words) {
+    const called = now.mine && !now.over && (!before.mine || now.turn !== before.turn);
+    if (called) this.notifier.call(words, this.root.dataset.title);
     if (now.over && !before.over) return this.sound.play("end");
     if (now.moment > before.moment) {
       this.sound.play("gods");
       return this.show();
     }
-    if (now.mine && !now.over && (!before.mine || now.turn !== before.turn)) {
+    if (called) {
       this.sound.play("turn");
       this.sound.tremble(TREMBLE);
     } else if (now.tokens > before.tokens) this.sound.play("token");

@@ -12,8 +12,9 @@ export class Live {
   /**
    * @param {() => URL} address where the stream is now, with what the page has seen already
    * @param {{regions: (news: object) => void, reload: () => void, state: (state: string, since?: Date) => void}} handlers
+   * @param {() => boolean} stays whether it stays open while nobody looks, because the device calls somebody
    */
-  constructor(address, handlers) {
+  constructor(address, handlers, stays = () => false) {
     this.address = address;
     this.handlers = handlers;
     this.source = null;
@@ -22,7 +23,10 @@ export class Live {
     this.silence = 0; // the timer that runs out when the connection is dead
     this.stale = false;
     this.current = new Date();
-    document.addEventListener("visibilitychange", () => (document.hidden ? this.rest() : this.open()));
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden) this.open();
+      else if (!stays()) this.rest();
+    });
     addEventListener("pagehide", () => this.rest());
     addEventListener("pageshow", () => document.hidden || this.open());
   }

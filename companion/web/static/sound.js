@@ -2,7 +2,8 @@
 //
 // Nothing sounds before a person has switched it on at this device, which browsers ask for as well.
 
-const KEY = "sound";
+import { Switch } from "./switch.js";
+
 const NEAR = 5_000; // milliseconds
 
 export class Sound {
@@ -10,11 +11,11 @@ export class Sound {
   constructor(button) {
     this.button = button;
     this.context = null;
-    this.state = stored();
+    this.switch = new Switch(button, "sound");
     button.hidden = !window.AudioContext;
     button.addEventListener("click", () => this.toggle());
     // A page that was opened anew may sound from the first tap on.
-    document.addEventListener("pointerdown", () => this.state === "on" && this.wake(), { once: true });
+    document.addEventListener("pointerdown", () => this.switch.on && this.wake(), { once: true });
     // On a screen that everybody reads, the switch shows while somebody is near it.
     for (const sign of ["pointermove", "pointerdown"]) document.addEventListener(sign, () => this.near());
     this.near();
@@ -28,21 +29,13 @@ export class Sound {
   }
 
   toggle() {
-    this.state = this.state === "on" ? "off" : "on";
-    try {
-      localStorage.setItem(KEY, this.state);
-    } catch {
-      // a private window remembers nothing: it stays so until the page is closed
-    }
+    this.switch.set(!this.switch.on);
     this.show();
-    if (this.state === "on") this.play("turn");
+    if (this.switch.on) this.play("turn");
   }
 
   show() {
-    const on = this.state === "on";
-    this.button.dataset.sound = on ? "on" : "off";
-    this.button.setAttribute("aria-pressed", String(on));
-    document.documentElement.dataset.sound = on ? "on" : "off";
+    document.documentElement.dataset.sound = this.switch.on ? "on" : "off";
   }
 
   wake() {
@@ -53,22 +46,14 @@ export class Sound {
 
   /** Play one of `token`, `turn`, `gods` and `end`, where this device wants it. */
   play(kind) {
-    if (this.state !== "on" || !window.AudioContext) return;
+    if (!this.switch.on || !window.AudioContext) return;
     SOUNDS[kind](this.wake());
     this.button.dataset.played = kind;
   }
 
   /** Let a phone tremble where it can, unless it was muted. */
   tremble(pattern) {
-    if (this.state !== "off" && navigator.userActivation?.hasBeenActive) navigator.vibrate?.(pattern);
-  }
-}
-
-function stored() {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
+    if (this.switch.state !== "off" && navigator.userActivation?.hasBeenActive) navigator.vibrate?.(pattern);
   }
 }
 

@@ -1,11 +1,13 @@
 // The composition root of a live page: joins the stream, the swapping and the taps. The page is whole without it.
 
 import { Attention } from "./attention.js";
+import { Awake } from "./awake.js";
 import { localise, timeOfDay } from "./clock.js";
 import { Elements } from "./elements.js";
 import { Glide } from "./glide.js";
 import { Guide } from "./guide.js";
 import { Live } from "./live.js";
+import { Notifier } from "./notifier.js";
 import { Picker } from "./pick.js";
 import { sharing } from "./share.js";
 import { Sound } from "./sound.js";
@@ -79,17 +81,24 @@ function news({ id, version, mark, regions }) {
 
 const picker = new Picker(root, { news, say });
 const mute = document.querySelector("button[data-sound]"); // a temple's page calls nobody
-const attention = mute && new Attention(root, new Sound(mute));
+const forAll = root.dataset.layout === "screen";
+const notifier = mute && new Notifier(document.querySelector("button[data-notify]"), !forAll);
+const attention = mute && new Attention(root, new Sound(mute), notifier);
+if (mute) new Awake(document.querySelector("button[data-awake]"), forAll);
 new Elements(root, { say });
 new Glide(root);
 const guide = new Guide(root);
 const speaker = new Speaker(root, document.getElementById("spoken"));
 sharing(root, say);
-const live = new Live(address, {
-  regions: news,
-  reload,
-  state: connection,
-});
+const live = new Live(
+  address,
+  {
+    regions: news,
+    reload,
+    state: connection,
+  },
+  () => Boolean(notifier?.on),
+);
 
 localise(root);
 if (!document.hidden) live.open();

@@ -33,6 +33,7 @@ class Routes:
             "page": "temple",
             "seat": "east",
             "playtest": "0" * 12,
+            "step": "name",
         }
 
     def __call__(self, *methods: str) -> Iterator[tuple[str, str, str]]:

@@ -1,0 +1,67 @@
+"""The network by way of the root helper behind a socket: the companion may look, and ask for one Wi-Fi to be joined.
+
+A request is one line of JSON, and so is its answer. The helper can do nothing else for whoever asks.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from companion.adapters.network_manager import NetworkError, look
+from companion.model.network import Network
+
+SOCKET = Path("/run/templo-network.sock")
+PATIENCE_S = 30.0
+MOST = 65_536
+"""Bytes of a request or an answer."""
+
+
+class Request(msgspec.Struct, forbid_unknown_fields=True):
+    """What is asked: to join a Wi-Fi, or with no name to look alone."""
+
+    join: str = ""
+    password: str = ""
+
+
+class Answer(msgspec.Struct):
+    """How the network is; `error` says why nothing was done."""
+
+    network: Network
+    error: str = ""
+
+
+class NetworkHelper:
+    """The helper behind a socket; without one, what this user may see."""
+
+    def __init__(self, path: Path = SOCKET, alone: Callable[[], Network] = look) -> None:
+        self._path = path
+        self._alone = alone
+
+    def look(self) -> Network:
+        """Return how the network is now."""
+        try:
+            return self._asked(Request()).network
+        except NetworkError:
+            return self._alone()
+
+    def join(self, name: str, password: str) -> Network:
+        """Begin to join a Wi-Fi, and return before that is done; raises `NetworkError`."""
+        answer = self._asked(Request(name, password))
+        if answer.error:
+            raise NetworkError(answer.error)
+        return answer.network
+
+    def _asked(self, request: Request) -> Answer:
+        try:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(PATIENCE_S)
+                connection.connect(str(self._path))
+                connection.sendall(msgspec.json.encode(request) + b"\n")
+                with connection.makefile("rb") as file:
+                    return msgspec.json.decode(file.readline(MOST), type=Answer)
+        except (OSError, msgspec.DecodeError) as error:
+            raise NetworkError(f"the helper at {self._path} does not answer: {error}") from None

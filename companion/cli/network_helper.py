@@ -1,0 +1,168 @@
+"""What root does for the network: `templo-mayor network` answers a request of the companion, or opens the hotspot.
+
+It reads one line from a socket that the companion alone may open, and changes nothing but Wi-Fi connections.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from companion.adapters import network_manager
+from companion.adapters.network_helper import MOST, Answer, Request
+from companion.adapters.network_manager import NetworkError
+from companion.model.network import Network
+
+FOLDER = Path("/run/templo-network")
+ISSUE = Path("/run/issue.d/templo-mayor.issue")
+"""What a screen at the machine shows above its login."""
+
+LEAVE_S = 3.0
+"""The phone that chose a Wi-Fi may be on the hotspot: it gets its page before that is closed."""
+
+ALONE_S = 180.0
+"""How long a machine that knows a Wi-Fi waits for it before it opens its own."""
+
+RETRY_S = 600.0
+"""How long a hotspot that nobody uses is open before a known Wi-Fi is tried again."""
+
+
+class Last(msgspec.Struct):
+    """What became of the Wi-Fi that was chosen last."""
+
+    joining: str = ""
+    failed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Helper:
+    """One run of the helper: where it notes what the next one must know, and the time.
+
+    `clock` gives seconds since the machine's start, `now` seconds since 1970, `wait` lets that many pass.
+    """
+
+    folder: Path = FOLDER
+    issue: Path = ISSUE
+    leases: Path = network_manager.LEASES
+    clock: Callable[[], float] = time.monotonic
+    now: Callable[[], float] = time.time
+    wait: Callable[[float], None] = time.sleep
+    entropy: Callable[[int], bytes] = os.urandom
+
+    def serve(self, asked: IO[bytes], answer: Callable[[bytes], None]) -> int:
+        """Answer the one request that is read; returns the exit code.
+
+        `answer` sends what it is given and hangs up: a Wi-Fi is joined only after that.
+        """
+        try:
+            request = msgspec.json.decode(asked.readline(MOST), type=Request)
+            if request.join:
+                network_manager.check(request.join, request.password)
+        except (msgspec.DecodeError, NetworkError) as error:
+            answer(msgspec.json.encode(Answer(self._look(), str(error))))
+            return 1
+        if not request.join:
+            answer(msgspec.json.encode(Answer(self._look())))
+            return 0
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                answer(msgspec.json.encode(Answer(self._look(), "another Wi-Fi is being joined; wait a minute")))
+                return 1
+            self._note(Last(joining=request.join))
+            answer(msgspec.json.encode(Answer(self._look())))
+            self.wait(LEAVE_S)
+            return self._join(request)
+
+    def _join(self, request: Request) -> int:
+        try:
+            network_manager.join(request.join, request.password)
+        except NetworkError as error:
+            self._note(Last(failed=request.join))
+            print(f"{request.join!r} could not be joined: {error}", flush=True)
+            return 1
+        self._note(Last())
+        self._show(network_manager.look(secrets=True))
+        return 0
+
+    def watch(self) -> str:
+        """Open the hotspot where the machine is on no network, and close it where there is another way.
+
+        Returns what was done, or nothing. Raises `NetworkError`.
+        """
+        network = network_manager.look(secrets=True)
+        if not network.managed or not network.has_wifi:
+            return ""
+        network_manager.prepare_hotspot(self.entropy)
+        done = self._watched(network)
+        self._show(network_manager.look(secrets=True) if done else network)
+        return done
+
+    def _watched(self, network: Network) -> str:
+        is_used = network.hotspot_is_open and network_manager.guests(self.now(), self.leases) > 0
+        if network.wired or network.wifi:
+            self._forget("alone")
+            if network.hotspot_is_open and not is_used:
+                network_manager.close_hotspot()
+                return "closed the hotspot: there is another network"
+            return ""
+        if network.busy or is_used:
+            return ""
+        knows = network_manager.knows_wifi()
+        if network.hotspot_is_open:
+            if not knows or self._since("open") < RETRY_S:
+                return ""
+            self._forget("open", "alone")
+            network_manager.close_hotspot()
+            return "closed the hotspot, to try the Wi-Fi that it knows"
+        if knows and self._since("alone") < ALONE_S:
+            return ""
+        self._forget("open")
+        self._since("open")
+        network_manager.open_hotspot()
+        return "opened the hotspot: there is no other network"
+
+    def _look(self) -> Network:
+        last = Last()
+        with suppress(OSError, msgspec.DecodeError):
+            last = msgspec.json.decode((self.folder / "last").read_bytes(), type=Last)
+        network = network_manager.look(secrets=True)
+        return msgspec.structs.replace(network, can_join=network.has_wifi, joining=last.joining, failed=last.failed)
+
+    def _note(self, last: Last) -> None:
+        (self.folder / "last").write_bytes(msgspec.json.encode(last))
+
+    def _since(self, what: str) -> float:
+        """Return for how many seconds something is so, which begins now where it was not noted."""
+        file = self.folder / what
+        with suppress(OSError, ValueError):
+            return self.clock() - float(file.read_text())
+        self.folder.mkdir(parents=True, exist_ok=True)
+        file.write_text(str(self.clock()))
+        return 0.0
+
+    def _forget(self, *names: str) -> None:
+        for name in names:
+            (self.folder / name).unlink(missing_ok=True)
+
+    def _show(self, network: Network) -> None:
+        """Show the hotspot above the login of a screen at the machine, while it is open."""
+        hotspot = network.hotspot
+        if hotspot is None or not hotspot.on:
+            self.issue.unlink(missing_ok=True)
+            return
+        self.issue.parent.mkdir(parents=True, exist_ok=True)
+        address = network_manager.HOTSPOT_ADDRESS
+        self.issue.write_text(
+            f"Templo Mayor: join the Wi-Fi {hotspot.name}, password {hotspot.password}, and open http://{address}\n\n"
+        )

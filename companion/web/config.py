@@ -1,0 +1,43 @@
+"""What the web face is given by the program that runs it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from companion.adapters.addresses import own_hosts
+from companion.adapters.owner import Owner
+from companion.adapters.playtests import Playtests
+from companion.model.network import NetworkPort, NoNetwork
+
+
+@dataclass(frozen=True, slots=True)
+class WebConfig:
+    """What the web face needs to know about where and how it runs."""
+
+    allowed_hosts: tuple[str, ...]
+    """Names and addresses that it answers to, beside this machine's own."""
+    address: Callable[[str], str]
+    """Where phones in the network of a viewer's address reach it, such as "http://192.168.1.7:8000"."""
+    instance: str
+    """What ``/healthz`` answers."""
+    stream_cap: int = 64
+    own_hosts: Callable[[], Collection[str]] = own_hosts
+    """This machine's own names and addresses."""
+    streams_each: int = 32
+    """How many of the `stream_cap` event streams one address may have."""
+    authority: Path | None = None
+    """The file of the certificate that phones may download and trust."""
+    owner: Owner | None = None
+    """Who may change how the place is set up once that is done; none where nobody may."""
+    network: NetworkPort = field(default_factory=NoNetwork)
+    name_address: str = ""
+    """Where phones find the companion by its name, whatever network it is on."""
+    first_start: bool = False
+    """Whether the first page leads through the first start until somebody has finished it."""
+    boot_fault: Callable[[], str] = str
+    """What is wrong with the settings on the boot partition, if anything."""
+    playtests: Playtests = field(default_factory=lambda: Playtests(Path(os.devnull)))
+    """Where many games are played for designers; nowhere where it is not given."""

@@ -1,0 +1,52 @@
+"""The page that leads a phone to these pages over TLS, and the authority that it must trust for that."""
+
+from __future__ import annotations
+
+import hashlib
+import ssl
+from contextlib import suppress
+
+from flask import Blueprint, Response, abort, request, send_from_directory
+
+from companion.web.server.guard import host_name
+from companion.web.site import site
+
+blueprint = Blueprint("trust", __name__)
+
+
+@blueprint.get("/trust")
+def trust() -> Response:
+    """Show how a phone or a computer comes to trust this machine, so that its browser opens these pages over TLS."""
+    authority = _authority()
+    return site().page(
+        "trust.html",
+        fingerprint=hashlib.sha256(authority).digest().hex(":").upper() if authority else "",
+        address=f"https://{host_name(request.host)}/",
+        secure=request.is_secure,
+    )
+
+
+@blueprint.get("/trust/templo-mayor.crt")
+def authority() -> Response:
+    """Return the certificate of this machine's authority, for phones to trust."""
+    certificate = _authority()
+    if not certificate:
+        abort(404)
+    response = Response(certificate, content_type="application/x-x509-ca-cert")
+    response.headers["Content-Disposition"] = "attachment; filename=templo-mayor.crt"
+    return response
+
+
+@blueprint.get("/worker.js")
+def worker() -> Response:
+    """Return the script that shows notifications; it is here, not among the others, so that every page is its own."""
+    return send_from_directory("static", "worker.js")
+
+
+def _authority() -> bytes:
+    """Return the authority's certificate as DER, or nothing where there is none."""
+    file = site().config.authority
+    if file:
+        with suppress(OSError, ValueError):
+            return ssl.PEM_cert_to_DER_cert(file.read_text("ascii"))
+    return b""
