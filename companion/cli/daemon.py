@@ -22,6 +22,7 @@ from companion.adapters.network_helper import NetworkHelper
 from companion.adapters.news import Hub
 from companion.adapters.owner import FILE, Owner, make_owner
 from companion.adapters.pacer import Pacer
+from companion.adapters.playtests import Playtests
 from companion.adapters.sql_store import SqlStore
 from companion.cli import boot, demo
 from companion.cli.settings import Settings
@@ -73,6 +74,7 @@ def _serve(
     hub = Hub()
     store = SqlStore(settings.store_url)
     games = registry.with_tools(registry.load(settings.games))
+    playtests = Playtests(settings.state_directory / "playtests", settings.games)
     pulse = Pulse(("intake", "link", "server", "pages", "pacer"), time.monotonic)
 
     def on_change(topic: str) -> None:
@@ -97,6 +99,7 @@ def _serve(
             allowed_hosts=settings.web.allowed_hosts,
             address=address,
             instance=instance,
+            playtests=playtests,
             stream_cap=settings.web.streams,
             streams_each=settings.web.streams_each,
             owner=_owner(settings.state_directory),
@@ -152,6 +155,7 @@ def _serve(
             draft.stop()
         intake.stop()
         pacer.stop()
+        playtests.close()
         store.close()
     return EXIT_DEAD if died else 0
 
