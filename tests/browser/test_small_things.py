@@ -56,3 +56,37 @@ def test_a_replay_plays_by_itself_until_its_end_and_stops_when_asked(companion: 
     version = companion.home.services.tables.get(table.id).version
     expect(phone.page.locator(".replay-at")).to_contain_text(f"{version} of {version}")
     expect(phone.page.locator("[data-autoplay]")).to_be_hidden()
+
+
+@pytest.mark.parametrize(("width", "height"), [(360, 640), (780, 360), (1366, 768)])
+@pytest.mark.parametrize("preset", ["skirmish", "classic"])
+def test_nothing_lies_on_the_buttons_of_the_siege_s_map(
+    companion: Companion, device: Make, preset: str, width: int, height: int
+) -> None:
+    table = companion.home.services.tables.open("siege", "Sunday", 2, preset, {})
+    phone = device(ViewportSize(width=width, height=height))
+    companion.home.services.seats.begin(table.id, table.code)
+    phone.share(companion, table)
+    for name in ("Whole map", "Farther", "Nearer"):
+        button = phone.page.get_by_role("button", name=name)
+        expect(button).to_be_in_viewport(ratio=1)
+        button.click(trial=True)
+
+
+@pytest.mark.parametrize("game", ["mexica", "market", "moctezuma", "siege"])
+def test_a_screen_that_set_no_table_shows_no_link(companion: Companion, device: Make, game: str) -> None:
+    preset = next(iter(companion.home.games[game].presets))
+    table = companion.home.services.tables.open(game, "Sunday", 2, preset, {})
+    companion.home.services.seats.begin(table.id, table.code)
+    screen = device(SCREEN)
+    screen.watch(companion, table, "/screen")
+    shown = [each for each in screen.page.get_by_role("link").all() if (each.bounding_box() or {"y": -1})["y"] >= 0]
+    assert [each.inner_text() for each in shown] == []
+
+
+def test_the_button_of_a_page_for_the_printer_prints_it(companion: Companion, device: Make) -> None:
+    page = device().page
+    page.add_init_script("window.print = () => { window.printed = true; }")
+    page.goto(f"{companion.address}/games/mexica/print/board")
+    page.get_by_role("button", name="Print").click()
+    assert page.evaluate("window.printed") is True

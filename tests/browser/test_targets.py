@@ -1,0 +1,115 @@
+"""Whatever is tapped outside a running text is 44 px high and wide, on every page, on a phone and on a laptop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import ViewportSize
+
+from companion.adapters import certificates
+from companion.model.network import Hotspot, Network, Wifi
+from companion.model.table import Table
+from tests.browser.conftest import PHONE, Companion, Device
+
+Make = Callable[..., Device]
+
+MEASURE = (Path(__file__).parent / "targets.js").read_text(encoding="utf-8")
+THUMB = 44
+"""The least width and height of what is tapped, in px."""
+
+LAPTOP: ViewportSize = {"width": 1366, "height": 768}
+
+NOWHERE = "/no/such/page"
+
+FILES = {
+    "pages.manifest", "pages.game_static", "pages.game_style", "pages.healthz", "pages.icon", "pages.style",
+    "pages.page_style", "static", "metrics.metrics", "interface.interface", "setup.hotspot", "play.follow",
+    "story.export_csv", "story.export_json", "play.qr", "play.made", "results.result_play",
+    "results.result_picture", "results.result_text", "streams.stream", "streams.temple_stream", "trust.authority",
+    "trust.worker",
+}  # fmt: skip
+"""What answers with a file, or leads to another page."""
+
+GAMES = (
+    ("mexica", "temple_only"),
+    ("mexica", "classic"),
+    ("market", "short"),
+    ("moctezuma", "swift"),
+    ("siege", "skirmish"),
+)
+
+
+def paths(companion: Companion, device: Device, folder: Path) -> list[str]:
+    """Return the address of every page that there is, as somebody sees it who plays at each table."""
+    home, services = companion.home, companion.home.services
+    authority = folder / "authority.pem"
+    authority.write_text(certificates.make_authority("temple", ["temple"]).certificate)
+    home.configure(first_start=True, authority=authority)
+    home.network = Network(
+        managed=True,
+        wifi="Casa",
+        has_wifi=True,
+        can_join=True,
+        in_reach=(Wifi("Casa", 72), Wifi("W" * 32, 30)),
+        hotspot=Hotspot("Templo Mayor", "obsidian-ocelot-7"),
+    )
+    running = companion.table(2, apocalypse_tokens=13)
+    device.share(companion, running)
+    companion.drop("tlaloc", 2)
+    jammed = home.token(90, "tlaloc", "jam")
+    twice = home.token(1, "huitzilopochtli", token="f" * 32)
+    services.temples.intake.receive([("table", jammed), ("table", twice)])
+    lobby, absent = home.lobby(), companion.table(2, None)
+    key = home.seated(absent, "west", "Ben")
+    services.seats.away(absent.id, key, "west", "anyone")
+    device.join(companion, absent, "east", "Ana")
+    found = ["/", "/setup", "/setup/step/name", "/setup/step/network", "/setup/step/beams", "/setup/step/table",
+             "/trust", "/tables", "/evenings", "/temples", "/temples/table", "/temples/table/held", "/join", "/games",
+             NOWHERE, f"/t/{running.id}/held", f"/t/{running.id}/reconcile", f"/t/{running.id}/seats",
+             f"/t/{running.id}/story", f"/t/{running.id}/replay?step=1", f"/j/{lobby.code}", f"/t/{lobby.id}",
+             f"/t/{lobby.id}/screen", f"/t/{absent.id}/for/west", "/games/mexica/print/tallies"]  # fmt: skip
+    for game in dict.fromkeys(game for game, _ in GAMES):
+        found += [f"/games/{game}", f"/games/{game}/rules", f"/tables/new?game={game}"]
+    siege = ""
+    for game, preset in GAMES:
+        table = begun(companion, device, game, preset)
+        found += [f"/t/{table.id}", f"/t/{table.id}/screen", f"/t/{table.id}/rules"]
+        siege = table.id
+    device.watch(companion, services.tables.get(siege))
+    deeper = device.page.locator("a.deeper").first.get_attribute("href") or ""
+    aids = [f"{game}.{aid}" for game, _ in GAMES[1:] for aid in home.games[game].tools]
+    opened = [begun(companion, device, aid, next(iter(home.games[aid].presets))) for aid in aids]
+    return [*found, deeper, f"/t/{siege}/print/map", *(f"/t/{table.id}" for table in opened)]
+
+
+def begun(companion: Companion, device: Device, game: str, preset: str) -> Table:
+    """Begin a table whose seats this device has."""
+    services = companion.home.services
+    table = services.tables.open(game, "Sunday", 1 if "." in game else 2, preset, {})
+    key = services.seats.share(table.id, table.code, {})
+    device.context.add_cookies([{"name": f"seat-{table.id}", "value": key, "url": companion.address}])
+    return services.seats.begin(table.id, key)
+
+
+@pytest.mark.parametrize("viewport", [PHONE, LAPTOP], ids=["360", "1366"])
+def test_whatever_is_tapped_is_large_enough_for_a_thumb(
+    companion: Companion, device: Make, viewport: ViewportSize, tmp_path: Path
+) -> None:
+    reader = device(viewport, guide=True)
+    routes = companion.home.app.url_map
+    found: dict[str, str] = {}
+    left = {rule.endpoint for rule in routes.iter_rules() if "GET" in (rule.methods or ())} - FILES
+    for path in paths(companion, reader, tmp_path):
+        answer = reader.page.goto(companion.address + path)
+        assert answer
+        assert answer.status == (404 if path == NOWHERE else 200), path
+        if path != NOWHERE:
+            left -= {routes.bind("localhost").match(path.partition("?")[0])[0]}
+        reader.page.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
+        for small in reader.page.evaluate(f"({MEASURE})({THUMB})"):
+            found.setdefault(small, path)
+    reader.complaints.clear()  # the page that is not there is one of them
+    assert left == set(), "pages that nobody measured"
+    assert "\n".join(f"{small} on {path}" for small, path in found.items()) == ""
