@@ -1,8 +1,8 @@
 """The two fonts that pages are measured in, whatever else is installed where the tests run.
 
-Noto Sans is the first font that the pages ask for and that a package holds. DejaVu Sans, which is as wide as Verdana,
-is all that a new Debian has. Over the pages' own texts a letter is 0.47 em wide on average in Noto Sans, and 0.52 em
-in DejaVu Sans.
+Noto Sans is the font that the companion serves. DejaVu Sans, which is as wide as Verdana, is all that a new Debian
+has, and stands for browsers that load no fonts from pages. Over the pages' own texts a letter is 0.47 em wide on
+average in Noto Sans, and 0.52 em in DejaVu Sans.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from playwright.sync_api import Browser, sync_playwright
 from tests import fonts
 from tests.browser.conftest import Companion
 from tests.browser.rooms import ROOMS, SIZES, Found, Room, View, look
-from tests.conftest import ARGUMENTS, chromium_path
+from tests.conftest import launched
 from tests.web.conftest import WebHome
 
 ROW = "| {:<12} | {:<6} | {:>12} | {:>6} | {:>6} | {:>7} | {:>7} | {:>6} |"
@@ -39,8 +39,7 @@ def measure(room: Room, views: Sequence[View], every: int, sizes: Sequence[tuple
 
         @cache
         def browser_in(font: str) -> Browser:
-            environment = fonts.environment(font, Path(folder))
-            started = driver.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS, env=environment)
+            started = launched(driver, font, Path(folder))
             stack.callback(started.close)
             return started
 
@@ -70,7 +69,8 @@ def main() -> int:
     with ProcessPoolExecutor(args.jobs, multiprocessing.get_context("spawn")) as processes:
         waiting = {processes.submit(measure, room, views, args.every, sizes): room for room in rooms}
         for done in as_completed(waiting):
-            room = waiting[done]
+            room, seconds = waiting[done], time.monotonic() - began
+            print(f"{room} is done after {seconds:.0f} s", file=sys.stderr, flush=True)
             for view, found in done.result().items():
                 sums[room.game, view.layout].append(found)
                 for words, where in found.wrong.items():
