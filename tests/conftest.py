@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -33,6 +34,17 @@ ARGUMENTS = [
 ]
 
 
+WITHOUT_FONTS = "--disable-remote-fonts"
+"""How a browser is made to load no font that a page brings."""
+
+
+def launched(driver: Playwright, font: str, folder: Path) -> Browser:
+    """Start Chromium; in the wide font it shows pages as a browser that loads no fonts from pages does."""
+    arguments = [*ARGUMENTS, WITHOUT_FONTS] if font == "wide" else ARGUMENTS
+    environment = fonts.environment(font, folder)
+    return driver.chromium.launch(executable_path=chromium_path(), args=arguments, env=environment)
+
+
 def chromium_path() -> str:
     """Return where Chromium is on this machine."""
     path = next(filter(None, map(shutil.which, CHROMIUM)), None)
@@ -49,13 +61,11 @@ def driver() -> Iterator[Playwright]:
 @pytest.fixture(scope="session")
 def browser_in(driver: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Browser]]:
     """Start Chromium at the first call for a font, and give that one from then on."""
-    path = chromium_path()
     started: dict[str, Browser] = {}
 
     def browser(font: str) -> Browser:
         if font not in started:
-            environment = fonts.environment(font, tmp_path_factory.mktemp(font))
-            started[font] = driver.chromium.launch(executable_path=path, args=ARGUMENTS, env=environment)
+            started[font] = launched(driver, font, tmp_path_factory.mktemp(font))
         return started[font]
 
     yield browser

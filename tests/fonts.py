@@ -1,9 +1,8 @@
 """The two fonts that pages are measured in, whatever else is installed where the tests run.
 
-A page's own list of fonts names some that few machines have, so its width is decided by what a machine has instead.
-DejaVu Sans, which is as wide as Verdana, is all that a new Debian has; Carlito is as narrow as Calibri. Of the fonts
-that a phone or a desktop is likely to show these pages in, they are the widest and the narrowest: over the pages' own
-texts a letter is 0.52 em and 0.41 em wide on average, where it is 0.47 in Noto Sans and 0.45 in Liberation Sans.
+Noto Sans is the font that the companion serves. DejaVu Sans, which is as wide as Verdana, is all that a new Debian
+has, and stands for browsers that load no fonts from pages. Over the pages' own texts a letter is 0.47 em wide on
+average in Noto Sans, and 0.52 em in DejaVu Sans.
 """
 
 from __future__ import annotations
@@ -11,13 +10,18 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-FAMILIES = {"narrow": "Carlito", "wide": "DejaVu Sans"}
-"""What `tests/system-packages` installs: fonts-crosextra-carlito and fonts-dejavu-core."""
+FAMILIES = {"narrow": "Noto Sans", "wide": "DejaVu Sans"}
+FOLDER = Path("/usr/share/fonts")
+FILES = {
+    "narrow": ("fonts-noto-core", ("NotoSans-Regular.ttf", "NotoSans-Bold.ttf")),
+    "wide": ("fonts-dejavu-core", ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf")),
+}
+"""The Debian package of each font, which `tests/system-packages` installs, and what of it the pages need."""
 
 CONFIGURATION = """<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
 <fontconfig>
-  <dir>/usr/share/fonts</dir>
+  <dir>{folder}</dir>
   <cachedir>{cache}</cachedir>
   <selectfont>
     <acceptfont>
@@ -43,13 +47,21 @@ CONFIGURATION = """<?xml version="1.0"?>
 """Every family that a page asks for is the wanted one; DejaVu Sans stays for the signs that the wanted one lacks."""
 
 
-def environment(font: str, folder: Path) -> dict[str, str | float | bool]:
+def environment(font: str, folder: Path, installed: Path = FOLDER) -> dict[str, str | float | bool]:
     """Return the environment in which a browser shows every page in one font.
 
     Args:
         font: "narrow" or "wide".
         folder: where fontconfig's file and cache may be written.
+        installed: where this machine's fonts are.
+
+    Raises:
+        LookupError: the font is not installed, so that another one would be measured in its place.
     """
+    package, files = FILES[font]
+    for name in files:
+        if next(installed.rglob(name), None) is None:
+            raise LookupError(f"{name} of {FAMILIES[font]} is not in {installed}: install the package {package}")
     file = folder / f"{font}.conf"
-    file.write_text(CONFIGURATION.format(family=FAMILIES[font], cache=folder / "cache"))
+    file.write_text(CONFIGURATION.format(family=FAMILIES[font], folder=installed, cache=folder / "cache"))
     return {**os.environ, "FONTCONFIG_FILE": str(file)}

@@ -6,11 +6,13 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from companion.games import registry
 from companion.games.kit import Game
+from companion.web.rendering import fonts
 from companion.web.rendering.paper import DEFAULT, PAPERS, Paper
 from companion.web.rendering.renderer import SHELL, Painter
 from companion.web.rendering.texts import LANGUAGES, Library
@@ -80,8 +82,21 @@ class Press:
     def pdf(self, sheet: Sheet, paper: Paper) -> bytes:
         """Return a sheet as a PDF; raises `SheetsError` where WeasyPrint is not there."""
         document: Any = _weasyprint().HTML(string=self.html(sheet, paper), base_url=SHELL.as_uri())
-        written: bytes = document.write_pdf()
+        style, known = self._fonts
+        written: bytes = document.write_pdf(stylesheets=[style], font_config=known)
         return written
+
+    @cached_property
+    def _fonts(self) -> tuple[Any, Any]:
+        """The style sheet that brings the fonts, and what WeasyPrint knows of fonts with it."""
+        from weasyprint.text.fonts import FontConfiguration
+
+        known = FontConfiguration()
+        try:
+            css = fonts.embedded((SHELL / "static" / "styles" / "base" / "font-face.css").read_text(encoding="utf-8"))
+        except fonts.FontError as error:
+            raise SheetsError(str(error)) from error
+        return _weasyprint().CSS(string=css, font_config=known), known
 
     def _file(self, route: str, **values: str) -> str:
         """Return a static file's path on this machine: nothing is fetched from anywhere else."""

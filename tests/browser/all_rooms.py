@@ -1,26 +1,53 @@
 """Measures every table page in every room, and prints a table of what was looked at and what was wrong.
 
 ``make layout`` looks at every game with two and with most players, with names of one and of 24 letters, in English
-and Spanish, in both fonts and at every size of window, at every stage that a table comes through.
+and Spanish, in both fonts and at every size of window, at every stage that a table comes through. Each processor
+plays tables of its own before browsers of its own.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import multiprocessing
+import os
 import sys
 import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 from tests import fonts
 from tests.browser.conftest import Companion
-from tests.browser.rooms import ROOMS, SIZES, Found, look
-from tests.conftest import ARGUMENTS, chromium_path
+from tests.browser.rooms import ROOMS, SIZES, Found, Room, View, look
+from tests.conftest import launched
 from tests.web.conftest import WebHome
 
 ROW = "| {:<12} | {:<6} | {:>12} | {:>6} | {:>6} | {:>7} | {:>7} | {:>6} |"
+
+
+def measure(room: Room, views: Sequence[View], every: int, sizes: Sequence[tuple[int, int]]) -> dict[View, Found]:
+    """Play a room's table and measure its views."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="rooms-"))
+        driver = stack.enter_context(sync_playwright())
+
+        @cache
+        def browser_in(font: str) -> Browser:
+            started = launched(driver, font, Path(folder))
+            stack.callback(started.close)
+            return started
+
+        home = WebHome(f"sqlite:///{folder}/companion.sqlite")
+        stack.callback(home.store.close)
+        companion = Companion.started(home)
+        stack.callback(companion.stop)
+        return look(companion, browser_in, room, views, every=every, sizes=sizes)
 
 
 def main() -> int:
@@ -32,40 +59,28 @@ def main() -> int:
     asked.add_argument("--languages", nargs="*", default=["en", "es"])
     asked.add_argument("--fonts", nargs="*", default=list(fonts.FAMILIES), choices=list(fonts.FAMILIES))
     asked.add_argument("--sizes", nargs="*", default=[], help="as in 820x1180")
+    asked.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many tables are played at a time")
     args = asked.parse_args()
-    windows = [(int(width), int(height)) for width, height in (each.split("x") for each in args.sizes)]
-    sums: dict[tuple[str, str], list[Found]] = {}
-    with tempfile.TemporaryDirectory(prefix="rooms-") as folder, sync_playwright() as driver:
-        for font in args.fonts:
-            environment = fonts.environment(font, Path(folder))
-            browser = driver.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS, env=environment)
-            rooms = [room for room in ROOMS if str(room).startswith(args.only)]
-            for room, language, layout in itertools.product(rooms, args.languages, args.layouts):
-                with tempfile.TemporaryDirectory(dir=folder) as own:
-                    home = WebHome(f"sqlite:///{own}/companion.sqlite")
-                    companion = Companion.started(home)
-                    try:
-                        found = look(
-                            companion,
-                            browser,
-                            room,
-                            layout=layout,
-                            language=language,
-                            every=args.every,
-                            sizes=[each for each in windows if each in SIZES[layout]] or SIZES[layout],
-                        )
-                    finally:
-                        companion.stop()
-                        home.store.close()
-                sums.setdefault((room.game, layout), []).append(found)
+    sizes = [(int(width), int(height)) for width, height in (each.split("x") for each in args.sizes)]
+    rooms = [room for room in ROOMS if str(room).startswith(args.only)]
+    views = list(itertools.starmap(View, itertools.product(args.layouts, args.languages, args.fonts)))
+    sums: dict[tuple[str, str], list[Found]] = {(room.game, layout): [] for room in rooms for layout in args.layouts}
+    began = time.monotonic()
+    with ProcessPoolExecutor(args.jobs, multiprocessing.get_context("spawn")) as processes:
+        waiting = {processes.submit(measure, room, views, args.every, sizes): room for room in rooms}
+        for done in as_completed(waiting):
+            room, seconds = waiting[done], time.monotonic() - began
+            print(f"{room} is done after {seconds:.0f} s", file=sys.stderr, flush=True)
+            for view, found in done.result().items():
+                sums[room.game, view.layout].append(found)
                 for words, where in found.wrong.items():
-                    print(f"{room} {layout} {language} {font}: {words} ({where})", flush=True)
-            browser.close()
+                    print(f"{room} {view.layout} {view.language} {view.font}: {words} ({where})", flush=True)
     print(ROW.format("game", "page", "combinations", "stages", "pages", "regions", "texts", "faults"))
     print("|---" * 8 + "|")
     for (game, layout), every in sums.items():
         counts = [sum(getattr(each, name) for each in every) for name in ("stages", "pages", "regions", "texts")]
         print(ROW.format(game, layout, len(every), *counts, sum(len(each.wrong) for each in every)))
+    print(f"{time.monotonic() - began:.0f} s with {args.jobs} tables at a time")
     return int(any(each.wrong for every in sums.values() for each in every))
 
 

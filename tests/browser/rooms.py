@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from random import Random
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from companion.games.kit import CHANCE, Refusal
 from companion.model.table import ServiceError, Table
@@ -121,6 +122,15 @@ SIZES = {
 """The windows that each page is made for, in px."""
 
 
+@dataclass(frozen=True)
+class View:
+    """One of the pages of a table ("phone" or "screen"), in one language and one font."""
+
+    layout: str
+    language: str
+    font: str
+
+
 @dataclass
 class Found:
     """What was wrong, with the first stage and how many there were, and how much was looked at."""
@@ -134,46 +144,58 @@ class Found:
 
 def look(
     companion: Companion,
-    browser: Browser,
+    browser_in: Callable[[str], Browser],
     room: Room,
+    views: Sequence[View],
     *,
-    layout: str,
-    language: str,
     every: int = 1,
     sizes: Sequence[tuple[int, int]] = (),
-) -> Found:
-    """Play a table and measure its page at every stage, or every few, in all sizes of window."""
-    found = Found()
-    context = browser.new_context(locale=language, reduced_motion="reduce")
+) -> dict[View, Found]:
+    """Play a table and measure views of it at every stage, or every few, in all sizes of window."""
+    found = {view: Found() for view in views}
+    with ExitStack() as contexts:
+        pages = {view: contexts.enter_context(_page(browser_in(view.font), view)) for view in views}
+        for n, stage in enumerate(stages(companion, room)):
+            if n % every and stage.table.phase != "over":
+                continue
+            for view, page in pages.items():
+                _open(companion, page, view, stage)
+                found[view].stages += 1
+                for size in [each for each in sizes if each in SIZES[view.layout]] or SIZES[view.layout]:
+                    _measure(page, view, size, n, stage, found[view])
+    return found
+
+
+@contextmanager
+def _page(browser: Browser, view: View) -> Iterator[Page]:
+    context = browser.new_context(locale=view.language, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE_MS)
     context.add_init_script(guides.SKIPPED)
-    page = context.new_page()
     try:
-        for n, stage in enumerate(stages(companion, room)):
-            over = stage.table.phase == "over"
-            if n % every and not over:
-                continue
-            found.stages += 1
-            address = f"{companion.address}/t/{stage.table.id}"
-            if layout == "phone":
-                context.add_cookies(
-                    [{"name": f"seat-{stage.table.id}", "value": stage.key, "url": companion.address}]
-                )
-            page.goto(address if layout == "phone" else f"{address}/screen")
-            page.wait_for_selector("html[data-scripted]", state="attached")
-            for width, height in sizes or SIZES[layout]:
-                page.set_viewport_size({"width": width, "height": height})
-                television = layout == "screen" and width >= 1920
-                got = measured(
-                    page,
-                    least=READ_FROM_AFAR if television else 0,
-                    whole=layout == "screen" and width > height and not over,
-                )
-                found.pages += 1
-                found.regions += got.regions
-                found.texts += got.texts
-                for words in got.wrong:
-                    found.wrong.setdefault(f"{width}x{height} {words}", f"stage {n}: {stage.name[:60]}")
+        yield context.new_page()
     finally:
         context.close()
-    return found
+
+
+def _open(companion: Companion, page: Page, view: View, stage: Stage) -> None:
+    address = f"{companion.address}/t/{stage.table.id}"
+    if view.layout == "phone":
+        page.context.add_cookies([{"name": f"seat-{stage.table.id}", "value": stage.key, "url": companion.address}])
+    page.goto(address if view.layout == "phone" else f"{address}/screen")
+    page.wait_for_selector("html[data-scripted]", state="attached")
+
+
+def _measure(page: Page, view: View, size: tuple[int, int], n: int, stage: Stage, found: Found) -> None:
+    width, height = size
+    page.set_viewport_size({"width": width, "height": height})
+    screen = view.layout == "screen"
+    got = measured(
+        page,
+        least=READ_FROM_AFAR if screen and width >= 1920 else 0,
+        whole=screen and width > height and stage.table.phase != "over",
+    )
+    found.pages += 1
+    found.regions += got.regions
+    found.texts += got.texts
+    for words in got.wrong:
+        found.wrong.setdefault(f"{width}x{height} {words}", f"stage {n}: {stage.name[:60]}")

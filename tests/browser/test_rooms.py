@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.conftest import Companion, Device
-from tests.browser.rooms import LONG, ROOMS, Room, look
+from tests.browser.rooms import LONG, ROOMS, SIZES, Room, View, look
 
 Make = Callable[..., Device]
 
@@ -20,15 +20,15 @@ WORST = [
 """Most players with the longest names, and the count of two. A long siege's map is made like that of a skirmish."""
 
 
-@pytest.mark.parametrize("layout", ["phone", "screen"])
 @pytest.mark.parametrize("room", WORST, ids=str)
 def test_nothing_overlaps_is_cut_or_too_small_with_the_longest_names(
-    companion: Companion, browser_in: Callable[[str], Browser], room: Room, layout: str
+    companion: Companion, browser_in: Callable[[str], Browser], room: Room
 ) -> None:
-    """At every size of window, and on a table screen of 1920 x 1080 with no text under 28 px."""
-    found = look(companion, browser_in("wide"), room, layout=layout, language="es", every=12)
-    assert found.texts > 100
-    assert found.wrong == {}
+    """On a phone and a table screen, at every size of window; at 1920 x 1080 no text is under 28 px."""
+    views = [View(layout, "es", "wide") for layout in SIZES]
+    found = look(companion, browser_in, room, views, every=12)
+    assert all(each.texts > 100 for each in found.values())
+    assert [each.wrong for each in found.values()] == [{}, {}]
 
 
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (820, 1180)])

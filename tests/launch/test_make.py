@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ("sh", "sed", "tr", "cut", "cat", "cksum", "dirname", "env", "grep", "tail", "rm", "mktemp", "printf")
-FONTS = "fonts-dejavu-core fonts-crosextra-carlito"
+FONTS = "fonts-dejavu-core fonts-noto-core"
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_without_the_right_to_install_the_tests_packages_are_named_once(bare: Pa
         program(bare, "sudo", sudo)
     sentence = says(system_packages(bare))
     programs = "mosquitto postgresql haproxy libnss3-tools chromium-headless-shell"
-    assert f"{programs.replace(' ', ', ')}, fonts-dejavu-core and fonts-crosextra-carlito" in sentence
+    assert f"{programs.replace(' ', ', ')}, fonts-dejavu-core and fonts-noto-core" in sentence
     assert f"sudo apt-get install --no-install-recommends {programs} {FONTS}" in sentence
 
 
@@ -165,7 +165,7 @@ def test_only_what_is_missing_is_installed(bare: Path, tmp_path: Path) -> None:
     assert finished.returncode == 0, finished.stderr
     installing = asked.read_text().splitlines()[-1]
     assert installing.startswith("noninteractive ")
-    assert installing.endswith("--no-install-recommends chromium-headless-shell fonts-crosextra-carlito")
+    assert installing.endswith("--no-install-recommends chromium-headless-shell fonts-noto-core")
 
 
 def test_a_failed_installation_shows_its_last_words(bare: Path, tmp_path: Path) -> None:

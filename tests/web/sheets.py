@@ -23,6 +23,12 @@ def size(page: PageObject) -> tuple[float, float]:
     return round(float(box.width) * POINT, 1), round(float(box.height) * POINT, 1)
 
 
+def fonts(page: PageObject) -> set[str]:
+    """Return the names of the fonts that a page is set in."""
+    held = page["/Resources"].get_object()["/Font"]  # type: ignore[index]
+    return {str(font.get_object()["/BaseFont"]).partition("+")[2] for font in held.get_object().values()}
+
+
 def lengths(page: PageObject) -> list[float]:
     """Return the length of every straight stroke from a starting point, as it lies on the paper."""
     return [round(hypot(x2 - x1, y2 - y1), 2) for (x1, y1), (x2, y2) in strokes(page)]

@@ -81,6 +81,11 @@ def test_a_pdf_has_a_page_for_each_leaf_of_the_size_of_its_paper(paper: sheets.P
     assert [reading.size(page) for page in pages] == [(paper.width, paper.height)] * 2
 
 
+def test_a_pdf_holds_the_projects_own_font_whatever_this_machine_has() -> None:
+    drawn = reading.fonts(reading.pages(PRESS.pdf(next(PRESS.sheets(["market/score_pad"])), A4))[0])
+    assert drawn == {"Noto-Sans", "Noto-Sans-Bold"}
+
+
 def test_a_hundred_millimetres_are_a_hundred_millimetres_in_a_pdf() -> None:
     first = reading.pages(PRESS.pdf(track(), A4))[0]
     assert 100.0 in reading.lengths(first)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flask import Blueprint, Response, abort, jsonify, request, send_from_directory
+from flask import Blueprint, Response, abort, current_app, jsonify, request, send_from_directory
 
 from companion.games.kit import Game, Option, Value
 from companion.model.table import ServiceError, Table
+from companion.web.rendering import fonts
 from companion.web.rendering.styles import Sheet
 from companion.web.rendering.texts import LANGUAGES
 from companion.web.routes.uploads import OF_TABLE, OWN, SHOWN, Brought, brought, earlier, options_chosen
@@ -35,6 +36,7 @@ OF_ANOTHER_TABLE = frozenset({"temple_held", "wrong_code"})
 """What refuses a form because of the table that holds the temple it names."""
 
 NOTHING_BROUGHT = Brought()
+WEEK = 7 * 24 * 3600
 
 
 @blueprint.get("/")
@@ -120,6 +122,19 @@ def game_static(game: str, filename: str) -> Response:
     """Return a file that a game's pages use."""
     folder = site().folders[site().game(game).name]
     return send_from_directory(folder / "static", filename)
+
+
+@blueprint.get("/fonts/<filename>")
+def font(filename: str) -> Response:
+    """Return a file of the font that all pages are set in."""
+    try:
+        data = fonts.font(filename)
+    except fonts.FontError as error:
+        current_app.logger.warning("%s", error)
+        abort(404)
+    response = Response(data, mimetype="font/ttf")
+    response.cache_control.max_age = WEEK
+    return response
 
 
 @blueprint.post("/language")

@@ -1,0 +1,51 @@
+"""Noto Sans, in which pages and sheets are set: where the package that holds it put its files."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+FAMILY = "Noto Sans"
+FOLDER = Path("/usr/share/fonts/truetype/noto")
+"""Where Debian's fonts-noto-core puts it."""
+FILES: Mapping[str, str] = {
+    "NotoSans-Regular.ttf": "notos",
+    "NotoSans-Bold.ttf": "notosbo",
+    "NotoSans-Italic.ttf": "notosit",
+    "NotoSans-BoldItalic.ttf": "notosbi",
+}
+"""What Python's pymupdf-fonts calls the files that `font-face.css` names."""
+
+
+class FontError(LookupError):
+    """A font that is not there; the message says what brings it."""
+
+
+@cache
+def font(name: str, folder: Path = FOLDER) -> bytes:
+    """Return one of `FILES`, from Debian's package or else from Python's; raises `FontError`."""
+    if name not in FILES:
+        raise FontError(f"no font {name[:40]!r}; expected one of {', '.join(FILES)}")
+    if (folder / name).is_file():
+        return (folder / name).read_bytes()
+    try:
+        from pymupdf_fonts import fontbuffers
+    except ImportError:
+        raise FontError(
+            f"{name} is not in {folder}, and pymupdf-fonts is not installed; expected {FAMILY} from "
+            "fonts-noto-core on Debian, or from the extra [companion] of this project"
+        ) from None
+    held: bytes = fontbuffers[FILES[name]]()
+    return held
+
+
+def embedded(css: str) -> str:
+    """Return a style sheet with the fonts that it names in it, for what lays out PDFs: it fetches nothing."""
+
+    def data(match: re.Match[str]) -> str:
+        return f"url(data:font/ttf;base64,{base64.b64encode(font(match[1])).decode()})"
+
+    return re.sub(r'url\("/fonts/([^"]+)"\)', data, css)
