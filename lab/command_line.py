@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from companion.games.kit import Value
-from lab import habits, matches, report, runs, studies
+from lab import duels, habits, matches, report, runs, studies
 from lab.figures import Effect
 from lab.matches import LONGEST, Setup, SetupError, game_of, games
 from lab.studies import Sizes
@@ -67,6 +67,27 @@ def strategy(arguments: argparse.Namespace) -> int:
     (base,) = play([runs.jobs_of(setup, arguments.games, arguments.first, studies.BASE)])
     for each in sorted(studies.probed(setup, base, play), key=lambda change: -change.wins.difference):
         print(f"{_shown(each)}  {each.name}")
+    return 0
+
+
+def duel(arguments: argparse.Namespace) -> int:
+    """Print how often one player wins against others, of all games that are won."""
+    setup, play = _setup(arguments), _runner(arguments)
+    (records,) = play([duels.job(setup, arguments.one, arguments.other, arguments.games, arguments.first)])
+    found = duels.judged(setup, arguments.one, records)
+    print(
+        f"{arguments.one} won {found.won.count} of {found.won.of} wins in {found.games} games: "
+        f"{100 * found.won.share:.1f} % ({100 * found.won.low:.1f} to {100 * found.won.high:.1f}); "
+        f"equal players {100 * found.fair:.0f} %, p = {found.p:.3g}"
+    )
+    return 0
+
+
+def fit(arguments: argparse.Namespace) -> int:
+    """Search constants that win against another player, and print them."""
+    setup, play = _setup(arguments), _runner(arguments)
+    games = arguments.games, arguments.first
+    print("best:", duels.fitted(setup, arguments.one, arguments.other, play, *games, partial(print, flush=True)))
     return 0
 
 
@@ -214,7 +235,10 @@ def _parser() -> argparse.ArgumentParser:
     setup.add_argument("--seats", type=int, help="how many sit down (the largest table)")
     setup.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="an option; @FILE for a text")
     setup.add_argument(
-        "--player", action="append", default=[], help="who plays the next seat: app, random, eager MOVE, never MOVE"
+        "--player",
+        action="append",
+        default=[],
+        help="who plays the next seat: app, app LEVEL, app CONSTANT=VALUE, random, eager MOVE, never MOVE",
     )
     page = argparse.ArgumentParser(add_help=False)
     page.add_argument("--options", type=int, metavar="N", help="games for each value of an option (100; 0: none)")
@@ -243,6 +267,13 @@ def _parser() -> argparse.ArgumentParser:
     made.set_defaults(command=deck, game="mexica", player=[])
     made = commands.add_parser("strategy", parents=[setup, shared, records], help="one habit pushed, each in turn")
     made.set_defaults(command=strategy)
+    players = argparse.ArgumentParser(add_help=False)
+    players.add_argument("--one", default="app strong", help="who sits in one seat (%(default)s)")
+    players.add_argument("--other", default="app practised", help="who sits in the others (%(default)s)")
+    made = commands.add_parser("duel", parents=[setup, shared, records, players], help="one player against others")
+    made.set_defaults(command=duel)
+    made = commands.add_parser("fit", parents=[setup, shared, records, players], help="search better constants")
+    made.set_defaults(command=fit)
     made = commands.add_parser("replay", parents=[setup, shared], help="print every move of one game")
     made.add_argument("--seed", type=int, required=True)
     made.set_defaults(command=replay)

@@ -15,6 +15,11 @@ from companion.games.kit.game import Game as Game
 from companion.games.kit.guide import Guide as Guide
 from companion.games.kit.guide import next_tap as next_tap
 from companion.games.kit.lazy import Lazy as Lazy
+from companion.games.kit.levels import BEGINNER as BEGINNER
+from companion.games.kit.levels import LEVELS as LEVELS
+from companion.games.kit.levels import PRACTISED as PRACTISED
+from companion.games.kit.levels import STRONG as STRONG
+from companion.games.kit.levels import Skill as Skill
 from companion.games.kit.log import Line as Line
 from companion.games.kit.moves import CHANCE as CHANCE
 from companion.games.kit.moves import TEMPLE as TEMPLE

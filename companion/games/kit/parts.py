@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from companion.games.kit.chance import Below, Chance
 from companion.games.kit.codec import encoded
 from companion.games.kit.guide import Guide, by_choices
+from companion.games.kit.levels import Skill
 from companion.games.kit.log import Line
 from companion.games.kit.moves import Arg, Choice, Json, Move, Refusal, Seat, Value
 from companion.games.kit.result import Result
@@ -204,8 +205,13 @@ def least(*names: str) -> Callable[[Sequence[Move]], Move | None]:
 class Bot:
     """How the app plays for a seat whose player is away."""
 
-    decide: Callable[[View, Sequence[Move], Below], Move | None] = _any
-    """What it plays: from what that seat sees and its legal moves, and nothing else. None waits for people."""
+    decide: Callable[..., Move | None] = _any
+    """What it plays: from what that seat sees, its legal moves and a source of chance, and nothing else. None waits.
+
+    Where there are `skills`, it takes one of them as a fourth argument, and without it plays as `PRACTISED`.
+    """
+    skills: Mapping[str, Skill] = field(default_factory=dict)
+    """How it plays at the other `LEVELS`, by their names; a game without any has the practised player alone."""
     idle: Callable[[Sequence[Move]], Move | None] = _first
     """The move that does least, for a seat that is passed; none waits."""
 

@@ -105,12 +105,14 @@ def _blanked(options: Mapping[str, Value], card: str) -> Mapping[str, Value]:
     return {**options, "deck": blanked(str(options["deck"]), card)}
 
 
-def _decide(view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
+def _decide(
+    view: Mapping[str, Json], moves: Sequence[Move], below: Below, chief: bot.Chief = bot.PRACTISED_CHIEF
+) -> Move | None:
     """Return what the app plays for a tribe; tokens that nobody claimed are for people to settle."""
     if view["scope"] != FULL:
         # What this tribe holds and wants is on the table, where the app does not see it: it only passes on.
         return _idle(moves)
-    return bot.decide(view, [move for move in moves if move.name not in play.CHORES], below)
+    return bot.decide(view, [move for move in moves if move.name not in play.CHORES], below, chief)
 
 
 GAME: Game[State] = Game(
@@ -137,7 +139,7 @@ GAME: Game[State] = Game(
         notation=notation.notation,
     ),
     page=Page(view=view, regions=regions, log=story, known=known, charts=charts.chronicle, guide=guide),
-    bot=Bot(decide=_decide, idle=_idle),
+    bot=Bot(decide=_decide, idle=_idle, skills=bot.SKILLS),
     printer=Printer(sheets=SHEETS, sheet=sheet),
     temple=TempleRules(drop=play.entering, audit=audit),
     playtest=Playtest(

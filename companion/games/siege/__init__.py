@@ -82,7 +82,7 @@ GAME: Game[State] = Game(
         notation=notation.notation,
     ),
     page=Page(view=view, regions=regions, log=story, guide=guide),
-    bot=Bot(decide=bot.decide, idle=least("ready", "rest", "hold", "done")),
+    bot=Bot(decide=bot.decide, skills=bot.SKILLS, idle=least("ready", "rest", "hold", "done")),
     printer=Printer(sheets=SHEETS, sheet=sheet, own_sheets=("map",), own_sheet=_own_sheet),
     playtest=Playtest(standing=_standing),
     tools=TOOLS,
