@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +18,9 @@ from lab import duels, habits, matches, report, runs, studies
 from lab.figures import Effect
 from lab.matches import LONGEST, Setup, SetupError, game_of, games
 from lab.studies import Sizes
+
+ALL_MINUTES = 60
+"""How long `lab all` plays if nobody says otherwise: its next run goes on where this one stopped."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -104,22 +107,35 @@ def replay(arguments: argparse.Namespace) -> int:
 
 def everything(arguments: argparse.Namespace) -> int:
     """Write a report of every preset of every game that plays by itself, at its largest table."""
-    for game in games(tuple(arguments.folder)).values():
-        for preset in game.presets:
-            setup = Setup(
-                game=game.name, preset=preset, seats=max(game.seatings), folders=tuple(arguments.folder),
-                longest=arguments.longest,
-            )  # fmt: skip
-            if not game.playtest.plays(matches.options_of(setup)):
-                continue
-            name = f"{game.name}-{preset}"
-            print(f"{name} ...", file=sys.stderr, flush=True)
-            play = partial(
-                runs.run, path=arguments.into / f"{name}.jsonl", processes=arguments.processes, progress=_bar()
-            )
-            findings = studies.study(setup, _sizes(arguments), play, arguments.first)
-            _write(arguments.into / f"{name}.html", report.written(findings, arguments.pace))
+    folders = tuple(arguments.folder)
+    every = [
+        Setup(game=game.name, preset=preset, seats=max(game.seatings), folders=folders, longest=arguments.longest)
+        for game in games(folders).values()
+        for preset in game.presets
+    ]
+    setups = [each for each in every if games(folders)[each.game].playtest.plays(matches.options_of(each))]
+    ends = time.monotonic() + 60 * (arguments.minutes or ALL_MINUTES)
+    for left, setup in zip(range(len(setups), 0, -1), setups, strict=True):
+        name = f"{setup.game}-{setup.preset}"
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        path = arguments.into / f"{name}.jsonl"
+        until = time.monotonic() + (ends - time.monotonic()) / left
+        play = _Shared(partial(runs.run, path=path, processes=arguments.processes, progress=_bar()), until)
+        findings = studies.study(setup, _sizes(arguments), play, arguments.first)
+        _write(arguments.into / f"{name}.html", report.written(findings, arguments.pace))
     return 0
+
+
+class _Shared:
+    """Plays what a study asks for in a bounded time, of which each question gets an equal share of what is left."""
+
+    def __init__(self, run: Callable[..., list[list[matches.Record]]], until: float) -> None:
+        self._run, self._until, self._left = run, until, studies.QUESTIONS
+
+    def __call__(self, jobs: Sequence[runs.Job]) -> list[list[matches.Record]]:
+        now = time.monotonic()
+        share, self._left = (self._until - now) / max(1, self._left), self._left - 1
+        return self._run(jobs, until=now + share)
 
 
 def _print_comparison(one: Setup, other: Setup, arguments: argparse.Namespace) -> None:

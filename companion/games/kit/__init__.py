@@ -40,6 +40,7 @@ from companion.games.kit.options import Reader as Reader
 from companion.games.kit.options import TableRules as TableRules
 from companion.games.kit.options import complete as complete
 from companion.games.kit.parts import Bot as Bot
+from companion.games.kit.parts import Heat as Heat
 from companion.games.kit.parts import Page as Page
 from companion.games.kit.parts import Playtest as Playtest
 from companion.games.kit.parts import Printer as Printer
