@@ -23,6 +23,7 @@ from companion.adapters.news import Hub
 from companion.adapters.owner import FILE, Owner, make_owner
 from companion.adapters.pacer import Pacer
 from companion.adapters.playtests import Playtests
+from companion.adapters.shelving import Shelving
 from companion.adapters.sql_store import SqlStore
 from companion.cli import boot, demo
 from companion.cli.settings import Settings
@@ -85,6 +86,7 @@ def _serve(
     if services.setup.finished:
         services.setup.finish()
     pacer = Pacer(services, beat=pulse.of("pacer"))
+    shelving = Shelving(services.tables.shelve)
     if deck:
         demo.check_takes_deck(services)
     port = f":{settings.web.port}" if settings.web.port != 80 else ""
@@ -143,6 +145,7 @@ def _serve(
     signal.signal(signal.SIGINT, stop)
     intake.start()
     pacer.start()
+    shelving.start()
     watch.start()
     print(f"ready {address(LOOPBACK)}", flush=True)
     draft = demo.table(services, demo_temple, deck) if demo_temple else None
@@ -155,6 +158,7 @@ def _serve(
             draft.stop()
         intake.stop()
         pacer.stop()
+        shelving.stop()
         playtests.close()
         store.close()
     return EXIT_DEAD if died else 0

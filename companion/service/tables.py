@@ -40,6 +40,10 @@ class TableService:
         """Return a table, or none where there is none with that id."""
         return self._workspace.find_table(table_id)
 
+    def shelve(self) -> None:
+        """Keep only what lists show of each table whose game is over, if nobody asked for it since the last call."""
+        self._workspace.shelve()
+
     def by_code(self, code: str) -> Table:
         """Return a table by its join code, however it was typed; raises `ServiceError` ``wrong_code``.
 
