@@ -6,8 +6,10 @@ import io
 from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
+from markupsafe import escape
 from matplotlib.figure import Figure
 
+from companion.games.kit import Heat
 from lab.figures import Effect, Share
 
 RED, BLUE, GREY = "#a3262e", "#2f7f8f", "#6b6459"
@@ -28,6 +30,23 @@ def seats(shares: Mapping[str, Share], expected: float) -> str:
     axes.set(yticks=[], xlabel="% of all games won", xlim=(0, None))
     axes.invert_yaxis()
     return _svg(figure, "Wins by seat")
+
+
+def board(heat: Heat, counts: Mapping[str, int]) -> str:
+    """Return a game's own board, each place the redder the more often it was touched; its title says how often."""
+    found = [counts.get(name, 0) for name in heat.places]
+    least, most = min(found), max(found)
+    line = f'fill="none" stroke="black" stroke-width="{heat.width / 200:.2f}"'
+    parts = [f'<svg role="img" aria-label="{escape(heat.counted)}" viewBox="0 0 {heat.width:g} {heat.height:g}" ']
+    parts.append('width="720" text-anchor="middle">')
+    for (name, path), count in zip(heat.places.items(), found, strict=True):
+        part = ((count - least) / (most - least or 1)) ** 0.5
+        parts.append(f'<path d="{path}" fill="{RED}" fill-opacity="{0.85 * part:.3f}" stroke="{GREY}" ')
+        parts.append(f'stroke-width="{heat.width / 1000:.2f}"><title>{escape(name)}: {count:,}</title></path>')
+    parts.append(f'<path d="{heat.lines}" {line}/>' if heat.lines else "")
+    for name, x, y in heat.names:
+        parts.append(f'<text x="{x:g}" y="{y:g}" font-size="{heat.width / 50:.1f}">{escape(name)}</text>')
+    return "".join((*parts, "</svg>"))
 
 
 def lengths(turns: Sequence[int]) -> str:

@@ -7,17 +7,20 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from companion.games.kit import Value
-from lab import habits, matches, report, runs, studies
+from lab import duels, habits, matches, report, runs, studies
 from lab.figures import Effect
 from lab.matches import LONGEST, Setup, SetupError, game_of, games
 from lab.studies import Sizes
+
+ALL_MINUTES = 60
+"""How long `lab all` plays if nobody says otherwise: its next run goes on where this one stopped."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -70,6 +73,27 @@ def strategy(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def duel(arguments: argparse.Namespace) -> int:
+    """Print how often one player wins against others, of all games that are won."""
+    setup, play = _setup(arguments), _runner(arguments)
+    (records,) = play([duels.job(setup, arguments.one, arguments.other, arguments.games, arguments.first)])
+    found = duels.judged(setup, arguments.one, records)
+    print(
+        f"{arguments.one} won {found.won.count} of {found.won.of} wins in {found.games} games: "
+        f"{100 * found.won.share:.1f} % ({100 * found.won.low:.1f} to {100 * found.won.high:.1f}); "
+        f"equal players {100 * found.fair:.0f} %, p = {found.p:.3g}"
+    )
+    return 0
+
+
+def fit(arguments: argparse.Namespace) -> int:
+    """Search constants that win against another player, and print them."""
+    setup, play = _setup(arguments), _runner(arguments)
+    games = arguments.games, arguments.first
+    print("best:", duels.fitted(setup, arguments.one, arguments.other, play, *games, partial(print, flush=True)))
+    return 0
+
+
 def replay(arguments: argparse.Namespace) -> int:
     """Print every move of one game."""
     setup = _setup(arguments)
@@ -83,22 +107,35 @@ def replay(arguments: argparse.Namespace) -> int:
 
 def everything(arguments: argparse.Namespace) -> int:
     """Write a report of every preset of every game that plays by itself, at its largest table."""
-    for game in games(tuple(arguments.folder)).values():
-        for preset in game.presets:
-            setup = Setup(
-                game=game.name, preset=preset, seats=max(game.seatings), folders=tuple(arguments.folder),
-                longest=arguments.longest,
-            )  # fmt: skip
-            if not game.playtest.plays(matches.options_of(setup)):
-                continue
-            name = f"{game.name}-{preset}"
-            print(f"{name} ...", file=sys.stderr, flush=True)
-            play = partial(
-                runs.run, path=arguments.into / f"{name}.jsonl", processes=arguments.processes, progress=_bar()
-            )
-            findings = studies.study(setup, _sizes(arguments), play, arguments.first)
-            _write(arguments.into / f"{name}.html", report.written(findings, arguments.pace))
+    folders = tuple(arguments.folder)
+    every = [
+        Setup(game=game.name, preset=preset, seats=max(game.seatings), folders=folders, longest=arguments.longest)
+        for game in games(folders).values()
+        for preset in game.presets
+    ]
+    setups = [each for each in every if games(folders)[each.game].playtest.plays(matches.options_of(each))]
+    ends = time.monotonic() + 60 * (arguments.minutes or ALL_MINUTES)
+    for left, setup in zip(range(len(setups), 0, -1), setups, strict=True):
+        name = f"{setup.game}-{setup.preset}"
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        path = arguments.into / f"{name}.jsonl"
+        until = time.monotonic() + (ends - time.monotonic()) / left
+        play = _Shared(partial(runs.run, path=path, processes=arguments.processes, progress=_bar()), until)
+        findings = studies.study(setup, _sizes(arguments), play, arguments.first)
+        _write(arguments.into / f"{name}.html", report.written(findings, arguments.pace))
     return 0
+
+
+class _Shared:
+    """Plays what a study asks for in a bounded time, of which each question gets an equal share of what is left."""
+
+    def __init__(self, run: Callable[..., list[list[matches.Record]]], until: float) -> None:
+        self._run, self._until, self._left = run, until, studies.QUESTIONS
+
+    def __call__(self, jobs: Sequence[runs.Job]) -> list[list[matches.Record]]:
+        now = time.monotonic()
+        share, self._left = (self._until - now) / max(1, self._left), self._left - 1
+        return self._run(jobs, until=now + share)
 
 
 def _print_comparison(one: Setup, other: Setup, arguments: argparse.Namespace) -> None:
@@ -214,7 +251,10 @@ def _parser() -> argparse.ArgumentParser:
     setup.add_argument("--seats", type=int, help="how many sit down (the largest table)")
     setup.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="an option; @FILE for a text")
     setup.add_argument(
-        "--player", action="append", default=[], help="who plays the next seat: app, random, eager MOVE, never MOVE"
+        "--player",
+        action="append",
+        default=[],
+        help="who plays the next seat: app, app LEVEL, app CONSTANT=VALUE, random, eager MOVE, never MOVE",
     )
     page = argparse.ArgumentParser(add_help=False)
     page.add_argument("--options", type=int, metavar="N", help="games for each value of an option (100; 0: none)")
@@ -243,6 +283,13 @@ def _parser() -> argparse.ArgumentParser:
     made.set_defaults(command=deck, game="mexica", player=[])
     made = commands.add_parser("strategy", parents=[setup, shared, records], help="one habit pushed, each in turn")
     made.set_defaults(command=strategy)
+    players = argparse.ArgumentParser(add_help=False)
+    players.add_argument("--one", default="app strong", help="who sits in one seat (%(default)s)")
+    players.add_argument("--other", default="app practised", help="who sits in the others (%(default)s)")
+    made = commands.add_parser("duel", parents=[setup, shared, records, players], help="one player against others")
+    made.set_defaults(command=duel)
+    made = commands.add_parser("fit", parents=[setup, shared, records, players], help="search better constants")
+    made.set_defaults(command=fit)
     made = commands.add_parser("replay", parents=[setup, shared], help="print every move of one game")
     made.add_argument("--seed", type=int, required=True)
     made.set_defaults(command=replay)

@@ -59,6 +59,15 @@ def share(count: int, of: int) -> Share:
     return Share(count, of, float(interval.low), float(interval.high))
 
 
+def chance(count: int, of: int, fair: float) -> float:
+    """Return how often chance alone is as far from a fair share as so many among so many.
+
+    >>> round(chance(60, 100, 0.5), 3)
+    0.057
+    """
+    return float(stats.binomtest(count, of, fair).pvalue) if of else 1.0
+
+
 def evenness(winners: Sequence[Collection[str]], seats: int) -> float | None:
     """Return how likely equal seats differ as much in their wins, or none where nobody won.
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias
 
-from companion.games.kit import ANYONE, PLAYERS, Below, Game, Move, Seat
+import msgspec
+
+from companion.games.kit import ANYONE, LEVELS, PLAYERS, Below, Game, Move, Seat, Skill
 
 APP, RANDOM = "app", "random"
 EAGER, NEVER = "eager", "never"
@@ -17,21 +20,45 @@ Player: TypeAlias = Callable[[Game[Any], Any, Seat, Sequence[Move], Below], Move
 
 
 def player(name: str) -> Player:
-    """Return a player: ``app``, ``random``, ``eager MOVE`` or ``never MOVE``; raises `ValueError`.
+    """Return a player by its name; raises `ValueError`.
 
+    ``app`` may be followed by a level, as in ``app strong``, or by constants: ``app coin=2 reach=0.5``. ``random``
+    draws any move, ``eager MOVE`` and ``never MOVE`` are the app with a habit.
     A move may be named with its first argument: ``eager sacrifice tlaloc``. Who is eager for a move makes it
     whenever it is legal; who never makes one avoids it as long as there is another.
     """
     kind, _, what = name.partition(" ")
     if name == APP:
         return _app
+    if kind == APP and (what in LEVELS or "=" in what):
+        return lambda game, state, seat, moves, below: game.decide(
+            game.view(state, seat), moves, below, what, skill(game, what) if "=" in what else None
+        )
     if name == RANDOM:
         return lambda game, state, seat, moves, below: moves[below(len(moves))]
     if kind in (EAGER, NEVER) and what:
         return lambda game, state, seat, moves, below: _pushed(
             game, state, seat, moves, below, what.split(), kind == EAGER
         )
-    raise ValueError(f"player is {name!r}; expected app, random, eager MOVE or never MOVE")
+    raise ValueError(f"player is {name!r}; expected app, app LEVEL, random, eager MOVE or never MOVE")
+
+
+@lru_cache(maxsize=64)
+def skill(game: Game[Any], text: str) -> Skill:
+    """Return what ``coin=2 reach=0.5`` says beside the practised player's constants; raises `ValueError`.
+
+    The first word may be a level, whose constants are then those that stay.
+    """
+    words = text.split()
+    base = game.bot.skills.get(words[0]) if "=" not in words[0] else None
+    own = base or next((type(each)() for each in game.bot.skills.values()), None)
+    if own is None:
+        raise ValueError(f"{game.name} has no constants for {text!r}; expected a game whose app players have levels")
+    given = dict(word.split("=", 1) for word in words if "=" in word)
+    try:
+        return msgspec.convert({**msgspec.to_builtins(own), **given}, type(own), strict=False)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"constants of {game.name} are {text!r}; expected those of {own!r} ({error})") from error
 
 
 def of(game: Game[Any]) -> list[str]:

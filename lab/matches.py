@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -40,7 +41,7 @@ class Record(Struct, frozen=True, kw_only=True):
 
     `variant` names what was played in it, `kind` is empty where it stood still. `leads` counts how often another
     seat went ahead of all; `forced` the turns in which no player had more than one move. `cards` has the seat that
-    drew each card first.
+    drew each card first, `places` how often each place of the board was touched.
     """
 
     variant: str
@@ -54,6 +55,7 @@ class Record(Struct, frozen=True, kw_only=True):
     forced: int
     leads: int
     cards: Mapping[str, Seat] = {}
+    places: Mapping[str, int] = {}
 
     @property
     def stood_still(self) -> bool:
@@ -106,11 +108,13 @@ def play(setup: Setup, variant: str, seed: int) -> Record:
     turns: set[int] = set()
     free: set[int] = set()
     cards: dict[str, Seat] = {}
+    places: Counter[str] = Counter()
     leader, leads, moves = "", 0, 0
     state = None
     for before, seat, move, listed, after in steps(setup, seed, players):
         state = after
         moves += 1
+        places.update(game.playtest.touched(before, seat, move, after))
         turn = game.turn(before)
         if turn not in turns:
             ahead = _ahead(game.playtest.standing(before))
@@ -136,6 +140,7 @@ def play(setup: Setup, variant: str, seed: int) -> Record:
         forced=len(turns - free),
         leads=leads,
         cards=cards,
+        places=places,
     )
 
 

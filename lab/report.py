@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,11 +11,17 @@ import jinja2
 from markupsafe import Markup
 
 from lab import charts
-from lab.matches import Setup
+from lab.matches import Record, Setup, game_of, options_of, steps
 from lab.studies import Change, Findings
 
 PACE_S = 40
 """Seconds that people at a table take for a turn."""
+
+REPLAYED = 5
+"""Standstills whose last moves the page itself shows."""
+
+LAST = 60
+"""How many of them: what repeats is in sight."""
 
 _PAGES = jinja2.Environment(autoescape=True, loader=jinja2.FileSystemLoader(Path(__file__).parent))
 
@@ -30,6 +37,9 @@ def written(findings: Findings, pace: int = PACE_S) -> str:
         "options": _drawn(findings.options, "games with a winner, difference in %"),
         "habits": _drawn(findings.habits, "wins of who has the habit, difference in %"),
     }
+    heat = game_of(setup).playtest.heat(options_of(setup))
+    if heat and summary.places:
+        drawn["heat"] = charts.board(heat, summary.places)
     return _PAGES.get_template("report.html").render(
         title=f"{setup.game.title()}, {setup.preset}",
         summary=summary,
@@ -46,6 +56,9 @@ def written(findings: Findings, pace: int = PACE_S) -> str:
         usual=findings.usual,
         beside=findings.beside,
         longest=setup.longest,
+        heat=heat if "heat" in drawn else None,
+        hottest=sorted(summary.places.items(), key=lambda each: -each[1])[:5],
+        last_moves={each.seed: _last_moves(setup, each) for each in summary.still[:REPLAYED]},
         options=_sorted(findings.options),
         cards=_sorted(findings.cards),
         habits=_sorted(findings.habits),
@@ -56,6 +69,12 @@ def written(findings: Findings, pace: int = PACE_S) -> str:
 def _arguments(setup: Setup) -> str:
     chosen = [f"--set {key}={'@FILE' if _is_file(value) else value}" for key, value in setup.chosen.items()]
     return " ".join((setup.game, setup.preset, f"--seats {setup.seats}", *chosen))
+
+
+def _last_moves(setup: Setup, record: Record) -> list[str]:
+    """Return the last moves of a game, each with its number and who made it."""
+    moves = deque(enumerate(steps(setup, record.seed, record.players), 1), LAST)
+    return [" ".join((str(n), seat, *map(str, move.to_json()))) for n, (_, seat, move, _, _) in moves]
 
 
 def _shown(value: object) -> str:

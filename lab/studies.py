@@ -17,6 +17,9 @@ from lab.runs import Job
 
 BASE = "base"
 
+QUESTIONS = 5
+"""How often a whole study has games played: the base, strengths, options, cards, habits."""
+
 CERTAIN = 0.05
 """The corrected p below which a difference is called certain."""
 
@@ -75,6 +78,8 @@ class Summary:
     forced: float
     leads: float
     still: Sequence[Record]
+    places: Mapping[str, int] = field(default_factory=dict)
+    """How often each place of the board was touched, in all games."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +140,7 @@ def summary(setup: Setup, records: Sequence[Record]) -> Summary:
         sum(each.forced for each in records) / turns if turns else 0.0,
         sum(each.leads for each in records) / n if n else 0.0,
         [each for each in records if each.stood_still],
+        sum((Counter(each.places) for each in records), Counter()),
     )
 
 

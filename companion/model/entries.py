@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, TypeAlias, TypeGuard
 
 import msgspec
 from msgspec import Meta, Struct
 
-from companion.games.kit import Arg, Move, Seat, Value
+from companion.games.kit import BEGINNER, PRACTISED, STRONG, Arg, Move, Seat, Value
 
 APP: Literal["app"] = "app"
 PASSED: Literal["pass"] = "pass"
 ANYONE: Literal["anyone"] = "anyone"
-AwayMode: TypeAlias = Literal["app", "pass", "anyone", ""]
-AWAY_MODES: tuple[AwayMode, ...] = (APP, PASSED, ANYONE)
+AwayMode: TypeAlias = Literal["app_beginner", "app", "app_strong", "pass", "anyone", ""]
+LEVEL_OF: Mapping[AwayMode, str] = {"app_beginner": BEGINNER, APP: PRACTISED, "app_strong": STRONG}
+"""How well the app plays for a seat, by the mode of its player's absence."""
+AWAY_MODES: tuple[AwayMode, ...] = (*LEVEL_OF, PASSED, ANYONE)
 """What becomes of a seat whose player is away: the app plays it, it is passed, or anyone at the table acts for it."""
 
 Pace: TypeAlias = Literal["slow", "normal", "fast", "at_once"]
@@ -124,6 +126,11 @@ Action: TypeAlias = Move | TableEntry
 def is_away_mode(mode: str) -> TypeGuard[AwayMode]:
     """Return whether a word is one of `AWAY_MODES`, or empty for a player who is back."""
     return mode in (*AWAY_MODES, "")
+
+
+def away_modes(levels: Sequence[str]) -> tuple[AwayMode, ...]:
+    """Return the `AWAY_MODES` of a game whose app players have these levels."""
+    return tuple(mode for mode in AWAY_MODES if LEVEL_OF.get(mode, PRACTISED) in levels)
 
 
 def is_pace(word: str) -> TypeGuard[Pace]:

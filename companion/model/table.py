@@ -33,6 +33,7 @@ from companion.games.kit import (
 from companion.model.entries import (
     ANYONE,
     APP,
+    LEVEL_OF,
     PASSED,
     Action,
     Again,
@@ -510,12 +511,14 @@ class Table:
         if due := self.chance():
             # A die that is nobody's belongs to whoever is on turn; where that player is away, nobody is asked.
             whose = due.seat or self.on_turn
-            away = any(chair.seat == whose and chair.away in (APP, PASSED) for chair in self.chairs)
+            away = any(chair.seat == whose and chair.away in (*LEVEL_OF, PASSED) for chair in self.chairs)
             by_itself = self.rolls or not due.asked or away or (brought and due.follows)
             return (CHANCE, outcome(due, below)) if by_itself else None
         for seat, mode, moves in self._moves_of_absent():
-            idle = mode == PASSED
-            move = self.game.idle(moves) if idle else self.game.decide(self._seen_by(seat), moves, below)
+            if mode == PASSED:
+                move = self.game.idle(moves)
+            else:
+                move = self.game.decide(self._seen_by(seat), moves, below, LEVEL_OF[mode])
             if move is not None:
                 return seat, move
         return None
@@ -529,12 +532,12 @@ class Table:
         """
         if self.phase != "running" or self.chance():
             return False
-        return any(mode == APP for _, mode, _ in self._moves_of_absent())
+        return any(mode in LEVEL_OF for _, mode, _ in self._moves_of_absent())
 
     def _moves_of_absent(self) -> Iterator[tuple[Seat, AwayMode, Sequence[Move]]]:
         """Yield the absent seats that the table waits for, the one on turn first, with what each may do."""
         acting, on_turn = self.game.to_act(self.state), self.on_turn
-        modes = {chair.seat: chair.away for chair in self.chairs if chair.away in (APP, PASSED)}
+        modes = {chair.seat: chair.away for chair in self.chairs if chair.away in (*LEVEL_OF, PASSED)}
         for seat in sorted(acting, key=lambda each: each != on_turn):
             if mode := modes.get(seat):
                 moves = self.game.moves(self.state, seat)

@@ -6,7 +6,7 @@ import hmac
 from collections.abc import Mapping
 
 from companion.games.kit import Seat
-from companion.model.entries import Away, Begin, Free, Sit, is_away_mode
+from companion.model.entries import Away, Begin, Free, Sit, away_modes, is_away_mode
 from companion.model.lobby import clean_name, digest
 from companion.model.seating import is_code, own_seats, proved, require_seats, seats_held
 from companion.model.table import ServiceError, Table
@@ -107,7 +107,7 @@ class SeatService:
         def judge(change: Change) -> Table:
             table = change.table(table_id)
             by = require_seats(table, token)[0]
-            if not is_away_mode(mode):
+            if not is_away_mode(mode) or mode not in (*away_modes(table.game.levels), ""):
                 raise ServiceError("unknown_mode", mode=mode[:24])
             if table.chair(seat).away == mode:
                 return table

@@ -10,6 +10,7 @@ from companion.games.siege.rules import fighting
 from tests.games.battlefield import (
     AZTEC,
     CORTEZ,
+    CUAUHTEMOC,
     SPANISH,
     B,
     C,
@@ -145,3 +146,14 @@ def test_to_be_beside_is_enough_even_over_the_shore() -> None:
 def test_routed_units_do_not_attack() -> None:
     state = scene(AA, {W[0]: "c5", W[1]: "d6", T[0]: "d5"}, routed=(W[1],), rout_contact="next_move")
     assert {unit for unit, _ in moves(state, "attack")} == {W[0]}
+
+
+@pytest.mark.parametrize(("turn", "found"), [(3, {"bodyguard_fresh": -2}), (4, {"bodyguard": -1})])
+def test_a_bodyguard_makes_attacks_on_cuauhtemoc_harder_most_in_the_first_turns(
+    turn: int, found: dict[str, int]
+) -> None:
+    """Ruling S44, `bodyguard`."""
+    units = {T[0]: "c5", CUAUHTEMOC: "d5", W[0]: "c6"}
+    assert reasons(units, T[0], "d5", SA, turn=turn, bodyguard=3) == found
+    assert reasons(units, T[0], "c6", SA, turn=turn, bodyguard=3) == {}
+    assert reasons(units, T[0], "d5", SA, turn=turn) == {}

@@ -77,3 +77,12 @@ def test_an_attended_run_ends_when_its_starter_is_gone(tmp_path: Path) -> None:
         process.stdin.close()
         assert process.wait(60) == 130
     assert not (tmp_path / "out.html").exists()
+
+
+def test_all_presets_are_reported_in_bounded_time_and_a_later_run_goes_on(tmp_path: Path) -> None:
+    few = ["--games", "3", "--options", "0", "--habits", "0", "--cards", "0", "--strengths", "0", "--processes", "1"]
+    assert main(["all", *few, "--minutes", "0.001", "--into", str(tmp_path)]) == 0
+    pages = {path.stem for path in tmp_path.glob("*.html")}
+    assert pages >= {"market-classic", "mexica-evening", "moctezuma-open", "siege-long_retreat"}
+    assert "mexica-temple_only" not in pages
+    assert all((tmp_path / f"{name}.jsonl").stat().st_size for name in pages)

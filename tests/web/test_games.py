@@ -48,6 +48,16 @@ def test_a_games_page_leads_to_everything_the_game_brings(club: WebHome, languag
         assert visitor.get(f"/games/{name}/rules").status_code == (200 if guided else 404)
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_siege_s_page_says_how_even_each_preset_is_with_and_without_a_handicap(
+    club: WebHome, language: str
+) -> None:
+    said = text_of(club.browser(language=language).get("/games/siege"))
+    words = club.app.extensions["site"].painter.library.words(language, "siege")
+    for preset in club.services.tables.games["siege"].presets:
+        assert words(f"balance.{preset}") in said
+
+
 def test_every_aid_and_sheet_of_our_games_has_a_name_and_says_what_it_is(club: WebHome) -> None:
     library = club.app.extensions["site"].painter.library
     for language in LANGUAGES:

@@ -15,6 +15,11 @@ from companion.games.kit.game import Game as Game
 from companion.games.kit.guide import Guide as Guide
 from companion.games.kit.guide import next_tap as next_tap
 from companion.games.kit.lazy import Lazy as Lazy
+from companion.games.kit.levels import BEGINNER as BEGINNER
+from companion.games.kit.levels import LEVELS as LEVELS
+from companion.games.kit.levels import PRACTISED as PRACTISED
+from companion.games.kit.levels import STRONG as STRONG
+from companion.games.kit.levels import Skill as Skill
 from companion.games.kit.log import Line as Line
 from companion.games.kit.moves import CHANCE as CHANCE
 from companion.games.kit.moves import TEMPLE as TEMPLE
@@ -35,6 +40,7 @@ from companion.games.kit.options import Reader as Reader
 from companion.games.kit.options import TableRules as TableRules
 from companion.games.kit.options import complete as complete
 from companion.games.kit.parts import Bot as Bot
+from companion.games.kit.parts import Heat as Heat
 from companion.games.kit.parts import Page as Page
 from companion.games.kit.parts import Playtest as Playtest
 from companion.games.kit.parts import Printer as Printer

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from companion.games.kit.moves import CHANCE, Arg, Move, Refusal, Seat, Value
+from companion.games.kit.chance import Below
+from companion.games.kit.levels import LEVELS, PRACTISED, Skill, slipped
+from companion.games.kit.moves import CHANCE, Arg, Json, Move, Refusal, Seat, Value
 from companion.games.kit.options import Option
 from companion.games.kit.parts import Bot, Page, Playtest, Printer, Rules, TempleRules, flat
 from companion.games.kit.temple import TokenAudit, TokenDrop
@@ -101,11 +103,32 @@ class Game(Generic[S]):
         self.laws, self.notation = rules.laws, rules.notation
         self.view, self.regions, self.known = page.view, page.regions, page.known
         self.story, self.chronicle, self.guide = page.log, page.charts, page.guide
-        self.decide, self.idle = bot.decide, bot.idle
+        self.idle = bot.idle
+        self.levels = tuple(level for level in LEVELS if level == PRACTISED or level in bot.skills)
         self.sheets, self.sheet = printer.sheets, printer.sheet
         self.own_sheets, self.own_sheet = printer.own_sheets, printer.own_sheet
         self.uses_temple = temple is not None
         self._written = written
+
+    def decide(
+        self,
+        view: Mapping[str, Json],
+        moves: Sequence[Move],
+        below: Below,
+        level: str = PRACTISED,
+        skill: Skill | None = None,
+    ) -> Move | None:
+        """Return what the app plays for a seat at one of the game's `levels`, or with a skill that is none of them.
+
+        None waits for people. A level that the game does not have is the practised player's.
+        """
+        skill = skill or self.bot.skills.get(level)
+        if skill is None:
+            return self.bot.decide(view, moves, below)
+        chosen: Move | None = self.bot.decide(view, moves, below, skill)
+        if chosen is None or not skill.slips or below(100) >= skill.slips:
+            return chosen
+        return slipped([move for move in moves if move.name not in self.playtest.chores] or [chosen], below)
 
     def facts(self, move: Move) -> Mapping[str, Arg]:
         """Return the arguments of a move by their names; none where the game has no table of moves."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from companion.games.kit.chance import Below, Chance
 from companion.games.kit.codec import encoded
 from companion.games.kit.guide import Guide, by_choices
+from companion.games.kit.levels import Skill
 from companion.games.kit.log import Line
 from companion.games.kit.moves import Arg, Choice, Json, Move, Refusal, Seat, Value
 from companion.games.kit.result import Result
@@ -204,8 +205,13 @@ def least(*names: str) -> Callable[[Sequence[Move]], Move | None]:
 class Bot:
     """How the app plays for a seat whose player is away."""
 
-    decide: Callable[[View, Sequence[Move], Below], Move | None] = _any
-    """What it plays: from what that seat sees and its legal moves, and nothing else. None waits for people."""
+    decide: Callable[..., Move | None] = _any
+    """What it plays: from what that seat sees, its legal moves and a source of chance, and nothing else. None waits.
+
+    Where there are `skills`, it takes one of them as a fourth argument, and without it plays as `PRACTISED`.
+    """
+    skills: Mapping[str, Skill] = field(default_factory=dict)
+    """How it plays at the other `LEVELS`, by their names; a game without any has the practised player alone."""
     idle: Callable[[Sequence[Move]], Move | None] = _first
     """The move that does least, for a seat that is passed; none waits."""
 
@@ -246,6 +252,28 @@ def _no_standing(state: Any) -> Mapping[Seat, float]:
     return {}
 
 
+class Heat(NamedTuple):
+    """A game's own board for a heat map: its size, the outline of each place as SVG path data, what is counted.
+
+    `names` are words on the board with the middle of each, `lines` what else is drawn on it, as path data.
+    """
+
+    width: float
+    height: float
+    places: Mapping[str, str]
+    counted: str
+    names: Sequence[tuple[str, float, float]] = ()
+    lines: str = ""
+
+
+def _no_heat(options: Mapping[str, Value]) -> Heat | None:
+    return None
+
+
+def _nowhere(before: Any, seat: Seat, move: Move, after: Any) -> Iterable[str]:
+    return ()
+
+
 def _any_options(options: Mapping[str, Value]) -> bool:
     return True
 
@@ -266,5 +294,9 @@ class Playtest(Generic[S]):
     """How far each seat is, whatever is hidden: who has most leads. Empty where nobody can say."""
     card: Callable[[Move], str] = _no_card
     """The card that a move of chance brings, or nothing."""
+    heat: Callable[[Mapping[str, Value]], Heat | None] = _no_heat
+    """From complete options: the board of that table, for a heat map of its games."""
+    touched: Callable[[S, Seat, Move, S], Iterable[str]] = _nowhere
+    """The places of that board that a move counts for, from the states before and after it."""
     blanked: Callable[[Mapping[str, Value], str], Mapping[str, Value]] | None = None
     """From complete options and a card: the options of a table at which that card does nothing."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from operator import attrgetter
 
 from companion.games.kit import Bot, Game, Page, Playtest, Printer, Rules, Seat, Value, least
-from companion.games.market.bot import decide
+from companion.games.market.bot import SKILLS, decide
 from companion.games.market.log import story
 from companion.games.market.page.guide import guide
 from companion.games.market.page.regions import regions
@@ -54,7 +54,7 @@ GAME: Game[State] = Game(
         notation=notation.notation,
     ),
     page=Page(view=view, regions=regions, log=story, guide=guide),
-    bot=Bot(decide=decide, idle=least("rollback", "leave", "pass")),
+    bot=Bot(decide=decide, skills=SKILLS, idle=least("rollback", "leave", "pass")),
     printer=Printer(sheets=SHEETS, sheet=sheet),
     playtest=Playtest(standing=_standing),
     tools=TOOLS,

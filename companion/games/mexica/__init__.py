@@ -13,6 +13,7 @@ from companion.games.kit import (
     Below,
     Bot,
     Game,
+    Heat,
     Json,
     Move,
     Page,
@@ -29,13 +30,14 @@ from companion.games.kit import (
 )
 from companion.games.mexica import bot
 from companion.games.mexica.log import story
-from companion.games.mexica.page import charts
+from companion.games.mexica.page import calendar_board, charts
 from companion.games.mexica.page.guide import guide
 from companion.games.mexica.page.regions import regions
 from companion.games.mexica.page.view import known, view
 from companion.games.mexica.printer import SHEETS, sheet
 from companion.games.mexica.rules import course, decisions, hands, legal, notation, play
 from companion.games.mexica.rules.audit import audit
+from companion.games.mexica.rules.calendar import sign
 from companion.games.mexica.rules.cards import blanked
 from companion.games.mexica.rules.laws import laws
 from companion.games.mexica.rules.options import FULL, OPTIONS, PRESETS, SEATINGS, HouseRules
@@ -105,12 +107,28 @@ def _blanked(options: Mapping[str, Value], card: str) -> Mapping[str, Value]:
     return {**options, "deck": blanked(str(options["deck"]), card)}
 
 
-def _decide(view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
+def _heat(options: Mapping[str, Value]) -> Heat:
+    """Return the calendar, for where tribes landed."""
+    outlines = {space.sign: space.outline for space in calendar_board.spaces()}
+    names = [(space.sign, space.glyph.x, space.glyph.y) for space in calendar_board.spaces()]
+    return Heat(calendar_board.SIZE, calendar_board.SIZE, outlines, "tribes that came there", names)
+
+
+def _landed(before: State, seat: Seat, move: Move, after: State) -> list[str]:
+    if before.board is None or after.board is None or before.laid.tribes is after.laid.tribes:
+        return []
+    pairs = zip(before.laid.tribes, after.laid.tribes, strict=True)
+    return [sign(now.place) for was, now in pairs if was.place != now.place]
+
+
+def _decide(
+    view: Mapping[str, Json], moves: Sequence[Move], below: Below, chief: bot.Chief = bot.PRACTISED_CHIEF
+) -> Move | None:
     """Return what the app plays for a tribe; tokens that nobody claimed are for people to settle."""
     if view["scope"] != FULL:
         # What this tribe holds and wants is on the table, where the app does not see it: it only passes on.
         return _idle(moves)
-    return bot.decide(view, [move for move in moves if move.name not in play.CHORES], below)
+    return bot.decide(view, [move for move in moves if move.name not in play.CHORES], below, chief)
 
 
 GAME: Game[State] = Game(
@@ -137,13 +155,15 @@ GAME: Game[State] = Game(
         notation=notation.notation,
     ),
     page=Page(view=view, regions=regions, log=story, known=known, charts=charts.chronicle, guide=guide),
-    bot=Bot(decide=_decide, idle=_idle),
+    bot=Bot(decide=_decide, idle=_idle, skills=bot.SKILLS),
     printer=Printer(sheets=SHEETS, sheet=sheet),
     temple=TempleRules(drop=play.entering, audit=audit),
     playtest=Playtest(
         chores=play.CHORES,
         plays=lambda options: options["scope"] == FULL,  # a board of wood is for people
         standing=_standing,
+        heat=_heat,
+        touched=_landed,
         card=_card,
         blanked=_blanked,
     ),

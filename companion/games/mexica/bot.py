@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from companion.games.kit import Below, Json, Move
+from companion.games.kit import BEGINNER, Below, Json, Move, Skill
 from companion.games.mexica.rules.calendar import AROUND
 from companion.games.mexica.rules.cards import played
 from companion.games.mexica.rules.cards.deck import Card
@@ -34,41 +34,50 @@ GOD_OF: Mapping[SignName, God] = {"eagle": HUITZILOPOCHTLI, "serpent": TLALOC}
 
 PILE_OF: Mapping[SignName, DeckPile] = {"eagle": "war", "serpent": "rain", "flower": "day"}
 
-ENOUGH = 4
-"""What a die needs on top before further cards are kept for another battle."""
-
-AFFORD = 3
-"""The most tokens that it gives only to keep the gods even, so that the clock stands still."""
-
-STILL_WORTH = 8
-"""Tokens on the spaces for each one that it gives to keep the gods even, where more than a few are needed."""
-
-TOLLS = 5
-"""Week cards of its own from which on the tribute of others makes it worth while to hold the clock."""
-
-FORLORN = 0.2
-"""How likely its tokens must find all that it lacks, or else it plays for time."""
-
-KEPT = 0.3
-"""How likely what it keeps must still find another sign when it buys the flower before it."""
-
-GIVEN = 0.9
-"""Tokens that a tribe without a plan gives to the gods in a turn of its own."""
-
-SHOWN = 2
-"""Signs that a rival shows when it may settle at any landing."""
-
 _TONANTZIN = Move("tonantzin")
 
 _VALUED = {"income": 3, "price": 2, "range": 1}
 """Week cards worth taking for what they do, beside those that are signs."""
 
 
-def decide(view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Move | None:
+class Chief(Skill, frozen=True, kw_only=True):
+    """What a tribe goes by."""
+
+    enough: int = 4
+    """What a die needs on top before further cards are kept for another battle."""
+    afford: int = 3
+    """The most tokens that it gives only to keep the gods even, so that the clock stands still."""
+    still_worth: int = 8
+    """Tokens on the spaces for each one that it gives to keep the gods even, where more than a few are needed."""
+    tolls: int = 5
+    """Week cards of its own from which on the tribute of others makes it worth while to hold the clock."""
+    forlorn: float = 0.2
+    """How likely its tokens must find all that it lacks, or else it plays for time."""
+    kept: float = 0.3
+    """How likely what it keeps must still find another sign when it buys the flower before it."""
+    given: float = 0.9
+    """Tokens that a tribe without a plan gives to the gods in a turn of its own."""
+    shown: int = 2
+    """Signs that a rival shows when it may settle at any landing."""
+    desperate: int = 1
+    """The most tokens with which it challenges a tribe: it has next to nothing to lose."""
+    eager: int = 0
+    """In how many of 100 turns before the clock runs it buys a card of a god whose sign it lacks, whatever waits."""
+
+
+PRACTISED_CHIEF = Chief()
+
+SKILLS = {BEGINNER: Chief(slips=30)}
+"""How it plays at the other levels. No constants were found that win more (docs/measured.md), so none is strong."""
+
+
+def decide(
+    view: Mapping[str, Json], moves: Sequence[Move], below: Below, chief: Chief = PRACTISED_CHIEF
+) -> Move | None:
     """Return the move of a tribe in a full game; one of several alike is drawn, none waits where there is no move."""
     if not moves:
         return None
-    tribe = Tribe(view)
+    tribe = Tribe(view, chief, below)
     choose = _DECISIONS.get(tribe.task)
     chosen = choose(tribe, moves) if choose else None
     if chosen not in moves:
@@ -79,8 +88,8 @@ def decide(view: Mapping[str, Json], moves: Sequence[Move], below: Below) -> Mov
 class Tribe:
     """What a tribe knows of the game: its own hand, and what is open."""
 
-    def __init__(self, view: Mapping[str, Any]) -> None:
-        self.view = view
+    def __init__(self, view: Mapping[str, Any], chief: Chief, below: Below) -> None:
+        self.view, self.chief, self.below = view, chief, below
         self.me: str = view["me"]
         self.task: str = view["due"]["task"] if view["due"] else ""
         self.own: Mapping[str, Any] = view["tribes"][self.me]
@@ -142,7 +151,7 @@ class Tribe:
     @property
     def threatened(self) -> bool:
         """Whether a rival shows so many signs that it may settle at any landing."""
-        return any(self._shows(each) >= SHOWN for each in self.others)
+        return any(self._shows(each) >= self.chief.shown for each in self.others)
 
     @property
     def to_spare(self) -> float:
@@ -153,7 +162,7 @@ class Tribe:
         if self.view["left"] is None:
             return self.tokens
         open_ = max((sign.tokens for sign in self.signs.values() if sign.lacking), default=0)
-        fed = GIVEN * len(self.others) / len(self.view["seats"])
+        fed = self.chief.given * len(self.others) / len(self.view["seats"])
         return float(self.view["left"] - 1 - open_ * AROUND * fed)
 
     @property
@@ -211,6 +220,9 @@ def _hoard(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return what to give before the clock runs: nothing, but for what is lost, and only where waiting is over."""
     if not tribe.on_board:
         return _stir(tribe, moves)
+    impatient = tribe.chief.eager and tribe.below(100) < tribe.chief.eager
+    if impatient and (asked := _ask(tribe, [sign for sign in tribe.lacking if sign in GOD_OF])):
+        return asked
     if tribe.decided or tribe.threatened:
         wanted = [name for name in tribe.lacking if tribe.signs[name].lost]
         if not wanted and len(tribe.lacking) == 1:
@@ -265,22 +277,22 @@ def _affords(tribe: Tribe, wanted: Sequence[SignName]) -> int:
     """
     if tribe.last:
         return tribe.tokens
-    if len(tribe.own["week_cards"]) >= TOLLS:
+    if len(tribe.own["week_cards"]) >= tribe.chief.tolls:
         if any(GOD_OF[sign] == tribe.behind for sign in wanted):
             return tribe.tokens
-        return min(tribe.tokens, max(AFFORD, tribe.on_board // STILL_WORTH))
-    return min(tribe.tokens, AFFORD) if tribe.hope < FORLORN else 0
+        return min(tribe.tokens, max(tribe.chief.afford, tribe.on_board // tribe.chief.still_worth))
+    return min(tribe.tokens, tribe.chief.afford) if tribe.hope < tribe.chief.forlorn else 0
 
 
 def _flower_first(tribe: Tribe, wanted: Sequence[SignName]) -> bool:
     """Return whether the next tokens go to Tonantzin: for the flower alone, or while enough stays for the others."""
     rest = tribe.tokens - tribe.own["prices"]["day"]
-    return not wanted or found((tribe.signs[wanted[0]].pile,), rest) >= KEPT
+    return not wanted or found((tribe.signs[wanted[0]].pile,), rest) >= tribe.chief.kept
 
 
 def _challenge(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
     """Return an attack where it has next to nothing to lose, though something: who has nothing gives a Day card."""
-    if tribe.tokens <= 1 <= tribe.tokens + len(tribe.hand):
+    if tribe.tokens <= tribe.chief.desperate and tribe.tokens + len(tribe.hand):
         return next((move for move in moves if move.name == "attack"), None)
     return _let_be(tribe, moves)
 
@@ -312,7 +324,7 @@ def _arm(tribe: Tribe, moves: Sequence[Move]) -> Move | None:
                 by[move] = effect.by
     ready = sum(each["by"] for each in tribe.own["boosts"] if each["what"] in ("attack", "defence", "battle"))
     best = max(by, key=lambda move: by[move], default=None)
-    return best if best and ready < ENOUGH else Move("pass")
+    return best if best and ready < tribe.chief.enough else Move("pass")
 
 
 def _reroll(tribe: Tribe, moves: Sequence[Move]) -> Move | None:

@@ -60,7 +60,7 @@ GAME: Game[State] = Game(
         notation=notation.notation,
     ),
     page=Page(view=view, regions=regions, log=story, known=known, guide=guide),
-    bot=Bot(decide=bot.decide, idle=least("end_turn", "leave", "ready")),
+    bot=Bot(decide=bot.decide, skills=bot.SKILLS, idle=least("end_turn", "leave", "ready")),
     printer=Printer(sheets=SHEETS, sheet=sheet),
     playtest=Playtest(standing=_standing),
     tools=TOOLS,

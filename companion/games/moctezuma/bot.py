@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import comb
 from typing import Any, NamedTuple
 
-from companion.games.kit import Below, Move, shuffled
+from companion.games.kit import BEGINNER, Below, Move, Skill, shuffled
 from companion.games.moctezuma.rules.boards import LIBRARY, distances
 from companion.games.moctezuma.rules.deduction import Knowledge, Temple, deduce
 from companion.games.moctezuma.rules.pieces import (
@@ -31,11 +31,24 @@ from companion.games.moctezuma.rules.state import COSTS, POINTS
 
 View = Mapping[str, Any]
 
-LOOK = 0.55
-"""What one look at a chit saves on the average, at the start of a game."""
 
-READ = 4.5
-"""What it is worth to read a temple's name, at the start of a game."""
+class Explorer(Skill, frozen=True, kw_only=True):
+    """What a player goes by."""
+
+    look: float = 0.55
+    """What one look at a chit saves on the average, at the start of a game."""
+    read: float = 4.5
+    """What it is worth to read a temple's name, at the start of a game."""
+    clue: float = 1.0
+    """What a clue counts, beside a third of the City of Gold."""
+    treasure: float = 1.0
+    """What a treasure counts, beside what it is likely worth in the end."""
+
+
+PRACTISED_EXPLORER = Explorer()
+
+SKILLS = {BEGINNER: Explorer(slips=30)}
+"""How it plays at the other levels. The practised constants are fitted ones (docs/measured.md): none is strong."""
 
 
 class Plan(NamedTuple):
@@ -47,19 +60,19 @@ class Plan(NamedTuple):
     cost: int
 
 
-def decide(view: View, moves: Sequence[Move], below: Below) -> Move | None:
+def decide(view: View, moves: Sequence[Move], below: Below, explorer: Explorer = PRACTISED_EXPLORER) -> Move | None:
     """Return the move that promises most; among the first seats to lay a board, the one that leaves it."""
     by_name = {move.name: move for move in moves}
     if "peek" in by_name:
         knowledge = known(view)
         return _best_of(moves, lambda move: _look(knowledge, int(move.args[0])), below)
     if "keep" in by_name:
-        return _kept(view, moves)
+        return _kept(view, moves, explorer)
     if "put" in by_name:
         return _under(view, moves)
     if "end_turn" not in by_name:
         return by_name.get("ready") or (moves[below(len(moves))] if moves else None)
-    return _turn(view, moves, by_name["end_turn"], below)
+    return _turn(view, moves, by_name["end_turn"], below, explorer)
 
 
 def _best_of(moves: Sequence[Move], worth: Callable[[Move], float], below: Below) -> Move:
@@ -84,11 +97,11 @@ def known(view: View) -> Knowledge:
     return Knowledge(tuple(chits), tuple(names), view["rules"]["curse_rule"], view["rules"]["third_chit"])
 
 
-def _turn(view: View, moves: Sequence[Move], end: Move, below: Below) -> Move:
+def _turn(view: View, moves: Sequence[Move], end: Move, below: Below, explorer: Explorer) -> Move:
     """Return the step towards what is best for its price, or what can still be done with the points that are left."""
     here, points = view["places"][view["me"]], view["points"]
     steps = distances(tuple(tuple(each) for each in view["ways"]))
-    plans = _plans(view, steps[here])
+    plans = _plans(view, steps[here], explorer)
     for plan in sorted(shuffled(plans, below), key=lambda plan: plan.rate, reverse=True):
         if plan.rate <= 0:
             break
@@ -106,7 +119,7 @@ def _turn(view: View, moves: Sequence[Move], end: Move, below: Below) -> Move:
     return end
 
 
-def _plans(view: View, steps: Sequence[int]) -> list[Plan]:
+def _plans(view: View, steps: Sequence[int], explorer: Explorer) -> list[Plan]:
     knowledge = known(view)
     found = deduce(knowledge)
     left = _left(view)
@@ -114,11 +127,11 @@ def _plans(view: View, steps: Sequence[int]) -> list[Plan]:
     unseen = sum(_look(knowledge, space) > 0 for space in range(SPACES))
     plans = []
     for n, cost in COSTS.items():
-        value = LOOK * left * min(n, unseen)
+        value = explorer.look * left * min(n, unseen)
         plans.append(_plan(value, LIBRARY, steps[LIBRARY], Move("study", (n,)), cost, view))
         for temple in range(TEMPLES):
             if view["decks"][temple] > 1:
-                value = _value(view, knowledge, found.temples[temple], cards[temple], temple, n)
+                value = _value(view, knowledge, found.temples[temple], cards[temple], temple, n, explorer)
                 plans.append(_plan(value, temple + 1, steps[temple + 1], Move("explore", (n,)), cost, view))
     return plans
 
@@ -132,15 +145,17 @@ def _plan(value: float, place: int, steps: int, move: Move, cost: int, view: Vie
     return Plan(-1.0 if late else value / price, place, move, cost)
 
 
-def _value(view: View, knowledge: Knowledge, temple: Temple, cards: Sequence[int], n: int, look: int) -> float:
+def _value(
+    view: View, knowledge: Knowledge, temple: Temple, cards: Sequence[int], n: int, look: int, explorer: Explorer
+) -> float:
     """Return what an exploration brings: its treasure, its part of the City of Gold, and the name it may show."""
     worth = float(temple.worth)
     count = view["decks"][n]
-    treasure = worth * (_best(cards, min(look, count)) if worth > 0 else min(cards, default=1))
+    treasure = explorer.treasure * worth * (_best(cards, min(look, count)) if worth > 0 else min(cards, default=1))
     mine = {trip["temple"] for trip in view["notebook"]["trips"] if trip["kept"]}
-    clue = 0.0 if n + 1 in mine else float(temple.names[CLUE]) * GOLD / 3
+    clue = 0.0 if n + 1 in mine else explorer.clue * float(temple.names[CLUE]) * GOLD / 3
     unread = knowledge.names[n] == UNSEEN
-    name = READ * _left(view) * min(look, count) / count if unread else 0.0
+    name = explorer.read * _left(view) * min(look, count) / count if unread else 0.0
     return treasure + clue + name
 
 
@@ -177,12 +192,12 @@ def _look(knowledge: Knowledge, space: int) -> float:
     return (2.0 if king in DOUBLED else 1.0) * (1.2 - chance) * (1 + space / 60)
 
 
-def _kept(view: View, moves: Sequence[Move]) -> Move:
+def _kept(view: View, moves: Sequence[Move], explorer: Explorer) -> Move:
     """Return the treasure to keep: the best of a good temple, the least of a bad one, none of it where one may."""
     here = view["places"][view["me"]]
     temple = deduce(known(view)).temples[here - 1]
     mine = {trip["temple"] for trip in view["notebook"]["trips"] if trip["kept"]}
-    clue = 0.0 if here in mine else float(temple.names[CLUE]) * GOLD / 3
+    clue = 0.0 if here in mine else explorer.clue * float(temple.names[CLUE]) * GOLD / 3
     keeps = [move for move in moves if move.name == "keep"]
     best = max(keeps, key=lambda move: (float(temple.worth) * int(move.args[0]), int(move.args[0])))
     leave = next((move for move in moves if move.name == "leave"), None)

@@ -8,16 +8,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from operator import attrgetter
 
-from companion.games.kit import Bot, Game, Json, Move, Page, Playtest, Printer, Result, Rules, Seat, Value, least
+from companion.games.kit import (
+    Bot,
+    Game,
+    Heat,
+    Json,
+    Move,
+    Page,
+    Playtest,
+    Printer,
+    Result,
+    Rules,
+    Seat,
+    Value,
+    least,
+)
 from companion.games.siege import bot
 from companion.games.siege.log import story
+from companion.games.siege.page import board
 from companion.games.siege.page.guide import guide
 from companion.games.siege.page.regions import regions
-from companion.games.siege.page.view import view
+from companion.games.siege.page.view import map_of, view
 from companion.games.siege.printer import SHEETS, map_sheet, sheet
 from companion.games.siege.rules import legal, notation, play
 from companion.games.siege.rules.choices import choices
 from companion.games.siege.rules.laws import laws
+from companion.games.siege.rules.maps import field_of
 from companion.games.siege.rules.options import OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.siege.rules.roster import SIDES
 from companion.games.siege.rules.state import DEAD, State, setup
@@ -54,6 +70,23 @@ def _standing(state: State) -> Mapping[Seat, float]:
     }
 
 
+def _heat(options: Mapping[str, Value]) -> Heat:
+    """Return the map, for where units fell."""
+    field = field_of(str(options["map"]))
+    outlines = {name: board.outline(field.grid, [name]) for name in field.grid.names}
+    names = [(name, *board.middle(field.grid, h)) for h, name in field.places.items()]
+    walls = str(board.drawing(map_of(field))["walls"])
+    return Heat(*board.size(field.grid), outlines, "units that fell there", names, walls)
+
+
+def _fallen(before: State, seat: Seat, move: Move, after: State) -> list[str]:
+    if before.at == after.at:
+        return []
+    names = before.field.grid.names
+    gone = (was for was, now in zip(before.at, after.at, strict=True) if now == DEAD and was >= 0)
+    return [names[where] for where in gone]
+
+
 def _undoable(before: State, seat: Seat, move: Move) -> bool:
     return seat in SIDES and move.name not in play.BINDING
 
@@ -82,8 +115,8 @@ GAME: Game[State] = Game(
         notation=notation.notation,
     ),
     page=Page(view=view, regions=regions, log=story, guide=guide),
-    bot=Bot(decide=bot.decide, idle=least("ready", "rest", "hold", "done")),
+    bot=Bot(decide=bot.decide, skills=bot.SKILLS, idle=least("ready", "rest", "hold", "done")),
     printer=Printer(sheets=SHEETS, sheet=sheet, own_sheets=("map",), own_sheet=_own_sheet),
-    playtest=Playtest(standing=_standing),
+    playtest=Playtest(standing=_standing, heat=_heat, touched=_fallen),
     tools=TOOLS,
 )

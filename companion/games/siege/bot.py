@@ -8,26 +8,42 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from companion.games.kit import Below, Move
+from companion.games.kit import BEGINNER, STRONG, Below, Move, Skill
 from companion.games.siege.rules.geometry import Grid, grid
 
 View: TypeAlias = Mapping[str, Any]
 Unit: TypeAlias = Mapping[str, Any]
 
 LEADERS = {"aztecs": "cuauhtemoc", "spaniards": "cortez"}
-PATIENCE = 7
-"""Hexes from its prey beyond which a unit marches by force."""
-
-GUARDS = 4
-"""One in so many units stays where it is, so that the leader is never alone."""
 
 
-def decide(view: View, moves: Sequence[Move], below: Below) -> Move:
+class Commander(Skill, frozen=True, kw_only=True):
+    """What a side goes by."""
+
+    patience: int = 7
+    """Hexes from its prey beyond which a unit marches by force."""
+    guards: int = 4
+    """One in so many units stays where it is, so that the leader is never alone; with 0 none does."""
+    odds: int = 0
+    """The least modifier of an attack on a unit."""
+    hope: int = -1
+    """The least modifier of an attack on the leader."""
+    flight: int = 0
+    """Hexes from the nearest enemy within which its leader goes elsewhere; with 0 it stays."""
+
+
+PRACTISED_COMMANDER = Commander()
+
+SKILLS = {BEGINNER: Commander(slips=10), STRONG: Commander(patience=5, odds=1, flight=2)}
+"""How it plays at the other levels."""
+
+
+def decide(view: View, moves: Sequence[Move], below: Below, commander: Commander | None = None) -> Move:
     """Return what the app plays; the moves are not empty."""
     names = {move.name for move in moves}
     for name, chosen in _POLICIES:
         if name in names:
-            move = chosen(_Scene(view), moves)
+            move = chosen(_Scene(view, commander or PRACTISED_COMMANDER), moves)
             if move is not None:
                 return move
     return moves[below(len(moves))]
@@ -36,8 +52,8 @@ def decide(view: View, moves: Sequence[Move], below: Below) -> Move:
 class _Scene:
     """A view as the player looks at it: who is whose, where the prey is."""
 
-    def __init__(self, view: View) -> None:
-        self.view = view
+    def __init__(self, view: View, commander: Commander) -> None:
+        self.view, self.commander = view, commander
         self.side = str(view["decider"])
         self.board: Grid = grid(view["map"]["width"], view["map"]["height"])
         units = list(enumerate(view["units"]))
@@ -58,7 +74,7 @@ class _Scene:
     def hunts(self, number: int, unit: Unit) -> bool:
         """Return whether a unit goes after the enemy's leader: no leader, no boat, nobody in rout, no guard."""
         fit = unit["people"] not in (*LEADERS.values(), "boat") and not unit["routed"]
-        return bool(fit and number % GUARDS)
+        return bool(fit and (not self.commander.guards or number % self.commander.guards))
 
 
 def _of(unit: Unit) -> str:
@@ -78,28 +94,42 @@ def _march(scene: _Scene, moves: Sequence[Move]) -> Move | None:
     active = scene.view["active"]
     if active is not None and (steps := _named(moves, "go")):
         unit = scene.view["units"][active]
+        fleeing = scene.commander.flight and unit["people"] in LEADERS.values()
+        if fleeing and (refuge := _refuge(scene, steps, unit["hex"])):
+            return refuge
         best = min(
             steps, key=lambda move: (scene.to_prey(str(move.args[0])), scene.view["reach"][move.args[0]], move)
         )
         if scene.hunts(active, unit) and scene.to_prey(str(best.args[0])) < scene.to_prey(unit["hex"]):
             return best
     fresh = {move.args[0] for move in _named(moves, "march")}
+    for n, unit in scene.own:
+        if n in fresh and unit["people"] in LEADERS.values() and scene.danger(unit["hex"]) <= scene.commander.flight:
+            return Move("march", (n,))
     waiting = [
         (n, unit) for n, unit in scene.own if n in fresh and scene.hunts(n, unit) and scene.to_prey(unit["hex"]) > 1
     ]
     if not waiting:
         return Move("done")
     number, unit = min(waiting, key=lambda each: (scene.to_prey(each[1]["hex"]), each[0]))
-    return Move("force" if scene.to_prey(unit["hex"]) > PATIENCE else "march", (number,))
+    return Move("force" if scene.to_prey(unit["hex"]) > scene.commander.patience else "march", (number,))
+
+
+def _refuge(scene: _Scene, steps: Sequence[Move], here: str) -> Move | None:
+    """Return the step that leads a leader farthest from its enemies, or none where it is farthest already."""
+    best = max(steps, key=lambda move: (scene.danger(str(move.args[0])), move))
+    return best if scene.danger(str(best.args[0])) > scene.danger(here) else None
 
 
 def _attack(scene: _Scene, _moves: Sequence[Move]) -> Move | None:
     """Attack the leader whenever there is any hope, others with even odds or better; a leader does not attack."""
-    units = scene.view["units"]
+    units, commander = scene.view["units"], scene.commander
     found = []
     for each in scene.view["attacks"]:
         hunting = each["hex"] == scene.prey
-        if units[each["unit"]]["people"] in LEADERS.values() or each["modifier"] < (-1 if hunting else 0):
+        if units[each["unit"]]["people"] in LEADERS.values() or each["modifier"] < (
+            commander.hope if hunting else commander.odds
+        ):
             continue
         found.append((hunting, each["modifier"], -each["unit"], each["hex"]))
     if not found:

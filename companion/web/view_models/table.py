@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from companion.adapters.news import Cut
 from companion.games.kit import Fault, Guide, Json, Seat
-from companion.model.entries import APP, PACES
+from companion.model.entries import LEVEL_OF, PACES, away_modes
 from companion.model.plays import minutes, ranked, result_of
-from companion.model.table import Table
+from companion.model.table import Chair, Table
 from companion.model.temples import Health, Temple
 from companion.service.services import Services
 from companion.web.view_models import seat as handheld
@@ -167,13 +167,14 @@ def _seats(table: Table, audience: Audience) -> Mapping[str, Json]:
                 "taken": chair.taken,
                 "shared": chair.shared,
                 "away": chair.away,
-                "may_lend": bool(audience.seats) and table.phase == "running",
+                "modes": _modes(table, chair) if audience.seats else [],
                 "mine": chair.seat in audience.seats,
                 "on_turn": chair.seat == table.on_turn,
                 "can_free": audience.trusted and chair.taken and chair.seat not in audience.seats,
             }
             for chair in table.chairs
         ],
+        "lobby": table.phase == "lobby",
         "open": not all(chair.taken for chair in table.chairs),
         "join": audience.layout == "phone" and not audience.seats,
         "code": table.code if audience.trusted and table.phase == "running" else "",
@@ -184,9 +185,20 @@ def _seats(table: Table, audience: Audience) -> Mapping[str, Json]:
         "title": table.title,
         "archived": table.is_archived,
         "pace": table.pace,
-        "paces": [*PACES] if any(chair.away == APP for chair in table.chairs) and bool(audience.seats) else [],
+        "paces": [*PACES] if any(chair.away in LEVEL_OF for chair in table.chairs) and bool(audience.seats) else [],
         "may_roll": bool(audience.seats) and table.phase == "running" and table.chance() is not None,
     }
+
+
+def _modes(table: Table, chair: Chair) -> list[Json]:
+    """Return what may become of a seat beside what it is: before the game, that the app plays a free one."""
+    if table.phase == "running":
+        modes = (*away_modes(table.game.levels), "")
+    elif table.phase == "lobby" and not chair.taken and "." not in table.charter.game:
+        modes = (*(mode for mode in away_modes(table.game.levels) if mode in LEVEL_OF), "")
+    else:
+        modes = ()
+    return [mode for mode in modes if mode != chair.away]
 
 
 def _lobby(table: Table, temple: Temple | None, audience: Audience) -> Mapping[str, Json]:
@@ -200,7 +212,7 @@ def _lobby(table: Table, temple: Temple | None, audience: Audience) -> Mapping[s
         "slots": slots,
         "unproved": not status or any(status.beams[god] is not contract.Beam.CLEAR for god in contract.God),
         "mine": bool(audience.seats),
-        "waiting": sum(not chair.taken for chair in table.chairs),
+        "waiting": sum(not chair.taken and not chair.away for chair in table.chairs),
     }
 
 
@@ -263,6 +275,7 @@ def _absent(table: Table, audience: Audience) -> Mapping[str, Json]:
             for chair in table.chairs
             if running and audience.seats and chair.seat not in audience.seats and not chair.away
         ],
+        "modes": [*away_modes(table.game.levels)],
         "join": running and not audience.seats,
         "open": not all(chair.taken for chair in table.chairs),
     }

@@ -36,7 +36,7 @@ def view(state: State, seat: Seat | None) -> dict[str, Json]:
         "deployment": _deployment(state),
         "since": _since(state),
         "strength": _strength(state),
-        "odds": odds_table(state.rules.natural_hit == "on"),
+        "odds": odds_table(state.rules.natural_hit == "on", -2 if state.rules.bodyguard == "off" else -4),
         "outcome": None if state.outcome is None else {"kind": state.outcome.kind, "winner": state.outcome.winner},
     }
 
@@ -60,10 +60,10 @@ def map_of(field: Field) -> dict[str, Json]:
     }
 
 
-@lru_cache(maxsize=2)
-def odds_table(natural_hit: bool) -> dict[str, Json]:
-    """Return how many of six rolls defeat the defender, nobody and the attacker, for every modifier."""
-    table = {m: fighting.odds(m, natural_hit) for m in range(-2, 4)}
+@lru_cache(maxsize=4)
+def odds_table(natural_hit: bool, least: int = -2) -> dict[str, Json]:
+    """Return how many of six rolls defeat the defender, nobody and the attacker, for modifiers from `least` on."""
+    table = {m: fighting.odds(m, natural_hit) for m in range(least, 4)}
     return {str(m): [int(each * 6) for each in odds] for m, odds in table.items()}
 
 

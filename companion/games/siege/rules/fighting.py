@@ -39,7 +39,7 @@ def odds(modifier: int, natural_hit: bool = False) -> Odds:
 
 
 def modifiers(state: State, unit: int, target: int) -> dict[str, int]:
-    """Return what is added to an attacker's roll, by its reason (rulings S19 to S24, S43)."""
+    """Return what is added to an attacker's roll, by its reason (rulings S19 to S24, S43, S44)."""
     people = state.roster.people
     side, here = state.roster.side[unit], state.at[unit]
     defenders = on(state, target)
@@ -50,6 +50,8 @@ def modifiers(state: State, unit: int, target: int) -> dict[str, int]:
         found["routed"] = 1
     if unit == state.roster.leader[side] or led(state, unit):
         found["leader"] = 1
+    if side == 1 and state.roster.leader[0] in defenders and isinstance(turns := state.rules.bodyguard, int):
+        found |= {"bodyguard_fresh": -2} if state.turn <= turns else {"bodyguard": -1}
     if side == 1:
         if _walled(state, here, target):
             found["wall"] = -1

@@ -39,6 +39,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("cortez_afloat", "on", "S40", _ON_OFF),
     Option("quiet_limit", 10, "S41", (10, "off")),
     Option("roll_bonus", "attack", "S42", ("attack", "all"), earlier="boats"),
+    Option("bodyguard", "off", "S44", ("off", 3, 4), earlier="off"),
     # Which tables play by S43, that leaves no choice: those that were opened with it.
     Option("reading", SECOND, "S43", (SECOND,), earlier=FIRST),
 )
@@ -84,4 +85,5 @@ class HouseRules(TableRules, frozen=True):
     cortez_afloat: str
     quiet_limit: Value
     roll_bonus: str
+    bodyguard: Value
     reading: str

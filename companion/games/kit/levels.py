@@ -1,0 +1,33 @@
+"""How well the app plays: three levels by name, and what a player's constants are declared as."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from companion.games.kit.chance import Below
+from companion.games.kit.moves import Move
+
+BEGINNER, PRACTISED, STRONG = "beginner", "practised", "strong"
+
+LEVELS = (BEGINNER, PRACTISED, STRONG)
+"""The weakest first. `PRACTISED` is every game's, and how the app plays where nobody chose a level."""
+
+
+class Skill(Struct, frozen=True, kw_only=True):
+    """What an app player goes by; a game's own adds its constants, each with the practised player's value.
+
+    In `slips` of 100 decisions it draws any legal move instead, first the move's name and then its arguments, so
+    that a kind of move with many arguments is drawn no oftener than another.
+    """
+
+    slips: int = 0
+
+
+def slipped(moves: Sequence[Move], below: Below) -> Move:
+    """Return a legal move, drawn by its name first."""
+    names = sorted({move.name for move in moves})
+    name = names[below(len(names))]
+    drawn = [move for move in moves if move.name == name]
+    return drawn[below(len(drawn))]
