@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from controller.core.counting import Counter, Detection, Edge, Event, Limits, MissedEdge
 from controller.core.messages import BoardStatus
 from templo.contract import Beam, Flag
@@ -52,7 +54,7 @@ class BoardSlot(Counter):
         """Refuse: edges of this slot are counted elsewhere."""
         raise AssertionError(f"an edge at {edge.at_ns} came to a slot that a board counts")
 
-    def advance(self, now_ns: int) -> list[Event]:
+    def advance(self, now_ns: int, reads_dark: Callable[[], bool] = lambda: True) -> list[Event]:
         """Return nothing: the board's clock does it."""
         return []
 

@@ -8,6 +8,7 @@ are.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -17,6 +18,9 @@ MS = 1_000_000
 SECOND = 1_000 * MS
 JAM_PATIENCE = 100 * MS
 """How long past `max_break` the clock waits for an edge on its way before it calls a spell a jam."""
+
+LATE_EDGE = 2 * SECOND
+"""How much longer it waits while the beam reads clear: a machine without time for its threads is late with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,7 @@ class _Spell:
     decided: bool = False
     void: bool = False
     missed: bool = False
+    patience_ns: int = JAM_PATIENCE
     stuck: Beam | None = None
     closed: bool = False
 
@@ -188,8 +193,11 @@ class Counter:
             self._calm_ns = at_ns + SECOND
         return events
 
-    def advance(self, now_ns: int) -> list[Event]:
+    def advance(self, now_ns: int, reads_dark: Callable[[], bool] = lambda: True) -> list[Event]:
         """Return what follows from time alone.
+
+        Before a spell becomes a jam, `reads_dark` returns whether the beam still reads dark. Where it reads clear the
+        edge that ends the spell is on its way.
 
         >>> counter = Counter(Limits(), dark=False, since_ns=0, proved=True)
         >>> counter.feed(Edge(0, dark=True))
@@ -198,7 +206,12 @@ class Counter:
         ['Detection', 'BeamChanged']
         """
         events: list[Event] = []
-        self._run(now_ns, JAM_PATIENCE, events)
+        spell = self._spell
+        patience_ns = JAM_PATIENCE if spell is None else spell.patience_ns
+        if spell is not None and self._jam_due(spell, now_ns, patience_ns) and not reads_dark():
+            late_ns = now_ns - spell.start_ns - self._limits.max_break
+            patience_ns = spell.patience_ns = min(late_ns + JAM_PATIENCE, JAM_PATIENCE + LATE_EDGE)
+        self._run(now_ns, patience_ns, events)
         return events
 
     def deadline(self) -> int | None:
@@ -216,7 +229,7 @@ class Counter:
         if spell is not None:
             if spell.end_ns is None:
                 if not spell.void and spell.stuck is None:
-                    due.append(spell.start_ns + self._limits.max_break + JAM_PATIENCE)
+                    due.append(spell.start_ns + self._limits.max_break + spell.patience_ns)
             elif not spell.closed:
                 due.append(spell.end_ns + self._limits.min_clear)
         if self.beam is Beam.FLICKER:
@@ -331,11 +344,7 @@ class Counter:
         spell = self._spell
         if spell is not None:
             if spell.end_ns is None:
-                if (
-                    not spell.void
-                    and spell.stuck is None
-                    and now_ns - spell.start_ns >= self._limits.max_break + patience
-                ):
+                if self._jam_due(spell, now_ns, patience):
                     self._jam(spell, now_ns, events)
             elif not spell.closed and now_ns - spell.end_ns >= self._limits.min_clear:
                 self._close(spell, spell.end_ns, events)
@@ -345,6 +354,10 @@ class Counter:
                 self._show(Beam.JAMMED, events)
             else:
                 self._show(Beam.CLEAR, events)
+
+    def _jam_due(self, spell: _Spell, now_ns: int, patience_ns: int) -> bool:
+        runs = spell.end_ns is None and not spell.void and spell.stuck is None
+        return runs and now_ns - spell.start_ns >= self._limits.max_break + patience_ns
 
     def _jam(self, spell: _Spell, now_ns: int, events: list[Event]) -> None:
         spell.stuck = Beam.JAMMED

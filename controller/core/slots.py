@@ -63,7 +63,7 @@ class Slots:
             case EdgeSeen(_, at_ns, dark):
                 self._answers.pop(god, None)
                 observed.edge(at_ns, dark, self.limits)
-                others = [(each, self.counters[each].advance(at_ns)) for each in self.in_order() if each is not god]
+                others = [self._advanced(each, at_ns) for each in self.in_order() if each is not god]
                 return [*others, (god, counter.feed(Edge(at_ns, dark)))]
             case EdgesLost(_, at_ns, number):
                 return [(god, counter.lose(at_ns, number))]
@@ -73,8 +73,18 @@ class Slots:
                 return [(god, counter.resync(at_ns, dark))]
 
     def advance(self, now_ns: int) -> Found:
-        """Return what follows from time alone."""
-        return [(god, self.counters[god].advance(now_ns)) for god in self.in_order()]
+        """Return what follows from time alone, and from the level of a beam that seems to be jammed."""
+        return [self._advanced(god, now_ns) for god in self.in_order()]
+
+    def _advanced(self, god: God, now_ns: int) -> tuple[God, list[Event]]:
+        return god, self.counters[god].advance(now_ns, lambda: self._reads_dark(god))
+
+    def _reads_dark(self, god: God) -> bool:
+        """Return whether a beam reads dark. A level that cannot be read proves nothing; the watch says why."""
+        try:
+            return self.source.dark(god) is not False
+        except Exception:  # a chip that went away must not keep what has fallen from being recorded
+            return True
 
     def note(self, god: God, event: Event, now_ns: int) -> None:
         """Add what a counter made of the edges to what is observed."""

@@ -115,18 +115,19 @@ class Broker:
 
 
 class StillBeams(BeamSource):
-    """Beams that are clear and proved, and give no edge by themselves."""
+    """Beams that begin clear and proved, give no edge by themselves, and read as they were set."""
 
     capabilities = Capabilities(IDENTITY.kind, IDENTITY.timing)
 
     def __init__(self, prove: Callable[[], Mapping[God, Answer] | None]) -> None:
         self._prove = prove
+        self.levels = dict.fromkeys(God, False)
 
     def open(self, put: Put) -> Mapping[God, Level]:
         return {god: Level(False, 0, True) for god in God}
 
     def dark(self, god: God) -> bool:
-        return False
+        return self.levels[god]
 
     def prove(self) -> Mapping[God, Answer] | None:
         return self._prove()
@@ -157,7 +158,7 @@ class Rig:
             Limits(), chosen, learned_file.load(folder), lambda measured: learned_file.save(folder, measured)
         )
         items: queue.SimpleQueue[PipelineMessage] = queue.SimpleQueue()
-        beams = StillBeams(prove)
+        self.beams = beams = StillBeams(prove)
         self.disk.trouble = None if opened else Trouble.LEDGER_FAILING
         self.access = LedgerAccess(self.disk.open)
         self.disk.trouble = None
@@ -173,8 +174,9 @@ class Rig:
         )
 
     def take(self, *items: PipelineMessage, after_ns: int = 0) -> None:
-        """Let the pipeline work through items, a while later."""
+        """Let the pipeline work through items, a while later; each beam reads as its last edge says."""
         self.now_ns += after_ns
+        self.beams.levels |= {item.god: item.dark for item in items if isinstance(item, EdgeSeen)}
         self.pipeline.work(items)
 
     def connect(self) -> None:

@@ -57,9 +57,11 @@ class Tale:
                 case "edge" | "repeat":
                     edge = Edge(now_ns - ms * MS, dark is (kind == "repeat"))
                     self.counted[god] += _tokens(self.counters[god].feed(edge))
+                    self.rig.beams.levels[god] = edge.dark
                     self.rig.pipeline._take(EdgeSeen(god, edge.at_ns, edge.dark))
                 case "read":
                     self.counted[god] += _tokens(self.counters[god].resync(now_ns, not dark))
+                    self.rig.beams.levels[god] = not dark
                     self.rig.pipeline._take(LevelRead(god, now_ns, not dark))
                 case "spell":
                     self.live([("edge", god, 0), ("wait", god, ms), ("edge", god, 0)])

@@ -227,6 +227,41 @@ def test_a_jam_is_an_alert_until_it_clears(rig: Rig) -> None:
     assert [token.flags for token in rig.ledger()] == [{Flag.JAM}]
 
 
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_token_whose_end_comes_late_is_no_jam_while_its_beam_reads_clear(rig: Rig) -> None:
+    dark_ns = rig.now_ns
+    rig.take(EdgeSeen(God.TLALOC, dark_ns, True))
+    rig.beams.levels[God.TLALOC] = False
+    for _ in range(9):
+        rig.take(after_ns=200 * MS)
+        assert rig.pipeline.patience() != 0  # it does not ask without a pause
+    rig.take(EdgeSeen(God.TLALOC, dark_ns + 12 * MS, False))
+    rig.take(after_ns=5 * MS)
+    assert [(token.width_ms, token.flags) for token in rig.ledger()] == [(12, frozenset())]
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_token_whose_end_never_comes_is_counted_as_a_jam_in_the_end(rig: Rig) -> None:
+    rig.take(EdgeSeen(God.TLALOC, rig.now_ns, True))
+    rig.beams.levels[God.TLALOC] = False
+    for _ in range(30):
+        rig.take(after_ns=100 * MS)
+    assert [token.flags for token in rig.ledger()] == [{Flag.JAM}]
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_beam_whose_level_cannot_be_read_is_jammed_as_the_time_says(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(_: God) -> bool:
+        raise OSError("no such device")
+
+    rig.take(EdgeSeen(God.TLALOC, rig.now_ns, True))
+    monkeypatch.setattr(rig.beams, "dark", gone)
+    rig.take(after_ns=SECOND)
+    assert [token.flags for token in rig.ledger()] == [{Flag.JAM}]
+
+
 # -- drops and commands --
 
 
