@@ -1,172 +1,66 @@
-"""Boots Debian's kernel in QEMU with the kernel's GPIO simulator, and runs the backends in it: `make kernel`.
+"""Counts on a real kernel whose lines are simulated, in QEMU: `make kernel`.
 
-No Debian kernel ships `gpio-sim`: it is built from Debian's own source, 5 seconds, and kept in `build/kernel`. QEMU
-runs without KVM, so any machine will do; the figures are of an emulator, not of a Raspberry Pi. Nothing is installed.
+First the backends of this checkout on Debian 12, with this machine's Python; then the controller as the packages
+install it on Debian 13: tokens with bounces beside an oracle, a starved machine, troubles, and power cuts. The last
+needs root, as `make packages` does.
 """
 
 from __future__ import annotations
 
-import lzma
-import re
+import argparse
+import os
 import shutil
-import stat
-import subprocess
 import sys
-from pathlib import Path
+import time
+from collections.abc import Sequence
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-BUILD = ROOT / "build/kernel"
-NEEDED = {
-    "qemu-system-x86_64": "qemu-system-x86",
-    "gcc-12": "gcc-12",
-    "make": "make",
-    "bc": "bc",
-    "xz": "xz-utils",
-    "dpkg-deb": "dpkg",
-    "apt-get": "apt",
-}
-GUEST = "tests.kernel.guest"
-_MODULES = ("virtio_pci", "9p", "9pnet_virtio", "configfs", "gpio-sim")
-_TIMEOUT_S = 900
+from tests import fresh
+from tests.kernel import machine, temple
+
+PROGRAM = "tests.kernel.guest"
+STAGES = ("backends", "tokens", "troubles", "cuts")
 
 
-def main() -> int:
-    if missing := [package for program, package in NEEDED.items() if shutil.which(program) is None]:
-        by_hand = f"install with 'sudo apt-get install {' '.join(missing)}'"
-        print(f"The kernel's tests need {', '.join(missing)}: {by_hand}, then try again.", file=sys.stderr)
+def main(argv: Sequence[str]) -> int:
+    """Go through the stages; returns 0 where no fault was found."""
+    parser = argparse.ArgumentParser(prog="make kernel ARGS=", description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", choices=STAGES, help="one stage alone")
+    parser.add_argument("--tokens", type=int, default=200, help="through each backend (default: %(default)s)")
+    parser.add_argument("--starved", type=int, default=100, help="and on a starved machine (default: %(default)s)")
+    parser.add_argument("--starts", type=int, default=5, help="of each backend (default: %(default)s)")
+    parser.add_argument("--cuts", type=int, default=3, help="how often the power is cut (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=time.time_ns() % 10**6, help="the same plans and moments again")
+    parser.add_argument("--built", action="store_true", help="take the package that is in build/packages")
+    given = parser.parse_args(argv)
+    stages = (given.only,) if given.only else STAGES
+    needed = machine.NEEDED if stages == ("backends",) else machine.NEEDED | temple.NEEDED
+    if missing := machine.missing(needed):
+        print(missing, file=sys.stderr)
         return 2
-    release = _release()
-    made = BUILD / release
-    if not (made / "initrd.cpio").exists():
-        print(f"building gpio-sim for Linux {release} ...", flush=True)
-        _build(release, made)
-    initrd = made / "run.cpio"
-    _pack(made, initrd)
-    return _boot(made / "vmlinux", initrd)
-
-
-def _release() -> str:
-    """Return the release of Debian's current kernel."""
-    shown = _output("apt-cache", "depends", "linux-image-amd64")
-    if (found := re.search(r"Depends: linux-image-(\d\S+)", shown)) is None:
-        raise SystemExit(f"apt-cache knows no linux-image-amd64 (Debian 12, amd64, is expected): {shown!r}")
-    return found[1]
-
-
-def _build(release: str, made: Path) -> None:
-    """Unpack a kernel, its modules and its headers, and build the simulator against them."""
-    series = ".".join(release.split(".")[:2])
-    headers, common = f"linux-headers-{release}", f"linux-headers-{release.removesuffix('-amd64')}-common"
-    tools = (f"linux-kbuild-{series}", "linux-compiler-gcc-12-x86", "busybox-static")
-    source = f"linux-source-{series}"
-    shutil.rmtree(made, ignore_errors=True)
-    debs, root, module = made / "debs", made / "root", made / "module"
-    for folder in (debs, root, module):
-        folder.mkdir(parents=True)
-    _run("apt-get", "-q", "download", f"linux-image-{release}", headers, common, *tools, source, cwd=debs)
-    for deb in debs.iterdir():
-        if not deb.name.startswith(source):
-            _run("dpkg-deb", "-x", str(deb), str(root))
-    (tarball,) = debs.glob(f"{source}_*.deb")
-    _run("dpkg-deb", "-x", str(tarball), str(made / "source"))
-    wanted = ("drivers/gpio/gpio-sim.c", "drivers/gpio/gpiolib.h", "kernel/irq/irq_sim.c", "scripts/extract-vmlinux")
-    packed = made / f"source/usr/src/{source}.tar.xz"
-    inside = [f"{source}/{name}" for name in wanted]
-    _run("tar", "-xJf", str(packed), "-C", str(module), "--strip-components=1", *inside)
-    shutil.rmtree(made / "source")
-    makefile = root / f"usr/src/{headers}/Makefile"
-    makefile.write_text(makefile.read_text().replace("/usr/src/", f"{root}/usr/src/"))
-    shutil.copy(module / wanted[0], module / "gpio-sim-main.c")
-    shutil.copy(module / wanted[1], module)
-    # `irq_to_desc` is not exported to modules.
-    irq = (module / wanted[2]).read_text()
-    irq = irq.replace("handle_simple_irq(irq_to_desc(irqnum));", "generic_handle_irq(irqnum);")
-    (module / "irq_sim.c").write_text(irq)
-    (module / "Kbuild").write_text("obj-m := gpio-sim.o\ngpio-sim-y := gpio-sim-main.o irq_sim.o\n")
-    _run("make", "-s", "-C", str(makefile.parent), f"M={module}", "modules")
-    vmlinux = subprocess.run(
-        ["sh", module / "scripts/extract-vmlinux", root / f"boot/vmlinuz-{release}"], capture_output=True, check=True
-    )
-    (made / "vmlinux").write_bytes(vmlinux.stdout)
-    (made / "initrd.cpio").touch()
-
-
-def _pack(made: Path, initrd: Path) -> None:
-    """Write the first file system: busybox, the modules in their order, and `init`."""
-    modules = {_name(path): path for path in (made / "root/lib/modules").rglob("*.ko*")}
-    modules["gpio_sim"] = made / "module/gpio-sim.ko"
-    ordered: dict[str, bytes] = {}
-
-    def add(name: str) -> None:
-        if name in ordered or name not in modules:  # what is not there is built in
-            return
-        path = modules[name]
-        content = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
-        for key in (rb"\0depends=([^\0]*)", rb"\0softdep=pre: ([^\0]*)"):
-            if (found := re.search(key, content)) is not None:
-                for each in re.split(r"[, ]", found[1].decode()):
-                    add(each.replace("-", "_"))
-        ordered[name] = content
-
-    for name in _MODULES:
-        add(name.replace("-", "_"))
-    archive = bytearray()
-    for folder in ("bin", "dev", "host", "modules", "proc", "sys"):
-        archive += _entry(folder, stat.S_IFDIR | 0o755)
-    archive += _entry("bin/busybox", stat.S_IFREG | 0o755, (made / "root/bin/busybox").read_bytes())
-    archive += _entry("init", stat.S_IFREG | 0o755, (HERE / "init").read_bytes())
-    archive += _entry("dev/console", stat.S_IFCHR | 0o600, device=(5, 1))
-    for number, (name, content) in enumerate(ordered.items()):
-        archive += _entry(f"modules/{number:02}-{name}.ko", stat.S_IFREG | 0o644, content)
-    initrd.write_bytes(archive + _entry("TRAILER!!!", 0))
-
-
-def _name(module: Path) -> str:
-    return module.name.partition(".ko")[0].replace("-", "_")
-
-
-def _entry(name: str, mode: int, content: bytes = b"", device: tuple[int, int] = (0, 0)) -> bytes:
-    """Return one file of a cpio archive, in the form that the kernel reads."""
-    path = name.encode() + b"\0"
-    numbers = (0, mode, 0, 0, 1, 0, len(content), 0, 0, *device, len(path), 0)
-    head = b"070701" + b"".join(b"%08X" % number for number in numbers) + path
-    head += bytes(-len(head) % 4)
-    return head + content + bytes(-len(content) % 4)
-
-
-def _boot(vmlinux: Path, initrd: Path) -> int:
-    command = [
-        "qemu-system-x86_64", "-M", "q35", "-accel", "tcg", "-cpu", "max", "-m", "1024",
-        "-smp", "1",  # with two virtual processors a level is read late, and edges are lost
-        "-nographic", "-nodefaults", "-serial", "stdio", "-nic", "none", "-no-reboot",
-        "-kernel", str(vmlinux), "-initrd", str(initrd),
-        "-append", f"console=ttyS0 quiet panic=-1 nokaslr mitigations=off guest={GUEST} root_of_project={ROOT}",
-        "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap",
-    ]  # fmt: skip
-    code = 1
-    with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace"
-    ) as running:
-        assert running.stdout is not None
-        for line in running.stdout:
-            if found := re.match(r"guest-exit-code (\d+)", line):
-                code = int(found[1])
-            elif "reboot: Power down" not in line:
-                print(line, end="", flush=True)
-        running.wait(_TIMEOUT_S)
-    return code
-
-
-def _run(*words: str, cwd: Path | None = None) -> None:
-    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(words)} failed:\n{done.stdout[-1000:]}{done.stderr[-2000:]}")
-
-
-def _output(*words: str) -> str:
-    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    print(f"seed {given.seed}", flush=True)
+    faults: list[str] = []
+    if "backends" in stages:
+        made = machine.kernel()
+        words = f"guest={PROGRAM} root_of_project={machine.ROOT}"
+        initrd = machine.pack(made, machine.HERE / "init")
+        faults += ["the backends"] if machine.run(machine.command(made, initrd, words)) else []
+    try:
+        if stages != ("backends",):
+            fresh.check_machine(os.geteuid(), shutil.which, "make kernel")
+            machine.kernel()
+            disk = temple.image(built=given.built)
+        if "tokens" in stages:
+            faults += temple.counted(disk, given.tokens, given.starved, given.seed)
+        if "troubles" in stages:
+            faults += temple.troubled(disk, given.starts, given.seed)
+        if "cuts" in stages:
+            faults += temple.cut(disk, given.cuts, given.seed)
+    except fresh.FreshError as error:
+        faults.append(str(error))
+    for fault in faults:
+        print(f"FAULT: {fault}", flush=True)
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
