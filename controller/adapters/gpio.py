@@ -1,6 +1,6 @@
 """The backend `gpio`: the two beams on a Raspberry Pi's header, through gpiozero over lgpio.
 
-The only importer of gpiozero and lgpio, and only when beams are opened. It never counts, waits or logs inside a
+The only importer of lgpio, and only when beams or LEDs are opened. It never counts, waits or logs inside a
 callback: one exception there kills lgpio's thread, and with it every sensor, and nothing is logged.
 """
 
@@ -18,6 +18,7 @@ from controller.adapters import header
 from controller.core.diagnosis import DEAF, Answer, proof
 from controller.core.messages import EdgeSeen
 from controller.core.ports import BackendContext, BeamsBusyError, BeamsError, BeamSource, Capabilities, Level, Put
+from controller.core.settings import BeamSettings
 from templo.contract import Emitters, God, Kind, Timing
 from templo.liveness import SOON_S
 
@@ -103,37 +104,8 @@ class HeaderBeams(BeamSource):
         self._emitters = self._factory = None
 
     def _open_factory(self) -> Any:
-        if self._settings.factory == "lgpio":
-            self._lgpio = _import_lgpio(self._folder)
-            from gpiozero.pins.lgpio import LGPIOFactory
-
-            return LGPIOFactory(chip=header.find_chip(self._settings.chip, self._label_of))
-        if self._settings.factory == "rpigpio":
-            with suppress(BeamsError):  # rpi-lgpio stands on lgpio, the old RPi.GPIO does not
-                _import_lgpio(self._folder)
-            try:
-                from gpiozero.pins.rpigpio import RPiGPIOFactory
-            except ImportError as error:
-                raise BeamsError(
-                    f"the pin factory rpigpio needs RPi.GPIO ({error}): "
-                    "'sudo apt install python3-rpi-lgpio' brings it"
-                ) from error
-            try:
-                return RPiGPIOFactory()
-            except Exception as error:
-                raise BeamsError(f"the pin factory rpigpio cannot start: {_words(error)}") from error
-        from gpiozero.pins.mock import MockFactory
-
-        return MockFactory()
-
-    def _label_of(self, number: int) -> str:
-        try:
-            handle = self._lgpio.gpiochip_open(number)
-        except self._lgpio.error as error:
-            raise OSError(str(error)) from error
-        label: str = self._lgpio.gpio_get_chip_info(handle)[3]
-        self._lgpio.gpiochip_close(handle)
-        return label
+        factory, self._lgpio = open_factory(self._settings, self._folder)
+        return factory
 
     def _claim(self, put: Put) -> Mapping[God, Level]:
         from gpiozero import DigitalInputDevice, OutputDevice
@@ -222,6 +194,41 @@ class HeaderBeams(BeamSource):
 
     def _shown_pins(self) -> str:
         return ", ".join(f"{pin} ({god})" for god, pin in self._settings.pins.items())
+
+
+def open_factory(settings: BeamSettings, folder: Path) -> tuple[Any, Any]:
+    """Return gpiozero's pin factory that the settings name, and lgpio where that is under it; raises `BeamsError`."""
+    if settings.factory == "lgpio":
+        lgpio = _import_lgpio(folder)
+        from gpiozero.pins.lgpio import LGPIOFactory
+
+        return LGPIOFactory(chip=header.find_chip(settings.chip, lambda number: _label_of(lgpio, number))), lgpio
+    if settings.factory == "rpigpio":
+        with suppress(BeamsError):  # rpi-lgpio stands on lgpio, the old RPi.GPIO does not
+            _import_lgpio(folder)
+        try:
+            from gpiozero.pins.rpigpio import RPiGPIOFactory
+        except ImportError as error:
+            raise BeamsError(
+                f"the pin factory rpigpio needs RPi.GPIO ({error}): 'sudo apt install python3-rpi-lgpio' brings it"
+            ) from error
+        try:
+            return RPiGPIOFactory(), None
+        except Exception as error:
+            raise BeamsError(f"the pin factory rpigpio cannot start: {_words(error)}") from error
+    from gpiozero.pins.mock import MockFactory, MockPWMPin
+
+    return MockFactory(pin_class=MockPWMPin), None
+
+
+def _label_of(lgpio: Any, number: int) -> str:
+    try:
+        handle = lgpio.gpiochip_open(number)
+    except lgpio.error as error:
+        raise OSError(str(error)) from error
+    label: str = lgpio.gpio_get_chip_info(handle)[3]
+    lgpio.gpiochip_close(handle)
+    return label
 
 
 def _import_lgpio(folder: Path) -> Any:

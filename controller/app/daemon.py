@@ -31,6 +31,8 @@ from controller.adapters.control_socket import (
 from controller.adapters.keyboard import Keyboard
 from controller.adapters.ledger_copy import read_copy
 from controller.adapters.ledger_recovery import open_ledger
+from controller.adapters.leds import Leds
+from controller.adapters.light_thread import LightThread
 from controller.adapters.mqtt_link import Link
 from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
 from controller.app import backends
@@ -184,6 +186,9 @@ class _Daemon:
             learned_file.load(settings.state),
             lambda measured: learned_file.save(settings.state, measured),
         )
+        self._lights: LightThread | None = None
+        if settings.lights.lamps == "leds":
+            self._lights = LightThread(Leds(settings.lights, settings.beams, settings.state), time.monotonic_ns)
         self._pipeline = Pipeline(
             identity=self._identity,
             slots=Slots(self._beams, levels, calibration.limits),
@@ -193,6 +198,7 @@ class _Daemon:
             new_id=lambda: secrets.token_hex(16),
             calibration=calibration,
             items=items,
+            lights=self._lights,
         )
         pipeline_beat = self._pulse.of("pipeline")
         self._thread = threading.Thread(
@@ -212,6 +218,9 @@ class _Daemon:
         with ExitStack() as stack:
             self._thread.start()
             self._link.connection.start()
+            if self._lights is not None:
+                stack.callback(self._lights.close)
+                self._lights.start()
             if (door := self._open_door()) is None:
                 self._pulse.rest("door")
             else:

@@ -16,12 +16,14 @@ from templo.settings import Flags, Loaded, SettingsError
 PROGRAM = "controller"
 _OLD_VARIABLES = {"TEMPLO_CONFIG": "TEMPLO_CONTROLLER_CONFIG"}
 _PINS = ("beams.huitzilopochtli", "beams.tlaloc", "beams.emitters")
+_LIGHT_PINS = ("lights.huitzilopochtli", "lights.tlaloc")
 
 
 def default_pins() -> Mapping[str, object]:
     """Return the pins and the polarity that ship with the program, by their settings' keys."""
     tables = tomllib.loads(files("controller.app").joinpath("pins.toml").read_text("utf-8"))
-    return {f"beams.{key}": value for table in ("receivers", "polarity") for key, value in tables[table].items()}
+    groups = {"receivers": "beams", "polarity": "beams", "lights": "lights"}
+    return {f"{group}.{key}": value for table, group in groups.items() for key, value in tables[table].items()}
 
 
 def load(*, file: Path | None, environ: Mapping[str, str], flags: Flags, home: Path) -> Settings:
@@ -39,6 +41,7 @@ def load(*, file: Path | None, environ: Mapping[str, str], flags: Flags, home: P
         state=Path(given.state or reader.default_state(environ, home)).expanduser().absolute(),
         log=given.log,
         beams=given.beams,
+        lights=given.lights,
         counting=given.counting.limits(),
         broker=given.broker,
         chosen=loaded.chosen,
@@ -73,13 +76,14 @@ def _loaded(
 
 
 def _wrong_together(loaded: Loaded[DeclaredSettings]) -> SettingsError | None:
-    counting, beams = loaded.values.counting, loaded.values.beams
+    counting, beams, lights = loaded.values.counting, loaded.values.beams, loaded.values.lights
     if counting.max_break_ms <= counting.min_break_ms:
         least = f"more than counting.min_break_ms, {counting.min_break_ms:g}"
         return loaded.refusal("counting.max_break_ms", counting.max_break_ms, least)
     pins: dict[int, str] = {}
-    for key in _PINS:
-        pin = getattr(beams, key.removeprefix("beams."))
+    for key in _PINS if lights.lamps == "none" else (*_PINS, *_LIGHT_PINS):
+        group, _, name = key.partition(".")
+        pin = getattr(lights if group == "lights" else beams, name)
         if pin is not None and (other := pins.setdefault(pin, key)) != key:
             return loaded.refusal(key, pin, f"another pin than that of {other}")
     try:

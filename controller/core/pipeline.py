@@ -49,7 +49,7 @@ from controller.core.messages import (
 )
 from controller.core.name_watch import NameWatch
 from controller.core.outbox import Outbox, PendingToken
-from controller.core.ports import Clock, Ledger, Link, UnnumberedToken
+from controller.core.ports import Clock, Ledger, Lights, Link, UnnumberedToken
 from controller.core.publisher import Identity, Publisher, client_id
 from controller.core.requests import Requests
 from controller.core.send_window import AckVerdict
@@ -85,6 +85,7 @@ class Pipeline:
         new_id: Callable[[], str],
         calibration: Calibration,
         items: queue.SimpleQueue[PipelineMessage],
+        lights: Lights | None = None,
     ) -> None:
         """Take over what the composition root opened; `items` is where the source of `slots` puts its messages."""
         self.queue = items
@@ -95,6 +96,9 @@ class Pipeline:
         self._clock = clock
         self._new_id = new_id
         self._calibration = calibration
+        self._lights = lights or Lights()
+        for god, beam in slots.beams().items():
+            self._lights.beam_changed(god, beam)
         self._flags = frozenset({Flag.SIMULATED}) if slots.capabilities.test_drops else frozenset()
         self._board = BoardIntake(slots)
         self._outbox = Outbox()
@@ -259,6 +263,7 @@ class Pipeline:
                 if not self._outbox.settle(god, event, flags):
                     self._outbox.add(self._pending(god, event, flags))
             case BeamChanged(beam):
+                self._lights.beam_changed(god, beam)
                 log.log(logging.WARNING if beam in ALARMING else logging.INFO, "the beam of %s is %s", god, beam)
             case MissedEdge(_, dark, 1):
                 log.warning("an edge of %s was missed; its beam is %s", god, "dark" if dark else "clear")
@@ -320,6 +325,7 @@ class Pipeline:
         """Let everything be published, in order, that is recorded for good."""
         for pending, token in self._outbox.release():
             self._publisher.recorded(token, pending.fell_ns)
+            self._lights.token_recorded(token.god)
             self._drops.recorded(token.god, pending.wished, token.seq)
 
     def _follow(self, ledger: Ledger) -> None:

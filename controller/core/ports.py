@@ -14,6 +14,7 @@ from controller.core.messages import PipelineMessage
 from controller.core.settings import BeamSettings
 from templo import contract
 from templo.contract import (
+    Beam,
     Emitters,
     Flag,
     God,
@@ -161,6 +162,19 @@ class TokenSource(Source, Protocol):
 
     def recorded(self, board: str, seq: int) -> None:
         """Acknowledge tokens to the board, which sends again what is not acknowledged."""
+
+
+class Lights:
+    """What a temple's lights are given to show; this one has none.
+
+    Both methods are called from the pipeline's thread: they return at once, take no lock, and never raise.
+    """
+
+    def token_recorded(self, god: God) -> None:
+        """Show that a token is in the ledger."""
+
+    def beam_changed(self, god: God, beam: Beam) -> None:
+        """Show how a beam is, until it changes again."""
 
 
 class LedgerError(Exception):

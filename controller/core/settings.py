@@ -52,6 +52,21 @@ class BeamSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class LightSettings:
+    """Which lamps stand behind the shrines' doors, if any. Pins have their defaults in ``pins.toml``."""
+
+    huitzilopochtli: Pin
+    tlaloc: Pin
+    lamps: Literal["none", "leds"] = "none"
+    brightness: Annotated[int, whole(1, 100, "a percentage")] = 100
+
+    @property
+    def pins(self) -> Mapping[God, int]:
+        """The pin of each shrine's LED."""
+        return {God.HUITZILOPOCHTLI: self.huitzilopochtli, God.TLALOC: self.tlaloc}
+
+
+@dataclass(frozen=True, slots=True)
 class CountingSettings:
     """What counts as a token, in milliseconds; see `Limits`."""
 
@@ -83,6 +98,7 @@ class DeclaredSettings:
     """The directory of the ledger; without one systemd's, or the user's own."""
     log: LogLevel = "info"
     beams: BeamSettings
+    lights: LightSettings
     counting: CountingSettings = field(default_factory=CountingSettings)
     broker: BrokerSettings = field(default_factory=BrokerSettings)
 
@@ -95,6 +111,7 @@ class Settings:
     state: Path
     log: str
     beams: BeamSettings
+    lights: LightSettings
     counting: Limits
     broker: BrokerSettings
     chosen: frozenset[str] = frozenset()

@@ -16,7 +16,7 @@ from controller.core.diagnosis import Answer
 from controller.core.ledger_access import LedgerAccess
 from controller.core.messages import BrokerConnected, EdgeSeen, PipelineMessage, SelftestRequest, Stop
 from controller.core.pipeline import Pipeline
-from controller.core.ports import BeamSource, Capabilities, Clock, LedgerTrouble, Level, Put, UnnumberedToken
+from controller.core.ports import BeamSource, Capabilities, Clock, LedgerTrouble, Level, Lights, Put, UnnumberedToken
 from controller.core.publisher import Identity
 from controller.core.slots import Slots
 from templo import contract
@@ -149,6 +149,7 @@ class Rig:
         prove: Callable[[], Mapping[God, Answer] | None] = lambda: None,
         chosen: frozenset[str] = frozenset(),
         new_id: Callable[[], str] | None = None,
+        lights: Lights | None = None,
     ) -> None:
         self.now_ns = 1000 * SECOND
         self.disk = Disk(folder / "ledger.sqlite3")
@@ -171,6 +172,7 @@ class Rig:
             new_id=new_id or ids.__next__,
             calibration=calibration,
             items=items,
+            lights=lights,
         )
 
     def take(self, *items: PipelineMessage, after_ns: int = 0) -> None:

@@ -43,6 +43,15 @@ def test_without_any_setting_the_defaults_hold(tmp_path: Path) -> None:
     assert (settings.broker.host, settings.broker.port, settings.broker.password) == ("127.0.0.1", 1883, "")
 
 
+def test_lights_are_off_by_default_and_their_pins_are_free_for_others_then(tmp_path: Path) -> None:
+    assert loaded(tmp_path).lights.lamps == "none"
+    assert loaded(tmp_path, "[beams]\nemitters = 23").beams.emitters == 23
+    with pytest.raises(
+        SettingsError, match=r"lights.huitzilopochtli is 23 .*another pin than that of beams.emitters"
+    ):
+        loaded(tmp_path, '[beams]\nemitters = 23\n[lights]\nlamps = "leds"')
+
+
 def test_flags_win_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
     toml = 'temple = "of-the-file"\n[broker]\nport = 1\nhost = "h"\n[counting]\nmin_break_ms = 2.5\n'
     environ = {"TEMPLO_TEMPLE": "of-the-environment", "TEMPLO_BROKER_PORT": "2"}
@@ -62,6 +71,8 @@ def test_flags_win_over_the_environment_and_that_over_the_file(tmp_path: Path) -
         ("[beams]\ntlaloc = 99", "beams.tlaloc is 99 (from {file}); expected a BCM pin number from 0 to 27"),
         ("[beams]\ntlaloc = 17", "beams.tlaloc is 17 (from {file}); expected another pin than that of beams.huitz"),
         ("[beams]\nemitters = 27", "expected another pin than that of beams.tlaloc"),
+        ('[lights]\nlamps = "leds"\ntlaloc = 17', "expected another pin than that of beams.huitzilopochtli"),
+        ('[lights]\nlamps = "lasers"', "expected one of none, leds"),
         ('[beams]\nfactory = "native"', "expected one of lgpio, rpigpio, mock"),
         ("[counting]\nmin_break_ms = nan", "counting.min_break_ms is nan (from {file}); expected milliseconds"),
         ("[counting]\nmax_break_ms = 2", "expected more than counting.min_break_ms, 3"),
