@@ -1,7 +1,8 @@
 """Draws the README's pictures: plays evenings on the running demo, as people would, and photographs their pages.
 
-``python -m tests.pictures [NAME...]`` writes docs/pictures/<name>.png, all of them or those that are named. The demo
-is the real one, with its broker, its keys and its simulated temple; only the players are not.
+``python -m tests.pictures [NAME...]`` writes docs/pictures/<name>.png and the moving token-to-lake.webp, all of them
+or those that are named, and prints each. The demo is the real one, with its broker, its keys and its simulated
+temple; only the players are not. It gives up after `LONGEST` seconds.
 """
 
 from __future__ import annotations
@@ -22,18 +23,21 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests import album, sanctuary
+from tests import album, film, sanctuary
 from tests.camera import PHONE, PICTURES, SCREEN, Camera
 from tests.guides import SKIPPED
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 30.0
+PATIENCE = 120.0
+"""Seconds that one step may take: a machine may be busy with much else."""
+LONGEST = 45 * 60
+"""Seconds that a whole run may take."""
 SEATS = {"east": "Citlali", "north": "Nahuel", "west": "Ixchel", "south": "Tomás"}
 EVENING = (
     "hhht tth hhhhtt tthtt hhhht ttht hhhtt hhtttt hhh ttthh hhhhtt thth hhttt hhhhht ttt hhtht hhhtt tttth hthh ttht"
@@ -338,6 +342,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         filter(None, map(shutil.which, ("chromium", "chromium-browser", "chromium-headless-shell"))), None
     )
     assert chromium, "Chromium is not installed; expected it from the system's packages"
+    signal.signal(signal.SIGALRM, _give_up)
+    signal.alarm(LONGEST)
     with Demo() as demo, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium)
         camera = Camera(browser, names)
@@ -346,11 +352,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 scene(browser, demo, camera)
             album.take(browser, camera)
             sanctuary.take(browser, camera)
+            film.take(browser, camera)
         finally:
             browser.close()
+    signal.alarm(0)
     missing = set(names) - set(camera.taken)
     assert not missing, f"there is no picture {', '.join(sorted(missing))}; expected the names of docs/pictures"
+    print(f"{len(camera.taken)} pictures are in docs/pictures.")
     return 0
+
+
+def _give_up(number: int, frame: FrameType | None) -> None:
+    raise TimeoutError(f"the pictures were not all taken after {LONGEST} s; those that were printed are new")
 
 
 if __name__ == "__main__":
