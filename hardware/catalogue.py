@@ -17,7 +17,7 @@ HUITZILOPOCHTLI, TLALOC = "huitzilopochtli", "tlaloc"
 
 PAPER, WAR, RAIN = "#E7D2A4", "#A8202F", "#2F7F9E"
 WATER_WAR, WATER_RAIN = "#D9655B", "#7FBFCF"
-SOOT, OCHRE = "#4A3B33", "#D99B2B"
+SOOT, OCHRE, BLACK = "#4A3B33", "#D99B2B", "#1E1E1E"
 COLOURS = {
     PAPER: "sand",
     WAR: "red",
@@ -26,6 +26,7 @@ COLOURS = {
     WATER_RAIN: "light blue",
     SOOT: "any, dark",
     OCHRE: "ochre",
+    BLACK: "matt black",
 }
 
 
@@ -75,7 +76,7 @@ def pieces(temple: Temple) -> tuple[Piece, ...]:
     both = (chute.place(temple, 1), chute.place(temple, -1))
     for name, sensor in SENSORS.items():
         chosen, draw = sensor == temple.sensor, partial(chute.build, sensor=sensor)
-        found.append(Piece(f"chute_{name}", draw, OCHRE, both, 2, "chute", chosen, (0, 0, 14)))
+        found.append(Piece(f"chute_{name}", draw, BLACK, both, 2, "chute", chosen, (0, 0, 14)))
     lifted = (Location((0, 0, floor + trays.BOSS_HIGH)),)
     for board in temple.controllers:
         chosen, draw = board.name == "pi_4", partial(trays.build, board=board)

@@ -207,6 +207,8 @@ class Temple:
     """From the shaft to the beam, along the level."""
     beam_over: float = 5.5
     """Above the floor, square to it."""
+    aperture: float = 2.0
+    """The width of the two holes that the light passes: a lens alone sees past a small token."""
 
     # The lake
     lake_floor: float = 1.6

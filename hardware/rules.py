@@ -151,7 +151,13 @@ def _beam_rules(t: Temple) -> Iterator[tuple[str, float, str]]:
         f"the beam is {t.beam_over:g} mm over the floor; 4 to 6 works",
     )
     yield "beam over the floor", _most(t.beam_over, 6), f"the beam is {t.beam_over:g} mm over the floor; 4 to 6 works"
+    yield "aperture", _least(t.aperture, 1.5), f"a hole of {t.aperture:g} mm closes as it prints; 1.5 to 2.4 mm works"
     for name, sensor in SENSORS.items():
+        yield (
+            f"aperture before the lens of {name}",
+            _most(t.aperture + 2 * PLAY, sensor.lens),
+            f"a hole of {t.aperture:g} mm is not covered by a lens of {sensor.lens:g} mm with {PLAY:g} mm of play",
+        )
         after = t.beam_at + (sensor.lens_from_end + PLAY + SEAT_WALL) * cos(radians(t.slope))
         yield (
             f"sensor of {name} before the tongue",

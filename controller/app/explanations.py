@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
+from controller.core.learned_limits import near_limits
 from templo.contract import God
 
 _WORDS = tomllib.loads(files("controller.app").joinpath("explanations.toml").read_text("utf-8"))
@@ -45,6 +46,15 @@ def selftest_lines(result: Mapping[str, Any]) -> Iterator[str]:
             yield "    nothing is wrong"
 
 
+NEAR = {
+    "min_break_ms": "narrower tokens may be missed. Check that the chute is black inside with its 2 mm apertures; if "
+    "it is, lower counting.min_break_ms and calibrate again.",
+    "max_break_ms": "slower tokens count as stuck. Smooth the gutter, or raise counting.max_break_ms, and calibrate "
+    "again.",
+}
+"""What to do where known tokens come close to a limit."""
+
+
 def calibration_lines(result: Mapping[str, Any]) -> Iterator[str]:
     """Yield what known tokens propose, in lines."""
     widths = sorted(result["widths_ms"])
@@ -58,6 +68,8 @@ def calibration_lines(result: Mapping[str, Any]) -> Iterator[str]:
     for name, value in result["proposed"].items():
         if (before := result["limits"][name]) != value:
             yield f"  {name:<16} {'none' if before is None else f'{before:g}'} -> {value:g}"
+    for name in near_limits(widths, result["limits"]):
+        yield f"  Close to a limit {name} is {result['limits'][name]:g}: {NEAR[name]}"
     if result["overruled"]:
         yield f"  Not changed      {', '.join(result['overruled'])}: the settings name a value"
 

@@ -45,6 +45,27 @@ def limits(settings: Limits, chosen: frozenset[str], learned: Mapping[God, Measu
     )
 
 
+MARGIN = 4 / 3
+"""How many times `min_break` the narrowest known token should be, and `max_break` the widest."""
+
+
+def near_limits(widths_ms: Sequence[float], counted_by: Mapping[str, float | None]) -> tuple[str, ...]:
+    """Return the limits that known tokens come close to: narrower or wider ones may not have been measured.
+
+    `counted_by` has the limits, as settings name them, while the tokens fell.
+
+    >>> near_limits([3.5, 8.0], {"min_break_ms": 3, "max_break_ms": 250})
+    ('min_break_ms',)
+    """
+    low, high = counted_by["min_break_ms"], counted_by["max_break_ms"]
+    near = []
+    if low is not None and min(widths_ms) < low * MARGIN:
+        near.append("min_break_ms")
+    if high is not None and max(widths_ms) * MARGIN > high:
+        near.append("max_break_ms")
+    return tuple(near)
+
+
 def to_dict(of: Limits) -> dict[str, float | None]:
     """Return limits as settings name them."""
     return {

@@ -92,7 +92,7 @@ def build(temple: Temple, sensor: Sensor | None = None) -> Part:
         solids.append(seat)
         holes.append(hollow)
     x, z = beam(temple)
-    bore = Pos(x, 0, z) * Rot(90, 0, 0) * Cylinder(sensor.lens / 2 + 0.2, 2 * (outer + 1))
+    bore = Pos(x, 0, z) * Rot(90, 0, 0) * Cylinder(temple.aperture / 2, 2 * (outer + 1))
     holes.append(bore)
     # The mouth is cut upright, so that it lies behind the shell's wall; only the tongue looks out.
     holes.append(

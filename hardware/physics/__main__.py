@@ -18,12 +18,14 @@ from hardware.rules import require
 BATCH = 25
 HANDS = 12
 HAND = 5
+WANTED = 0.995
+"""The share of single drops of a run that must be counted, by the worst receiver."""
 NEXT_RUN = 1000
 """Between the seeds of two runs: more than a run has batches."""
 
 
 def main() -> int:
-    """Run it; returns 1 if a single drop was not counted exactly once."""
+    """Run it; returns 1 if fewer single drops were counted than `WANTED` says, or more than fell."""
     parser = argparse.ArgumentParser(prog="make physics", description=__doc__)
     parser.add_argument("--tokens", type=int, default=125, help="of each kind, in batches of 25 (%(default)s)")
     parser.add_argument("--seed", type=int, default=20261122)
@@ -57,14 +59,14 @@ def main() -> int:
     learnt = to_dict(band([batch for batches in alone.values() for batch in batches]))
     words = ", ".join(f"{name} {value:g}" for name, value in learnt.items() if value)
     print(f"What calibrate would learn of all four kinds: {words}")
-    windows = report.windows(alone)
+    windows = report.windows(temple, alone)
     for name, window in windows.items():
         print(f"  {name} may be {window}; the counter starts with {to_dict(Limits())[name]:g}")
     print(f"It took {monotonic() - begun:.0f} s. Nothing here has been printed or measured with a real sensor yet.")
     if given.write:
         command = f"--tokens {given.tokens} --seed {given.seed} --runs {given.runs} --every {given.every:g} --write"
         report.write(temple, command, tallies, alone, hands)
-    return int(any(tally.counted != tally.dropped or tally.complaints for tally in tallies))
+    return int(any(not WANTED * tally.dropped <= tally.counted <= tally.dropped for tally in tallies))
 
 
 def _singles(temple: Temple, kind: Token, seed: int, given: argparse.Namespace) -> list[Batch]:

@@ -5,32 +5,27 @@ The seed and the sizes decide everything. A batch is one model of at most 40 tok
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import cos, pi, sin, sqrt
 
 import mujoco
 import numpy as np
 
 from hardware.parameters import Temple, Token
+from hardware.physics.optics import WORST, Rays, Receiver, Shade, Spell, rays, spells
 from hardware.physics.world import MM, STEP, World, build
 
 MOST = 40
 PATIENCE_S = 1.5
 """How long the last token may take."""
+NEAR = 0.02
+"""A token whose middle is farther than that from the beam, in metres along the gutter, is out of its light."""
 TOKENS_GROUP = np.array([0, 1, 0, 0, 0, 0], np.uint8)
 
 
 @dataclass(frozen=True)
-class Spell:
-    """The beam was dark from then on for so long, in milliseconds."""
-
-    at_ms: float
-    width_ms: float
-
-
-@dataclass(frozen=True)
 class Batch:
-    """What became of one batch: how many were let go, how many came out, and what the beam saw."""
+    """What became of one batch: how many were let go, how many came out, and when the worst receiver read dark."""
 
     kind: str
     seed: int
@@ -38,6 +33,18 @@ class Batch:
     through: int
     spells: tuple[Spell, ...]
     lasted_ms: float
+    shade: tuple[Shade, ...] = ()
+    """Which rays were stopped when."""
+
+
+def seen(temple: Temple, batch: Batch, receiver: Receiver) -> Batch:
+    """Return the same drops as another receiver saw them."""
+    return replace(batch, spells=tuple(spells(bundle(temple), receiver, batch.shade, STEP * 1000)))
+
+
+def bundle(temple: Temple) -> Rays:
+    """Return the rays between the lenses of the temple's sensors."""
+    return rays(temple.sensor.lens, temple.aperture)
 
 
 def singles(temple: Temple, kind: Token, seed: int, count: int, every_ms: float = 80) -> Batch:
@@ -62,39 +69,60 @@ def _run(
     world = build(temple, [kind] * count)
     model = mujoco.MjModel.from_xml_string(world.xml)
     data = mujoco.MjData(model)
-    through, spells, released = 0, [], 0
-    dark_since: float | None = None
+    through, released = 0, 0
+    shade: list[Shade] = []
+    light = _Light(temple, world)
     left = [False] * count
     steps = int((times[-1] + PATIENCE_S) / STEP)
-    geom, way = np.zeros(1, np.int32), np.array([0.0, 1.0, 0.0])
-    start = np.array(world.beam)
     for step in range(steps):
         now = step * STEP
         while released < count and times[released] <= now:
             _release(world, kind, data, released, draw, spread)
             released += 1
         mujoco.mj_step(model, data)
-        dark = 0 <= _ray(model, data, start, way, geom) <= world.across
-        if dark and dark_since is None:
-            dark_since = now
-        elif not dark and dark_since is not None:
-            spells.append(Spell(round(dark_since * 1000, 3), round((now - dark_since) * 1000, 3)))
-            dark_since = None
-        if step % 20 == 0:
+        stopped = light.stopped(model, data)
+        if stopped is not None:
+            shade.append((step, np.packbits(stopped).tobytes()))
+        elif step % 20 == 0:
             for n in range(released):
                 if not left[n] and _out(world, data, n):
                     left[n] = True
                     through += 1
                     _park(data, n)
-            if released == count and through == count and dark_since is None:
+            if released == count and through == count:
                 break
-    if dark_since is not None:
-        spells.append(Spell(round(dark_since * 1000, 3), round((steps * STEP - dark_since) * 1000, 3)))
-    return Batch(kind.name, seed, count, through, tuple(spells), round(step * STEP * 1000, 3))
+    batch = Batch(kind.name, seed, count, through, (), round(step * STEP * 1000, 3), tuple(shade))
+    return seen(temple, batch, WORST)
 
 
-def _ray(model: mujoco.MjModel, data: mujoco.MjData, start: np.ndarray, way: np.ndarray, geom: np.ndarray) -> float:
-    return float(mujoco.mj_ray(model, data, start, way, TOKENS_GROUP, 1, -1, geom))
+class _Light:
+    """The rays between the two lenses, traced while a token is near them."""
+
+    def __init__(self, temple: Temple, world: World) -> None:
+        points = bundle(temple).points * MM
+        out = (temple.shaft / 2 + temple.chute_wall) * MM
+        middle, high = world.beam
+        self._near = middle - NEAR, middle + NEAR
+        self._starts = np.array([(middle + x, -out, high + z) for x, z in points])
+        ends = np.array([(middle + x, out, high + z) for x, z in points])
+        ways = ends[None, :, :] - self._starts[:, None, :]
+        self._long = np.linalg.norm(ways, axis=2)
+        self._ways = (ways / self._long[:, :, None]).reshape(len(points), -1)
+        self._hit, self._far = np.zeros(len(points), np.int32), np.zeros(len(points))
+
+    def stopped(self, model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray | None:
+        """Return which rays a token stops now, None for none."""
+        along = data.qpos[::7]
+        if not ((along > self._near[0]) & (along < self._near[1])).any():
+            return None
+        rows = []
+        for start, ways, long in zip(self._starts, self._ways, self._long, strict=True):
+            mujoco.mj_multiRay(
+                model, data, start, ways, TOKENS_GROUP, True, -1, self._hit, self._far, None, len(long), 1.0
+            )
+            rows.append((self._far >= 0) & (self._far <= long))
+        found = np.concatenate(rows)
+        return found if found.any() else None
 
 
 def _release(world: World, kind: Token, data: mujoco.MjData, n: int, draw: np.random.Generator, spread: bool) -> None:

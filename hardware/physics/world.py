@@ -32,8 +32,8 @@ class World:
     """A model in MuJoCo's XML, and where the beam runs, in metres."""
 
     xml: str
-    beam: tuple[float, float, float]
-    across: float
+    beam: tuple[float, float]
+    """Where it crosses, along the gutter and up."""
     release: tuple[float, float, float]
     """Half the room over the shrine in x and y, and how high its rim is."""
     gone: tuple[float, float]
@@ -42,7 +42,6 @@ class World:
 
 def build(temple: Temple, tokens: Sequence[Token]) -> World:
     """Return a world with so many tokens, parked beside the chute."""
-    half = temple.shaft / 2
     geoms = [*_shrine(temple), *_chute(temple)]
     bodies = [_body(n, token) for n, token in enumerate(tokens)]
     xml = f"""<mujoco>
@@ -56,8 +55,7 @@ def build(temple: Temple, tokens: Sequence[Token]) -> World:
     wide, deep = temple.slot[0] / 2, temple.slot[1] / 2
     return World(
         xml,
-        (temple.beam_at * MM, -half * MM, temple.beam_high * MM),
-        temple.shaft * MM,
+        (temple.beam_at * MM, temple.beam_high * MM),
         (deep * MM, wide * MM, (temple.top + temple.shrine_z) * MM),
         ((temple.run - 5) * MM, (temple.sill - 12) * MM),
     )

@@ -154,13 +154,13 @@ def test_the_beams_line_of_sight_is_free(
 ) -> None:
     piece = kit[f"chute_{name}"]
     body = checks.solid(workshop.placed(piece, piece.places[0 if side > 0 else 1]))
-    assert checks.overlap(_light(temple, side, SENSORS[name].lens / 2), body) == 0
+    assert checks.overlap(_light(temple, side, temple.aperture / 2 - 0.02), body) == 0
 
 
 def test_light_beside_the_bores_is_seen_to_be_stopped(
     temple: Temple, standing: dict[str, manifold3d.Manifold]
 ) -> None:
-    assert checks.overlap(_light(temple, 1, 4), standing["chute_5mm/0"]) > 5
+    assert checks.overlap(_light(temple, 1, SENSORS["5mm"].lens / 2), standing["chute_5mm/0"]) > 5
 
 
 def _light(temple: Temple, side: int, radius: float) -> manifold3d.Manifold:

@@ -20,8 +20,10 @@ from hardware.making import Workshop
 from hardware.parameters import TEMPLE, Temple
 from hardware.parts import chute
 from hardware.physics import report
+from hardware.physics.__main__ import WANTED
 from hardware.physics.counting import band, count_tokens, counted, measured, scenario
-from hardware.physics.drops import MOST, Batch, Spell, singles
+from hardware.physics.drops import MOST, Batch, singles
+from hardware.physics.optics import Spell
 from hardware.physics.world import MM, build
 from templo.contract import God
 
@@ -83,11 +85,11 @@ def test_what_was_measured_was_measured_in_the_chute_that_is_shipped() -> None:
     assert report.fingerprint(replace(TEMPLE, slope=28)) != KNOWN["model"]
 
 
-def test_every_token_that_fell_80_ms_after_another_was_counted() -> None:
+def test_tokens_that_fell_80_ms_after_another_were_counted_by_the_worst_receiver() -> None:
     assert len(KNOWN["runs"]) >= 3
     for run in KNOWN["runs"]:
         assert run["dropped"] >= 500
-        assert run["counted"] == run["dropped"], run["seed"]
+        assert WANTED * run["dropped"] <= run["counted"] <= run["dropped"], run["seed"]
 
 
 @pytest.mark.parametrize("name", ["min_break_ms", "min_clear_ms", "max_break_ms"])

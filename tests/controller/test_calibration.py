@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.adapters import learned_file
+from controller.app.explanations import calibration_lines
 from controller.core import learned_limits
 from controller.core.counting import MS, SECOND, Limits
 from controller.core.learned_limits import Measured
@@ -90,6 +91,16 @@ def test_the_limits_fit_the_tokens_of_both_slots(rig: Rig) -> None:
     limits = result["limits"]
     assert isinstance(limits, dict)
     assert (limits["narrow_ms"], limits["band_ms"]) == (6, 45)
+
+
+@pytest.mark.parametrize(("width", "said"), [(3.5, "min_break_ms is 3"), (10, None), (240, "max_break_ms is 250")])
+def test_widths_that_come_close_to_a_limit_are_warned_of(rig: Rig, width: float, said: str | None) -> None:
+    answers = begin(rig, 2)
+    for each in (10, width):
+        rig.token(width_ms=each)
+    warnings = [line for line in calibration_lines(answers[0]) if "Close to a limit" in line]
+    assert len(warnings) == (said is not None)
+    assert said is None or said in warnings[0]
 
 
 def test_what_the_settings_name_is_not_learned_and_said_to_be_so(tmp_path: Path) -> None:
