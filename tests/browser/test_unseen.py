@@ -23,7 +23,7 @@ BREATH_MS = 320
 ASIDE = re.compile(
     r"^(Skip to|Templo Mayor|The rules|Español|Sound|The whole story|Undo|Never mind|How it ends|The phases|What is"
     r"|At this table|Whole map|Farther|Nearer|Show|Who gave|Spaces, stores|Tokens, seats|My notebook"
-    r"|.*[Hh]old to look)"
+    r"|Keep the screen on|Call me|.*[Hh]old to look)"
 )
 """What belongs to the page and not to the game, or takes back what was done."""
 
