@@ -1,5 +1,6 @@
 // What is wrong with the boxes of a table's page, as a list of sentences; `least` is the smallest size of text in px.
 ([least, tall]) => {
+  scrollTo({ top: 0, behavior: "instant" }); // below its head, a guide's sentence lies on what is scrolled past
   const wrong = new Set(), room = document.documentElement.clientWidth, high = innerHeight;
   const say = (kind, of, more) => wrong.add(`${kind}: ${of}${more ? ` ${more}` : ""}`);
   const region = (each) => each.closest("[data-region]")?.dataset.region ?? "page";

@@ -12,7 +12,6 @@ from playwright.sync_api import Browser, Page
 
 from companion.games.kit import CHANCE, Refusal
 from companion.model.table import ServiceError, Table
-from tests import guides
 from tests.browser.conftest import PATIENCE_MS, Companion
 from tests.browser.layout import READ_FROM_AFAR, measured
 
@@ -170,7 +169,6 @@ def look(
 def _page(browser: Browser, view: View) -> Iterator[Page]:
     context = browser.new_context(locale=view.language, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE_MS)
-    context.add_init_script(guides.SKIPPED)
     try:
         yield context.new_page()
     finally:

@@ -79,11 +79,12 @@ class SiegeMap {
     this.show();
   }
 
-  /** Show the whole map, or as much of its height as the place has, the width to be dragged. */
+  /** Show the whole map, or where that would leave much of the place empty, its height, the width to be dragged. */
   fit(cover) {
     const { width, height } = this.sheets.getBoundingClientRect();
     const [across, down] = [this.whole.width / width, this.whole.height / height];
-    const scale = cover ? Math.min(across, down) : Math.max(across, down);
+    const [least, most] = [Math.min(across, down), Math.max(across, down)];
+    const scale = cover && most > 1.3 * least ? least : most;
     this.box = { width: width * scale, height: height * scale };
     this.moveTo((this.whole.width - this.box.width) / 2, (this.whole.height - this.box.height) / 2);
   }
