@@ -15,6 +15,11 @@ Make = Callable[..., Device]
 
 TAPS = 40
 """More taps than any first turn needs."""
+WORDS_A_SECOND = 200 / 60
+"""What people read at ease."""
+SECONDS_A_TAP = 1.0
+LONGEST_TURN = 60
+"""Seconds that a guided first turn may take, by its sentences, each read once, and its taps."""
 
 
 def opened(companion: Companion, game: str, preset: str) -> Table:
@@ -62,6 +67,8 @@ def test_who_taps_what_is_lit_plays_a_first_turn_and_is_not_led_again(
         said.append(follow(phone.page))
     expect(phone.page.locator("#live[data-guiding]")).to_have_count(0)
     assert len(set(said)) >= 2
+    words = sum(len(sentence.split()) for sentence in set(said))
+    assert words / WORDS_A_SECOND + len(said) * SECONDS_A_TAP <= LONGEST_TURN, f"{words} words, {len(said)} taps"
     expect(phone.page.locator(".first-turn-words")).to_be_hidden()
     phone.page.reload()
     phone.listening()
