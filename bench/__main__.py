@@ -25,13 +25,26 @@ from bench import (
     repaint,
     seer,
     sittings,
+    spectators,
     start,
     throughput,
 )
 from bench.figures import Chapter, written
 from bench.programs import BenchError, Programs
 
-PARTS = ("latency", "throughput", "outage", "backlog", "pixels", "rest", "playouts", "repaint", "sittings", "start")
+PARTS = (
+    "latency",
+    "throughput",
+    "outage",
+    "backlog",
+    "pixels",
+    "rest",
+    "playouts",
+    "repaint",
+    "sittings",
+    "spectators",
+    "start",
+)
 ASKED_FOR = ("players", "seer", "hostile")
 """What takes minutes more and is measured only where it is named."""
 
@@ -54,6 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "rest": lambda programs: footprint.measure(programs, arguments.rest, arguments.phones),
         "hostile": lambda programs: hostile.measure(programs, arguments.attack),
         "playouts": lambda _: playouts.measure(arguments.playouts),
+        "spectators": lambda programs: spectators.measure(programs, arguments.streams),
         "start": lambda _: start.measure(arguments.past),
         "repaint": lambda _: repaint.measure(arguments.repaint),
         "sittings": lambda _: sittings.measure(arguments.sittings),
@@ -98,6 +112,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--phones", type=int, default=40, help="pixels, rest: phones (%(default)s)")
     parser.add_argument("--rest", type=float, default=30, help="rest: seconds without tokens (%(default)s)")
     parser.add_argument("--playouts", type=float, default=2, help="playouts: seconds a side and game (%(default)s)")
+    parser.add_argument(
+        "--streams",
+        type=int,
+        nargs="+",
+        default=(40, 500, 2_000),
+        metavar="N",
+        help="spectators (40 500 2000)",
+    )
     parser.add_argument(
         "--past", type=int, nargs="+", default=(200, 2_000), metavar="N", help="start: games over (200 2000)"
     )

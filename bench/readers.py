@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import selectors
 import socket
 import threading
@@ -10,6 +11,9 @@ from types import TracebackType
 from typing import Self
 
 from bench.programs import HOST, BenchError, wait_until
+
+FROM_ONE_ADDRESS = 32
+"""Streams that one address may have; the next ones come from another."""
 
 
 class Readers:
@@ -28,8 +32,11 @@ class Readers:
         self._thread = threading.Thread(target=self._run, name="readers", daemon=True)
 
     def __enter__(self) -> Self:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 2 * len(self.events))), hard))
         for n in range(len(self.events)):
-            connection = socket.create_connection((HOST, self._port))
+            source = f"127.0.2.{n // FROM_ONE_ADDRESS + 1}"
+            connection = socket.create_connection((HOST, self._port), source_address=(source, 0))
             connection.sendall(
                 f"GET {self._table}/stream?as=phone HTTP/1.1\r\nHost: {HOST}:{self._port}\r\n"
                 "Accept: text/event-stream\r\nAccept-Language: en\r\n\r\n".encode()
@@ -51,7 +58,7 @@ class Readers:
 
     def wait_for_first(self) -> None:
         """Wait until every stream has brought its first event; raises `BenchError`."""
-        wait_until(lambda: self.closed > 0 or all(self.events), 30, "the first event on every stream")
+        wait_until(lambda: self.closed > 0 or all(self.events), 120, "the first event on every stream")
         if self.closed:
             raise BenchError(f"{self.closed} of {len(self.events)} streams were closed; expected all to stay open")
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import threading
+import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -20,6 +23,8 @@ from lab.studies import Sizes
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns 2 where nothing could be played."""
     arguments = _parser().parse_args(argv)
+    if arguments.attended:
+        _end_with_input()
     try:
         status: int = arguments.command(arguments)
     except (SetupError, ValueError, OSError) as error:
@@ -33,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run(arguments: argparse.Namespace) -> int:
     """Play a preset and write the report of it."""
     setup = _setup(arguments)
-    findings = studies.study(setup, _sizes(arguments), _runner(arguments), arguments.first)
+    findings = studies.study(setup, _sizes(arguments), _runner(arguments), arguments.first, arguments.beside)
     _write(arguments.report, report.written(findings, arguments.pace))
     return 0
 
@@ -59,7 +64,7 @@ def deck(arguments: argparse.Namespace) -> int:
 def strategy(arguments: argparse.Namespace) -> int:
     """Print what each habit does for the one seat that has it."""
     setup, play = _setup(arguments), _runner(arguments)
-    base = play([runs.jobs_of(setup, arguments.games, arguments.first, studies.BASE)])
+    (base,) = play([runs.jobs_of(setup, arguments.games, arguments.first, studies.BASE)])
     for each in sorted(studies.probed(setup, base, play), key=lambda change: -change.wins.difference):
         print(f"{_shown(each)}  {each.name}")
     return 0
@@ -84,15 +89,12 @@ def everything(arguments: argparse.Namespace) -> int:
                 game=game.name, preset=preset, seats=max(game.seatings), folders=tuple(arguments.folder),
                 longest=arguments.longest,
             )  # fmt: skip
-            if game.name == "mexica" and game.presets[preset].get("scope") != "full":
-                continue  # its board is of wood: the app does not play it
+            if not game.playtest.plays(matches.options_of(setup)):
+                continue
             name = f"{game.name}-{preset}"
             print(f"{name} ...", file=sys.stderr, flush=True)
             play = partial(
-                runs.run,
-                path=arguments.into / f"{name}.jsonl",
-                processes=arguments.processes,
-                progress=sys.stderr.isatty(),
+                runs.run, path=arguments.into / f"{name}.jsonl", processes=arguments.processes, progress=_bar()
             )
             findings = studies.study(setup, _sizes(arguments), play, arguments.first)
             _write(arguments.into / f"{name}.html", report.written(findings, arguments.pace))
@@ -103,12 +105,12 @@ def _print_comparison(one: Setup, other: Setup, arguments: argparse.Namespace) -
     game_of(other)
     play = _runner(arguments)
     seeds = tuple(range(arguments.first, arguments.first + arguments.games))
-    found = play([runs.Job("one", one, seeds), runs.Job("other", other, seeds)])
-    change = studies.compared(found[: len(seeds)], found[len(seeds) :])
+    before, after = play([runs.Job("one", one, seeds), runs.Job("other", other, seeds)])
+    change = studies.compared(before, after)
     length, wins = change.length, change.wins
     print(f"turns a game: {length.before:.1f} and {length.after:.1f}, {_difference(length, 1)}")
     print(f"games with a winner, %: {100 * wins.before:.1f} and {100 * wins.after:.1f}, {_difference(wins, 100)}")
-    print(f"stood still: {sum(each.stood_still for each in found[: len(seeds)])} and {change.still}")
+    print(f"stood still: {sum(each.stood_still for each in before)} and {change.still}")
 
 
 def _difference(effect: Effect, scale: float) -> str:
@@ -159,13 +161,29 @@ def _chosen(setup: Setup, pairs: Sequence[str]) -> dict[str, Value]:
 
 def _sizes(arguments: argparse.Namespace) -> Sizes:
     n = arguments.games
-    asked = {"options": arguments.options, "habits": arguments.habits, "cards": arguments.cards}
-    sizes = {name: min(n, getattr(Sizes(), name) if given is None else given) for name, given in asked.items()}
-    return Sizes(n, strengths=min(n, Sizes().strengths), **sizes)
+    asked = {name: getattr(arguments, name) for name in ("options", "habits", "cards", "strengths")}
+    return Sizes(n, **{name: min(n, getattr(Sizes(), name) if it is None else it) for name, it in asked.items()})
 
 
 def _runner(arguments: argparse.Namespace) -> studies.Runner:
-    return partial(runs.run, path=arguments.records, processes=arguments.processes, progress=sys.stderr.isatty())
+    until = time.monotonic() + 60 * arguments.minutes if arguments.minutes else None
+    progress = partial(runs.to_file, arguments.progress) if arguments.progress else _bar()
+    return partial(runs.run, path=arguments.records, processes=arguments.processes, progress=progress, until=until)
+
+
+def _bar() -> runs.Progress | None:
+    return runs.Bar(sys.stderr) if sys.stderr.isatty() else None
+
+
+def _end_with_input() -> None:
+    """End this process as soon as its standard input is closed: whoever started it is gone."""
+
+    def watch() -> None:
+        while os.read(0, 1024):  # not sys.stdin: its lock would be in the way of an ordinary end
+            pass
+        os._exit(130)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _write(path: Path, page: str) -> None:
@@ -183,6 +201,11 @@ def _parser() -> argparse.ArgumentParser:
     shared.add_argument("--processes", type=_count, help="how many at once (one for each core)")
     shared.add_argument("--longest", type=_count, default=LONGEST, help="moves of a game at most (%(default)s)")
     shared.add_argument("--folder", action="append", default=[], help="a game folder from elsewhere; may be repeated")
+    shared.add_argument(
+        "--minutes", type=float, help="begin no more games after so long, and say what was found by then"
+    )
+    shared.add_argument("--progress", type=Path, metavar="FILE", help="say there how many games are over")
+    shared.add_argument("--attended", action="store_true", help="end as soon as the standard input is closed")
     records = argparse.ArgumentParser(add_help=False)
     records.add_argument("--records", type=Path, metavar="FILE", help="keep records there, and go on from them")
     setup = argparse.ArgumentParser(add_help=False)
@@ -199,6 +222,7 @@ def _parser() -> argparse.ArgumentParser:
     page.add_argument(
         "--cards", type=int, metavar="N", help="games of which each drawn card is blanked (60; 0: none)"
     )
+    page.add_argument("--strengths", type=int, metavar="N", help="games of players who draw any move (100; 0: none)")
     page.add_argument(
         "--pace", type=_count, default=report.PACE_S, help="seconds of a turn at the table (%(default)s)"
     )
@@ -206,6 +230,7 @@ def _parser() -> argparse.ArgumentParser:
     to.add_argument("--report", type=Path, default=Path("build/lab/report.html"), help="(%(default)s)")
 
     made = commands.add_parser("run", parents=[setup, shared, records, page, to], help="play, and write a report")
+    made.add_argument("--beside", action="store_true", help="also play the preset as it comes, and say what differs")
     made.set_defaults(command=run)
     made = commands.add_parser("compare", parents=[setup, shared, records], help="two setups on the same seeds")
     made.add_argument("--with", dest="other", action="append", default=[], metavar="KEY=VALUE", required=True)

@@ -22,6 +22,7 @@ _PAGES = jinja2.Environment(autoescape=True, loader=jinja2.FileSystemLoader(Path
 def written(findings: Findings, pace: int = PACE_S) -> str:
     """Return the report as HTML; a turn at the table takes `pace` seconds."""
     setup, summary = findings.setup, findings.summary
+    played = {**findings.strengths, **({"usual": findings.usual} if findings.usual else {})}
     quartiles = [round(each) for each in _quartiles(summary.turns)]
     drawn = {
         "lengths": charts.lengths(summary.turns),
@@ -34,14 +35,16 @@ def written(findings: Findings, pace: int = PACE_S) -> str:
         summary=summary,
         first=findings.first,
         seats=setup.seats,
-        chosen=", ".join(f"{key} = {str(value)[:40]}" for key, value in setup.chosen.items()),
+        chosen=", ".join(f"{key} = {_shown(value)}" for key, value in setup.chosen.items()),
         command=f"python -m lab run {_arguments(setup)} --games {summary.games} --first {findings.first}",
         replay=f"python -m lab replay {_arguments(setup)}",
         quartiles=quartiles,
         pace=pace,
         minutes=round(quartiles[1] * pace / 60),
         strengths=findings.strengths,
-        medians={name: round(statistics.median(each.turns)) for name, each in findings.strengths.items()},
+        medians={name: round(statistics.median(each.turns)) for name, each in played.items()},
+        usual=findings.usual,
+        beside=findings.beside,
         longest=setup.longest,
         options=_sorted(findings.options),
         cards=_sorted(findings.cards),
@@ -51,8 +54,16 @@ def written(findings: Findings, pace: int = PACE_S) -> str:
 
 
 def _arguments(setup: Setup) -> str:
-    chosen = [f"--set {key}={value if len(str(value)) <= 40 else 'FILE'}" for key, value in setup.chosen.items()]
+    chosen = [f"--set {key}={'@FILE' if _is_file(value) else value}" for key, value in setup.chosen.items()]
     return " ".join((setup.game, setup.preset, f"--seats {setup.seats}", *chosen))
+
+
+def _shown(value: object) -> str:
+    return "a file of your own" if _is_file(value) else str(value)
+
+
+def _is_file(value: object) -> bool:
+    return len(str(value)) > 40 or "\n" in str(value)
 
 
 def _quartiles(turns: Sequence[int]) -> list[float]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 import msgspec
 
@@ -17,6 +16,10 @@ from lab.matches import Record, Setup, SetupError, play
 
 BATCH = 8
 """Games that one process is given at once."""
+
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Is called with how many games are over, of how many, after each batch."""
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -35,72 +38,80 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run(
-    jobs: Sequence[Job], path: Path | None = None, processes: int | None = None, progress: bool = False
-) -> list[Record]:
-    """Play all jobs and return their records, in the order of the jobs.
+    jobs: Sequence[Job],
+    path: Path | None = None,
+    processes: int | None = None,
+    progress: Progress | None = None,
+    until: float | None = None,
+) -> list[list[Record]]:
+    """Play all jobs and return the records of each, in the order of its seeds.
 
     Games that the file already holds are not played again; each new one is written as soon as it is over. Raises
-    `SetupError` for a file whose games were set up otherwise.
+    `SetupError` for a file whose games were set up otherwise. Once `until` is past, a time of the monotonic clock,
+    no batch is begun but the first: then each job has the records of its first seeds, as many as every other.
     """
     kept = _kept(path, jobs) if path else {}
-    wanted = [(job, seed) for job in jobs for seed in job.seeds if (job.variant, seed) not in kept]
+    longest = max((len(job.seeds) for job in jobs), default=0)
+    rounds = [[(job, job.seeds[at]) for job in jobs if at < len(job.seeds)] for at in range(longest)]
+    wanted = [(job, seed) for each in rounds for job, seed in each if (job.variant, seed) not in kept]
     batches = [wanted[at : at + BATCH] for at in range(0, len(wanted), BATCH)]
-    bar = Progress(len(kept), len(kept) + len(wanted), sys.stderr if progress else None)
-    with _appended(path) as file:
-        for found in _played(batches, processes or os.cpu_count() or 1):
+    done, total = len(kept), len(kept) + len(wanted)
+    with _appended(path) as file, closing(_played(batches, processes or os.cpu_count() or 1)) as played:
+        for found in played:
             for line in found:
                 kept[line.record.variant, line.record.seed] = line.record
                 if file:
                     file.write(msgspec.json.encode(line) + b"\n")
             if file:
                 file.flush()
-            bar.step(len(found))
-    bar.close()
-    return [kept[job.variant, seed] for job in jobs for seed in job.seeds]
+            done += len(found)
+            if progress:
+                progress(done, total)
+            if until is not None and time.monotonic() >= until:
+                break
+    whole = next(
+        (n for n, each in enumerate(rounds) if any((job.variant, s) not in kept for job, s in each)), longest
+    )
+    return [[kept[job.variant, seed] for seed in job.seeds[:whole]] for job in jobs]
 
 
-class Progress:
+class Bar:
     """A line on a terminal that says how many games are over and how long the rest will take."""
 
-    def __init__(self, done: int, total: int, screen: IO[str] | None) -> None:
-        self._done, self._begun, self._total, self._screen = done, done, total, screen
-        self._since = time.monotonic()
+    def __init__(self, screen: IO[str]) -> None:
+        self._screen, self._since, self._begun = screen, time.monotonic(), -1
 
-    def step(self, games: int) -> None:
-        """Say that so many more games are over."""
-        self._done += games
-        if self._screen and self._total:
-            share = self._done / self._total
-            spent = time.monotonic() - self._since
-            left = spent * (self._total - self._done) / max(1, self._done - self._begun)
-            bar = "#" * round(30 * share)
-            print(
-                f"\r[{bar:<30}] {self._done:,} of {self._total:,} games, {left:,.0f} s left   ",
-                end="",
-                file=self._screen,
-            )
+    def __call__(self, done: int, total: int) -> None:
+        """Say that so many games are over; the line ends with the last."""
+        if self._begun < 0:
+            self._begun = max(0, done - BATCH)
+        spent = time.monotonic() - self._since
+        left = spent * (total - done) / max(1, done - self._begun)
+        bar = "#" * round(30 * done / total)
+        line = f"\r[{bar:<30}] {done:,} of {total:,} games, {left:,.0f} s left   "
+        print(line, end="\n" if done == total else "", file=self._screen, flush=True)
 
-    def close(self) -> None:
-        """End the line."""
-        if self._screen and self._done > self._begun:
-            print(file=self._screen)
+
+def to_file(path: Path, done: int, total: int) -> None:
+    """Say in a file how many games are over, whole at every moment: ``16 400``."""
+    draft = path.with_suffix(".new")
+    draft.write_text(f"{done} {total}\n", encoding="ascii")
+    draft.replace(path)
 
 
 def _batch(batch: Sequence[tuple[Job, int]]) -> list[Line]:
     return [Line(setup=job.setup, record=play(job.setup, job.variant, seed)) for job, seed in batch]
 
 
-def _played(batches: Sequence[Sequence[tuple[Job, int]]], processes: int) -> Iterator[list[Line]]:
+def _played(batches: Sequence[Sequence[tuple[Job, int]]], processes: int) -> Generator[list[Line]]:
     if processes == 1 or len(batches) < 2:
         yield from map(_batch, batches)
         return
-    with ProcessPoolExecutor(min(processes, len(batches)), initializer=_quiet) as pool:
-        yield from pool.map(_batch, batches)
-
-
-def _quiet() -> None:
-    """Leave the processor to whoever else wants it, a running table above all."""
-    os.nice(10)
+    with ProcessPoolExecutor(min(processes, len(batches))) as pool:
+        try:
+            yield from pool.map(_batch, batches)
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 @contextmanager

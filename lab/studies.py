@@ -20,8 +20,8 @@ BASE = "base"
 CERTAIN = 0.05
 """The corrected p below which a difference is called certain."""
 
-Runner = Callable[[Sequence[Job]], list[Record]]
-"""Plays jobs and returns their records in order."""
+Runner = Callable[[Sequence[Job]], list[list[Record]]]
+"""Plays jobs and returns the records of each, of its first seeds alone where time ran out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +88,25 @@ class Findings:
     cards: Sequence[Change] = ()
     habits: Sequence[Change] = ()
     strengths: Mapping[str, Summary] = field(default_factory=dict)
+    usual: Summary | None = None
+    """The same seeds by the preset as it comes, where that was played too."""
+    beside: Change | None = None
+    """What the options chosen beside the preset's do to it, all together."""
 
 
-def study(setup: Setup, sizes: Sizes, play: Runner, first: int = 0) -> Findings:
-    """Play everything that a report wants to know of a preset."""
-    base = play([_job(BASE, setup, first, sizes.games)])
+def study(setup: Setup, sizes: Sizes, play: Runner, first: int = 0, beside: bool = False) -> Findings:
+    """Play everything that a report wants to know of a preset.
+
+    `beside` has the preset played as it comes, too, with the same seeds, where the setup chooses other options.
+    """
+    jobs = [_job(BASE, setup, first, sizes.games)]
+    if beside and setup.chosen:
+        jobs.append(_job("as it comes", replace(setup, chosen={}), first, sizes.games))
+    base, *usual = play(jobs)
     strengths = {}
     if sizes.strengths:
         everybody = replace(setup, habits=(habits.RANDOM,) * setup.seats)
-        strengths[habits.RANDOM] = summary(setup, play([_job("all random", everybody, first, sizes.strengths)]))
+        strengths[habits.RANDOM] = summary(setup, play([_job("all random", everybody, first, sizes.strengths)])[0])
     return Findings(
         setup,
         first,
@@ -105,6 +115,8 @@ def study(setup: Setup, sizes: Sizes, play: Runner, first: int = 0) -> Findings:
         blanked(setup, base[: sizes.cards], play),
         probed(setup, base[: sizes.habits], play),
         strengths,
+        summary(setup, usual[0]) if usual else None,
+        compared(usual[0], base) if usual else None,
     )
 
 
@@ -138,10 +150,8 @@ def flipped(setup: Setup, base: Sequence[Record], play: Runner) -> list[Change]:
                 if value != chosen[option.key]:
                     setups[f"{option.key} = {value}"] = replace(setup, chosen={**setup.chosen, option.key: value})
     found = play([Job(name, each, _seeds(base)) for name, each in setups.items()])
-    parts = _parts(found, len(base))
     return _corrected(
-        Change(name, _length(base, part), _won(base, part), still=_still(part))
-        for name, part in zip(setups, parts, strict=True)
+        changed(compared(base, part), name=name) for name, part in zip(setups, found, strict=True) if part
     )
 
 
@@ -161,10 +171,11 @@ def blanked(setup: Setup, base: Sequence[Record], play: Runner) -> list[Change]:
         if changes and len(drawn) > 1:
             jobs.append(Job(f"without {card}", replace(setup, chosen={**setup.chosen, **changes}), _seeds(drawn)))
             before.append((card, drawn))
-    found, at, cards = play(jobs), 0, []
-    for card, drawn in before:
-        without = found[at : at + len(drawn)]
-        at += len(drawn)
+    cards = []
+    for (card, every), without in zip(before, play(jobs), strict=True):
+        drawn = every[: len(without)]
+        if not drawn:
+            continue
         # The card is the change: before is the game without it.
         length = figures.effect([each.turns for each in without], [each.turns for each in drawn])
         wins = figures.effect(
@@ -184,21 +195,24 @@ def probed(setup: Setup, base: Sequence[Record], play: Runner) -> list[Change]:
         Job(name, replace(setup, habits=(name, *setup.habits[1:]), rotating=True), _seeds(base)) for name in names
     ]
     changes = []
-    for name, part in zip(names, _parts(play(jobs), len(base)), strict=True):
-        if [(each.moves, each.winners) for each in part] == [(each.moves, each.winners) for each in base]:
+    for name, part in zip(names, play(jobs), strict=True):
+        usual = base[: len(part)]
+        if [(each.moves, each.winners) for each in part] == [(each.moves, each.winners) for each in usual]:
             continue
         own = [next(seat for seat, player in each.players.items() if player == name) for each in part]
         wins = figures.effect(
-            [seat in each.winners for seat, each in zip(own, base, strict=True)],
+            [seat in each.winners for seat, each in zip(own, usual, strict=True)],
             [seat in each.winners for seat, each in zip(own, part, strict=True)],
         )
-        changes.append(Change(name, _length(base, part), wins, still=_still(part)))
+        changes.append(Change(name, _length(usual, part), wins, still=_still(part)))
     return _corrected(changes)
 
 
 def compared(one: Sequence[Record], other: Sequence[Record]) -> Change:
     """Return what a second setup does beside a first one, from their games with the same seeds."""
-    return Change("", _length(one, other), _won(one, other), still=_still(other))
+    before = one[: len(other)]
+    length, wins = _length(before, other), _won(before, other)
+    return Change("", length, wins, min(1.0, 2 * min(length.p, wins.p)), _still(other))
 
 
 def _corrected(changes: Iterable[Change]) -> list[Change]:
@@ -214,10 +228,6 @@ def _job(name: str, setup: Setup, first: int, games: int) -> Job:
 
 def _seeds(records: Sequence[Record]) -> tuple[int, ...]:
     return tuple(each.seed for each in records)
-
-
-def _parts(records: Sequence[Record], size: int) -> list[Sequence[Record]]:
-    return [records[at : at + size] for at in range(0, len(records), size)]
 
 
 def _length(before: Sequence[Record], after: Sequence[Record]) -> Effect:

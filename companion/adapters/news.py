@@ -1,7 +1,7 @@
 """What changed, and for whom: the hub behind the event streams, and the pictures that they carry.
 
-It knows topics, slices and numbers, no table, no rule and no web framework: who cuts and who paints is passed in. A
-waiting stream costs nothing but its thread; nothing here polls, and nothing is painted twice for the same audience.
+It knows topics, slices and numbers, no table, no rule and no web framework: who cuts and who paints is passed in.
+Nothing here polls, and nothing is painted twice for the same audience.
 """
 
 from __future__ import annotations
@@ -67,22 +67,17 @@ class Hub:
         with self._lock:
             return max((self._serials.get(topic, 0) for topic in topics), default=0)
 
-    def open(self, topics: Sequence[str], gone: Callable[[], bool] = lambda: False, who: str = "") -> Stream:
+    def open(self, topics: Sequence[str], on_news: Callable[[], None] = lambda: None, who: str = "") -> Stream:
         """Open a stream over these topics for the reader at an address; raises `StreamsFull` or `HubClosed`.
 
-        `gone` says whether the reader has hung up: such streams are ended first when all places are taken, so a
-        phone that reloads in a hurry does not lock itself out.
+        `on_news` is called from the thread that publishes, and when the stream ends; it must not block.
         """
         with self._lock:
             if self._closed:
                 raise HubClosed("the hub is closed; expected it to run")
-            if self._full(who):
-                for stream in [each for each in self._streams if each.gone()]:
-                    self._streams.discard(stream)
-                    stream.end()
             if full := self._full(who):
                 raise StreamsFull(full)
-            stream = Stream(self, frozenset(topics), gone, who)
+            stream = Stream(self, frozenset(topics), on_news, who)
             self._streams.add(stream)
             return stream
 
@@ -118,34 +113,19 @@ class Hub:
 class Stream:
     """One reader's place at the hub, until it is left."""
 
-    def __init__(self, hub: Hub, topics: frozenset[str], gone: Callable[[], bool], who: str = "") -> None:
+    __slots__ = ("_hub", "ended", "topics", "wake", "who")
+
+    def __init__(self, hub: Hub, topics: frozenset[str], on_news: Callable[[], None], who: str) -> None:
         self.topics = topics
         self.who = who
-        self.gone = gone
-        self._hub = hub
-        self._news = threading.Condition()
-        self._fresh = False
+        self.wake = on_news
         self.ended = False
-
-    def wake(self) -> None:
-        """Say that there is something to look at."""
-        with self._news:
-            self._fresh = True
-            self._news.notify()
+        self._hub = hub
 
     def end(self) -> None:
-        """Say that it is over; a wait returns at once."""
-        with self._news:
-            self.ended = True
-            self._news.notify()
-
-    def wait(self, timeout: float) -> bool:
-        """Wait up to that many seconds; return whether there is news. Changes meanwhile count as one."""
-        with self._news:
-            if not self._fresh and not self.ended:
-                self._news.wait(timeout)
-            fresh, self._fresh = self._fresh, False
-            return fresh
+        """Say that it is over."""
+        self.ended = True
+        self.wake()
 
     def leave(self) -> None:
         """Give the place back; harmless when it was given back before."""

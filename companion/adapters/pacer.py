@@ -47,7 +47,8 @@ class Pacer:
     def start(self) -> None:
         """Begin, with every table that waits already."""
         for table in self._services.tables.all():
-            self._changed.put(table.id)
+            if table.phase == "running":  # to look at one whose game is over is to read its whole log
+                self._changed.put(table.id)
         self._thread.start()
 
     def stop(self) -> None:

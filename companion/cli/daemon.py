@@ -22,6 +22,8 @@ from companion.adapters.network_helper import NetworkHelper
 from companion.adapters.news import Hub
 from companion.adapters.owner import FILE, Owner, make_owner
 from companion.adapters.pacer import Pacer
+from companion.adapters.playtests import Playtests
+from companion.adapters.shelving import Shelving
 from companion.adapters.sql_store import SqlStore
 from companion.cli import boot, demo
 from companion.cli.settings import Settings
@@ -73,6 +75,7 @@ def _serve(
     hub = Hub()
     store = SqlStore(settings.store_url)
     games = registry.with_tools(registry.load(settings.games))
+    playtests = Playtests(settings.state_directory / "playtests", settings.games)
     pulse = Pulse(("intake", "link", "server", "pages", "pacer"), time.monotonic)
 
     def on_change(topic: str) -> None:
@@ -83,6 +86,7 @@ def _serve(
     if services.setup.finished:
         services.setup.finish()
     pacer = Pacer(services, beat=pulse.of("pacer"))
+    shelving = Shelving(services.tables.shelve)
     if deck:
         demo.check_takes_deck(services)
     port = f":{settings.web.port}" if settings.web.port != 80 else ""
@@ -97,6 +101,7 @@ def _serve(
             allowed_hosts=settings.web.allowed_hosts,
             address=address,
             instance=instance,
+            playtests=playtests,
             stream_cap=settings.web.streams,
             streams_each=settings.web.streams_each,
             owner=_owner(settings.state_directory),
@@ -140,6 +145,7 @@ def _serve(
     signal.signal(signal.SIGINT, stop)
     intake.start()
     pacer.start()
+    shelving.start()
     watch.start()
     print(f"ready {address(LOOPBACK)}", flush=True)
     draft = demo.table(services, demo_temple, deck) if demo_temple else None
@@ -152,6 +158,8 @@ def _serve(
             draft.stop()
         intake.stop()
         pacer.stop()
+        shelving.stop()
+        playtests.close()
         store.close()
     return EXIT_DEAD if died else 0
 

@@ -27,9 +27,9 @@ class WebSettings:
     port: Port = 8000
     allowed_hosts: Annotated[tuple[Host, ...], listed("a list of host names")] = ()
     address: Annotated[str, text(255, "the address that phones are given, such as http://temple.local", least=0)] = ""
-    streams: Annotated[int, whole(1, 500)] = 64
+    streams: Annotated[int, whole(1, 20_000)] = 256
     """Phones that may follow live in all."""
-    streams_each: Annotated[int, whole(1, 500)] = 32
+    streams_each: Annotated[int, whole(1, 20_000)] = 64
     """Of them, those from one address."""
     connections_each: Annotated[int, whole(8, 500)] = 64
     """Connections from one address."""

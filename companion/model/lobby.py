@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Container, Mapping
 from typing import Any
 
-from companion.games.kit import Fault, Game, Value
+from companion.games.kit import Fault, Game, Seat, Value
 from companion.model.table import ServiceError
 
 CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -40,6 +40,13 @@ def complete_options(game: Game[Any], preset: str, chosen: Mapping[str, Value]) 
             raise ServiceError("bad_option", option=key, value=str(value)[:32])
         values[key] = value
     return values
+
+
+def seats_of(game: Game[Any], players: int) -> tuple[Seat, ...]:
+    """Return the seats that so many players take; raises ``bad_players``."""
+    if players not in game.seatings:
+        raise ServiceError("bad_players", players=players, fewest=min(game.seatings), most=max(game.seatings))
+    return game.seatings[players]
 
 
 def read_text(data: bytes) -> tuple[str, tuple[Fault, ...]]:

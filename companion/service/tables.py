@@ -9,7 +9,7 @@ from types import MappingProxyType
 from companion.games.kit import Fault, Value
 from companion.model.entries import Again, Archive, Begin, Close, Rename, SetOption, Sit
 from companion.model.history import ReplayStep, replay_log
-from companion.model.lobby import clean_name, complete_options, new_code
+from companion.model.lobby import clean_name, complete_options, new_code, seats_of
 from companion.model.ports import StoredToken
 from companion.model.seating import is_code, require_seats
 from companion.model.table import COMPANION, Charter, Entry, ServiceError, Table
@@ -39,6 +39,10 @@ class TableService:
     def find(self, table_id: str | None) -> Table | None:
         """Return a table, or none where there is none with that id."""
         return self._workspace.find_table(table_id)
+
+    def shelve(self) -> None:
+        """Keep only what lists show of each table whose game is over, if nobody asked for it since the last call."""
+        self._workspace.shelve()
 
     def by_code(self, code: str) -> Table:
         """Return a table by its join code, however it was typed; raises `ServiceError` ``wrong_code``.
@@ -83,8 +87,7 @@ class TableService:
         ``unknown_option``, ``bad_option``, ``bad_players``, ``bad_name``, ``unknown_temple``, ``temple_held``.
         """
         rules = self._workspace.game(game)
-        if players not in rules.seatings:
-            raise ServiceError("bad_players", players=players, fewest=min(rules.seatings), most=max(rules.seatings))
+        seats = seats_of(rules, players)
         chosen = complete_options(rules, preset, options)
         title = clean_name(title)
 
@@ -99,7 +102,7 @@ class TableService:
                 rules=rules.rules_version,
                 preset=preset,
                 options=chosen,
-                seats=rules.seatings[players],
+                seats=seats,
                 opened_at=change.now,
             )
             change.open(charter)

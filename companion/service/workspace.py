@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -65,6 +66,8 @@ class Workspace:
         self._opening = threading.Lock()
         self._within = threading.local()
         self._tables: dict[str, Table] = {}
+        self._asked: set[str] = set()
+        """The tables that somebody asked for since `shelve` was last called."""
         self._read_tables()
         self._sources = self._stored_sources()
         self._temples = {
@@ -121,6 +124,24 @@ class Workspace:
                     self._tables[outline.id] = table
             return self._tables.get(outline.id)
 
+    def shelve(self) -> None:
+        """Keep only what lists show of each table whose game is over, if nobody asked for it since the last call."""
+        asked, self._asked = self._asked, set()
+        for table in self.tables():
+            if table.phase == "over" and not isinstance(table, Outline) and table.id not in asked:
+                self.run(partial(self._shelve, table.id), tables=[table.id])
+                self._asked.discard(table.id)
+
+    def _shelve(self, table_id: str, change: Change) -> None:
+        table = change.table(table_id)
+        served = any(temple.table_id == table_id for temple in self.temples())
+        summary = None if served else summarized(table)
+        outline = outlined(table.charter, table.game, table.version, summary) if summary else None
+        if summary and outline:
+            change.also(lambda transaction: transaction.set_outline(table.id, table.version, summary))
+            with self._opening:
+                self._tables[table.id] = outline.with_keys(table.keys)
+
     def _stored_sources(self) -> dict[str, Source]:
         temples, old = self.store.sources(), {old.source: old for old in self.store.old()}
         return {
@@ -155,6 +176,8 @@ class Workspace:
     def find_table(self, table_id: str | None) -> Table | None:
         """Return a table by its id, or none: a temple may serve one that this software cannot read."""
         table = self._tables.get(table_id or "")
+        if table is not None:
+            self._asked.add(table.id)
         return self._whole(table) if isinstance(table, Outline) else table
 
     def temples(self) -> list[Temple]:
@@ -252,7 +275,7 @@ class Workspace:
 
     def read_on(self, table_id: str) -> bool:
         """Take in the entries of a locked table that another writer has entered; return whether there were any."""
-        table = self._tables[table_id]
+        table = self.table(table_id)
         entries = self.store.entries(table_id, after=table.version)
         if entries:
             self._put_table(folded(table, entries).with_keys(self.store.keys(table_id)))

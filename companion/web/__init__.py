@@ -18,6 +18,7 @@ from companion.web.routes import (
     games,
     held,
     metrics,
+    playtests,
     printing,
     reconcile,
     results,
@@ -34,7 +35,7 @@ from companion.web.routes import (
 from companion.web.server import guard, rates
 from companion.web.site import Site
 
-FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_aid")
+FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_aid", "playtests.start_playtest")
 """The endpoints that take a file of a table's own, and so bodies of up to `uploads.MAX_UPLOAD` bytes."""
 
 OPENINGS = ("pages.open_table", "games.open_aid", "play.again")
@@ -58,6 +59,7 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
     for part in (
         start,
         games,
+        playtests,
         printing,
         rules,
         table,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from companion.adapters.addresses import own_hosts
 from companion.adapters.owner import Owner
+from companion.adapters.playtests import Playtests
 from companion.model.network import NetworkPort, NoNetwork
 
 
@@ -37,3 +39,5 @@ class WebConfig:
     """Whether the first page leads through the first start until somebody has finished it."""
     boot_fault: Callable[[], str] = str
     """What is wrong with the settings on the boot partition, if anything."""
+    playtests: Playtests = field(default_factory=lambda: Playtests(Path(os.devnull)))
+    """Where many games are played for designers; nowhere where it is not given."""

@@ -24,6 +24,7 @@ from companion.web.config import WebConfig
 from companion.web.rendering import styles
 from companion.web.rendering.renderer import ART, Painter, placer, temple_news, temple_words
 from companion.web.rendering.texts import LANGUAGES, Library, Words
+from companion.web.server.broadcast import Broadcast
 from companion.web.server.guard import Lockout
 from companion.web.view_models.table import Audience, table_topic, table_view_model, temple_tone, temple_topics
 from companion.web.view_models.temple import temple_view_model
@@ -62,6 +63,7 @@ class Site:
         self.config = config
         self.lockout = lockout
         self.gallery = Gallery(hub)
+        self.broadcast = Broadcast()
         offered = [(name, game) for name, game in services.tables.games.items() if not registry.parts(name)[1]]
         self.games = dict(sorted(offered, key=lambda offer: not offer[1].uses_temple))
         """The games that a lobby offers, those of the temple first; each brings its aids."""

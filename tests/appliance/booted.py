@@ -590,6 +590,7 @@ def returned(machine: Machine) -> None:
 
 def as_written(machine: Machine) -> None:
     """Run every command that the docs give to an owner, as it is written there."""
+    machine.run("echo 'APT::Get::Assume-Yes \"true\";' >/etc/apt/apt.conf.d/90yes")  # whoever reads the page says so
     machine.run(f"mkdir -p /media/usb; {APT} install openssl mosquitto-clients")
     machine.run(
         "cd /srv; openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=temple.example "
@@ -620,6 +621,7 @@ def as_written(machine: Machine) -> None:
                 )
                 machine.attempt(f"templo-controller dismiss backup_restored {STATE}")
             machine.until("the temple counts", machine.counts)
+    machine.run("rm /etc/apt/apt.conf.d/90yes")
     say("commands of the docs that do what they say", ran)
 
 

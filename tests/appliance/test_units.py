@@ -101,7 +101,9 @@ def test_a_unit_gives_away_nothing_that_its_program_does_not_need(name: str) -> 
         assert directives[key] == ["yes"], key
     assert directives["ProtectSystem"] == ["strict"]
     assert directives["DevicePolicy"] == ["closed"]
-    assert directives["SystemCallFilter"] == ["@system-service", "~@privileged @resources"]
+    # A playtest lowers its own priority.
+    own = {"templo-companion": ["setpriority"]}.get(name, [])
+    assert directives["SystemCallFilter"] == ["@system-service", "~@privileged @resources", *own]
     assert directives["IPAddressDeny"] == ["any"]
     assert directives["User"] == [name]
     assert directives["StateDirectory"] == [name]
@@ -196,7 +198,7 @@ def test_the_companion_may_take_port_80_and_nothing_else_that_is_privileged() ->
 def test_a_unit_opens_as_many_files_as_its_program_may_need(name: str) -> None:
     """systemd's own limit may be lower than what the companion's connections come to, in all, with what is beside."""
     (limit,) = unit(name)["LimitNOFILE"]
-    assert int(limit) >= (serving.CONNECTIONS + 256 if name == "templo-companion" else 256)
+    assert int(limit) >= (serving.LOW + 4 * (20_000 + serving.PAGES) if name == "templo-companion" else 256)
 
 
 @pytest.mark.parametrize("name", UNITS)

@@ -15,6 +15,8 @@ PERSON = "asks a person"
 ELSEWHERE = "tried on its own below"
 NOT_RUN = {
     "apt install git make mmdebstrap": BUILDING,
+    "templo-companion backup FILE": "for an installation without the package",
+    "apt upgrade": "needs Debian's archive, which a container without a network does not reach",
     "nmtui": PERSON,
     "systemctl edit templo-companion": PERSON,
     "apt remove": ELSEWHERE,

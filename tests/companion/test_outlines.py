@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 import sqlalchemy as sa
 
+from companion.adapters.pacer import Pacer
+from companion.adapters.shelving import Shelving
 from companion.model.evenings import by_game, by_person, by_temple, plays
 from companion.model.outline import Outline, outlined, summarized
-from companion.model.table import Table
+from companion.model.table import ServiceError, Table
 from tests.companion.conftest import DATABASES, Home
 from tests.companion.test_evenings import played
 
@@ -87,6 +91,68 @@ def test_the_code_of_a_finished_table_leads_to_the_whole_of_it(home: Home) -> No
     table = played(home, "Ana", "Ben")
     restarted_twice(home)
     assert not isinstance(home.services.tables.by_code(table.code), Outline)
+
+
+def test_a_finished_table_that_nobody_asks_for_any_more_is_put_away_and_opened_whole_again(home: Home) -> None:
+    table = played(home, "Ana", "Ben", tokens=3)
+    before = home.services.tables.get(table.id)
+    home.services.tables.shelve()
+    assert listed(home, table) == before, "it was asked for a moment ago"
+    home.services.tables.shelve()
+    assert isinstance(listed(home, table), Outline)
+    assert home.services.tables.get(table.id) == before
+    home.services.tables.shelve()
+    home.services.tables.shelve()
+    assert isinstance(listed(home, table), Outline)
+    home.restart()
+    assert isinstance(listed(home, table), Outline), "what was put away is read as that at the next start"
+
+
+def test_what_is_put_away_is_what_the_table_has_become_since_it_was_opened(home: Home) -> None:
+    table = played(home, "Ana", "Ben")
+    restarted_twice(home)
+    home.services.seats.free(table.id, table.code, "east")
+    token = home.services.seats.sit(table.id, table.code, "east", "Dora")
+    home.services.tables.rename(table.id, token, "Kitchen")
+    home.services.tables.shelve()
+    home.services.tables.shelve()
+    assert isinstance(listed(home, table), Outline)
+    assert listed(home, table).title == "Kitchen"
+    home.restart()
+    assert listed(home, table).title == "Kitchen"
+
+
+def test_a_table_that_is_played_or_that_a_temple_serves_is_never_put_away(home: Home) -> None:
+    running, over = home.table(), played(home, "Ana", "Ben", temple="templo")
+    for _ in range(3):
+        home.services.tables.shelve()
+    assert not isinstance(listed(home, running), Outline)
+    assert not isinstance(listed(home, over), Outline)
+
+
+def test_tables_are_put_away_from_time_to_time_and_a_store_that_fails_is_tried_again() -> None:
+    calls: list[int] = []
+    called = threading.Event()
+
+    def shelve() -> None:
+        calls.append(len(calls))
+        if len(calls) == 1:
+            raise ServiceError("store_failing", reason="as a test wants it")
+        called.set()
+
+    shelving = Shelving(shelve, every_s=0.01)
+    shelving.start()
+    assert called.wait(60)
+    shelving.stop()
+
+
+def test_who_makes_the_moves_of_absent_players_opens_no_finished_table_at_the_start(home: Home) -> None:
+    table = played(home, "Ana", "Ben")
+    restarted_twice(home)
+    pacer = Pacer(home.services)
+    pacer.start()
+    pacer.stop()
+    assert isinstance(listed(home, table), Outline)
 
 
 @pytest.mark.parametrize("kept", ["", "{}", '{"form": 0}', "null"])

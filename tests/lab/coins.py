@@ -17,8 +17,8 @@ def coin(**chosen: Any) -> Setup:
 
 
 def tossed(setup: Setup, games: int, first: int = 0) -> list[Record]:
-    return runs.run([runs.jobs_of(setup, games, first)], processes=1)
+    return runs.run([runs.jobs_of(setup, games, first)], processes=1)[0]
 
 
-def play(jobs: Sequence[runs.Job]) -> list[Record]:
+def play(jobs: Sequence[runs.Job]) -> list[list[Record]]:
     return runs.run(jobs, processes=1)

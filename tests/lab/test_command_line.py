@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -59,3 +63,17 @@ def test_what_cannot_be_played_is_said_on_one_line(capsys: pytest.CaptureFixture
     assert capsys.readouterr().err == "lab: option tenths is '12'; expected a whole number from 0 to 8\n"
     assert main(["run", "dice"]) == 2
     assert "game is 'dice'; expected" in capsys.readouterr().err
+
+
+def test_an_attended_run_ends_when_its_starter_is_gone(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "lab", "run", "mexica", "--games", "2000", "--processes", "1", "--attended"]
+    command += ["--progress", str(tmp_path / "progress"), "--report", str(tmp_path / "out.html")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        while not (tmp_path / "progress").exists():
+            assert process.poll() is None
+            time.sleep(0.1)
+        assert os.getpriority(os.PRIO_PROCESS, process.pid) == os.getpriority(os.PRIO_PROCESS, 0) + 10
+        process.stdin.close()
+        assert process.wait(60) == 130
+    assert not (tmp_path / "out.html").exists()

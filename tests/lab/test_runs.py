@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -59,12 +61,19 @@ def test_records_are_lines_of_json(tmp_path: Path) -> None:
     assert (first["variant"], first["seed"], first["kind"], first["turns"]) == ("base", 0, "tossed", 2)
 
 
-def test_progress_names_games_and_time() -> None:
+def test_progress_names_games_and_time(tmp_path: Path) -> None:
     screen = io.StringIO()
-    bar = runs.Progress(0, 4, screen)
-    bar.step(4)
-    bar.close()
-    assert "4 of 4 games, 0 s left" in screen.getvalue()
+    runs.run([job(4)], processes=1, progress=runs.Bar(screen))
+    assert "4 of 4 games, 0 s left   \n" in screen.getvalue()
+    runs.run([job(20)], processes=1, progress=partial(runs.to_file, tmp_path / "progress"))
+    assert (tmp_path / "progress").read_text() == "20 20\n"
+
+
+def test_a_run_whose_time_is_up_returns_the_same_seeds_of_every_job() -> None:
+    other = runs.jobs_of(coin(paint="silver"), 30, variant="other")
+    one, two = runs.run([job(30), other], processes=1, until=time.monotonic())
+    assert [each.seed for each in one] == [each.seed for each in two] == [0, 1, 2, 3]
+    assert len(runs.run([job(300)], processes=2, until=time.monotonic())[0]) < 300
 
 
 @pytest.mark.parametrize(

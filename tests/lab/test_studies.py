@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from companion.games.kit import Move
-from lab import report, studies
-from lab.matches import steps
+from lab import report, runs, studies
+from lab.matches import Record, steps
 from lab.studies import Sizes
 from tests.lab.coins import coin, play
 
@@ -75,3 +77,22 @@ def test_the_report_is_one_page_that_fetches_nothing() -> None:
 def test_a_report_of_the_same_seeds_is_the_same_page() -> None:
     one, other = (report.written(studies.study(coin(), Sizes(40, 10, 10, 10, 5), play)) for _ in range(2))
     assert one == other
+
+
+def test_what_was_chosen_stands_beside_the_preset_as_it_comes() -> None:
+    findings = studies.study(coin(tenths=0), Sizes(200, 0, 0, 0, 0), play, beside=True)
+    assert findings.usual is not None
+    assert findings.usual.seats["heads"].share > 0.6
+    assert findings.summary.seats["heads"].share < 0.3
+    page = report.written(findings)
+    assert "Beside the preset as it comes" in page
+    assert "Beside the preset" not in report.written(studies.study(coin(), Sizes(20, 0, 0, 0, 0), play, beside=True))
+
+
+def test_a_study_whose_time_is_up_is_reported_as_far_as_it_came() -> None:
+    def hurried(jobs: Sequence[runs.Job]) -> list[list[Record]]:
+        return runs.run(jobs, processes=1, until=0.0)
+
+    findings = studies.study(coin(), SIZES, hurried, beside=True)
+    assert findings.summary.games == 8
+    assert report.written(findings).startswith("<!doctype html>")

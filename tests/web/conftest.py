@@ -18,6 +18,7 @@ from werkzeug.test import TestResponse
 
 from companion.adapters.news import Hub
 from companion.adapters.owner import Owner
+from companion.adapters.playtests import Playtests
 from companion.adapters.sql_store import SqlStore
 from companion.games import registry
 from companion.model.network import Network, NetworkRefused
@@ -72,14 +73,18 @@ class WebHome(Home):
         """Open the services again on the same store, and a web face over it."""
         if hasattr(self, "store"):
             self.store.close()
+            self.playtests.close()
         self.store = SqlStore(self.url)
         self.services = Services.over(Workspace(self.store, self.games, self.clock, self.entropy, self.hub.publish))
+        # The lab plays nothing here: what stands for it ends at once.
+        self.playtests = Playtests(Path(self.url.removeprefix("sqlite:///")).with_name("playtests"), python=("true",))
         config = WebConfig(
             ("localhost", "templo.local"),
             lambda viewer: self.addresses.get(viewer, "http://templo.local"),
             "an-instance",
             3,
             lambda: ["192.168.1.7"],
+            playtests=self.playtests,
             owner=OWNER,
             network=Joining(self),
             name_address="http://raspberrypi.local",
@@ -168,6 +173,7 @@ def text_of(response: TestResponse) -> str:
 def home(tmp_path: Path) -> Iterator[WebHome]:
     home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}")
     yield home
+    home.playtests.close()
     home.hub.close()
     home.store.close()
 
@@ -177,6 +183,7 @@ def club(tmp_path: Path) -> Iterator[WebHome]:
     """The services with a stranger's game beside ours."""
     home = WebHome(f"sqlite:///{tmp_path / 'companion.sqlite'}", games=registry.with_tools(registry.load((TOSS,))))
     yield home
+    home.playtests.close()
     home.hub.close()
     home.store.close()
 

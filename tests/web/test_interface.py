@@ -102,6 +102,7 @@ class Place:
             "filename": ["table.js", "lake.css", "icon.svg", "../__init__.py", "print//leaf.css"],
             "page": ["temple", "nothing"],
             "seat": ["east", "nobody"],
+            "playtest": [*[each.id for each in self.home.playtests.every()][:1], "nothing"],
         }
 
 
@@ -112,7 +113,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     home.services.temples.requests.connect(lambda temple, command: None)
     table = home.table(temple="templo")
     home.services.temples.intake.receive([("templo", home.token(1)), ("templo", home.token(2, "tlaloc", "jam"))])
+    home.playtests.start("mexica", "classic", 4, {}, {})
     yield Place(home, table, home.lobby())
+    home.playtests.close()
     home.hub.close()
     home.store.close()
 

@@ -7,6 +7,7 @@ import json
 import socket
 import threading
 import time
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
@@ -14,8 +15,8 @@ from urllib.parse import urlencode
 import pytest
 
 from companion.model.table import Table
-from companion.web.routes import streams
 from companion.web.routes.uploads import MAX_UPLOAD
+from companion.web.server import broadcast
 from companion.web.server.serving import ServeError, Server
 from templo import contract
 from tests.web.conftest import WebHome
@@ -185,7 +186,7 @@ def test_one_stream_too_many_is_refused_with_when_to_come_back_and_pages_still_l
 
 
 def test_a_quiet_stream_is_kept_alive(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "HEARTBEAT", 0.05)
+    monkeypatch.setattr(broadcast, "HEARTBEAT", 0.05)
     reader = served.stream(path(served.home.table()))
     reader.event()
     assert reader.answer.readline() == b"event: heartbeat\n"
@@ -200,6 +201,61 @@ def test_a_page_that_missed_nothing_learns_at_once_that_it_is_current(served: Se
     first.close()
     again = served.stream(path(table, seen))
     assert [again.answer.readline() for _ in range(3)] == [b"retry: 1000\n", b"\n", b"event: heartbeat\n"]
+
+
+def test_a_hundred_streams_hold_none_of_the_threads_that_answer(home: WebHome) -> None:
+    home.hub.cap = home.hub.cap_each = 100
+    server = Server(home.app, "127.0.0.1", 0, streams=100, connections_each=200)
+    thread = threading.Thread(target=server.serve)
+    thread.start()
+    served = Served(home, server, thread)
+    before = threading.active_count()
+    try:
+        table = home.table()
+        readers = [served.stream(path(table)) for _ in range(100)]
+        for reader in readers:
+            reader.event()
+        assert threading.active_count() <= before + broadcast.THREADS
+        home.play(table, home.seated(table), "east", "end_turn")
+        for reader in readers:
+            assert "turn" in json.loads(reader.event()["data"])["regions"]
+        assert served.get("/healthz").status == 200
+        for reader in readers:
+            reader.close()
+        wait_for(lambda: home.hub.streams == 0)
+        wait_for(lambda: threading.active_count() <= before)
+    finally:
+        served.hang_up()
+        served.stop()
+
+
+def test_a_browser_that_can_is_sent_events_compressed_and_the_whole_is_one_file_of_gzip(served: Served) -> None:
+    home = served.home
+    table = home.table()
+    token = home.seated(table)
+    answer = served.get(path(table), **{"Accept-Encoding": "gzip"})
+    assert answer.headers["Content-Encoding"] == "gzip"
+    unpack = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    text, packed = b"", 0
+
+    def read_until(words: bytes) -> None:
+        nonlocal text, packed
+        while words not in text:
+            piece = answer.read1()
+            assert piece, text
+            packed += len(piece)
+            text += unpack.decompress(piece)
+
+    read_until(b"event: regions")
+    home.play(table, token, "east", "end_turn")
+    version = home.services.tables.get(table.id).version
+    read_until(b'"version":%d' % version)
+    home.hub.close()
+    while piece := answer.read1():
+        packed += len(piece)
+        text += unpack.decompress(piece)
+    assert unpack.eof, "the check at the end is missing or wrong"
+    assert packed < len(text) / 2.5
 
 
 def test_a_burst_is_a_few_events_and_ends_with_the_last_state(served: Served) -> None:

@@ -246,6 +246,10 @@ def _no_standing(state: Any) -> Mapping[Seat, float]:
     return {}
 
 
+def _any_options(options: Mapping[str, Value]) -> bool:
+    return True
+
+
 def _no_card(move: Move) -> str:
     return ""
 
@@ -256,6 +260,8 @@ class Playtest(Generic[S]):
 
     chores: frozenset[str] = frozenset()
     """Names of the moves that set right what happened at the table; no app player makes them."""
+    plays: Callable[[Mapping[str, Value]], bool] = _any_options
+    """Whether app players alone can play a table of these complete options to its end."""
     standing: Callable[[S], Mapping[Seat, float]] = _no_standing
     """How far each seat is, whatever is hidden: who has most leads. Empty where nobody can say."""
     card: Callable[[Move], str] = _no_card

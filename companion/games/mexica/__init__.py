@@ -140,5 +140,11 @@ GAME: Game[State] = Game(
     bot=Bot(decide=_decide, idle=_idle),
     printer=Printer(sheets=SHEETS, sheet=sheet),
     temple=TempleRules(drop=play.entering, audit=audit),
-    playtest=Playtest(chores=play.CHORES, standing=_standing, card=_card, blanked=_blanked),
+    playtest=Playtest(
+        chores=play.CHORES,
+        plays=lambda options: options["scope"] == FULL,  # a board of wood is for people
+        standing=_standing,
+        card=_card,
+        blanked=_blanked,
+    ),
 )

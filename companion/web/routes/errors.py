@@ -17,6 +17,8 @@ _STATUS = {
     "unknown_sheet": 404,
     "nothing_made": 404,
     "no_guide": 404,
+    "unknown_playtest": 404,
+    "playtest_missing": 503,
     "wrong_code": 403,
     "not_seated": 403,
     "temple_held": 403,

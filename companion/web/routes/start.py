@@ -11,7 +11,7 @@ from companion.games.kit import Game, Option, Value
 from companion.model.table import ServiceError, Table
 from companion.web.rendering.styles import Sheet
 from companion.web.rendering.texts import LANGUAGES
-from companion.web.routes.uploads import OF_TABLE, OWN, SHOWN, Brought, brought, earlier
+from companion.web.routes.uploads import OF_TABLE, OWN, SHOWN, Brought, brought, earlier, options_chosen
 from companion.web.site import (
     BAD_FORM,
     FORBIDDEN,
@@ -196,7 +196,7 @@ def open_table() -> Response:
             form.get("title", ""),
             whole_number(form.get("players", ""), 99) or 0,
             form.get("preset", ""),
-            {**_chosen(game, form), **texts.texts},
+            {**options_chosen(game, form), **texts.texts},
             temple := form.get("temple") or None,
             site().leave_of(temple, form.get("temple_code", "")),
         )
@@ -205,18 +205,6 @@ def open_table() -> Response:
         return _new_table(form, site().refusal(error), status, texts)
     site().services.setup.finish()
     return keep_code(see(site().url("invited", code=table.code)), table)
-
-
-def _chosen(game: Game[Any], form: Mapping[str, str]) -> dict[str, Value]:
-    """Return the options that a form sets; what it leaves empty stays as the preset has it."""
-    chosen: dict[str, Value] = {}
-    for option in game.options:
-        text = form.get(f"option.{option.key}", "").strip()
-        by_name = {str(value): value for value in option.values}
-        if text and (text in by_name or not option.reader):
-            number = whole_number(text, 10**9)
-            chosen[option.key] = by_name.get(text, text if number is None else number)
-    return chosen
 
 
 def _last_of(game: Game[Any]) -> Table | None:
@@ -245,9 +233,9 @@ def _new_table(
     preset = asked if asked in game.presets else next(iter(game.presets))
     values = {option.key: option.default for option in game.options} | dict(game.presets[preset])
     try:
-        chosen = _chosen(game, form)
+        picked = options_chosen(game, form)
     except ServiceError:
-        chosen = {}  # what is wrong in the form is shown beside it
+        picked = {}  # what is wrong in the form is shown beside it
     return site().page(
         "new_table.html",
         status,
@@ -270,8 +258,8 @@ def _new_table(
         chosen_players=players if players in game.seatings else _players(game, last),
         chosen_preset=preset,
         preset_values=values,
-        rules=_grouped(game, {**values, **chosen}),
-        changed_keys=frozenset({*chosen, *texts.texts, *texts.faults}),
+        rules=_grouped(game, {**values, **picked}),
+        changed_keys=frozenset({*picked, *texts.texts, *texts.faults}),
         chosen_temple=form.get("temple", idle[0] if idle else ""),
     )
 

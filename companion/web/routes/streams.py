@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from flask import Blueprint, Response, request
 
 from companion.adapters.news import HubClosed, Picture, Stream, StreamsFull
 from companion.model.table import ServiceError
+from companion.web.server.broadcast import Broadcast, Step, Turn
+from companion.web.server.encoding import Gzip, Plain
 from companion.web.server.guard import Refused, client
+from companion.web.server.serving import FOLLOWER, Line
 from companion.web.site import language, seat_token, site
 from companion.web.view_models.table import table_topic, temple_topics
 
 blueprint = Blueprint("streams", __name__)
 
-HEARTBEAT = 8.0
-"""Seconds. It keeps the way open and finds out who has hung up; `live.js` waits 20 s for one."""
-
-PACE = 0.04
-"""Seconds at least between two pictures of one stream: a burst is a few pictures, a single token is at once."""
-
 RETRY_AFTER = 5
+BEGIN = b"retry: 1000\n\n"
 RELOAD = b"event: reload\ndata: {}\n\n"
 CURRENT = b"event: heartbeat\ndata: {}\n\n"
 """The page shows what is. An event, because a browser hands no comment of a stream to its script."""
@@ -55,35 +52,86 @@ def temple_stream(name: str) -> Response:
 
 
 def _stream(topics: Sequence[str], look: Callable[[], Picture | None]) -> Response:
-    gone: Callable[[], bool] = request.environ.get("waitress.client_disconnected", lambda: False)
+    encoding = Gzip() if request.accept_encodings["gzip"] else Plain()
+    seen, mark = request.headers.get("Last-Event-ID") or request.args.get("seen", ""), request.args.get("mark", "")
+    events = EventStream(topics[0], site().broadcast, look, encoding, seen, mark)
     try:
-        stream = site().hub.open(topics, gone, client(request.remote_addr))
+        events.place = site().hub.open(topics, events.news, client(request.remote_addr))
     except (StreamsFull, HubClosed):
         raise Refused(503, "streams_full", RETRY_AFTER) from None
-    seen = request.headers.get("Last-Event-ID") or request.args.get("seen", "")
-    mark = request.args.get("mark", "")
-    response = Response(_events(stream, look, seen, mark), mimetype="text/event-stream")
+    encoding.sent(BEGIN)
+    if FOLLOWER in request.environ:
+        request.environ[FOLLOWER] = events
+    else:
+        events.closed()
+    response = Response(iter([encoding.begin() + encoding.piece(BEGIN)]), mimetype="text/event-stream")
+    if encoding.name:
+        response.headers["Content-Encoding"] = encoding.name
+    response.headers["Vary"] = "Accept-Encoding"
     response.headers["Cache-Control"] = "no-store"
     response.headers["X-Accel-Buffering"] = "no"
-    response.call_on_close(stream.leave)
     return response
 
 
-def _events(stream: Stream, look: Callable[[], Picture | None], seen: str, mark: str) -> Iterator[bytes]:
-    yield b"retry: 1000\n\n"
-    while not stream.ended:
+class EventStream:
+    """What one browser is sent, from when its response has begun."""
+
+    place: Stream
+
+    def __init__(
+        self,
+        key: str,
+        broadcast: Broadcast,
+        look: Callable[[], Picture | None],
+        encoding: Plain,
+        seen: str,
+        mark: str,
+    ) -> None:
+        self._turn = Turn(key, self._step)
+        self._broadcast = broadcast
+        self._look = look
+        self._encoding = encoding
+        self._seen = seen
+        self._mark = mark
+
+    def begin(self, line: Line) -> None:
+        """Send what there is, and from then on what changes."""
+        self._line = line
+        self._broadcast.add(self._turn)
+
+    def news(self) -> None:
+        """Look at it again: something changed, or it is over."""
+        self._broadcast.news(self._turn)
+
+    def closed(self) -> None:
+        """Give the place at the hub back."""
+        self._broadcast.remove(self._turn)
+        self.place.leave()
+
+    def _step(self, fresh: bool) -> Step:
+        if self.place.ended or self._line.closed:
+            return self._over()
+        picture = self._picture() if fresh else None
+        if fresh and picture is None:
+            return self._over(RELOAD)
+        data = CURRENT if picture is None else picture.event(self._seen) or CURRENT
+        if not self._line.send(self._encoding.piece(data)):
+            return Step.SLOW
+        self._encoding.sent(data)
+        if picture is not None:
+            self._seen, self._mark = picture.id, picture.mark
+        return Step.DONE
+
+    def _picture(self) -> Picture | None:
+        """Return the picture now, or none where the page must load again."""
         try:
-            picture = look()
+            picture = self._look()
         except ServiceError:
-            picture = None
-        if picture is None or (mark and picture.mark != mark):
-            yield RELOAD
-            return
-        yield picture.event(seen) or CURRENT
-        seen, mark = picture.id, picture.mark
-        looked = time.monotonic()
-        while not stream.wait(HEARTBEAT) and not stream.ended:
-            yield CURRENT
-        pause = looked + PACE - time.monotonic()
-        if pause > 0 and not stream.ended:
-            time.sleep(pause)
+            return None
+        return None if picture is None or (self._mark and picture.mark != self._mark) else picture
+
+    def _over(self, last: bytes = CURRENT) -> Step:
+        self._encoding.sent(last)
+        self._line.end(self._encoding.piece(last) + self._encoding.end())
+        self.place.leave()
+        return Step.OVER

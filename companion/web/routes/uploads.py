@@ -1,4 +1,4 @@
-"""The texts that a form carries for a game's options: a file, an earlier upload, or another table's text.
+"""What a form sets of a game's options, texts among them: a file, an earlier upload, or another table's text.
 
 What a table has is the text that it was set with, or the one that an aid's table has made.
 
@@ -17,6 +17,7 @@ from companion.games import registry
 from companion.games.kit import Fault, Game, Option, Value
 from companion.model.lobby import read_text
 from companion.model.table import ServiceError, Table
+from companion.web.site import whole_number
 
 OWN = "@text"
 """What a form says of an option instead of one of its values where the table brings a text of its own."""
@@ -84,6 +85,18 @@ def brought(
     return Brought(texts, faults)
 
 
+def options_chosen(game: Game[Any], form: Mapping[str, str]) -> dict[str, Value]:
+    """Return the options that a form sets; what it leaves empty stays as the preset has it."""
+    chosen: dict[str, Value] = {}
+    for option in game.options:
+        text = form.get(f"option.{option.key}", "").strip()
+        by_name = {str(value): value for value in option.values}
+        if text and (text in by_name or not option.reader):
+            number = whole_number(text, 10**9)
+            chosen[option.key] = by_name.get(text, text if number is None else number)
+    return chosen
+
+
 def _data(
     game: Game[Any],
     option: Option,
@@ -96,17 +109,17 @@ def _data(
         with file.stream as stream:
             data: bytes = stream.read()
         return data
-    chosen = form.get(f"option.{option.key}", "")
-    if chosen.startswith(OF_TABLE):
-        named = (table for table in tables if table.id == chosen.removeprefix(OF_TABLE))
+    picked = form.get(f"option.{option.key}", "")
+    if picked.startswith(OF_TABLE):
+        named = (table for table in tables if table.id == picked.removeprefix(OF_TABLE))
         texts = [text for table in named if (text := _text_of(table, game, option)) is not None]
         if not texts:
             raise ServiceError("no_file", option=option.key)
         return texts[0].encode()
-    if not chosen or chosen in map(str, option.values):
+    if not picked or picked in map(str, option.values):
         return None
-    if chosen != OWN:
-        raise ServiceError("bad_option", option=option.key, value=chosen[:32])
+    if picked != OWN:
+        raise ServiceError("bad_option", option=option.key, value=picked[:32])
     if kept := form.get(f"text.{option.key}"):
         return kept.encode("utf-8", "surrogatepass")
     raise ServiceError("no_file", option=option.key)

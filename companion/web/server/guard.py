@@ -102,7 +102,7 @@ def install(
     @app.after_request
     def seal(response: Response) -> Response:
         headers = response.headers
-        headers["Content-Security-Policy"] = CONTENT_POLICY
+        headers.setdefault("Content-Security-Policy", CONTENT_POLICY)
         headers["X-Content-Type-Options"] = "nosniff"
         # Not "no-referrer": with it a browser sends "Origin: null" from our own forms.
         headers["Referrer-Policy"] = "same-origin"

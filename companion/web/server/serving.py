@@ -1,38 +1,48 @@
 """Serves the web application with waitress, and stops at once on request. It knows sockets and threads, but no page.
 
-A stream holds a thread, so there are more threads than streams; a connection that waits is no thread, so there may
-be more connections still. waitress sends each chunk from the thread that yields it: nothing is to be set for that.
-
-waitress has no deadline for a request and no limit for one address, so its listener and its channels are extended
-here, by `channel_class` and `maintenance`. An address that opens more connections than it may loses those that it
-uses least.
+waitress answers a request from one thread to its end, has no deadline for a request and no limit for one address. So
+its listener, its channels and its tasks are extended here. A response that goes on, such as an event stream, leaves
+its thread after its first bytes: the application puts a `Follower` into the request's environment under `FOLLOWER`,
+which is given the connection and sends whatever it likes from any thread. An address that opens more connections
+than it may loses those that it uses least.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import logging
 import math
+import resource
 import socket
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Protocol
 
 from waitress import wasyncore  # type: ignore[import-untyped]  # it ships no types
 from waitress.adjustments import Adjustments  # type: ignore[import-untyped]
-from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
+from waitress.channel import ClientDisconnected, HTTPChannel  # type: ignore[import-untyped]
 from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
-from waitress.task import ThreadedTaskDispatcher  # type: ignore[import-untyped]
+from waitress.task import ThreadedTaskDispatcher, WSGITask  # type: ignore[import-untyped]
 
 from companion.web.server.guard import client
 from templo.liveness import SOON_S, Beat, no_heartbeat
 
 PAGES = 8
-"""Threads beside those that streams may hold."""
+"""Threads that answer requests."""
 
-CONNECTIONS = 768
-"""Open connections in all. `select()`, by which paho reconnects to the broker, takes descriptors below 1,024 only:
-the databases, the broker's connection and the logs have the other 256."""
+FOLLOWER = "templo.follower"
+"""The key of the request's environment for who goes on with a response; there is none where the server cannot."""
+
+UNREAD = 262_144
+"""Bytes that wait for a reader at most before it is sent nothing more for now."""
+
+LOW = 1024
+"""`select()`, by which paho reconnects to the broker, takes descriptors below this only: connections get higher ones
+where the system allows so many."""
+
+BESIDE = 256
+"""Descriptors that the databases, the broker's connection and the logs have where connections are among the low."""
 
 CONNECTIONS_EACH = 64
 """Open connections of one address: ten browsers behind one access point, with the six that each opens at most."""
@@ -65,6 +75,30 @@ class ServeError(Exception):
     """The address cannot be listened on; the message says which and why."""
 
 
+class Line(Protocol):
+    """A connection over which a response goes on."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether the reader is gone."""
+
+    def send(self, data: bytes) -> bool:
+        """Send bytes without waiting for the reader; return whether they were taken, all or none."""
+
+    def end(self, data: bytes) -> None:
+        """Send the last bytes, and close the connection once everything is sent."""
+
+
+class Follower(Protocol):
+    """Goes on with a response whose first bytes were written."""
+
+    def begin(self, line: Line) -> None:
+        """Take the connection over."""
+
+    def closed(self) -> None:
+        """Learn that the connection is closed, or was never handed over; may be called more than once."""
+
+
 class Server:
     """One listening socket with the threads behind it."""
 
@@ -90,15 +124,14 @@ class Server:
         """
         self._beat = beat
         self._probe = _Probe(pages_beat, prove)
-        threads = streams + PAGES
         # waitress warns of every page that waits a moment for a thread, and logs the paths of those who hang up.
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
         logging.getLogger("waitress").setLevel(logging.WARNING)
         self._map: dict[int, Any] = {}
         self._socket = _listening(host, port)
         adjustments = Adjustments(
-            threads=threads,
-            connection_limit=2 * CONNECTIONS,  # never reached: it would stop accepting from everybody
+            threads=PAGES,
+            connection_limit=1_000_000,  # never reached: it would stop accepting from everybody
             cleanup_interval=1,
             **(_behind(proxy) if proxy else {}),
             channel_request_lookahead=1,  # or a stream learns only from its next write that nobody reads it
@@ -108,7 +141,7 @@ class Server:
             ident=None,
         )
         dispatcher = ThreadedTaskDispatcher()
-        dispatcher.set_thread_count(threads)
+        dispatcher.set_thread_count(PAGES)
         self._server = _Listener(
             app,
             self._map,
@@ -118,7 +151,7 @@ class Server:
             bind_socket=False,
             sockinfo=(self._socket.family, self._socket.type, self._socket.proto, self._socket.getsockname()),
         )
-        self._server.most = min(4 * threads, CONNECTIONS)
+        self._server.most, self._server.lowest = room_for(4 * (streams + PAGES))
         self._server.most_each = connections_each
         self._server.proxy = client(proxy)
         self._stopping = False
@@ -158,8 +191,78 @@ class Server:
         wasyncore.close_all(self._map)
 
 
+class _Task(WSGITask):  # type: ignore[misc]  # it ships no types
+    """Answers a request, or its beginning where somebody goes on with it."""
+
+    def get_environment(self) -> dict[str, Any]:
+        """Return the request's environment, with a place for who goes on with the response."""
+        environment: dict[str, Any] = super().get_environment()
+        environment.setdefault(FOLLOWER, None)
+        return environment
+
+    def service(self) -> None:
+        """Answer; who was to go on learns of it where that failed."""
+        try:
+            super().service()
+        finally:
+            follower = self.get_environment()[FOLLOWER]
+            if follower is not None and self.channel.follower is not follower:
+                follower.closed()
+
+    def finish(self) -> None:
+        """End the response, unless somebody goes on with it."""
+        follower = self.get_environment()[FOLLOWER]
+        if follower is None:
+            super().finish()
+        else:
+            self.close_on_finish = False  # the follower closes the connection
+            self.channel.follow(follower, self.chunked_response)
+
+
+class _Line:
+    """The connection of a response that goes on."""
+
+    def __init__(self, channel: _Channel, chunked: bool) -> None:
+        self._channel = channel
+        self._chunked = chunked
+
+    @property
+    def closed(self) -> bool:
+        """Whether the reader is gone."""
+        return not self._channel.connected
+
+    def send(self, data: bytes) -> bool:
+        """Send bytes unless the reader has not read what it was sent before, or is gone."""
+        if self._channel.total_outbufs_len > UNREAD:
+            return False
+        try:
+            self._channel.write_soon(b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else data)
+        except ClientDisconnected:
+            return False
+        # A buffer of waitress keeps what was sent until it is full, which is a megabyte: each event gets a new one.
+        self._channel.current_outbuf_count = self._channel.adj.outbuf_high_watermark
+        return True
+
+    def end(self, data: bytes) -> None:
+        """Send the last bytes, and close the connection once everything is sent."""
+        channel = self._channel
+        self.send(data)
+        with contextlib.suppress(ClientDisconnected):
+            if self._chunked:
+                channel.write_soon(b"0\r\n\r\n")
+        with channel.requests_lock:
+            channel.close_when_flushed = True
+            channel.requests = []
+        with contextlib.suppress(OSError):
+            channel.server.pull_trigger()
+
+
 class _Channel(HTTPChannel):  # type: ignore[misc]  # it ships no types
     """A connection that knows whose it is, and by when its client must have sent the rest of a request."""
+
+    task_class = _Task
+    follower: Follower | None = None
+    """Who goes on with the response, from when its first bytes were written."""
 
     def __init__(
         self,
@@ -173,6 +276,7 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # it ships no types
         self.touched = time.monotonic()
         self.due = self.touched + HEAD_S
         self._body = False
+        self._answering = False
         super().__init__(server, sock, addr, adj, map)
 
     def received(self, data: bytes) -> Any:
@@ -191,21 +295,40 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # it ships no types
         return result
 
     def service(self) -> None:
-        """Answer a request, in a thread."""
-        super().service()
-        self.touched = time.monotonic()
+        """Answer a request, in a thread; nothing while somebody goes on with the one before."""
+        if self.follower is None:
+            self._answering = True
+            super().service()
+            self.touched = time.monotonic()
+            self._answering = False
+
+    def follow(self, follower: Follower, chunked: bool) -> None:
+        """Let somebody go on with the response that is being answered."""
+        self.follower = follower
+        # waitress takes the first request off its list when the thread returns. The list stays as it is, so that the
+        # connection is at work until the follower has ended the response.
+        with self.requests_lock:
+            self.requests.insert(0, self.requests[0])
+        follower.begin(_Line(self, chunked))
+
+    def handle_close(self) -> None:
+        """Close the connection, and let whoever goes on with a response know."""
+        super().handle_close()
+        if self.follower is not None:
+            self.follower.closed()
 
     @property
     def idle(self) -> bool:
         """Whether nobody works on a request of this connection."""
-        return not self.requests
+        return not (self.requests or self._answering)
 
 
 class _Listener(TcpWSGIServer):  # type: ignore[misc]  # it ships no types
     """Accepts connections, so many in all and so many of one address; closes those whose client takes too long."""
 
     channel_class = _Channel
-    most = CONNECTIONS
+    most = LOW - BESIDE
+    lowest = 0
     most_each = CONNECTIONS_EACH
     proxy = ""
 
@@ -224,7 +347,7 @@ class _Listener(TcpWSGIServer):  # type: ignore[misc]  # it ships no types
             return None
         connection, address = accepted
         if self._made_room(client(address[0])):
-            return connection, address
+            return _lifted(connection, self.lowest), address
         with contextlib.suppress(OSError):
             connection.setblocking(False)
             connection.send(CROWDED)
@@ -240,6 +363,36 @@ class _Listener(TcpWSGIServer):  # type: ignore[misc]  # it ships no types
 
     def _channels(self) -> list[_Channel]:
         return list(self.active_channels.values())
+
+
+def room_for(connections: int) -> tuple[int, int]:
+    """Raise this process's limit of descriptors as far as that takes; return what the system allows.
+
+    That is how many connections there may be, and the lowest descriptor that each of them is to have.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = LOW + connections
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < allowed:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+        except (OSError, ValueError):  # a sandbox may forbid it
+            allowed = soft
+    if allowed == wanted or allowed - LOW > LOW - BESIDE:
+        return allowed - LOW, LOW
+    return min(connections, LOW - BESIDE), 0
+
+
+def _lifted(connection: socket.socket, lowest: int) -> socket.socket:
+    """Return a connection under a descriptor that is not lower than some number, or as it is where there is none."""
+    if not lowest:
+        return connection
+    try:
+        return socket.socket(fileno=fcntl.fcntl(connection, fcntl.F_DUPFD_CLOEXEC, lowest))
+    except OSError:
+        return connection.dup()
+    finally:
+        connection.close()
 
 
 def _of_the_greediest(channels: Iterable[_Channel]) -> list[_Channel]:

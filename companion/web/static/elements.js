@@ -13,6 +13,9 @@
 // - Several choices that share an element open as a level of their own. Escape and a new version close a level.
 // Without this script the same buttons and links do the same, one page for each level.
 
+import { focus, start } from "./focus.js";
+import { find, handle } from "./swap.js";
+
 const SLIP = 400; // ms in which a second tap on a thing was meant for what it was before
 const NAMED = "button[data-element], a.deeper[data-element]";
 
@@ -25,6 +28,7 @@ export class Elements {
     this.root = root;
     this.report = report;
     this.panel = null;
+    this.opener = null; // what had the focus when the first level opened
     this.version = root.dataset.version;
     this.last = null;
     root.addEventListener("click", (event) => this.tapped(event));
@@ -99,7 +103,8 @@ export class Elements {
   }
 
   open(choices, title) {
-    this.close();
+    if (!this.panel) this.remember(document.activeElement);
+    this.clear();
     const panel = document.createElement("div");
     panel.className = "levels";
     panel.setAttribute("role", "group");
@@ -109,10 +114,24 @@ export class Elements {
     (this.root.querySelector("[data-levels]") ?? this.root).append(panel);
     this.panel = panel;
     this.light();
-    panel.querySelector(NAMED)?.focus({ preventScroll: true });
+    focus(panel.querySelector(NAMED), panel.querySelector("button"));
   }
 
+  /** Close the level and give the focus back to what opened it, or to what stands there now. */
   close() {
+    if (!this.panel) return;
+    const within = this.panel.contains(document.activeElement);
+    this.clear();
+    const { region, called } = this.opener;
+    if (within) focus(region && find(region, called), region, start(this.root));
+  }
+
+  remember(element) {
+    const region = element.closest("[data-region]");
+    this.opener = { region, called: region && handle(element, region) };
+  }
+
+  clear() {
     this.panel?.remove();
     this.panel = null;
     this.light();
@@ -135,7 +154,7 @@ export class Elements {
       const does = found.length === 1 ? found[0].textContent.trim().replace(/\s+/g, " ") : "";
       set(thing, "aria-label", [thing.dataset.label, does].filter(Boolean).join(": "));
       set(thing, "role", found.length ? "button" : "img");
-      set(thing, "tabindex", found.length > 0 && "0");
+      set(thing, "tabindex", found.length > 0 ? "0" : thing === document.activeElement && "-1");
     }
   }
 }

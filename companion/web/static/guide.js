@@ -3,6 +3,8 @@
 // Each device remembers the games whose guide was finished or skipped. What to light stands in the region `guide`: the
 // name of a move, the element of a choice, or what an element of the page names with data-guide-at.
 
+import { rescue, seen } from "./focus.js";
+
 const DONE = "done";
 
 export class Guide {
@@ -66,11 +68,8 @@ export class Guide {
     this.turn = this.tap = "";
     this.root.removeAttribute("data-guiding");
     for (const lit of this.root.querySelectorAll("[data-guided-to]")) lit.removeAttribute("data-guided-to");
+    rescue(this.root);
   }
-}
-
-function seen(element) {
-  return element.checkVisibility?.() ?? element.getClientRects().length > 0;
 }
 
 // A browser may refuse to store anything: then the guide is shown again on the next page.

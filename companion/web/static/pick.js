@@ -102,7 +102,11 @@ export class Picker {
       return true;
     }
     this.disarm();
-    this.armed = { aim, until: now + ARMED, timer: setTimeout(() => this.disarm(), ARMED) };
+    const timer = setTimeout(() => {
+      this.disarm();
+      this.report.say(""); // a tap is no second one any more, and the next first one is announced again
+    }, ARMED);
+    this.armed = { aim, until: now + ARMED, timer };
     this.rearm();
     this.report.say([changes, this.root.dataset.wordsConfirm].filter(Boolean).join(" "));
     return false;

@@ -1,7 +1,8 @@
 // Speaks to those who do not see the page, through its one live region: what changed, in one breath, and nothing twice.
 //
 // An element with data-speak, whose value is its name on the page, is spoken when it says something else than before:
-// its data-says, its label or its words. So whose turn it is, how many tokens the lake holds, how long is left.
+// its data-says, its label or its words. So whose turn it is, how many tokens the lake holds, how long is left, how it
+// ended. One with a data-turn is spoken for every turn: with app players it may be yours again at once.
 
 const BREATH = 250; // milliseconds in which changes become one announcement
 
@@ -21,12 +22,16 @@ export class Speaker {
 
   words() {
     const words = (each) => (each.dataset.says ?? each.getAttribute("aria-label") ?? each.textContent).replace(/\s+/g, " ").trim();
-    return new Map([...this.root.querySelectorAll("[data-speak]")].map((each) => [each.dataset.speak, words(each)]));
+    const spoken = [...this.root.querySelectorAll("[data-speak]")];
+    return new Map(spoken.map((each) => [each.dataset.speak, { words: words(each), turn: each.dataset.turn }]));
   }
 
   look() {
     const now = this.words();
-    for (const [name, words] of now) if (words && this.said.get(name) !== words) this.speak(words, name);
+    for (const [name, { words, turn }] of now) {
+      const before = this.said.get(name);
+      if (words && (before?.words !== words || before.turn !== turn)) this.speak(words, name);
+    }
     this.said = now;
   }
 

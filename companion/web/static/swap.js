@@ -6,6 +6,7 @@
 //
 // Regions within [data-first] are what an eye waits for after a tap: the others are put in once these were drawn.
 
+import { focus, seen, start } from "./focus.js";
 import { mend, mends } from "./mend.js";
 
 const QUIET = 300; // ms without a change before another one is worth a transition
@@ -113,28 +114,27 @@ function replace(section, fresh) {
   if (mends(fresh)) mend(section, fresh);
   else section.replaceChildren(fresh);
   restore(section, typed);
-  if (!focused || document.activeElement === focused) return;
-  const again = find(section, found) ?? section;
-  if (again === section) section.tabIndex = -1;
-  again.focus({ preventScroll: true });
-  if (selection && selection[0] !== null && again.setSelectionRange) again.setSelectionRange(...selection);
+  if (!focused || (document.activeElement === focused && seen(focused))) return;
+  const again = find(section, found);
+  focus(again, section, start(section.closest("[data-version]") ?? document.body));
+  if (document.activeElement === again && selection && selection[0] !== null) again.setSelectionRange?.(...selection);
 }
 
-// What an element is called across two paintings of its region: its id, or what its form would do, or its place.
-function handle(element, section) {
+/** What an element is called across two paintings of its region: its id, or what its form would do, or its place. */
+export function handle(element, section) {
   const form = element.closest("form");
-  const same = [...section.querySelectorAll(element.tagName)];
   return {
     tag: element.tagName,
     id: element.id,
     name: element.getAttribute("name") ?? "",
     does: form ? purpose(form) : "",
     href: element.getAttribute("href") ?? "",
-    place: same.indexOf(element),
+    place: usable(section, element.tagName).indexOf(element),
   };
 }
 
-function find(section, wanted) {
+/** The element of a region that has what `handle` returned, or what stands in its place. */
+export function find(section, wanted) {
   const same = [...section.querySelectorAll(wanted.tag)];
   const twin = (element) => {
     const form = element.closest("form");
@@ -145,7 +145,13 @@ function find(section, wanted) {
       (form ? purpose(form) : "") === wanted.does
     );
   };
-  return same.find(twin) ?? same[Math.min(wanted.place, same.length - 1)];
+  const others = usable(section, wanted.tag);
+  return same.find(twin) ?? others[Math.min(wanted.place, others.length - 1)];
+}
+
+// What of one kind the keys reach: what is drawn, or lies in a closed <details>, is no place for them.
+function usable(section, tag) {
+  return [...section.querySelectorAll(tag)].filter((each) => each.tabIndex >= 0 && seen(each));
 }
 
 /** What a form would do, the same for two paintings of it. */

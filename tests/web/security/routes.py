@@ -32,6 +32,7 @@ class Routes:
             "sheet": "board",
             "page": "temple",
             "seat": "east",
+            "playtest": "0" * 12,
             "step": "name",
         }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import resource
 import socket
 import threading
 import time
@@ -10,15 +11,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from companion.cli.settings import SettingsError, load
 from companion.web.server import serving
-from companion.web.server.serving import CONNECTIONS, Server
+from companion.web.server.serving import Server, room_for
 from tests.web.conftest import WebHome
 
 HERE, OTHER = "127.0.0.1", "127.0.0.2"
 PATIENCE_S = 60
-BESIDE = 256
-"""Descriptors that are left for everything but connections."""
 
 
 class Wire:
@@ -136,12 +134,41 @@ def test_what_is_at_work_is_not_closed_and_where_all_is_the_next_is_refused(wire
         assert each.readline() == b"retry: 1000\n"
 
 
-def test_all_addresses_together_have_no_more_connections_than_select_can_count(wire: Wire) -> None:
+def test_connections_leave_the_descriptors_that_select_can_count_to_the_broker_and_the_databases(wire: Wire) -> None:
     server = wire.serve(streams=500)
-    assert server._server.most == CONNECTIONS
-    assert CONNECTIONS + BESIDE <= 1024
-    with pytest.raises(SettingsError, match=r"web\.streams"):
-        load(None, {"TEMPLO_WEB_STREAMS": "501"}, {})
+    assert server._server.most >= 500
+    path = f"/t/{wire.home.table().id}/stream?as=phone&seen="
+    assert wire.ask(wire.connect(), path).status == 200
+    assert all(channel.socket.fileno() >= 1024 for channel in server._server.active_channels.values())
+
+
+@pytest.mark.parametrize(
+    ("hard", "connections", "expected"),
+    [
+        (524_288, 2_000, (2_000, 1024)),
+        (4_096, 100_000, (3_072, 1024)),
+        (1_024, 2_000, (768, 0)),
+        (1_500, 2_000, (768, 0)),
+        (1_500, 100, (100, 1024)),
+    ],
+)
+def test_where_the_system_allows_few_descriptors_there_are_as_many_connections_as_fit(
+    monkeypatch: pytest.MonkeyPatch, hard: int, connections: int, expected: tuple[int, int]
+) -> None:
+    limits: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limit: limits.append(limit))
+    assert room_for(connections) == expected
+    assert all(soft <= top == hard for soft, top in limits)
+
+
+def test_a_sandbox_that_forbids_to_raise_the_limit_is_as_good_as_a_low_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (4_096, 524_288))
+    monkeypatch.setattr(resource, "setrlimit", refuse)
+    assert room_for(100_000) == (3_072, 1024)
 
 
 def test_where_all_places_are_taken_the_address_that_has_most_makes_room(

@@ -61,6 +61,7 @@ def _market(view: View) -> Slice:
     nearest = view["me"] or SIDES[0]
     drawn = sheet(nearest, view["seats"])
     lit = {cell for deal in view["deals"] for cell in deal["cells"]}
+    places = {cell: (lane + 1, n + 1) for lane, cells in enumerate(LANES[nearest]) for n, cell in enumerate(cells)}
     tiles: list[Json] = []
     for cell, tile in enumerate(view["market"]):
         box = drawn.cells[cell]
@@ -68,6 +69,8 @@ def _market(view: View) -> Slice:
         tiles.append(
             {
                 "cell": cell,
+                "lane": places[cell][0],
+                "place": places[cell][1],
                 "x": box.x,
                 "y": box.y,
                 "lit": cell in lit,
@@ -84,10 +87,6 @@ def _market(view: View) -> Slice:
         "square": [drawn.cells[LANES[nearest][0][3]].x, drawn.cells[LANES[nearest][0][3]].y],
         # Fixed order: a tile that moves keeps its element, and the story of the picture stays the same to a reader.
         "tiles": sorted(tiles, key=lambda each: str(each["tile"])),  # type: ignore[index,call-overload]
-        "rows": [
-            [kind(view["market"][cell]) if view["market"][cell] else "hole" for cell in row]
-            for row in zip(*LANES[nearest], strict=True)
-        ],
         "king": sum(view["king"].values()),
         "sides": [_side(view, seat, drawn.buyers[seat]) for seat in view["seats"]],
     }

@@ -1,0 +1,215 @@
+"""Plays many games of a table's rules with the lab, in a process of its own: one at a time, at low priority, bounded.
+
+Reports stay in a folder of their own, the newest few.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import resource
+import secrets
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from companion.games.kit import Value
+from companion.model.table import ServiceError
+
+GAMES = 200
+"""Games of one playtest, and as many of the preset as it comes where other rules were chosen."""
+
+MINUTES = 20
+"""After so long no more games are begun; the report is of those that were played."""
+
+HARDEST_S = 2 * 60 * MINUTES
+"""Seconds of a processor after which the system ends a playtest, whatever it is doing."""
+
+KEPT = 10
+"""Reports that are kept, the newest."""
+
+NEEDED = ("matplotlib", "scipy")
+"""What the lab needs beside the companion's own packages."""
+
+ROOT = Path(__file__).resolve().parents[2]
+"""Where this program and the lab are installed."""
+
+Stage: TypeAlias = Literal["running", "done", "failed"]
+
+_ID = re.compile(r"[0-9a-f]{12}")
+
+
+class Playtest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is played: a game, a preset, how many sit down, and the options chosen beside the preset's.
+
+    `texts` are the keys of those options that take a whole text.
+    """
+
+    id: str
+    game: str
+    preset: str
+    seats: int
+    chosen: Mapping[str, Value]
+    texts: tuple[str, ...] = ()
+
+
+class Playtests:
+    """The playtests of one companion, in `folder`; `game_folders` are those of games from elsewhere."""
+
+    def __init__(
+        self,
+        folder: Path,
+        game_folders: Sequence[Path | str] = (),
+        python: Sequence[str] = (sys.executable, "-P"),
+        needed: Sequence[str] = NEEDED,
+    ) -> None:
+        self.folder, self._game_folders = folder, [Path(each).expanduser().resolve() for each in game_folders]
+        self._python, self._needed = tuple(python), tuple(needed)
+        self._lock = threading.Lock()
+        self._running: tuple[str, subprocess.Popen[bytes]] | None = None
+
+    @property
+    def missing(self) -> list[str]:
+        """The packages that the lab needs and that are not installed."""
+        every = ("lab", *self._needed)
+        return [name for name in every if importlib.util.find_spec(name) is None]
+
+    @property
+    def how_to_install(self) -> str:
+        """The command that installs what is missing, for the way in which this companion is installed."""
+        if (ROOT / "tools" / "environment").is_file():
+            return "tools/environment companion,lab"
+        if ROOT.is_relative_to("/usr/share"):
+            return " ".join(("sudo apt install", *(f"python3-{name}" for name in self._needed)))
+        return " ".join(("pip install", *self._needed))
+
+    def start(
+        self, game: str, preset: str, seats: int, chosen: Mapping[str, Value], texts: Mapping[str, str]
+    ) -> Playtest:
+        """Begin to play; `texts` are the options that take a whole text.
+
+        Raises `ServiceError` ``playtest_missing`` where packages are not installed, ``playtest_busy`` while another
+        one runs.
+        """
+        if self.missing:
+            raise ServiceError("playtest_missing")
+        with self._lock:
+            if self._now() is not None:
+                raise ServiceError("playtest_busy")
+            made = Playtest(
+                id=secrets.token_hex(6),
+                game=game,
+                preset=preset,
+                seats=seats,
+                chosen=dict(chosen),
+                texts=tuple(texts),
+            )
+            folder = self.folder / made.id
+            folder.mkdir(parents=True, mode=0o700)
+            (folder / "playtest.json").write_bytes(msgspec.json.encode(made))
+            for key, text in texts.items():
+                (folder / f"{key}.txt").write_text(text, encoding="utf-8")
+            self._drop_oldest()
+            self._running = made.id, self._begun(made, folder)
+        return made
+
+    def every(self) -> list[Playtest]:
+        """Return all that are kept, the newest first."""
+        found = [folder / "playtest.json" for folder in self.folder.glob("*") if _ID.fullmatch(folder.name)]
+        by_age = sorted((path for path in found if path.is_file()), key=lambda path: -path.stat().st_mtime_ns)
+        return [msgspec.json.decode(path.read_bytes(), type=Playtest) for path in by_age]
+
+    def get(self, playtest_id: str) -> Playtest:
+        """Return one; raises `ServiceError` ``unknown_playtest``."""
+        try:
+            return next(each for each in self.every() if each.id == playtest_id)
+        except StopIteration:
+            raise ServiceError("unknown_playtest") from None
+
+    def stage(self, playtest: Playtest) -> Stage:
+        """Return how far one is: one without a report that does not run has failed."""
+        with self._lock:
+            running = self._now()
+        if running == playtest.id:
+            return "running"
+        return "done" if self._report(playtest).is_file() else "failed"
+
+    @property
+    def running(self) -> str:
+        """The id of the one that runs, or nothing."""
+        with self._lock:
+            return self._now() or ""
+
+    def progress(self, playtest: Playtest) -> tuple[int, int]:
+        """Return how many games are over, of how many."""
+        with suppress(OSError, ValueError):
+            done, total = (self.folder / playtest.id / "progress").read_text("ascii").split()
+            return int(done), int(total)
+        return 0, GAMES * (2 if playtest.chosen or playtest.texts else 1)
+
+    def report(self, playtest: Playtest) -> bytes:
+        """Return the report, one page of HTML; raises `ServiceError` ``unknown_playtest`` where there is none."""
+        try:
+            return self._report(playtest).read_bytes()
+        except OSError:
+            raise ServiceError("unknown_playtest") from None
+
+    def close(self) -> None:
+        """End the one that runs."""
+        with self._lock:
+            if self._running is not None:
+                process = self._running[1]
+                process.kill()
+                process.communicate()
+                self._running = None
+
+    def _now(self) -> str | None:
+        if self._running is None:
+            return None
+        playtest_id, process = self._running
+        if process.poll() is None:
+            return playtest_id
+        process.communicate()
+        self._running = None
+        return None
+
+    def _report(self, playtest: Playtest) -> Path:
+        return self.folder / playtest.id / "report.html"
+
+    def _begun(self, playtest: Playtest, folder: Path) -> subprocess.Popen[bytes]:
+        chosen = [f"{key}={value}" for key, value in playtest.chosen.items()]
+        chosen += [f"{key}=@{folder / f'{key}.txt'}" for key in playtest.texts]
+        command = [*self._python, "-m", "lab", "run", playtest.game, playtest.preset, "--seats", str(playtest.seats)]
+        command += [f"--set={each}" for each in chosen]
+        command += [f"--folder={each}" for each in self._game_folders]
+        command += ["--games", str(GAMES), "--minutes", str(MINUTES), "--processes", "1", "--beside", "--attended"]
+        command += [f"--{study}=0" for study in ("options", "habits", "cards", "strengths")]
+        command += ["--progress", str(folder / "progress"), "--report", str(folder / "report.html")]
+        environment = {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "PYTHONPATH": str(ROOT),
+            "MPLCONFIGDIR": str(self.folder / "matplotlib"),
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+        with (folder / "log").open("wb") as log:
+            # Its standard input is closed when this process is gone, however that ended, and that ends it as well.
+            process = subprocess.Popen(  # noqa: S603  # our own program; what people chose was judged by its options
+                command, stdin=subprocess.PIPE, stdout=log, stderr=log, cwd=folder, env=environment
+            )
+        with suppress(OSError):  # it may be over already
+            resource.prlimit(process.pid, resource.RLIMIT_CPU, (HARDEST_S, HARDEST_S))
+            # A machine that runs out of memory ends this first, and no table.
+            Path(f"/proc/{process.pid}/oom_score_adj").write_text("1000", encoding="ascii")
+        return process
+
+    def _drop_oldest(self) -> None:
+        for each in self.every()[KEPT:]:
+            shutil.rmtree(self.folder / each.id, ignore_errors=True)

@@ -1,0 +1,73 @@
+"""Playtests: many games of app players by the rules of a form, and the report of them. It plays nothing itself."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, request
+
+from companion.adapters.playtests import GAMES, MINUTES
+from companion.model.lobby import complete_options, seats_of
+from companion.model.table import ServiceError
+from companion.web.routes.uploads import SHOWN, brought, options_chosen
+from companion.web.site import language, see, site, whole_number
+
+blueprint = Blueprint("playtests", __name__)
+
+REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'; base-uri 'none'"
+"""A report brings its own styles and drawings, and nothing in it runs or is fetched."""
+
+
+@blueprint.get("/playtests")
+def playtests() -> Response:
+    """List the playtests of this companion."""
+    here = site().config.playtests
+    return site().page(
+        "playtests.html", playtests=[(each, here.stage(each)) for each in here.every()], games_each=GAMES
+    )
+
+
+@blueprint.post("/games/<game>/playtests")
+def start_playtest(game: str) -> Response:
+    """Play a few hundred games by the rules of the form for a new table, and lead whoever asked to the progress."""
+    here, form = site(), request.form
+    found = here.game(game)
+    texts = brought(found, form, request.files, here.services.tables.all())
+    if texts.faults:
+        words = here.painter.library.words(language(), found.name)
+        return here.page("aid_faults.html", 422, game=game, gt=words, faults=texts.faults, shown=SHOWN)
+    preset, seats = form.get("preset", ""), whole_number(form.get("players", ""), 99) or 0
+    seats_of(found, seats)
+    chosen = {key: value for key, value in options_chosen(found, form).items() if key not in texts.texts}
+    if not found.playtest.plays(complete_options(found, preset, {**chosen, **texts.texts})):
+        raise ServiceError("playtest_people")
+    if here.config.playtests.missing:
+        install = here.config.playtests.how_to_install
+        return here.page("playtest_missing.html", 503, missing=here.config.playtests.missing, command=install)
+    started = here.config.playtests.start(found.name, preset, seats, chosen, texts.texts)
+    return see(here.url("playtest", playtest=started.id))
+
+
+@blueprint.get("/playtests/<playtest>")
+def playtest(playtest: str) -> Response:
+    """Show how far a playtest is, and lead to its report."""
+    here = site()
+    found = here.config.playtests.get(playtest)
+    done, total = here.config.playtests.progress(found)
+    return here.page(
+        "playtest.html",
+        playtest=found,
+        stage=here.config.playtests.stage(found),
+        done=done,
+        total=total,
+        games_each=GAMES,
+        minutes=MINUTES,
+        gt=here.painter.library.words(language(), found.game),
+    )
+
+
+@blueprint.get("/playtests/<playtest>/report")
+def report(playtest: str) -> Response:
+    """Return the report of a playtest, one page that holds everything it shows."""
+    here = site().config.playtests
+    response = Response(here.report(here.get(playtest)), mimetype="text/html")
+    response.headers["Content-Security-Policy"] = REPORT_POLICY
+    return response

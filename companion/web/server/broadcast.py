@@ -1,0 +1,155 @@
+"""Says when each open stream is to be looked after, from a few threads, however many streams there are.
+
+A stream is looked after when there is news for it, not more often than every `PACE` seconds, and every `HEARTBEAT`
+seconds. Streams of the same key, such as those of one table, take turns: a table that is slow to paint holds one
+thread, and the streams of the others go on.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import logging
+import math
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from enum import Enum, auto
+from typing import TypeAlias
+
+HEARTBEAT = 8.0
+"""Seconds. It keeps the way open and finds out who has hung up; `live.js` waits 20 s for one."""
+
+PACE = 0.04
+"""Seconds at least between two looks of one stream: a burst is a few pictures, a single token is at once."""
+
+AGAIN = 1.0
+"""Seconds until a reader that was too slow for its last news is tried again."""
+
+THREADS = 4
+
+log = logging.getLogger(__name__)
+
+
+class Step(Enum):
+    """What became of a stream that was looked after."""
+
+    DONE = auto()
+    SLOW = auto()
+    """Its reader has not read what it was sent before: what is news stays news."""
+    OVER = auto()
+
+
+Look: TypeAlias = Callable[[bool], Step]
+"""Looks after one stream; whether there is news for it, or a heartbeat is due."""
+
+
+class Turn:
+    """The place of one stream in the order in which streams are looked after."""
+
+    __slots__ = ("at_work", "due", "fresh", "key", "look", "not_before")
+
+    def __init__(self, key: str, look: Look) -> None:
+        self.key = key
+        self.look = look
+        self.fresh = True
+        self.at_work = False
+        self.due = math.inf
+        self.not_before = 0.0
+
+
+class Broadcast:
+    """Looks after streams, while there are any."""
+
+    def __init__(self, threads: int = THREADS) -> None:
+        """Begin no thread before there is a stream."""
+        self._threads = threads
+        self._changed = threading.Condition()
+        self._turns: set[Turn] = set()
+        self._order: list[tuple[float, int, Turn]] = []
+        self._number = itertools.count()
+        self._busy: set[str] = set()
+        self._behind: defaultdict[str, list[Turn]] = defaultdict(list)
+        self._running = 0
+
+    def add(self, turn: Turn) -> None:
+        """Look after a stream from now on; the first time at once, as if there were news."""
+        with self._changed:
+            self._turns.add(turn)
+            self._schedule(turn, time.monotonic())
+            if self._running < self._threads:
+                self._running += 1
+                threading.Thread(target=self._work, name="streams", daemon=True).start()
+
+    def news(self, turn: Turn) -> None:
+        """Say that there is news for a stream; it is called by whoever publishes."""
+        with self._changed:
+            if not turn.fresh:
+                turn.fresh = True
+                if not turn.at_work:
+                    self._schedule(turn, max(turn.not_before, time.monotonic()))
+
+    def remove(self, turn: Turn) -> None:
+        """Look after a stream no longer; harmless when it was removed before."""
+        with self._changed:
+            self._turns.discard(turn)
+            self._changed.notify_all()
+
+    def _schedule(self, turn: Turn, due: float) -> None:
+        turn.due = due
+        heapq.heappush(self._order, (due, next(self._number), turn))
+        self._changed.notify()
+
+    def _work(self) -> None:
+        while (found := self._next()) is not None:
+            turn, fresh = found
+            try:
+                step = turn.look(fresh)
+            except Exception:
+                log.exception("a stream of %s failed", turn.key)
+                step = Step.OVER
+            self._took(turn, fresh, step)
+
+    def _next(self) -> tuple[Turn, bool] | None:
+        """Wait for a stream that is due, and return it with whether there is news for it; none where none is open."""
+        with self._changed:
+            while self._turns:
+                pause = self._order[0][0] - time.monotonic() if self._order else None
+                if pause is not None and pause > 0 and self._is_current(self._order[0]):
+                    self._changed.wait(pause)
+                elif pause is None:
+                    self._changed.wait()
+                elif self._is_current(item := heapq.heappop(self._order)):
+                    turn = item[2]
+                    turn.at_work = True
+                    if turn.key not in self._busy:
+                        self._busy.add(turn.key)
+                        fresh, turn.fresh = turn.fresh, False
+                        return turn, fresh
+                    self._behind[turn.key].append(turn)
+            self._order.clear()
+            self._running -= 1
+            return None
+
+    def _is_current(self, item: tuple[float, int, Turn]) -> bool:
+        due, _, turn = item
+        return due == turn.due and turn in self._turns and not turn.at_work
+
+    def _took(self, turn: Turn, fresh: bool, step: Step) -> None:
+        now = time.monotonic()
+        with self._changed:
+            turn.at_work = False
+            if step is Step.SLOW:
+                turn.fresh = turn.fresh or fresh
+                turn.not_before = now + AGAIN
+            elif fresh:
+                turn.not_before = now + PACE
+            if step is Step.OVER:
+                self._turns.discard(turn)
+            else:
+                self._schedule(turn, turn.not_before if turn.fresh else now + HEARTBEAT)
+            self._busy.discard(turn.key)
+            for each in self._behind.pop(turn.key, ()):
+                each.at_work = False
+                self._schedule(each, now)
