@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from time import monotonic
 
 from controller.core.counting import Limits
@@ -18,6 +19,10 @@ from hardware.rules import require
 BATCH = 25
 HANDS = 12
 HAND = 5
+SIZES = (1, 3, 5, 7)
+FRICTIONS = (0.2, 0.3, 0.4, 0.5)
+HAND_SEEDS = (71_000, 72_000, 73_000)
+"""Not used in choosing any dimension."""
 WANTED = 0.995
 """The share of single drops of a run that must be counted, by the worst receiver."""
 NEXT_RUN = 1000
@@ -36,8 +41,15 @@ def main() -> int:
     parser.add_argument(
         "--write", action="store_true", help=f"write {report.MEASURED.name} beside this program, and docs/counters.md"
     )
+    parser.add_argument(
+        "--hands", type=int, metavar="N", help="print only a table of hands, N of each size, kind, friction and seed"
+    )
     given = parser.parse_args()
     temple = require(TEMPLE)
+    if given.hands is not None:
+        for row in _hands(temple, given.hands):
+            print(row, flush=True)
+        return 0
     begun = monotonic()
     tallies: list[report.Tally] = []
     alone: dict[Token, list[Batch]] = {kind: [] for kind in temple.tokens}
@@ -67,6 +79,22 @@ def main() -> int:
         command = f"--tokens {given.tokens} --seed {given.seed} --runs {given.runs} --every {given.every:g} --write"
         report.write(temple, command, tallies, alone, hands)
     return int(any(not WANTED * tally.dropped <= tally.counted <= tally.dropped for tally in tallies))
+
+
+def _hands(temple: Temple, number: int) -> Iterator[str]:
+    """Yield a table of the share of tokens that is counted when hands of them are let go at once."""
+    yield "| token | friction | " + " | ".join(f"hands of {size}" for size in SIZES) + " |"
+    yield "|---|---:|" + "---:|" * len(SIZES)
+    for kind in temple.tokens:
+        for friction in FRICTIONS:
+            cells = []
+            for size in SIZES:
+                batches = [
+                    handful(temple, kind, seed + n, size, friction) for seed in HAND_SEEDS for n in range(number)
+                ]
+                total = counted(count_tokens(scenario(batches), Limits()))
+                cells.append(f"{total} of {size * len(batches)}")
+            yield f"| {kind.name} | {friction:g} | {' | '.join(cells)} |"
 
 
 def _singles(temple: Temple, kind: Token, seed: int, given: argparse.Namespace) -> list[Batch]:

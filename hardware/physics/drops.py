@@ -13,7 +13,7 @@ import numpy as np
 
 from hardware.parameters import Temple, Token
 from hardware.physics.optics import WORST, Rays, Receiver, Shade, Spell, rays, spells
-from hardware.physics.world import MM, STEP, World, build
+from hardware.physics.world import FRICTION, MM, STEP, World, build
 
 MOST = 40
 PATIENCE_S = 1.5
@@ -54,19 +54,26 @@ def singles(temple: Temple, kind: Token, seed: int, count: int, every_ms: float 
     return _run(temple, kind, seed, times, draw)
 
 
-def handful(temple: Temple, kind: Token, seed: int, count: int = 5) -> Batch:
+def handful(temple: Temple, kind: Token, seed: int, count: int = 5, friction: float = FRICTION) -> Batch:
     """Let go a handful, all within 40 milliseconds."""
     draw = np.random.default_rng(seed)
-    return _run(temple, kind, seed, np.sort(draw.random(count)) * 0.04 + 0.01, draw, spread=True)
+    return _run(temple, kind, seed, np.sort(draw.random(count)) * 0.04 + 0.01, draw, friction, spread=True)
 
 
 def _run(
-    temple: Temple, kind: Token, seed: int, times: np.ndarray, draw: np.random.Generator, *, spread: bool = False
+    temple: Temple,
+    kind: Token,
+    seed: int,
+    times: np.ndarray,
+    draw: np.random.Generator,
+    friction: float = FRICTION,
+    *,
+    spread: bool = False,
 ) -> Batch:
     count = len(times)
     if count > MOST:
         raise ValueError(f"{count} tokens in one batch; expected at most {MOST}")
-    world = build(temple, [kind] * count)
+    world = build(temple, [kind] * count, friction)
     model = mujoco.MjModel.from_xml_string(world.xml)
     data = mujoco.MjData(model)
     through, released = 0, 0

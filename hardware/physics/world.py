@@ -40,13 +40,13 @@ class World:
     """A token has left the chute when it is below the one and beyond the other: x, then z."""
 
 
-def build(temple: Temple, tokens: Sequence[Token]) -> World:
+def build(temple: Temple, tokens: Sequence[Token], friction: float = FRICTION) -> World:
     """Return a world with so many tokens, parked beside the chute."""
     geoms = [*_shrine(temple), *_chute(temple)]
     bodies = [_body(n, token) for n, token in enumerate(tokens)]
     xml = f"""<mujoco>
 <option timestep="{STEP}" integrator="implicitfast" cone="elliptic" impratio="5"/>
-<default><geom friction="{FRICTION} 0.002 0.0001" solref="0.004 0.9" condim="4"/></default>
+<default><geom friction="{friction} 0.002 0.0001" solref="0.004 0.9" condim="4"/></default>
 <worldbody>
 {"".join(geoms)}
 {"".join(bodies)}

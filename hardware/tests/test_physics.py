@@ -22,7 +22,7 @@ from hardware.parts import chute
 from hardware.physics import report
 from hardware.physics.__main__ import WANTED
 from hardware.physics.counting import band, count_tokens, counted, measured, scenario
-from hardware.physics.drops import MOST, Batch, singles
+from hardware.physics.drops import MOST, Batch, handful, singles
 from hardware.physics.optics import Spell
 from hardware.physics.world import MM, build
 from templo.contract import God
@@ -64,6 +64,12 @@ def test_a_temple_that_learned_its_tokens_flags_what_merged(batches: list[Batch]
     widest = max(spell.width_ms for batch in beads for spell in batch.spells)
     outcome = count_tokens(scenario([Batch("bead 12", 1, 2, 2, (Spell(100.0, 2 * widest),), 500.0)]), limits)
     assert [sorted(token.flags) for token in outcome.tokens] == [["overlap", "simulated"]]
+
+
+def test_a_hand_falls_otherwise_at_another_friction_and_comes_out_all_the_same() -> None:
+    smooth, rough = (handful(TEMPLE, TEMPLE.tokens[0], 71_000, 3, friction) for friction in (0.2, 0.5))
+    assert smooth.shade != rough.shade
+    assert (smooth.through, rough.through) == (3, 3)
 
 
 def test_a_batch_that_would_not_finish_is_refused() -> None:
