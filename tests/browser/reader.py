@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from playwright.sync_api import CDPSession, Page
+from playwright.sync_api import TimeoutError as TooLate
 
 USED = ("button", "link", "DisclosureTriangle", "textbox", "checkbox", "radio", "combobox", "spinbutton", "slider")
 """The roles of what can be used; a summary has one of Chromium's own."""
@@ -29,6 +30,9 @@ CLICK = """function() {
 LOST = """() => !document.activeElement || document.activeElement === document.body
   || !document.activeElement.checkVisibility({ visibilityProperty: true })"""
 """Whether the focus is on nothing that can be seen: a reader begins again at the top of the page."""
+
+
+SOON_MS = 5_000
 
 
 @dataclass(frozen=True)
@@ -122,8 +126,12 @@ class Reader:
 
     @property
     def lost(self) -> bool:
-        """Whether the focus is nowhere."""
-        return bool(self.page.evaluate(LOST))
+        """Whether the focus is nowhere and stays there: a change that is being drawn may have it for a moment."""
+        try:
+            self.page.wait_for_function(f"() => !({LOST})()", timeout=SOON_MS)
+        except TooLate:
+            return True
+        return False
 
     @property
     def spoken(self) -> Sequence[str]:

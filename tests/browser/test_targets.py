@@ -28,7 +28,7 @@ FILES = {
     "pages.page_style", "static", "metrics.metrics", "interface.interface", "setup.hotspot", "play.follow",
     "story.export_csv", "story.export_json", "play.qr", "play.made", "results.result_play",
     "results.result_picture", "results.result_text", "streams.stream", "streams.temple_stream", "trust.authority",
-    "trust.worker", "playtests.report", "playtests.playtest",
+    "trust.worker", "pages.font", "playtests.report", "playtests.playtest",
 }  # fmt: skip
 """What answers with a file, or leads to another page; a playtest's own page needs hundreds of games first."""
 

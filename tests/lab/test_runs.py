@@ -84,7 +84,7 @@ def test_a_run_whose_time_is_up_returns_the_same_seeds_of_every_job() -> None:
         ({"seats": 7}, "coin has 7 seats; expected 2"),
         ({"chosen": {"colour": 1}}, "option 'colour' of coin is unknown"),
         ({"chosen": {"tenths": 9}}, "option tenths is 9; expected a whole number from 0 to 8"),
-        ({"habits": ("lazy",)}, "player is 'lazy'; expected app, random"),
+        ({"habits": ("lazy",)}, "player is 'lazy'; expected app, app LEVEL, random"),
     ],
 )
 def test_what_cannot_be_played_is_refused_with_what_was_expected(changed: dict[str, object], message: str) -> None:
