@@ -741,7 +741,8 @@ def alone(machine: Machine) -> None:
     machine.until("every token arrives", lambda: machine.received() == 4)
     say("with the whole installed in its place, every token arrives")
     machine.run("echo 'templo-mayor templo-mayor/purge-tokens boolean true' | debconf-set-selections")
-    machine.run(f"{APT} purge templo-mayor")
+    # dpkg remembers the package whose place the whole took until that is purged, too.
+    machine.run(f"{APT} purge templo-mayor templo-mayor-controller")
     must("purged with a yes, nothing is left", leftovers(machine, "/etc /usr /var /run"), [])
 
 
