@@ -22,7 +22,12 @@ export function start(root) {
   return root.querySelector("h1") ?? root;
 }
 
-/** Let a reader go on there if what had the focus was hidden just now. */
+let last = null; // what had the focus last: a browser takes it from what is removed or hidden
+document.addEventListener("focusin", (event) => (last = event.target));
+
+/** Let a reader go on there if what had the focus was removed or hidden. */
 export function rescue(root) {
-  if (document.activeElement && !seen(document.activeElement)) focus(start(root));
+  const now = document.activeElement ?? document.body;
+  const place = now === document.body ? last : now;
+  if (place && !(place.isConnected && seen(place))) focus(start(root), root);
 }

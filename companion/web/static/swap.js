@@ -6,7 +6,7 @@
 //
 // Regions within [data-first] are what an eye waits for after a tap: the others are put in once these were drawn.
 
-import { focus, seen, start } from "./focus.js";
+import { focus, rescue, seen, start } from "./focus.js";
 import { mend, mends } from "./mend.js";
 
 const QUIET = 300; // ms without a change before another one is worth a transition
@@ -52,12 +52,21 @@ function put(painted, dress, done) {
       replace(section, fresh);
     }
     done();
+    settle(sections);
   };
   const hurried = performance.now() - changed < QUIET;
   changed = performance.now();
   if (running) running.skipTransition();
   if (running || hurried || !moves(sections)) show();
   else transit(sections, show);
+}
+
+// What one region shows may hide what has the focus in another, at once or when the next frame is drawn.
+function settle(sections) {
+  const root = sections[0]?.[0].closest("[data-version]");
+  if (!root) return;
+  rescue(root);
+  requestAnimationFrame(() => setTimeout(() => rescue(root)));
 }
 
 function moves(sections) {
