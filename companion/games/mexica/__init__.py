@@ -29,6 +29,7 @@ from companion.games.kit import (
     replace,
 )
 from companion.games.mexica import bot
+from companion.games.mexica.changes import changes, follows
 from companion.games.mexica.log import story
 from companion.games.mexica.page import calendar_board, charts
 from companion.games.mexica.page.guide import guide
@@ -154,7 +155,16 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(view=view, regions=regions, log=story, known=known, charts=charts.chronicle, guide=guide),
+    page=Page(
+        view=view,
+        regions=regions,
+        log=story,
+        known=known,
+        charts=charts.chronicle,
+        guide=guide,
+        changes=changes,
+        follows=follows,
+    ),
     bot=Bot(decide=_decide, idle=_idle, skills=bot.SKILLS),
     printer=Printer(sheets=SHEETS, sheet=sheet),
     temple=TempleRules(drop=play.entering, audit=audit),
