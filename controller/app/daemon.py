@@ -32,9 +32,11 @@ from controller.adapters.keyboard import Keyboard
 from controller.adapters.ledger_copy import read_copy
 from controller.adapters.ledger_recovery import open_ledger
 from controller.adapters.leds import Leds
-from controller.adapters.light_thread import Lamps, LightThread
+from controller.adapters.light_thread import Buzzer, Lamps, LightThread
 from controller.adapters.mqtt_link import Link
+from controller.adapters.piezo import Piezo
 from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
+from controller.adapters.ws2812 import Ws2812
 from controller.app import backends
 from controller.app.waiting import wait_for_beams
 from controller.core.calibration import PATIENCE_NS, USUAL, Calibration
@@ -143,7 +145,13 @@ def find_lamps(settings: Settings) -> Lamps | None:
     """Return the lamps that the settings name, not yet opened; None where there are none."""
     if settings.lights.lamps == "leds":
         return Leds(settings.lights, settings.beams, settings.state)
-    return None
+    return Ws2812(settings.lights) if settings.lights.lamps == "ws2812" else None
+
+
+def find_buzzer(settings: Settings) -> Buzzer | None:
+    """Return what sounds, not yet opened; None where nothing does."""
+    pin = settings.lights.piezo
+    return None if pin is None else Piezo(pin, settings.beams, settings.state)
 
 
 def _identity(settings: Settings, capabilities: Capabilities) -> Identity:
@@ -179,8 +187,9 @@ class _Daemon:
         access = LedgerAccess(self._open, lambda: read_copy(settings.state / FILE_NAME))
         lamps = find_lamps(settings)
         self._lights: LightThread | None = None
-        if lamps is not None:
-            self._lights = LightThread(lamps, time.monotonic_ns, lambda light: self._link.publish(light))
+        buzzer = find_buzzer(settings)
+        if lamps is not None or buzzer is not None:
+            self._lights = LightThread(lamps, time.monotonic_ns, lambda light: self._link.publish(light), buzzer)
         self._link = Link(
             settings.broker,
             settings.temple,

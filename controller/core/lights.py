@@ -17,6 +17,8 @@ from templo.contract import God, Light, LightEffect
 Colour: TypeAlias = tuple[float, float, float]
 Frame: TypeAlias = Mapping[God, Colour]
 
+Tune: TypeAlias = tuple[float, ...]
+
 GLOW_NS = 900 * MS
 """How long a token's glow takes to fade."""
 
@@ -35,6 +37,12 @@ GLOWS: Mapping[God, Colour] = {God.HUITZILOPOCHTLI: (1.0, 0.3, 0.05), God.TLALOC
 
 AT_FIRST = Light(on=True, brightness=255, colour=(255, 150, 60), effect=LightEffect.SIGNALS)
 """How lamps are set until somebody changes them."""
+
+NOTE_NS = 160 * MS
+"""How long each note sounds."""
+
+CHIRPS: Mapping[God, Tune] = {God.HUITZILOPOCHTLI: (784.0,), God.TLALOC: (1175.0,)}
+"""What a token sounds like."""
 
 _SHORT_NS = 150 * MS
 _ALARM = 0.5
@@ -63,10 +71,14 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """How lamps show one signal: its colour, and how bright that is for a god at a time in a scene, from 0 to 1."""
+    """How lamps show one signal: its colour, and how bright that is for a god at a time in a scene, from 0 to 1.
+
+    `tune` is played once as it begins: frequencies in hertz, each for `NOTE_NS`.
+    """
 
     colour: Colour
     level: Callable[[God, int, Scene], float]
+    tune: Tune
 
 
 def blinks(times: int, period_ns: int, now_ns: int) -> bool:
@@ -96,9 +108,9 @@ def _countdown(god: God, now_ns: int, scene: Scene) -> float:
 
 
 SIGNALS: Mapping[str, Signal] = {
-    "flood": Signal(BLUE, _wave),
-    "war": Signal(RED, _heartbeat),
-    "countdown": Signal(WHITE, _countdown),
+    "flood": Signal(BLUE, _wave, (523.0, 440.0, 349.0)),
+    "war": Signal(RED, _heartbeat, (262.0, 262.0, 392.0)),
+    "countdown": Signal(WHITE, _countdown, (880.0, 880.0)),
 }
 """Every signal that lamps know, by its code in `templo.contract.Mood`; a new one is a line here."""
 
@@ -129,6 +141,16 @@ def colour(god: God, shrine: Shrine, scene: Scene, now_ns: int) -> Colour:
             red, green, blue = light.colour
             lit.append(scaled((red / 255, green / 255, blue / 255), STEADY))
     return scaled(_brightest(lit), light.brightness / 255)
+
+
+def note(tune: Tune, begun_ns: int, now_ns: int) -> float | None:
+    """Return the frequency that sounds at a time of a tune, in hertz; None before it and after it.
+
+    >>> [note((440.0, 880.0), 0, ms * MS) for ms in (-1, 0, 159, 160, 320)]
+    [None, 440.0, 440.0, 880.0, None]
+    """
+    n = (now_ns - begun_ns) // NOTE_NS
+    return tune[n] if 0 <= n < len(tune) else None
 
 
 def scaled(colour: Colour, level: float) -> Colour:

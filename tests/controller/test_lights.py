@@ -1,20 +1,24 @@
-"""The lamps behind the shrines' doors: their frames, LEDs on mock pins, and that no lamp changes a count."""
+"""The lamps behind the shrines' doors and the piezo: how they are driven, and that none changes a count."""
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, groupby
 from pathlib import Path
 
 import pytest
 
 from controller.adapters.control_socket import ask
 from controller.adapters.leds import Leds
-from controller.adapters.light_thread import Lamps, LightThread
+from controller.adapters.light_thread import Buzzer, Lamps, LightThread
+from controller.adapters.piezo import OCTAVES, Piezo
+from controller.adapters.ws2812 import HERTZ, RESET, LampsError, Ws2812
 from controller.core.counting import MS, SECOND
-from controller.core.lights import AT_FIRST, DARK, GLOW_NS, SIGNALS, Frame, Scene, Shrine, colour
+from controller.core.lights import AT_FIRST, CHIRPS, DARK, GLOW_NS, NOTE_NS, SIGNALS, Frame, Scene, Shrine, colour
 from controller.core.messages import EdgeSeen
 from controller.core.settings import BeamSettings, LightSettings
 from templo.contract import Beam, Finding, God, Light, LightEffect, Mood, SetLight, Trouble
@@ -317,6 +321,24 @@ def test_a_temple_shows_the_game_s_mood_and_takes_a_home_s_changes_of_its_lamps(
             temple.stop()
 
 
+def test_a_flood_of_changes_of_the_lamps_changes_no_count(tmp_path: Path) -> None:
+    with mosquitto(tmp_path) as broker, Companion(broker.port) as companion:
+        temple = Temple(
+            tmp_path / "temple", broker.port, "--set", "lights.lamps=leds", "--set", "beams.factory=mock"
+        ).start()
+        try:
+            companion.until(lambda: AT_FIRST in companion.received)
+            for n in range(2000):
+                companion.say(SetLight(n % 2 == 0, brightness=1 + n % 255))
+                companion.say(Mood(None, ("flood",) if n % 2 else (), n))
+            result = ask(temple.state, {"do": "drop", "god": "tlaloc", "count": 100}, 300)
+            assert result is not None
+            assert result["recorded"] == 100
+            companion.until(lambda: len({token.seq for token in companion.tokens()}) == 100)
+        finally:
+            temple.stop()
+
+
 # -- LEDs --
 
 
@@ -338,3 +360,167 @@ def test_an_alarm_is_what_the_status_calls_one() -> None:
     for beam in Beam:
         lights.beam_changed(God.TLALOC, beam)
         assert (max(lights.frame(0)[God.TLALOC]) > 0) == (beam in {Beam.JAMMED, Beam.DARK, Beam.FLICKER})
+
+
+# -- WS2812 --
+
+
+class Bus:
+    """An SPI device that remembers what was sent."""
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self.closed = False
+
+    def writebytes2(self, values: Sequence[int]) -> None:
+        self.sent.append(bytes(values))
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def pulses(sent: bytes) -> list[tuple[int, int]]:
+    """Return each pulse on the data line: how long it is high, and then low until the next, in nanoseconds."""
+    line = "".join(f"{byte:08b}" for byte in sent).strip("0")
+    runs = [len(list(run)) * 1_000_000_000 // HERTZ for _, run in groupby(line)]
+    return list(zip(runs[::2], [*runs[1::2], 0], strict=True))
+
+
+def leds_of(sent: bytes) -> list[tuple[int, int, int]]:
+    """Read what the LEDs read, by their data sheet: a bit is 1 where its pulse lasts longer than 550 ns."""
+    bits = "".join(str(int(high > 550)) for high, _ in pulses(sent))
+    greens_reds_blues = [int(bits[at : at + 8], 2) for at in range(0, len(bits), 8)]
+    return [
+        (red, green, blue)
+        for green, red, blue in zip(*(greens_reds_blues[first::3] for first in range(3)), strict=True)
+    ]
+
+
+def ws2812(bus: Bus, *, each: int = 1, brightness: int = 100) -> Ws2812:
+    lamps = Ws2812(LightSettings(23, 18, "ws2812", brightness, each=each), lambda _: bus)
+    lamps.open()
+    return lamps
+
+
+def test_every_pulse_is_as_long_as_the_data_sheet_of_the_leds_asks_for() -> None:
+    bus = Bus()
+    ws2812(bus, each=8).show({God.HUITZILOPOCHTLI: (1.0, 0.5, 0.0), God.TLALOC: (0.1, 0.9, 1.0)})
+    sent = pulses(bus.sent[-1])
+    assert len(sent) == 24 * 16
+    for high, low in sent[:-1]:
+        assert 200 <= high <= 500 or 550 < high <= 1000
+        assert 300 <= low <= 1000
+    assert bus.sent[-1].startswith(RESET)
+    assert bus.sent[-1].endswith(RESET)
+    assert len(RESET) * 8 / HERTZ >= 280e-6
+    assert len(bus.sent[-1]) <= 4096  # the kernel's buffer for one transfer
+
+
+def test_each_shrine_s_leds_show_its_colour_and_go_off_at_the_end() -> None:
+    bus = Bus()
+    lamps = ws2812(bus, each=2)
+    assert leds_of(bus.sent[-1]) == [(0, 0, 0)] * 4
+    lamps.show({God.TLALOC: (0.0, 0.0, 1.0), God.HUITZILOPOCHTLI: (1.0, 0.0, 0.0)})
+    assert leds_of(bus.sent[-1]) == [(255, 0, 0), (255, 0, 0), (0, 0, 255), (0, 0, 255)]
+    lamps.close()
+    lamps.close()
+    assert leds_of(bus.sent[-1]) == [(0, 0, 0)] * 4
+    assert bus.closed
+
+
+def test_the_brightness_that_the_settings_allow_bounds_the_current() -> None:
+    bus = Bus()
+    ws2812(bus, brightness=20).show(dict.fromkeys(God, (1.0, 1.0, 1.0)))
+    assert leds_of(bus.sent[-1]) == [(51, 51, 51)] * 2
+
+
+@pytest.mark.parametrize("path", ["/dev/spi0", "/dev/spidev0.0/../null"])
+def test_an_spi_device_is_named_as_the_kernel_names_it(path: str) -> None:
+    with pytest.raises(LampsError, match=r"expected an SPI device such as /dev/spidev0\.0"):
+        Ws2812(LightSettings(23, 18, "ws2812", spi=path)).open()
+
+
+def test_leds_without_the_library_or_the_device_say_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "spidev", None)
+    with pytest.raises(LampsError, match="sudo apt install python3-spidev"):
+        Ws2812(LightSettings(23, 18, "ws2812")).open()
+
+    def missing(path: str) -> Bus:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    with pytest.raises(LampsError, match=r"lights\.spi is /dev/spidev0\.0, .*dtparam=spi=on"):
+        Ws2812(LightSettings(23, 18, "ws2812"), missing).open()
+
+
+# -- the piezo --
+
+
+class Sounds(Buzzer):
+    """A buzzer that remembers its notes, and may fail at the first."""
+
+    def __init__(self, fails: bool = False) -> None:
+        self.notes: list[float | None] = []
+        self.fails = fails
+        self.closed = False
+
+    def open(self) -> None:
+        pass
+
+    def play(self, hertz: float | None) -> None:
+        self.notes.append(hertz)
+        if self.fails and hertz is not None:
+            raise OSError("GPIO gone")
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_a_token_sounds_as_its_god_and_a_threat_by_its_tune_once() -> None:
+    now_ns = [0]
+    lights = LightThread(None, lambda: now_ns[0], buzzer=Sounds())
+    lights.token_recorded(God.TLALOC)
+    assert lights.tone(0) == CHIRPS[God.TLALOC][0]
+    assert lights.tone(NOTE_NS) is None
+    now_ns[0] = SECOND
+    lights.received(Mood(None, ("countdown", "flood"), 13))
+    assert tuple(lights.tone(SECOND + n * NOTE_NS) for n in range(4)) == (*SIGNALS["flood"].tune, None)
+    now_ns[0] = 9 * SECOND
+    lights.received(Mood(None, ("countdown", "flood"), 12))
+    assert lights.tone(9 * SECOND) is None
+    lights.token_recorded(God.TLALOC)
+    lights.received(SetLight(False))
+    assert lights.tone(9 * SECOND) is None
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_buzzer_that_fails_leaves_the_lamps_on(caplog: pytest.LogCaptureFixture) -> None:
+    lamps, sounds = Recorder(), Sounds(fails=True)
+    lights = LightThread(lamps, time.monotonic_ns, buzzer=sounds)
+    lights.start()
+    lights.token_recorded(God.TLALOC)
+    eventually(lambda: sounds.closed)
+    before = len(lamps.frames)
+    lights.token_recorded(God.TLALOC)
+    eventually(lambda: len(lamps.frames) > before)
+    lights.close()
+    assert lamps.closed
+    assert [each.getMessage() for each in caplog.records] == ["the sounds stay off until the next start: GPIO gone"]
+
+
+def test_the_piezo_sounds_on_its_pin_and_is_released_at_the_end(tmp_path: Path) -> None:
+    piezo = Piezo(24, BEAMS, tmp_path)
+    piezo.open()
+    pin = piezo._factory.pin("GPIO24")
+    assert pin.frequency is None
+    piezo.play(523.0)
+    assert (round(pin.frequency), pin.state) == (523, 0.5)
+    piezo.play(None)
+    assert pin.state == 0
+    piezo.close()
+    piezo.close()
+    assert pin.function == "input"
+
+
+def test_every_note_is_within_the_piezo_s_octaves() -> None:
+    for hertz in chain(*CHIRPS.values(), *(each.tune for each in SIGNALS.values())):
+        assert 880 / 2**OCTAVES <= hertz <= 880 * 2**OCTAVES
