@@ -35,11 +35,16 @@ class TempleRequests:
         self._workspace = workspace
         self._ledgers = ledgers
         self._carrier: Carrier | None = None
+        self._consumes: Callable[[str], bool] = lambda name: True
         self._missing: dict[str, Missing] = {}
 
-    def connect(self, carrier: Carrier) -> None:
-        """Let requests travel by this from now on."""
+    def connect(self, carrier: Carrier, consumes: Callable[[str], bool] = lambda name: True) -> None:
+        """Let requests travel by `carrier` from now on; `consumes` says whose missing tokens are requested.
+
+        Where several companions share a store, each temple's tokens are one companion's to store.
+        """
         self._carrier = carrier
+        self._consumes = consumes
 
     def send(
         self,
@@ -110,7 +115,9 @@ class TempleRequests:
         request names a number and no ledger.
         """
         for temple in self._workspace.temples():
-            with self._workspace.change(temples=[temple.name]) as change:
+            with self._workspace.change(
+                temples=[temple.name]
+            ) as change:  # nothing of it is durable: never a conflict
                 temple = change.temple(temple.name)
                 change.put(self._checked(temple, now_s), shown=False)
 
@@ -118,7 +125,8 @@ class TempleRequests:
         """Request what is missing of a temple, if it is time to; return the temple with what keeps it from coming."""
         gap = bool(self._ledgers.mark(temple.source).ahead)
         present = temple.alive or (gap and temple.status is None)
-        if not (present and temple.reachable and temple.source and self._carrier):
+        is_own = self._carrier is not None and self._consumes(temple.name)
+        if not (present and temple.reachable and temple.source and self._carrier and is_own):
             self._missing.pop(temple.name, None)
             return replace(temple, trouble=None)
         missing = self._missing.get(temple.name)
