@@ -202,7 +202,7 @@ def test_a_jammed_slot_blinks_until_its_beam_is_clear(tmp_path: Path) -> None:
     lights = LightThread(Recorder(), lambda: rig.now_ns)
     rig = Rig(tmp_path, lights=lights)
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns, True))
-    rig.take(after_ns=SECOND)
+    rig.jam()
     assert levels(lights.frame(10 * SECOND)) == {God.HUITZILOPOCHTLI: 0, God.TLALOC: 0.5}
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns, False))
     rig.take(after_ns=SECOND)
