@@ -151,7 +151,7 @@ def test_a_great_move_says_what_it_changes_before_it_is_confirmed(companion: Com
     phone = device()
     phone.join(companion, opened(companion, "mexica", "temple_only"), "east", "Ana")
     phone.page.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
-    before, button = version(phone.page), phone.page.locator("button[data-changes]", has_text="Ana")
+    before, button = version(phone.page), phone.page.locator("button[data-confirm]", has_text="Ana")
     button.first.click()
     expect(phone.page.locator("#notice")).to_contain_text("the game ends, and Ana wins. Tap again")
     assert version(phone.page) == before

@@ -7,6 +7,7 @@ from operator import attrgetter
 
 from companion.games.kit import Bot, Game, Page, Playtest, Printer, Rules, Seat, Value, least
 from companion.games.market.bot import SKILLS, decide
+from companion.games.market.changes import changes
 from companion.games.market.log import story
 from companion.games.market.page.guide import guide
 from companion.games.market.page.regions import regions
@@ -53,7 +54,9 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(view=view, regions=regions, log=story, guide=guide, emblem="tile-king", minutes=MINUTES),
+    page=Page(
+        view=view, regions=regions, log=story, guide=guide, emblem="tile-king", minutes=MINUTES, changes=changes
+    ),
     bot=Bot(decide=decide, skills=SKILLS, idle=least("rollback", "leave", "pass")),
     printer=Printer(sheets=SHEETS, sheet=sheet),
     playtest=Playtest(standing=_standing),

@@ -7,6 +7,7 @@ from operator import attrgetter
 
 from companion.games.kit import Bot, Game, Move, Page, Playtest, Printer, Rules, Seat, Value, least
 from companion.games.moctezuma import bot
+from companion.games.moctezuma.changes import changes
 from companion.games.moctezuma.log import story
 from companion.games.moctezuma.page.guide import guide
 from companion.games.moctezuma.page.regions import regions
@@ -59,7 +60,16 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(view=view, regions=regions, log=story, known=known, guide=guide, emblem="library", minutes=MINUTES),
+    page=Page(
+        view=view,
+        regions=regions,
+        log=story,
+        known=known,
+        guide=guide,
+        emblem="library",
+        minutes=MINUTES,
+        changes=changes,
+    ),
     bot=Bot(decide=bot.decide, skills=bot.SKILLS, idle=least("end_turn", "leave", "ready")),
     printer=Printer(sheets=SHEETS, sheet=sheet),
     playtest=Playtest(standing=_standing),

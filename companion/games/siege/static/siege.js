@@ -20,6 +20,7 @@ class SiegeMap {
     this.root = root;
     this.sheets = map.querySelector("[data-siege-sheets]");
     this.spoken = map.querySelector("[data-siege-spoken]");
+    this.foreseen = document.querySelector("[data-siege-foreseen]");
     this.hand = document.querySelector("[data-siege-hand]");
     this.mode = document.querySelector("[data-siege-mode]");
     this.replay = map.querySelector('[data-siege="replay"]');
@@ -235,6 +236,7 @@ class SiegeMap {
   }
 
   select(hex) {
+    if (this.foreseen && hex !== this.selected) this.foreseen.textContent = "";
     this.selected = hex;
     this.overlay.querySelector(".aims")?.remove();
     const aims = this.aims();
@@ -251,7 +253,19 @@ class SiegeMap {
       group.append(label);
     }
     this.overlay.append(group);
+    this.foresee(hex, aims);
     this.speak(aims.map((aim) => [aim[2], `${this.wins(aim[3])}/6`, ...aim[4].map((reason) => this.hand.getAttribute(`data-reason-${reason}`))].join(" · ")).join("\n"));
+  }
+
+  /** Say what each attack of the tapped unit may bring, as the rules have it. */
+  async foresee(hex, aims) {
+    const state = this.painted;
+    const asked = { seat: this.state.seat, moves: aims.map((aim) => JSON.stringify(["attack", aim[0], aim[2]])) };
+    this.root.dispatchEvent(new CustomEvent("foresee", { detail: asked }));
+    const found = (await asked.answered) ?? [];
+    if (!this.foreseen || found.length !== aims.length || this.selected !== hex || this.painted !== state) return;
+    this.foreseen.textContent = aims.map((aim, n) => `${aim[2]} · ${found[n]}`).join("\n");
+    this.root.dispatchEvent(new CustomEvent("speak", { detail: this.foreseen.textContent }));
   }
 
   wins(modifier) {
