@@ -15,6 +15,7 @@ from contextlib import suppress
 
 import sqlalchemy as sa
 
+from companion.adapters.schema import LEASES
 from companion.model.table import ServiceError
 from templo.liveness import DISK_S, Beat, no_heartbeat
 
@@ -33,14 +34,7 @@ PACING = "pacing"
 _WORKER = "worker "
 """Before the name of the lease by which the others know that a companion is at work."""
 
-_LEASES = sa.Table(
-    "lease",
-    sa.MetaData(),  # no backup has it
-    sa.Column("name", sa.String(64), primary_key=True),
-    sa.Column("holder", sa.String(32), nullable=False),
-    sa.Column("until", sa.DateTime(timezone=True), nullable=False),
-)
-_LOOK = sa.select(_LEASES.c.name, _LEASES.c.holder).where(_LEASES.c.until > sa.func.clock_timestamp())
+_LOOK = sa.select(LEASES.c.name, LEASES.c.holder).where(LEASES.c.until > sa.func.clock_timestamp())
 _TAKE = sa.text(
     "INSERT INTO lease AS held (name, holder, until)"
     " SELECT name, :holder, clock_timestamp() + make_interval(secs => :lasts)"
@@ -93,9 +87,6 @@ class Leases:
             self._beat(DISK_S)
             try:
                 with self._engine.connect() as connection:
-                    connection.execute(sa.text("SELECT pg_advisory_lock(hashtext('lease'))"))  # as others start too
-                    _LEASES.create(connection, checkfirst=True)
-                    connection.execute(sa.text("SELECT pg_advisory_unlock(hashtext('lease'))"))
                     while not self._ending.wait(LOOK_S):
                         self._beat(DISK_S)
                         self._look(connection)
@@ -139,6 +130,6 @@ class Leases:
     def _give_back(self, connection: sa.Connection, names: Collection[str]) -> None:
         for name in names:
             self._until.pop(name, None)
-        own = sa.delete(_LEASES).where(_LEASES.c.name.in_(names), _LEASES.c.holder == self._holder)
+        own = sa.delete(LEASES).where(LEASES.c.name.in_(names), LEASES.c.holder == self._holder)
         with suppress(sa.exc.DBAPIError):
             connection.execute(own)

@@ -26,7 +26,9 @@ from companion.adapters.schema import (
     METADATA,
     OLD,
     OUTLINES,
+    PASSING,
     QUARANTINE,
+    REQUESTS,
     RESENT,
     SCHEMA,
     SOURCES,
@@ -183,6 +185,7 @@ class SqlStore:
         with self._engine.begin() as connection:
             if connection.dialect.name == "postgresql":  # others may start at the same moment
                 connection.execute(sa.text(f"SELECT pg_advisory_xact_lock(hashtextextended({CHANNEL}, 0))"))
+                PASSING.create_all(connection)
             METADATA.create_all(connection)
             found = connection.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == "schema")).scalar()
             if found is None:
@@ -313,6 +316,11 @@ class SqlStore:
         """Return every temple that is known, by name."""
         return [TempleRecord(**row._mapping) for row in self._rows(sa.select(TEMPLES).order_by(TEMPLES.c.name))]
 
+    def requests(self, temples: Collection[str]) -> dict[str, str]:
+        """Return for each of these temples what was last requested of it by any companion of a shared store."""
+        query = sa.select(REQUESTS).where(REQUESTS.c.temple.in_(temples))
+        return {row.temple: row.stored for row in self._rows(query)}
+
     def marks(self, temples: Collection[str] | None = None) -> dict[str, MarkRecord]:
         """Return for each source, or each of some temples, how far its tokens are stored."""
         query = sa.select(SOURCES) if temples is None else sa.select(SOURCES).where(SOURCES.c.temple.in_(temples))
@@ -419,6 +427,13 @@ class SqlTransaction:
             for name, expected in temples.items():
                 if found.get(name) != expected:
                     raise Conflict(f"temple {name!r} is stored as {found.get(name)}; expected {expected}")
+
+    def set_request(self, temple: str, before: str, request: str, stored: str) -> None:
+        """Store the request with the id `request` to a temple in place of that with the id `before`, if any."""
+        known = sa.update(REQUESTS).where(REQUESTS.c.temple == temple, REQUESTS.c.request == before)
+        fields = {"request": request, "stored": stored}
+        if not self._connection.execute(known, fields).rowcount:
+            self._connection.execute(sa.insert(REQUESTS), {"temple": temple, **fields})
 
     def announce(self, origin: str, topics: Sequence[str]) -> None:
         """Announce to the other companions of a shared store what this change concerns, once it is durable."""

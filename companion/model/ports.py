@@ -127,6 +127,12 @@ class Transaction(Protocol):
     def expect_temples(self, temples: Mapping[str, TempleRecord | None]) -> None:
         """Raise `Conflict` unless these temples are stored so, until the change ends; only in a shared store."""
 
+    def set_request(self, temple: str, before: str, request: str, stored: str) -> None:
+        """Store the request with the id `request` to a temple in place of that with the id `before`, if any.
+
+        Only in a shared store: it is for the other companions, and no backup has it.
+        """
+
     def announce(self, origin: str, topics: Sequence[str]) -> None:
         """Announce to the other companions of a shared store what this change concerns, once it is durable."""
 
@@ -209,6 +215,9 @@ class Store(Protocol):
 
     def temples(self) -> Iterable[TempleRecord]:
         """Return every temple that is known."""
+
+    def requests(self, temples: Collection[str]) -> Mapping[str, str]:
+        """Return for each of these temples what was last requested of it by any companion of a shared store."""
 
     def marks(self, temples: Collection[str] | None = None) -> Mapping[str, MarkRecord]:
         """Return for each source, or each of some temples, how far its tokens are stored."""

@@ -175,7 +175,10 @@ class Temple:
     def read_on(self, stored: Temple, now: datetime) -> Temple:
         """Return the temple after another companion has changed what is durable about it."""
         known = {kept.token.token for kept in self.recent}
+        new = [kept for kept in reversed(stored.recent) if kept.token.token not in known]
         falls = [kept.received_at for kept in reversed(stored.recent) if _is_news(kept)]
+        request = self.request.read_on(stored.request) if self.request and stored.request else stored.request
+        request = request or self.request
         return replace(
             self,
             source=stored.source,
@@ -185,8 +188,7 @@ class Temple:
             quarantined=stored.quarantined,
             old=stored.old,
             falls=_last_minute(tuple(falls), now),
-            request=self.request
-            and self.request.saw(kept for kept in reversed(stored.recent) if kept.token.token not in known),
+            request=request and request.saw(new),
         )
 
     def timed(self, now: datetime) -> Temple:

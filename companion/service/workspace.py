@@ -27,6 +27,7 @@ from companion.model.entries import Action
 from companion.model.history import folded
 from companion.model.outline import Outline, outlined, summarized
 from companion.model.ports import Conflict, OldTokens, Store, TempleRecord, Transaction
+from companion.model.requests import TempleRequest
 from companion.model.table import Charter, Entry, ServiceError, Table
 from companion.model.temples import RECENT, Mark, Source, Temple
 
@@ -88,6 +89,7 @@ class Workspace:
 
     def _read_temple(self, record: TempleRecord) -> Temple:
         """Return a temple as the store holds it; its source must have been read."""
+        requests = self.store.requests([record.name]) if self.shared else {}
         return Temple(
             record.name,
             record.source,
@@ -96,6 +98,7 @@ class Workspace:
             totals=self.store.totals(record.name),
             quarantined=self.store.quarantined(record.name),
             old=self.old_of(record.source),
+            request=TempleRequest.read(requests[record.name]) if requests else None,
         )
 
     def _read_tables(self) -> None:
@@ -241,6 +244,13 @@ class Workspace:
         if table is None:
             raise ServiceError("unknown_table")
         return table
+
+    def find_new_tables(self) -> list[Table]:
+        """Return the tables of a shared store that were opened elsewhere and announced to nobody yet."""
+        before = set(self._tables)
+        if self.shared:
+            self._read_charters()
+        return [table for table in self.known_tables() if table.id not in before]
 
     def has_table(self, table_id: str) -> bool:
         """Return whether there is a table with this id."""

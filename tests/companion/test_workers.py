@@ -17,7 +17,9 @@ from companion.adapters.announcements import Announcements
 from companion.adapters.leases import Leases
 from companion.games.kit import Move
 from companion.model.table import ServiceError
+from templo import contract
 from tests.companion.conftest import SOURCE, Home
+from tests.companion.test_intake import status
 from tests.databases import Postgres, postgres
 
 PATIENCE_S = 180
@@ -94,15 +96,19 @@ def test_a_move_at_one_companion_reaches_the_pages_of_the_other(pair: tuple[Home
 
 def test_a_companion_is_not_given_its_own_announcements(pair: tuple[Home, Home]) -> None:
     one, two = pair
-    with listening(one, two):
-        table = one.table()
-        eventually(lambda: two.workspace.has_table(table.id))
-        one.changes.clear()
+    table = one.table()
+    received: list[str] = []
+    listens = threading.Event()
+    announcements = Announcements(one.url, one.workspace.origin, received.extend, listens.set)
+    announcements.start()
+    try:
+        assert listens.wait(PATIENCE_S)
         one.seated(table)
-        eventually(lambda: f"table:{table.id}" in two.changes)
         two.seated(table, "north", "Beto")
-        eventually(lambda: one.changes.count(f"table:{table.id}") == 2)  # of its own change, and of the other's
-        assert one.changes.count(f"table:{table.id}") == 2
+        eventually(lambda: received)
+        assert received == [f"table:{table.id}"]
+    finally:
+        announcements.stop()
 
 
 def test_a_table_at_which_nobody_looks_is_not_read(pair: tuple[Home, Home], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,6 +245,76 @@ def test_a_seat_that_another_companion_gave_away_is_taken(pair: tuple[Home, Home
     assert two.services.play.move(table.id, ana, "east", Move("end_turn"), version, "tap").accepted
 
 
+# -- requests to temples --
+
+
+def send(home: Home, post: str) -> contract.Command:
+    """Send a request to the temple; return the command that went out."""
+    sent: list[contract.Command] = []
+    home.services.temples.requests.connect(lambda name, command: sent.append(command))
+    home.services.temples.requests.send("templo", contract.CommandName.IDENTIFY, post)
+    return sent[0]
+
+
+@pytest.fixture
+def alive(pair: tuple[Home, Home]) -> tuple[Home, Home]:
+    """The same two, of which each has received a temple's status."""
+    for home in pair:
+        home.services.temples.receive_status("templo", status())
+    return pair
+
+
+def replied(command: contract.Command) -> contract.Reply:
+    return contract.Reply(command.id, True, {"software": "1"})
+
+
+def test_a_temple_answers_one_request_at_a_time_whichever_companion_sends_it(alive: tuple[Home, Home]) -> None:
+    one, two = alive
+    command = send(one, "first")
+    with pytest.raises(ServiceError, match="temple_busy"):
+        send(two, "second")
+    assert [home.services.temples.get("templo").request.command for home in alive] == [command] * 2  # type: ignore[union-attr]
+    for home in alive:  # the broker carries what a temple says to all
+        home.services.temples.requests.receive_reply("templo", replied(command))
+    assert send(two, "second").id != command.id
+
+
+def test_a_request_of_one_companion_and_its_reply_are_on_the_other_s_pages(alive: tuple[Home, Home]) -> None:
+    one, two = alive
+    with listening(two):
+        command = send(one, "first")
+        # The reply is quicker than the announcement: the other companion knows of no request yet.
+        two.services.temples.requests.receive_reply("templo", contract.Reply("f" * 32, True))
+        one.services.temples.requests.receive_reply("templo", replied(command))
+
+        def is_answered() -> bool:
+            request = two.services.temples.get("templo").request
+            return request is not None and request.stage == "answered"
+
+        eventually(is_answered)
+    assert two.services.temples.get("templo").request == one.services.temples.get("templo").request
+
+
+def test_two_requests_sent_at_once_by_two_companions_are_one(alive: tuple[Home, Home]) -> None:
+    def outcome(home: Home) -> str:
+        try:
+            return send(home, home.workspace.origin).id
+        except ServiceError as error:
+            return error.code
+
+    with ThreadPoolExecutor(2) as threads:
+        outcomes = sorted(each.result(PATIENCE_S) for each in [threads.submit(outcome, home) for home in alive])
+    assert outcomes.count("temple_busy") == 1
+
+
+def test_a_table_opened_elsewhere_is_found_by_its_code_before_any_announcement(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    table = one.table()
+    assert two.services.tables.by_code(table.code).id == table.id
+    with pytest.raises(ServiceError, match="wrong_code"):
+        two.services.tables.by_code("ZZZZZZ")
+
+
 # -- leases --
 
 
@@ -252,11 +328,11 @@ def leasing(url: str, holder: str, wanted: list[str], taken: list[str] | None = 
         leases.stop()
 
 
-def test_each_lease_has_one_holder_and_each_companion_its_share(url: str) -> None:
+def test_each_lease_has_one_holder_and_each_companion_its_share(home: Home) -> None:
     names = [f"temple:{n}" for n in range(6)]
-    with leasing(url, "one", names) as one:
+    with leasing(home.url, "one", names) as one:
         eventually(lambda: all(map(one.holds, names)))
-        with leasing(url, "two", names) as two:
+        with leasing(home.url, "two", names) as two:
 
             def shares() -> list[int]:
                 return [sum(map(each.holds, names)) for each in (one, two)]
@@ -266,7 +342,7 @@ def test_each_lease_has_one_holder_and_each_companion_its_share(url: str) -> Non
         eventually(lambda: all(map(one.holds, names)))  # the other gave its own back
 
 
-def test_the_leases_of_a_companion_that_stands_still_go_to_another(url: str) -> None:
+def test_the_leases_of_a_companion_that_stands_still_go_to_another(home: Home) -> None:
     may_go, stands = threading.Event(), threading.Event()
     taken: list[str] = []
     names = ["temple:templo"]
@@ -276,12 +352,12 @@ def test_the_leases_of_a_companion_that_stands_still_go_to_another(url: str) -> 
             assert may_go.wait(PATIENCE_S)
         return names
 
-    frozen = Leases(url, "frozen", wanted, lambda name: None)
+    frozen = Leases(home.url, "frozen", wanted, lambda name: None)
     frozen.start()
     try:
         eventually(lambda: frozen.holds("temple:templo"))
         stands.set()
-        with leasing(url, "other", names, taken) as other:
+        with leasing(home.url, "other", names, taken) as other:
             eventually(lambda: other.holds("temple:templo"))
             assert not frozen.holds("temple:templo")
             assert taken == names
