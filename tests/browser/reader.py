@@ -22,6 +22,16 @@ SPOKEN = """() => {
     region, { childList: true, characterData: true, subtree: true });
 }"""
 
+CHANGES = """() => {
+  const change = () => { window.changes += 1; };
+  window.changes = 0;
+  new MutationObserver(change).observe(
+    document, { attributes: true, childList: true, characterData: true, subtree: true });
+  document.addEventListener("focusin", change);
+  document.addEventListener("focusout", change);
+}"""
+"""Counts what may change a control: while the count stands still, the tree needs no second look."""
+
 CLICK = """function() {
   this.focus();
   this.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true }));
@@ -63,10 +73,20 @@ class Reader:
         self.tabs = 0
         self._session: CDPSession = page.context.new_cdp_session(page)
         self._session.send("Accessibility.enable")
+        self._changes = -1
+        self._found: list[Control] = []
         page.evaluate(SPOKEN)
+        page.evaluate(CHANGES)
 
     def controls(self) -> list[Control]:
         """Return all that can be used now, in the order of the page."""
+        changes: int = self.page.evaluate("window.changes")
+        if changes != self._changes:
+            self._found = self._look()
+            self._changes = changes
+        return self._found
+
+    def _look(self) -> list[Control]:
         nodes = {each["nodeId"]: each for each in self._session.send("Accessibility.getFullAXTree")["nodes"]}
         found: list[Control] = []
 
