@@ -177,6 +177,10 @@ class Page(Generic[S]):
     guide: Callable[[View], Guide] = by_choices
     """From a view that holds also what the platform adds, ``choices`` and ``chance``: what a first turn's guide says.
     """
+    emblem: str = ""
+    """The drawing that stands for the game: the id of a symbol in the art folder. It may be empty."""
+    minutes: Mapping[str, int] = field(default_factory=dict)
+    """About how many minutes a game takes at a table, by preset, as far as anybody knows."""
 
 
 def _any(view: View, moves: Sequence[Move], below: Below) -> Move | None:

@@ -50,6 +50,9 @@ PRESETS: Mapping[str, Mapping[str, Value]] = {
     "long_retreat": {"rout_move": "at_most"},
 }
 
+MINUTES = {"classic": 480, "skirmish": 180, "long_retreat": 480}
+"""About how long a game takes: the whole city one long day, or several evenings; the skirmish one evening."""
+
 AZTECS: Seat = "aztecs"
 SPANIARDS: Seat = "spaniards"
 
