@@ -65,8 +65,8 @@ class Intake:
         """Only remember; `start` connects. `beat` is that of the thread that stores, the others the connection's.
 
         `consumes` says whether a temple's tokens are this companion's to store, where several share a store; the rest
-        of what a temple says is every companion's. `hotspot` returns at once whether this machine's own Wi-Fi is open,
-        for the temples' lamps.
+        of what a temple says is every companion's. `hotspot` returns at once whether this machine's own Wi-Fi is
+        open, for the temples' lamps.
         """
         self._services = services
         self._beat = beat

@@ -248,6 +248,8 @@ class Printer(Generic[S]):
     """Their names, in the order in which a table wants them."""
     sheet: Callable[[str, str], View] = _blank
     """What a page shows, by its name and a language."""
+    shared_by: Mapping[str, int] = field(default_factory=dict)
+    """For how many players one copy of a page is enough; of one that is not named, all share one."""
     own_sheets: tuple[str, ...] = ()
     """The names of pages that show what a table has of its own, such as a map."""
     own_sheet: Callable[[S, str, str], View] = _blank_own

@@ -58,7 +58,7 @@ GAME: Game[State] = Game(
         view=view, regions=regions, log=story, guide=guide, emblem="tile-king", minutes=MINUTES, changes=changes
     ),
     bot=Bot(decide=decide, skills=SKILLS, idle=least("rollback", "leave", "pass")),
-    printer=Printer(sheets=SHEETS, sheet=sheet),
+    printer=Printer(sheets=SHEETS, sheet=sheet, shared_by={"turn_card": 4}),
     playtest=Playtest(standing=_standing),
     tools=TOOLS,
 )

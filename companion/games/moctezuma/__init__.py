@@ -71,7 +71,7 @@ GAME: Game[State] = Game(
         changes=changes,
     ),
     bot=Bot(decide=bot.decide, skills=bot.SKILLS, idle=least("end_turn", "leave", "ready")),
-    printer=Printer(sheets=SHEETS, sheet=sheet),
+    printer=Printer(sheets=SHEETS, sheet=sheet, shared_by={"records": 2}),
     playtest=Playtest(standing=_standing),
     tools=TOOLS,
 )

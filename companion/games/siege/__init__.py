@@ -126,7 +126,7 @@ GAME: Game[State] = Game(
         follows=follows,
     ),
     bot=Bot(decide=bot.decide, skills=bot.SKILLS, idle=least("ready", "rest", "hold", "done")),
-    printer=Printer(sheets=SHEETS, sheet=sheet, own_sheets=("map",), own_sheet=_own_sheet),
+    printer=Printer(sheets=SHEETS, sheet=sheet, shared_by={"odds": 1}, own_sheets=("map",), own_sheet=_own_sheet),
     playtest=Playtest(standing=_standing, heat=_heat, touched=_fallen),
     tools=TOOLS,
 )
