@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Play a preset and write the report of it."""
     setup = _setup(arguments)
     findings = studies.study(setup, _sizes(arguments), _runner(arguments), arguments.first, arguments.beside)
-    _write(arguments.report, report.written(findings, arguments.pace))
+    _write(arguments.report, report.written(findings, arguments.pace, arguments.language))
     return 0
 
 
@@ -60,7 +60,7 @@ def deck(arguments: argparse.Namespace) -> int:
     setup = replace(usual, chosen={**usual.chosen, "deck": Path(arguments.deck).read_text(encoding="utf-8")})
     _print_comparison(usual, setup, arguments)
     findings = studies.study(setup, _sizes(arguments), _runner(arguments), arguments.first)
-    _write(arguments.report, report.written(findings, arguments.pace))
+    _write(arguments.report, report.written(findings, arguments.pace, arguments.language))
     return 0
 
 
@@ -122,7 +122,7 @@ def everything(arguments: argparse.Namespace) -> int:
         until = time.monotonic() + (ends - time.monotonic()) / left
         play = _Shared(partial(runs.run, path=path, processes=arguments.processes, progress=_bar()), until)
         findings = studies.study(setup, _sizes(arguments), play, arguments.first)
-        _write(arguments.into / f"{name}.html", report.written(findings, arguments.pace))
+        _write(arguments.into / f"{name}.html", report.written(findings, arguments.pace, arguments.language))
     return 0
 
 
@@ -266,6 +266,7 @@ def _parser() -> argparse.ArgumentParser:
     page.add_argument(
         "--pace", type=_count, default=report.PACE_S, help="seconds of a turn at the table (%(default)s)"
     )
+    page.add_argument("--language", choices=report.LANGUAGES, default="en", help="of the report (%(default)s)")
     to = argparse.ArgumentParser(add_help=False)
     to.add_argument("--report", type=Path, default=Path("build/lab/report.html"), help="(%(default)s)")
 

@@ -1,4 +1,4 @@
-"""An information-set tree search: what a seat cannot know is drawn anew for each of many playthroughs.
+"""An information-set tree search: what a seat cannot know is drawn again for each of many playthroughs.
 
 After Cowling, Powley and Whitehouse, "Information Set Monte Carlo Tree Search" (2012), with one tree over what the
 searching seat sees. A playthrough goes on by a game's own policy from the edge of the tree, and is judged where it

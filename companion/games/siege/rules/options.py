@@ -50,6 +50,13 @@ PRESETS: Mapping[str, Mapping[str, Value]] = {
     "long_retreat": {"rout_move": "at_most"},
 }
 
+HANDICAPS: Mapping[str, Mapping[str, Value]] = {
+    "classic": {"bodyguard": 4},
+    "skirmish": {"bodyguard": 3},
+    "long_retreat": {"bodyguard": 3},
+}
+"""With what equal players win about as often on either side."""
+
 AZTECS: Seat = "aztecs"
 SPANIARDS: Seat = "spaniards"
 
