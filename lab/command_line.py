@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from companion.games.kit import Value
-from lab import duels, habits, matches, report, runs, studies
+from lab import balance, duels, habits, matches, report, runs, studies
 from lab.figures import Effect
 from lab.matches import LONGEST, Setup, SetupError, game_of, games
 from lab.studies import Sizes
@@ -91,6 +91,18 @@ def fit(arguments: argparse.Namespace) -> int:
     setup, play = _setup(arguments), _runner(arguments)
     games = arguments.games, arguments.first
     print("best:", duels.fitted(setup, arguments.one, arguments.other, play, *games, partial(print, flush=True)))
+    return 0
+
+
+def even(arguments: argparse.Namespace) -> int:
+    """Print how even the seats of each preset of a game are, as its ``data/balance.toml`` holds it."""
+    known = games(tuple(arguments.folder))
+    if arguments.game not in known:
+        raise SetupError(f"game is {arguments.game!r}; expected {' or '.join(known)}")
+    every = balance.setups(arguments.game, tuple(arguments.folder))
+    found = balance.measured(every, arguments.games, arguments.first, _runner(arguments))
+    command = f"python -m lab balance {arguments.game} --games {arguments.games} --first {arguments.first}"
+    print(balance.written(found, command), end="")
     return 0
 
 
@@ -291,6 +303,11 @@ def _parser() -> argparse.ArgumentParser:
     made.set_defaults(command=duel)
     made = commands.add_parser("fit", parents=[setup, shared, records, players], help="search better constants")
     made.set_defaults(command=fit)
+    made = commands.add_parser(
+        "balance", parents=[shared, records], help="what each seat wins at every preset, as TOML"
+    )
+    made.add_argument("game")
+    made.set_defaults(command=even)
     made = commands.add_parser("replay", parents=[setup, shared], help="print every move of one game")
     made.add_argument("--seed", type=int, required=True)
     made.set_defaults(command=replay)
