@@ -135,6 +135,19 @@ def by_game(played: Sequence[Play]) -> list[GameRecord]:
     return sorted(records, key=lambda record: (-record.played, record.game))
 
 
+def usual_minutes(tables: Iterable[Table], game: str, preset: str) -> int:
+    """Return how long games of a preset took here, in the median, where somebody sat at them; 0 where none did."""
+    lengths = sorted(
+        minutes(table)
+        for table in tables
+        if (table.charter.game, table.preset) == (game, preset)
+        and table.phase == "over"
+        and not table.is_closed
+        and any(chair.taken for chair in table.chairs)
+    )
+    return lengths[len(lengths) // 2] if lengths else 0
+
+
 def by_person(played: Sequence[Play]) -> list[PersonRecord]:
     """Return a record for each name, who won most first. A name at several seats of a table played it once."""
     spelled: dict[str, str] = {}

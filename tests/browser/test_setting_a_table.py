@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import ViewportSize, expect
 
 from tests.browser.conftest import PHONE, Companion, Device
+from tests.browser.layout import too_full, too_small, too_wide
 
 Make = Callable[..., Device]
 
@@ -34,3 +36,21 @@ def test_begin_is_in_sight_in_a_lobby_and_covers_no_chair(companion: Companion, 
     assert last["y"] + last["height"] <= bar["y"] + 1
     phone.page.click(".begin-form button")
     expect(phone.page.locator(".turn-whose")).to_have_text("Your turn")
+
+
+@pytest.mark.parametrize("game", ["mexica", "siege"])
+def test_every_game_and_the_button_that_opens_a_table_are_in_sight(
+    companion: Companion, device: Make, game: str
+) -> None:
+    for size, language in ((PHONE, "en"), (PHONE, "es"), ({"width": 360, "height": 640}, "es"), (LAPTOP, "en")):
+        phone = device(size, language)
+        phone.page.goto(f"{companion.address}/tables/new?game={game}")
+        offers = phone.page.locator(".game-choice a")
+        expect(offers).to_have_count(4)
+        for offer in offers.all():
+            expect(offer).to_be_in_viewport(ratio=1)
+            expect(offer.locator("svg")).to_be_visible()
+        expect(phone.page.locator("#new-form .button-main")).to_be_in_viewport(ratio=1)
+        assert too_wide(phone.page) == []
+        assert too_small(phone.page) == []
+        assert too_full(phone.page) == []

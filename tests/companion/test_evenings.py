@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, timedelta, timezone
 
-from companion.model.evenings import by_game, by_person, by_temple, curve, evenings, plays
+from companion.model.evenings import by_game, by_person, by_temple, curve, evenings, plays, usual_minutes
 from companion.model.table import Table
 from tests.companion.conftest import EVENING, Home
 
@@ -90,3 +90,12 @@ def test_a_long_curve_has_few_steps_and_all_tokens(home: Home) -> None:
     assert len(found) == 62
     assert found[-1] == (1.0, 260)
     assert found == sorted(found)
+
+
+def test_the_usual_length_of_a_preset_is_the_median_of_its_games_at_which_somebody_sat(home: Home) -> None:
+    tables = [played(home, "Ana", "Ben", minutes) for minutes in (20, 90, 40)]
+    preset = tables[0].preset
+    open_table = home.table(2)
+    assert usual_minutes([*tables, open_table], "mexica", preset) == 40
+    assert usual_minutes(tables, "mexica", "evening" if preset != "evening" else "century") == 0
+    assert usual_minutes([], "mexica", preset) == 0

@@ -8,6 +8,7 @@ import pytest
 
 from companion.web.rendering.texts import load
 from companion.web.site import HERE
+from tests.companion.test_evenings import played
 from tests.web.conftest import Browser, WebHome, text_of
 
 COUNTED = re.compile(r"\{(n|points|turn|left|of)\} [a-z]+s\b")
@@ -71,3 +72,47 @@ def test_a_new_table_starts_from_the_last_one_of_its_game(home: WebHome, phone: 
     again = phone.get(page).get_data(as_text=True)
     assert re.search(r'name="players" value="2" checked', again)
     assert re.search(r'name="preset" value="evening" checked', again)
+
+
+def _offers(phone: Browser) -> dict[str, str]:
+    """Return how the form offers each game, by the first drawing of its link."""
+    html = phone.get("/tables/new").get_data(as_text=True)
+    links = re.findall(r'href="/tables/new\?game=\w+".*?</a>', html, re.DOTALL)
+    return {
+        re.findall(r'<use href="#([\w-]+)"', link)[0]: " ".join(re.sub("<[^>]*>", " ", link).split())
+        for link in links
+    }
+
+
+def test_each_game_is_offered_with_its_picture_its_players_and_its_minutes(phone: Browser) -> None:
+    offers = _offers(phone)
+    assert set(offers) == {"temple-front", "tile-king", "siege-cuauhtemoc", "library"}
+    assert "2 to 4 players · about 20 min" in offers["tile-king"]
+    assert "2 players · about 180 min" in offers["siege-cuauhtemoc"]
+    assert "2 to 6 players · about 40 min" in offers["library"]
+
+
+def test_a_game_that_was_played_here_is_offered_with_the_minutes_that_it_took(home: WebHome, phone: Browser) -> None:
+    played(home, "Ana", "Ben", 54)
+    assert "usually 54 min here" in _offers(phone)["temple-front"]
+
+
+def test_what_takes_several_evenings_is_chosen_only_after_it_was_played(home: WebHome, phone: Browser) -> None:
+    page = "/tables/new?game=siege"
+    assert re.search(r'name="preset" value="skirmish" checked', phone.get(page).get_data(as_text=True))
+    home.services.tables.open("siege", "Sunday", 2, "classic", {})
+    assert re.search(r'name="preset" value="classic" checked', phone.get(page).get_data(as_text=True))
+    assert "2 players · several evenings" in _offers(phone)["siege-cuauhtemoc"]
+
+
+def test_the_form_of_a_new_table_begins_with_the_game_that_was_opened_last(home: WebHome, phone: Browser) -> None:
+    home.services.tables.open("market", "Sunday", 2, "short", {})
+    assert 'name="game" value="market"' in phone.get("/tables/new").get_data(as_text=True)
+
+
+def test_the_picture_of_every_game_is_on_the_form_s_page(home: WebHome, phone: Browser) -> None:
+    html = phone.get("/tables/new").get_data(as_text=True)
+    for game in home.games.values():
+        if "." not in game.name:
+            assert f'<symbol id="{game.page.emblem}"' in html
+            assert set(game.page.minutes) <= set(game.presets)

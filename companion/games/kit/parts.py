@@ -15,7 +15,7 @@ from companion.games.kit.log import Line
 from companion.games.kit.moves import Arg, Choice, Json, Move, Refusal, Seat, Value
 from companion.games.kit.result import Result
 from companion.games.kit.table import MoveTable
-from companion.games.kit.temple import TokenAudit, TokenDrop
+from companion.games.kit.temple import Mood, TokenAudit, TokenDrop
 
 S = TypeVar("S")
 T = TypeVar("T", contravariant=True)
@@ -177,6 +177,10 @@ class Page(Generic[S]):
     guide: Callable[[View], Guide] = by_choices
     """From a view that holds also what the platform adds, ``choices`` and ``chance``: what a first turn's guide says.
     """
+    emblem: str = ""
+    """The drawing that stands for the game: the id of a symbol in the art folder. It may be empty."""
+    minutes: Mapping[str, int] = field(default_factory=dict)
+    """About how many minutes a game takes at a table, by preset, as far as anybody knows."""
 
 
 def _any(view: View, moves: Sequence[Move], below: Below) -> Move | None:
@@ -238,6 +242,10 @@ class Printer(Generic[S]):
     """What such a page shows of one table; everybody who sees the table may print it."""
 
 
+def _calm(state: Any) -> Mood:
+    return Mood()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TempleRules(Generic[S]):
     """What a game does with the tokens that fall in a temple."""
@@ -246,6 +254,8 @@ class TempleRules(Generic[S]):
     """The move by `TEMPLE` that enters a token. It is legal in every state, even the last."""
     audit: Callable[[S], TokenAudit]
     """What became of the tokens that fell."""
+    mood: Callable[[S], Mood] = _calm
+    """What the temple's lamps show beside them."""
 
 
 def _no_standing(state: Any) -> Mapping[Seat, float]:

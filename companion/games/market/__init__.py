@@ -17,7 +17,7 @@ from companion.games.market.rules import legal, notation, turn
 from companion.games.market.rules.board import LANES
 from companion.games.market.rules.choices import choices
 from companion.games.market.rules.laws import laws
-from companion.games.market.rules.options import OPTIONS, PRESETS, SEATINGS, HouseRules
+from companion.games.market.rules.options import MINUTES, OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.market.rules.result import result, standing
 from companion.games.market.rules.state import State, setup
 from companion.games.market.tools import TOOLS
@@ -82,7 +82,7 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(view=view, regions=regions, log=story, guide=guide),
+    page=Page(view=view, regions=regions, log=story, guide=guide, emblem="tile-king", minutes=MINUTES),
     bot=Bot(decide=decide, skills=SKILLS, idle=least("rollback", "leave", "pass")),
     printer=Printer(sheets=SHEETS, sheet=sheet),
     playtest=Playtest(standing=_standing, heat=_heat, touched=_bought),

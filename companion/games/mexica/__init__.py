@@ -35,12 +35,12 @@ from companion.games.mexica.page.guide import guide
 from companion.games.mexica.page.regions import regions
 from companion.games.mexica.page.view import known, view
 from companion.games.mexica.printer import SHEETS, sheet
-from companion.games.mexica.rules import course, decisions, hands, legal, notation, play
+from companion.games.mexica.rules import apocalypse, course, decisions, hands, legal, notation, play
 from companion.games.mexica.rules.audit import audit
 from companion.games.mexica.rules.calendar import sign
 from companion.games.mexica.rules.cards import blanked
 from companion.games.mexica.rules.laws import laws
-from companion.games.mexica.rules.options import FULL, OPTIONS, PRESETS, SEATINGS, HouseRules
+from companion.games.mexica.rules.options import FULL, MINUTES, OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.mexica.rules.state import State, setup
 
 
@@ -157,10 +157,19 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(view=view, regions=regions, log=story, known=known, charts=charts.chronicle, guide=guide),
+    page=Page(
+        view=view,
+        regions=regions,
+        log=story,
+        known=known,
+        charts=charts.chronicle,
+        guide=guide,
+        emblem="temple-front",
+        minutes=MINUTES,
+    ),
     bot=Bot(decide=_decide, idle=_idle, skills=bot.SKILLS),
     printer=Printer(sheets=SHEETS, sheet=sheet),
-    temple=TempleRules(drop=play.entering, audit=audit),
+    temple=TempleRules(drop=play.entering, audit=audit, mood=apocalypse.mood),
     playtest=Playtest(
         chores=play.CHORES,
         plays=lambda options: options["scope"] == FULL,  # a board of wood is for people

@@ -16,7 +16,7 @@ from companion.games.moctezuma.printer import SHEETS, sheet
 from companion.games.moctezuma.rules import chance, legal, notation, play
 from companion.games.moctezuma.rules.knowledge import resample
 from companion.games.moctezuma.rules.laws import laws
-from companion.games.moctezuma.rules.options import OPTIONS, PRESETS, SEATINGS, HouseRules
+from companion.games.moctezuma.rules.options import MINUTES, OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.moctezuma.rules.result import result, totals
 from companion.games.moctezuma.rules.state import State, setup
 from companion.games.moctezuma.tools import TOOLS
@@ -81,7 +81,7 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(view=view, regions=regions, log=story, known=known, guide=guide),
+    page=Page(view=view, regions=regions, log=story, known=known, guide=guide, emblem="library", minutes=MINUTES),
     bot=Bot(decide=bot.decide, skills=bot.SKILLS, idle=least("end_turn", "leave", "ready")),
     printer=Printer(sheets=SHEETS, sheet=sheet),
     playtest=Playtest(standing=_standing, heat=_heat, touched=_walked),

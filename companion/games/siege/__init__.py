@@ -34,7 +34,7 @@ from companion.games.siege.rules import legal, notation, play
 from companion.games.siege.rules.choices import choices
 from companion.games.siege.rules.laws import laws
 from companion.games.siege.rules.maps import field_of
-from companion.games.siege.rules.options import HANDICAPS, OPTIONS, PRESETS, SEATINGS, HouseRules
+from companion.games.siege.rules.options import HANDICAPS, MINUTES, OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.siege.rules.roster import SIDES
 from companion.games.siege.rules.state import DEAD, State, setup
 from companion.games.siege.tools import TOOLS
@@ -116,7 +116,7 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(view=view, regions=regions, log=story, guide=guide),
+    page=Page(view=view, regions=regions, log=story, guide=guide, emblem="siege-cuauhtemoc", minutes=MINUTES),
     bot=Bot(decide=bot.decide, skills=bot.SKILLS, idle=least("ready", "rest", "hold", "done")),
     printer=Printer(sheets=SHEETS, sheet=sheet, own_sheets=("map",), own_sheet=_own_sheet),
     playtest=Playtest(standing=_standing, heat=_heat, touched=_fallen, handicaps=HANDICAPS),

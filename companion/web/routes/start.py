@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from flask import Blueprint, Response, abort, current_app, jsonify, request, send_from_directory
 
 from companion.games.kit import Game, Option, Value
+from companion.model.evenings import usual_minutes
 from companion.model.table import ServiceError, Table
 from companion.web.rendering import fonts
 from companion.web.rendering.styles import Sheet
@@ -36,6 +37,8 @@ OF_ANOTHER_TABLE = frozenset({"temple_held", "wrong_code"})
 """What refuses a form because of the table that holds the temple it names."""
 
 NOTHING_BROUGHT = Brought()
+EVENING_MIN = 300
+"""What takes longer is not played in one evening, and no form begins with it unless it was played here last."""
 WEEK = 7 * 24 * 3600
 
 
@@ -222,10 +225,44 @@ def open_table() -> Response:
     return keep_code(see(site().url("invited", code=table.code)), table)
 
 
-def _last_of(game: Game[Any]) -> Table | None:
+class Offer(NamedTuple):
+    """A game as the form offers it: by its picture, how many play it, and how long it takes."""
+
+    game: Game[Any]
+    fewest: int
+    most: int
+    minutes: int
+    """Of the preset that the form begins with; 0 where nobody knows."""
+    measured: bool
+    """Whether that is how long it took here."""
+
+
+def _offer(game: Game[Any], tables: Sequence[Table]) -> Offer:
+    preset = _preset(game, _last_of(game, tables))
+    here = usual_minutes(tables, game.name, preset)
+    minutes = here or game.page.minutes.get(preset, 0)
+    return Offer(game, min(game.seatings), max(game.seatings), minutes, bool(here))
+
+
+def _last_of(game: Game[Any], tables: Sequence[Table]) -> Table | None:
     """Return the table of a game that was opened last here: people mostly play as they did before."""
-    tables = [table for table in site().services.tables.all() if table.charter.game == game.name]
-    return max(tables, key=lambda table: table.charter.opened_at, default=None)
+    of_game = [table for table in tables if table.charter.game == game.name]
+    return max(of_game, key=lambda table: table.charter.opened_at, default=None)
+
+
+def _last_game(tables: Sequence[Table]) -> Game[Any]:
+    """Return the game of which a table was opened last here, or else the first that is offered."""
+    of_offer = [table for table in tables if table.charter.game in site().games]
+    last = max(of_offer, key=lambda table: table.charter.opened_at, default=None)
+    return site().games[last.charter.game] if last else next(iter(site().games.values()))
+
+
+def _preset(game: Game[Any], last: Table | None) -> str:
+    """Return the preset that was played last, or else the first that is over in one evening."""
+    if last and last.preset in game.presets:
+        return last.preset
+    short = [preset for preset in game.presets if game.page.minutes.get(preset, 0) <= EVENING_MIN]
+    return next(iter(short or game.presets))
 
 
 def _players(game: Game[Any], last: Table | None) -> int:
@@ -238,14 +275,14 @@ def _players(game: Game[Any], last: Table | None) -> int:
 def _new_table(
     form: Mapping[str, str], problem: str, status: int = 200, texts: Brought = NOTHING_BROUGHT
 ) -> Response:
-    games = site().games
-    game = games.get(form.get("game", "")) or next(iter(games.values()))
+    games, tables = site().games, site().services.tables.all()
+    game = games.get(form.get("game", "")) or _last_game(tables)
     players = whole_number(form.get("players", ""), 99)
     temples = site().services.temples.all()
     idle = [temple.name for temple in temples if temple.alive and not temple.table_id]
-    last = _last_of(game)
-    asked = form.get("preset", last.preset if last else "")
-    preset = asked if asked in game.presets else next(iter(game.presets))
+    last = _last_of(game, tables)
+    asked = form.get("preset", "")
+    preset = asked if asked in game.presets else _preset(game, last)
     values = {option.key: option.default for option in game.options} | dict(game.presets[preset])
     try:
         picked = options_chosen(game, form)
@@ -256,13 +293,15 @@ def _new_table(
         status,
         game=game,
         gt=site().painter.library.words(site().words().language, game.name),
-        offers=list(games.values()),
+        art=list(dict.fromkeys(sheet for offer in games for sheet in site().art(offer))),
+        offers=[_offer(offer, tables) for offer in games.values()],
+        evening=EVENING_MIN,
         form=form,
         problem=problem,
         brought=texts,
         own=OWN,
         of_table=OF_TABLE,
-        earlier=earlier(game, site().services.tables.all(), form),
+        earlier=earlier(game, tables, form),
         shown=SHOWN,
         temples=temples,
         held={

@@ -29,6 +29,9 @@ PRESETS: Mapping[str, Mapping[str, Value]] = {
     "no_luck": {"removed_mode": EQUAL},
 }
 
+MINUTES = {"classic": 20, "short": 10, "no_luck": 20}
+"""About how long a game takes: the app's games in the lab, a turn at 40 seconds."""
+
 SEATINGS: Mapping[int, tuple[Seat, ...]] = {
     2: ("south", "east"),
     3: ("south", "west", "north"),

@@ -98,6 +98,16 @@ PRESETS: Mapping[str, Mapping[str, Value]] = {
     },
 }
 
+MINUTES = {
+    "temple_only": 220,
+    "classic": 220,
+    "wandering": 200,
+    "evening": 200,
+    "century": 210,
+    "flower_war": 120,
+}
+"""About how long a game takes: the app's games in the lab, a turn at 40 seconds."""
+
 SEATINGS: Mapping[int, tuple[Seat, ...]] = {
     2: ("east", "west"),
     3: ("east", "north", "west"),

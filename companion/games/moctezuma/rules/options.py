@@ -36,6 +36,9 @@ PRESETS: Mapping[str, Mapping[str, Value]] = {
     "later_chits": {"curse_rule": "two_plus", "flip": "turn"},
 }
 
+MINUTES = {"classic": 40, "majority": 40, "open": 40, "swift": 20, "later_chits": 40}
+"""About how long a game takes: 40 minutes in the designer's first playtest, with two players."""
+
 COLOURS: tuple[Seat, ...] = ("red", "blue", "yellow", "green", "white", "black")
 """The six researchers; turns go round in this order, beginning with the one that was drawn (ruling Z23)."""
 

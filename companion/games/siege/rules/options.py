@@ -57,6 +57,9 @@ HANDICAPS: Mapping[str, Mapping[str, Value]] = {
 }
 """With what equal players win about as often on either side."""
 
+MINUTES = {"classic": 480, "skirmish": 180, "long_retreat": 480}
+"""About how long a game takes: the whole city one long day, or several evenings; the skirmish one evening."""
+
 AZTECS: Seat = "aztecs"
 SPANIARDS: Seat = "spaniards"
 
