@@ -279,13 +279,14 @@ def _no_standing(state: Any) -> Mapping[Seat, float]:
 class Heat(NamedTuple):
     """A game's own board for a heat map: its size, the outline of each place as SVG path data, what is counted.
 
-    `names` are words on the board with the middle of each, `lines` what else is drawn on it, as path data.
+    `counted` is in English, or by language: ``{"en": ..., "es": ...}``. `names` are words on the board with the
+    middle of each, `lines` what else is drawn on it, as path data.
     """
 
     width: float
     height: float
     places: Mapping[str, str]
-    counted: str
+    counted: str | Mapping[str, str]
     names: Sequence[tuple[str, float, float]] = ()
     lines: str = ""
 
@@ -322,5 +323,7 @@ class Playtest(Generic[S]):
     """From complete options: the board of that table, for a heat map of its games."""
     touched: Callable[[S, Seat, Move, S], Iterable[str]] = _nowhere
     """The places of that board that a move counts for, from the states before and after it."""
+    handicaps: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    """By preset: the options, beside its own, that make it even."""
     blanked: Callable[[Mapping[str, Value], str], Mapping[str, Value]] | None = None
     """From complete options and a card: the options of a table at which that card does nothing."""
