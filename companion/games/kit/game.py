@@ -108,6 +108,7 @@ class Game(Generic[S]):
         self.levels = tuple(level for level in LEVELS if level == PRACTISED or level in bot.skills)
         self.sheets, self.sheet = printer.sheets, printer.sheet
         self.own_sheets, self.own_sheet = printer.own_sheets, printer.own_sheet
+        self._shared_by = printer.shared_by
         self.uses_temple = temple is not None
         self._written = written
 
@@ -152,6 +153,10 @@ class Game(Generic[S]):
     def mood(self, state: S) -> Mood:
         """Return what the lamps of a temple show; calm where the game uses none."""
         return self.temple.mood(state) if self.temple else Mood()
+
+    def copies(self, players: int) -> list[str]:
+        """Return the names of all pages for the printer, each as often as so many players need it."""
+        return [name for name in self.sheets for _ in range(-(-players // self._shared_by.get(name, players)))]
 
     def written(self, state: S) -> str:
         """Return the text that a tool has made for the option that `makes` names, sound or not."""
