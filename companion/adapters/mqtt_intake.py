@@ -60,14 +60,17 @@ class Intake:
         link_beat: Beat = no_heartbeat,
         network_beat: Beat = no_heartbeat,
         consumes: Callable[[str], bool] = lambda temple: True,
+        hotspot: Callable[[], bool] = lambda: False,
     ) -> None:
         """Only remember; `start` connects. `beat` is that of the thread that stores, the others the connection's.
 
         `consumes` says whether a temple's tokens are this companion's to store, where several share a store; the rest
-        of what a temple says is every companion's.
+        of what a temple says is every companion's. `hotspot` returns at once whether this machine's own Wi-Fi is
+        open, for the temples' lamps.
         """
         self._services = services
         self._beat = beat
+        self._hotspot = hotspot
         self._clock = clock
         self._consumes = consumes
         self._waiting = Backlog(services.temples, time.monotonic)
@@ -194,6 +197,7 @@ class Intake:
         if not self._up or time.monotonic() < self._scores_due:
             return
         self._scores_due = time.monotonic() + SCORES_EVERY
+        hotspot = self._hotspot()
         for temple in filter(lambda each: self._consumes(each.name), self._services.temples.all()):
             table = self._services.tables.find(temple.table_id)
             known = (table.id, table.version) if table else (None, 0)
@@ -205,7 +209,7 @@ class Intake:
                     return
                 self._scored[temple.name] = known
                 self._publish(temple.name, score)
-            if (mood := mood_of(table)) != self._moods.get(temple.name):
+            if (mood := mood_of(table, hotspot)) != self._moods.get(temple.name):
                 self._moods[temple.name] = mood
                 self._publish(temple.name, mood)
 

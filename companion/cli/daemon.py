@@ -102,6 +102,7 @@ def _serve(
     def address(viewer: str) -> str:
         return settings.web.address or f"http://{address_for(viewer)}{port}"
 
+    network = NetworkHelper()
     app = create_app(
         services,
         hub,
@@ -113,7 +114,7 @@ def _serve(
             stream_cap=settings.web.streams,
             streams_each=settings.web.streams_each,
             owner=_owner(settings.state_directory),
-            network=NetworkHelper(),
+            network=network,
             name_address=f"http://{socket.gethostname().partition('.')[0].lower()}.local{port}",
             first_start=settings.web.first_start == "on" and demo_temple is None,
             authority=Path(settings.web.authority) if settings.web.authority else None,
@@ -141,6 +142,7 @@ def _serve(
         pulse.of("link"),
         pulse.of("network"),
         share.consumes,
+        network.hotspot_is_open,
     )
     watch = _Watch(Feeder(pulse, supervised))
     died: list[str] = []
