@@ -7,6 +7,8 @@ import selectors
 import socket
 import threading
 import time
+import zlib
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -29,6 +31,8 @@ class Readers:
         self.arrivals: list[tuple[int, int]] = []
         """When, in monotonic nanoseconds, and by which reader an event was read."""
         self.closed = 0
+        self.received = 0
+        """Bytes of all streams as they came, headers and heartbeats included."""
         self._thread = threading.Thread(target=self._run, name="readers", daemon=True)
 
     def __enter__(self) -> Self:
@@ -38,11 +42,11 @@ class Readers:
             source = f"127.0.2.{n // FROM_ONE_ADDRESS + 1}"
             connection = socket.create_connection((HOST, self._port), source_address=(source, 0))
             connection.sendall(
-                f"GET {self._table}/stream?as=phone HTTP/1.1\r\nHost: {HOST}:{self._port}\r\n"
-                "Accept: text/event-stream\r\nAccept-Language: en\r\n\r\n".encode()
+                f"GET {self._table}/stream?as=phone HTTP/1.0\r\nHost: {HOST}:{self._port}\r\n"
+                "Accept: text/event-stream\r\nAccept-Language: en\r\nAccept-Encoding: gzip\r\n\r\n".encode()
             )
             connection.setblocking(False)
-            self._selector.register(connection, selectors.EVENT_READ, n)
+            self._selector.register(connection, selectors.EVENT_READ, _Reader(n))
             self._sockets.append(connection)
         self._thread.start()
         return self
@@ -68,9 +72,30 @@ class Readers:
                 connection = key.fileobj
                 assert isinstance(connection, socket.socket)
                 data = connection.recv(1 << 16)
+                self.received += len(data)
                 if not data:
                     self._selector.unregister(connection)
                     self.closed += 1
-                elif events := data.count(b"event: regions"):
-                    self.events[key.data] += events
-                    self.arrivals.append((time.monotonic_ns(), key.data))
+                elif events := key.data.read(data).count(b"event: regions"):
+                    self.events[key.data.number] += events
+                    self.arrivals.append((time.monotonic_ns(), key.data.number))
+
+
+class _Reader:
+    """What one stream's bytes say: HTTP 1.0, so that nothing but compression is between them and the text."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._head = b""
+        self._body: Callable[[bytes], bytes] | None = None
+
+    def read(self, data: bytes) -> bytes:
+        """Return the text of what came."""
+        if self._body is None:
+            self._head += data
+            head, found, data = self._head.partition(b"\r\n\r\n")
+            if not found:
+                return b""
+            gzip = b"content-encoding: gzip" in head.lower()
+            self._body = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress if gzip else bytes
+        return self._body(data)

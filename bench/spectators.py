@@ -26,6 +26,8 @@ class Watched:
     """MiB, of the companion (PSS)."""
     processor: float
     """Seconds for a token."""
+    size: float
+    """Bytes that one stream is sent for a token."""
     spread: float
     """Seconds from the first stream's event to the last one's, in the median."""
 
@@ -45,6 +47,7 @@ def measure(programs: Programs, counts: Sequence[int]) -> Chapter:
             Row(f"{count:,} streams, memory of each (PSS)", "KiB", memory, target=60),
             Row(f"{count:,} streams, CPU of a token", "ms", found.processor * 1e3),
             Row(f"{count:,} streams, CPU of an event", "ms", found.processor * 1e3 / count),
+            Row(f"{count:,} streams, a token's event on the wire", "B", found.size),
             Row(f"{count:,} streams, first reader to last", "ms", found.spread * 1e3),
         ]
     return Chapter(
@@ -59,7 +62,7 @@ def _watched(companion: daemons.Companion, controller: daemons.Controller, count
     with Readers(companion.port, companion.table, count) as readers:
         readers.wait_for_first()
         time.sleep(1)
-        spreads, before = [], on_processor(companion.running.pid)
+        spreads, before, received = [], on_processor(companion.running.pid), readers.received
         for _ in range(TOKENS):
             readers.arrivals.clear()
             controller.breaks().drop(daemons.PINS[0], DARK_MS)
@@ -68,7 +71,8 @@ def _watched(companion: daemons.Companion, controller: daemons.Controller, count
             spreads.append((max(times) - min(times)) / 1e9)
             time.sleep(PAUSE_S)
         spent = (on_processor(companion.running.pid) - before) / TOKENS
+        size = (readers.received - received) / TOKENS / count
         if readers.closed:
             raise BenchError(f"{readers.closed} of {count} streams were closed; expected all to stay open")
         memory = resident(companion.running.pid)[0]
-    return Watched(memory, spent, statistics.median(spreads))
+    return Watched(memory, spent, size, statistics.median(spreads))

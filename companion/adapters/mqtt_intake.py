@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from companion.adapters.backlog import Backlog
-from companion.model.scores import score_of
+from companion.model.scores import mood_of, score_of
 from companion.model.table import ServiceError
 from companion.service.services import Services
 from templo import contract
@@ -67,6 +67,7 @@ class Intake:
         self._waiting = Backlog(services.temples, time.monotonic)
         self._up = False
         self._scored: dict[str, tuple[str | None, int]] = {}
+        self._moods: dict[str, contract.Mood] = {}
         self._scores_due = 0.0
         self._time_due = 0.0
         self._versions: dict[str, int] | None = None
@@ -141,7 +142,8 @@ class Intake:
                 return False
             if isinstance(each, bool):
                 self._up = each
-                self._scored.clear()  # a broker may have forgotten what it retained
+                self._scored.clear()
+                self._moods.clear()  # a broker may have forgotten what it retained
                 self._acknowledged.clear()
                 self._services.temples.set_reachable(each)
                 if each:
@@ -177,7 +179,10 @@ class Intake:
                 self._services.temples.requests.receive_reply(temple, message, time.monotonic())
 
     def _publish_scores(self) -> None:
-        """Publish what counts in the game of each temple, where that has changed: Home Assistant knows no game."""
+        """Publish what counts in the game of each temple, and its mood, where that has changed.
+
+        Home Assistant and a temple's lamps know no game.
+        """
         if not self._up or time.monotonic() < self._scores_due:
             return
         self._scores_due = time.monotonic() + SCORES_EVERY
@@ -192,6 +197,9 @@ class Intake:
                     return
                 self._scored[temple.name] = known
                 self._publish(temple.name, score)
+            if (mood := mood_of(table)) != self._moods.get(temple.name):
+                self._moods[temple.name] = mood
+                self._publish(temple.name, mood)
 
     def _publish_changes(self) -> None:
         """Publish which tables have changed; what they hold is requested where tables are shown."""
@@ -265,7 +273,7 @@ class Intake:
             if self._clock() < command.expires:
                 self._publish(temple, command)
 
-    def _publish(self, temple: str, message: contract.Ack | contract.Command | contract.Score) -> None:
+    def _publish(self, temple: str, message: contract.Message) -> None:
         self._connection.publish(contract.topic(temple, message.leaf), message)
 
 

@@ -6,9 +6,11 @@ Nothing here polls, and nothing is painted twice for the same audience.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
 import threading
+from base64 import urlsafe_b64encode
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,7 +41,7 @@ class Hub:
     """Numbers every change and wakes the streams that wait for it.
 
     `publish` is called from any thread and never blocks on a reader; `close` may be called by a signal's handler.
-    `boot` marks the numbers as this process's own: what a browser saw before a restart says nothing about now.
+    `boot` marks the numbers as this process's own: they cannot be compared with those of another.
     """
 
     def __init__(self, cap: int = 64, boot: str | None = None, cap_each: int | None = None) -> None:
@@ -138,6 +140,16 @@ class Region:
 
     html: str
     since: int
+    digest: str = field(init=False, compare=False)
+    """The same in every process that paints the same."""
+
+    def __post_init__(self) -> None:
+        digest = hashlib.blake2b(self.html.encode(), digest_size=DIGEST_BYTES).digest()
+        object.__setattr__(self, "digest", urlsafe_b64encode(digest).decode())
+
+
+DIGEST_BYTES = 6
+"""Of 2^48 digests, two paintings of a region share one by accident less often than a disk errs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,22 +161,41 @@ class Picture:
     version: int
     mark: str
     regions: Mapping[str, Region]
-    _events: dict[int, bytes] = field(default_factory=dict, repr=False, compare=False)
+    id: str = field(init=False, compare=False)
+    """The event id that a browser gives back after a cut: this process's number of it, and what each region was."""
+    _events: dict[str, bytes] = field(default_factory=dict, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
-    @property
-    def id(self) -> str:
-        """The event id that a browser gives back after a cut."""
-        return f"{self.boot}.{self.serial}"
+    def __post_init__(self) -> None:
+        digests = "".join(region.digest for region in self.regions.values())
+        object.__setattr__(self, "id", f"{self.boot}.{self.serial}.{digests}")
 
     def since(self, seen: str) -> dict[str, str]:
         """Return the regions that changed after the picture with that id; all of them where the id says nothing."""
-        known = self._known(seen)
+        changed = self._changed(seen)
         return {
             name: region.html.replace(VERSION_MARK, str(self.version))
             for name, region in self.regions.items()
-            if region.since > known
+            if changed(name, region)
         }
+
+    def _changed(self, seen: str) -> Callable[[str, Region], bool]:
+        """Return what says of a region whether it differs from the picture with an id.
+
+        What this process painted is compared by number: a browser may have been sent something between two of its
+        stream's events, by the answer to a post, and that is to be painted over even where it was taken back. What
+        another process painted is compared by content: a restart, or another worker, repaints nothing.
+        """
+        boot, _, rest = seen.partition(".")
+        serial, _, digests = rest.partition(".")
+        if boot == self.boot:
+            known = int(serial) if serial.isascii() and serial.isdecimal() and len(serial) <= 15 else -1
+            return lambda _, region: region.since > known or known > self.serial
+        length = len(next(iter(self.regions.values())).digest) if self.regions else 1
+        if len(digests) != length * len(self.regions):
+            return lambda _name, _region: True
+        shown = {name: digests[n * length : (n + 1) * length] for n, name in enumerate(self.regions)}
+        return lambda name, region: region.digest != shown[name]
 
     def news(self, seen: str) -> dict[str, object]:
         """Return what changed after the picture with the id `seen`, as a page takes it over."""
@@ -172,17 +203,10 @@ class Picture:
 
     def event(self, seen: str) -> bytes:
         """Return what changed since `seen` as one event of a stream, empty where nothing did; written once."""
-        known = self._known(seen)
         with self._lock:
-            if known not in self._events:
-                self._events[known] = self._written(seen)
-            return self._events[known]
-
-    def _known(self, seen: str) -> int:
-        boot, _, serial = seen.partition(".")
-        if boot != self.boot or not (serial.isascii() and serial.isdecimal()) or len(serial) > 15:
-            return -1
-        return int(serial) if int(serial) <= self.serial else -1
+            if seen not in self._events:
+                self._events[seen] = self._written(seen)
+            return self._events[seen]
 
     def _written(self, seen: str) -> bytes:
         news = self.news(seen)

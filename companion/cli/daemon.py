@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 
-from companion.adapters import store_lock
+from companion.adapters import boot_fault, store_lock
 from companion.adapters.addresses import address_for
 from companion.adapters.mqtt_intake import Intake
 from companion.adapters.network_helper import NetworkHelper
@@ -25,7 +25,7 @@ from companion.adapters.pacer import Pacer
 from companion.adapters.playtests import Playtests
 from companion.adapters.shelving import Shelving
 from companion.adapters.sql_store import SqlStore
-from companion.cli import boot, demo
+from companion.cli import demo
 from companion.cli.settings import Settings
 from companion.cli.trouble import start_when_possible
 from companion.games import registry
@@ -109,7 +109,7 @@ def _serve(
             name_address=f"http://{socket.gethostname().partition('.')[0].lower()}.local{port}",
             first_start=settings.web.first_start == "on" and demo_temple is None,
             authority=Path(settings.web.authority) if settings.web.authority else None,
-            boot_fault=boot.fault,
+            boot_fault=boot_fault.read,
         ),
     )
     server = Server(

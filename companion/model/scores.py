@@ -1,4 +1,4 @@
-"""What counts for each god at a table now, for those who know gods and no game. Pure: it changes nothing."""
+"""What a table shows to those who know gods and no game: what counts for each, and its mood. Pure."""
 
 from __future__ import annotations
 
@@ -27,3 +27,11 @@ def score_of(table: Table | None, fallen: Callable[[str], Sequence[StoredToken]]
         corrected = sum(delta for _, its, delta in audit.corrected if its == god)
         totals[god] = max(0, audit.credited.get(god, 0) + corrected)
     return contract.Score(table.id, totals)
+
+
+def mood_of(table: Table | None) -> contract.Mood:
+    """Return what the lamps of the temple that serves a table show: nothing where there is none, or no game yet."""
+    if table is None or table.state is None or table.is_closed:
+        return contract.Mood(table.id if table else None, ())
+    mood = table.game.mood(table.state)
+    return contract.Mood(table.id, mood.signals, mood.left)

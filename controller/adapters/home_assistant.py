@@ -16,9 +16,13 @@ from templo.contract import (
     CommandName,
     Count,
     God,
+    Light,
+    LightEffect,
     Message,
+    Mood,
     Noise,
     Score,
+    SetLight,
     State,
     Status,
     declaration_of,
@@ -36,9 +40,13 @@ _ALIVE = (State.READY, State.ALERT)
 _FAULTS = (Beam.JAMMED, Beam.DARK, Beam.FLICKER)
 
 
-def announcement(identity: Identity) -> tuple[str, bytes]:
-    """Return the topic under which a temple is announced, retained, and the payload."""
+def announcement(identity: Identity, coloured: bool | None = None) -> tuple[str, bytes]:
+    """Return the topic under which a temple is announced, retained, and the payload.
+
+    `coloured` is None for a temple without lamps, and else whether they can show any colour.
+    """
     temple = identity.temple
+    parts = _parts(temple) if coloured is None else _parts(temple) | _lamps(temple, coloured)
     payload = {
         "device": {
             "identifiers": [f"templo-{temple}"],
@@ -55,7 +63,7 @@ def announcement(identity: Identity) -> tuple[str, bytes]:
             }
         ],
         "qos": declaration_of(Status).qos,
-        "components": {key: {"unique_id": f"templo-{temple}-{key}", **each} for key, each in _parts(temple).items()},
+        "components": {key: {"unique_id": f"templo-{temple}-{key}", **each} for key, each in parts.items()},
     }
     return discovery_topic(temple), json.dumps(payload, separators=(",", ":")).encode()
 
@@ -106,6 +114,48 @@ def _parts(temple: str) -> dict[str, dict[str, object]]:
         )
     parts["identify"] = _button("Identify", temple, CommandName.IDENTIFY, None, device_class="identify")
     return parts
+
+
+def _lamps(temple: str, coloured: bool) -> dict[str, dict[str, object]]:
+    """Return the lamps behind the doors as one light, and what a game has them show, for the lamps of a whole home.
+
+    The light is in the template schema: so its commands are the contract's own.
+    """
+    given = [
+        ("brightness", "brightness", "{{ brightness }}"),
+        ("effect", "effect", '"{{ effect }}"'),
+        *([("red", "colour", "[{{ red }},{{ green }},{{ blue }}]")] if coloured else []),
+    ]
+    more = "".join(
+        f'{{% if {variable} is defined %}},"{json_path(SetLight, field)}":{value}{{% endif %}}'
+        for variable, field, value in given
+    )
+    path = f"value_json.{json_path(Light, 'colour')}"
+    colours = {f"{name}_template": f"{{{{ {path}[{n}] }}}}" for n, name in enumerate(("red", "green", "blue"))}
+    head = f'{{"v":{VERSION},"{json_path(SetLight, "on")}":'
+    light: dict[str, object] = {
+        "platform": "light",
+        "schema": "template",
+        "name": "Lamps",
+        "icon": "mdi:fire",
+        "state_topic": topic(temple, Light.leaf),
+        "state_template": f"{{{{ 'on' if value_json.{json_path(Light, 'on')} else 'off' }}}}",
+        "brightness_template": f"{{{{ value_json.{json_path(Light, 'brightness')} }}}}",
+        "effect_template": f"{{{{ value_json.{json_path(Light, 'effect')} }}}}",
+        "effect_list": list(LightEffect),
+        **(colours if coloured else {}),
+        "command_topic": topic(temple, SetLight.leaf),
+        "command_on_template": f"{head}true{more}}}",
+        "command_off_template": f"{head}false}}",
+    }
+    mood: dict[str, object] = {
+        "platform": "sensor",
+        "name": "Mood",
+        "icon": "mdi:weather-lightning-rainy",
+        "state_topic": topic(temple, Mood.leaf),
+        "value_template": f"{{{{ value_json.{json_path(Mood, 'signals')} | join(', ') or 'calm' }}}}",
+    }
+    return {"lamps": light, "mood": mood}
 
 
 def _number(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from controller.adapters.gpio import open_factory
 from controller.adapters.light_thread import Lamps
+from controller.core.lights import Frame
 from controller.core.settings import BeamSettings, LightSettings
 from templo.contract import God
 
@@ -17,6 +17,7 @@ class Leds(Lamps):
 
     def __init__(self, settings: LightSettings, beams: BeamSettings, folder: Path) -> None:
         """Only remember; `folder` is the temple's state folder."""
+        self.coloured = False
         self._settings = settings
         self._beams = beams
         self._folder = (folder / "lgpio").absolute()
@@ -31,10 +32,10 @@ class Leds(Lamps):
         for god, pin in self._settings.pins.items():
             self._leds[god] = PWMLED(pin, pin_factory=self._factory)
 
-    def show(self, frame: Mapping[God, float]) -> None:
+    def show(self, frame: Frame) -> None:
         """Dim each LED, within the brightness that the settings allow."""
-        for god, brightness in frame.items():
-            self._leds[god].value = brightness * self._settings.brightness / 100
+        for god, colour in frame.items():
+            self._leds[god].value = max(colour) * self._settings.brightness / 100
 
     def close(self) -> None:
         """Switch the LEDs off and release their pins."""

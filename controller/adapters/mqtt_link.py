@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from controller.core.messages import BrokerConnected, BrokerDisconnected, LinkEvent, MessageReceived, StatusGarbled
+from controller.core.ports import Lights
 from templo import contract
 from templo.broker import BrokerSettings
 from templo.liveness import Beat, no_heartbeat
 from templo.mqtt import Connection, Post
 
 _READ = contract.CONTRACT.read_by(contract.Role.TEMPLE)
+_FOR_LIGHTS = (contract.Mood, contract.SetLight)
 
 
 class Link:
@@ -30,19 +32,26 @@ class Link:
         beat: Beat = no_heartbeat,
         network_beat: Beat = no_heartbeat,
         announced: Mapping[str, bytes] | None = None,
+        lights: Lights | None = None,
     ) -> None:
         """Only remember; `connection.start` connects. `listener` must only enqueue.
 
         `announced` holds payloads by their topics that are published again, retained, at every connection.
+        What is for the lights goes to them, past the pipeline's queue; without lights it is not subscribed to.
         """
         self._temple = temple
         self._will = will
         self._publications = itertools.count(1)
         self._listener = listener
+        self._lights = lights
         self.connection = Connection(
             settings,
             client_id,
-            [(contract.topic(temple, each.leaf), each.qos) for each in _READ],
+            [
+                (contract.topic(temple, each.leaf), each.qos)
+                for each in _READ
+                if lights is not None or each.type not in _FOR_LIGHTS
+            ],
             self,
             role="temple",
             will=lambda: self._post(self._will),
@@ -74,8 +83,10 @@ class Link:
         self.connection.stop(self._post(farewell))
 
     def on_connected(self) -> None:
-        """Report it to the pipeline."""
+        """Report it to the pipeline and the lights."""
         self._listener(BrokerConnected())
+        if self._lights is not None:
+            self._lights.connected()
 
     def on_disconnected(self) -> None:
         """Report it to the pipeline."""
@@ -91,10 +102,12 @@ class Link:
             if leaf == contract.Status.leaf:
                 self._listener(StatusGarbled())
             raise
-        if retained and not isinstance(message, contract.Status):
+        if retained and not contract.declaration_of(type(message)).retained:
             raise contract.WireError(f"{leaf} is retained; expected a live message")
         if isinstance(message, contract.Status | contract.Ack | contract.Command):
             self._listener(MessageReceived(message))
+        elif isinstance(message, _FOR_LIGHTS) and self._lights is not None:
+            self._lights.received(message)
 
     def _post(self, message: contract.Message) -> Post:
         """Return a message with its topic; a status gets the number of its publication."""

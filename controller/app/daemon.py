@@ -32,9 +32,11 @@ from controller.adapters.keyboard import Keyboard
 from controller.adapters.ledger_copy import read_copy
 from controller.adapters.ledger_recovery import open_ledger
 from controller.adapters.leds import Leds
-from controller.adapters.light_thread import LightThread
+from controller.adapters.light_thread import Buzzer, Lamps, LightThread
 from controller.adapters.mqtt_link import Link
+from controller.adapters.piezo import Piezo
 from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
+from controller.adapters.ws2812 import Ws2812
 from controller.app import backends
 from controller.app.waiting import wait_for_beams
 from controller.core.calibration import PATIENCE_NS, USUAL, Calibration
@@ -139,6 +141,19 @@ def _try_open(settings: Settings) -> None:
     source.close()
 
 
+def find_lamps(settings: Settings) -> Lamps | None:
+    """Return the lamps that the settings name, not yet opened; None where there are none."""
+    if settings.lights.lamps == "leds":
+        return Leds(settings.lights, settings.beams, settings.state)
+    return Ws2812(settings.lights) if settings.lights.lamps == "ws2812" else None
+
+
+def find_buzzer(settings: Settings) -> Buzzer | None:
+    """Return what sounds, not yet opened; None where nothing does."""
+    pin = settings.lights.piezo
+    return None if pin is None else Piezo(pin, settings.beams, settings.state)
+
+
 def _identity(settings: Settings, capabilities: Capabilities) -> Identity:
     return Identity(
         temple=settings.temple,
@@ -170,6 +185,11 @@ class _Daemon:
         levels = self._beams.open(items.put)
         self._identity = _identity(settings, self._beams.capabilities)
         access = LedgerAccess(self._open, lambda: read_copy(settings.state / FILE_NAME))
+        lamps = find_lamps(settings)
+        self._lights: LightThread | None = None
+        buzzer = find_buzzer(settings)
+        if lamps is not None or buzzer is not None:
+            self._lights = LightThread(lamps, time.monotonic_ns, lambda light: self._link.publish(light), buzzer)
         self._link = Link(
             settings.broker,
             settings.temple,
@@ -178,7 +198,8 @@ class _Daemon:
             items.put,
             beat=self._pulse.of("link"),
             network_beat=self._pulse.of("network"),
-            announced=dict([home_assistant.announcement(self._identity)]),
+            announced=dict([home_assistant.announcement(self._identity, lamps.coloured if lamps else None)]),
+            lights=self._lights,
         )
         calibration = Calibration(
             settings.counting,
@@ -186,9 +207,6 @@ class _Daemon:
             learned_file.load(settings.state),
             lambda measured: learned_file.save(settings.state, measured),
         )
-        self._lights: LightThread | None = None
-        if settings.lights.lamps == "leds":
-            self._lights = LightThread(Leds(settings.lights, settings.beams, settings.state), time.monotonic_ns)
         self._pipeline = Pipeline(
             identity=self._identity,
             slots=Slots(self._beams, levels, calibration.limits),

@@ -16,7 +16,13 @@ from templo.settings import Flags, Loaded, SettingsError
 PROGRAM = "controller"
 _OLD_VARIABLES = {"TEMPLO_CONFIG": "TEMPLO_CONTROLLER_CONFIG"}
 _PINS = ("beams.huitzilopochtli", "beams.tlaloc", "beams.emitters")
-_LIGHT_PINS = ("lights.huitzilopochtli", "lights.tlaloc")
+_LIGHT_PINS = {
+    "none": ("lights.piezo",),
+    "leds": ("lights.piezo", "lights.huitzilopochtli", "lights.tlaloc"),
+    "ws2812": ("lights.piezo",),
+}
+_SPI_PINS = {7: "chip select 1", 8: "chip select 0", 9: "input", 10: "output", 11: "clock"}
+"""The pins of the header's first SPI, all of which the kernel claims with it."""
 
 
 def default_pins() -> Mapping[str, object]:
@@ -81,11 +87,14 @@ def _wrong_together(loaded: Loaded[DeclaredSettings]) -> SettingsError | None:
         least = f"more than counting.min_break_ms, {counting.min_break_ms:g}"
         return loaded.refusal("counting.max_break_ms", counting.max_break_ms, least)
     pins: dict[int, str] = {}
-    for key in _PINS if lights.lamps == "none" else (*_PINS, *_LIGHT_PINS):
+    spi = lights.lamps == "ws2812" and lights.spi.startswith("/dev/spidev0.")
+    for key in (*_PINS, *_LIGHT_PINS[lights.lamps]):
         group, _, name = key.partition(".")
         pin = getattr(lights if group == "lights" else beams, name)
         if pin is not None and (other := pins.setdefault(pin, key)) != key:
             return loaded.refusal(key, pin, f"another pin than that of {other}")
+        if spi and pin in _SPI_PINS:
+            return loaded.refusal(key, pin, f"another pin than the {_SPI_PINS[pin]} of {lights.spi}")
     try:
         backends.find(beams)
     except ValueError as error:

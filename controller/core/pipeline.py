@@ -343,7 +343,9 @@ class Pipeline:
     def _publish(self, now_ns: int) -> None:
         if (readable := self._access.readable) is not None:
             self._follow(readable)
-        self._publisher.publish_status(self.reporter.status())
+        status = self.reporter.status()
+        self._lights.troubled(status.trouble is not None)
+        self._publisher.publish_status(status)
         if readable is not None:
             with self._access.attempt(now_ns):
                 self._publisher.publish_ledger(readable, now_ns)
@@ -352,10 +354,15 @@ class Pipeline:
         self._publisher.publish_noise(self.reporter.noise(), now_ns)
         self._findings_publisher.publish_if_changed(
             self.reporter.seen(),
-            lambda: self.reporter.findings(now_ns, self._clock.utc()),
+            lambda: self._find(now_ns),
             self._slots.observed(),
             now_ns,
         )
+
+    def _find(self, now_ns: int) -> contract.Findings:
+        findings = self.reporter.findings(now_ns, self._clock.utc())
+        self._lights.found(findings)
+        return findings
 
     def _take_message(self, message: contract.Ack | contract.Command | contract.Status) -> None:
         match message:

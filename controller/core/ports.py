@@ -167,7 +167,7 @@ class TokenSource(Source, Protocol):
 class Lights:
     """What a temple's lights are given to show; this one has none.
 
-    Both methods are called from the pipeline's thread: they return at once, take no lock, and never raise.
+    The methods are called from the pipeline's and the connection's threads: they return at once, and never raise.
     """
 
     def token_recorded(self, god: God) -> None:
@@ -175,6 +175,18 @@ class Lights:
 
     def beam_changed(self, god: God, beam: Beam) -> None:
         """Show how a beam is, until it changes again."""
+
+    def found(self, findings: contract.Findings) -> None:
+        """Show that something is wrong with a beam, until other findings come."""
+
+    def troubled(self, trouble: bool) -> None:
+        """Show whether something else than a beam keeps the temple from its work."""
+
+    def received(self, message: contract.Mood | contract.SetLight) -> None:
+        """Show a game's signals, or change how the lamps are set."""
+
+    def connected(self) -> None:
+        """Publish how the lamps are set: a broker may have forgotten it."""
 
 
 class LedgerError(Exception):

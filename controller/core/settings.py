@@ -53,12 +53,17 @@ class BeamSettings:
 
 @dataclass(frozen=True, slots=True)
 class LightSettings:
-    """Which lamps stand behind the shrines' doors, if any. Pins have their defaults in ``pins.toml``."""
+    """Which lamps stand behind the shrines' doors, and what sounds, if anything. Pins default to ``pins.toml``'s."""
 
     huitzilopochtli: Pin
     tlaloc: Pin
-    lamps: Literal["none", "leds"] = "none"
+    lamps: Literal["none", "leds", "ws2812"] = "none"
     brightness: Annotated[int, whole(1, 100, "a percentage")] = 100
+    spi: Annotated[str, text(64, "an SPI device, such as /dev/spidev0.0")] = "/dev/spidev0.0"
+    """What the WS2812's data line hangs on."""
+    each: Annotated[int, whole(1, 8)] = 1
+    """How many WS2812 stand behind each door."""
+    piezo: Pin | None = None
 
     @property
     def pins(self) -> Mapping[God, int]:

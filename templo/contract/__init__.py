@@ -47,11 +47,14 @@ from templo.contract.messages import (
     Count,
     Finding,
     Findings,
+    Light,
     Message,
+    Mood,
     Noise,
     Notice,
     Reply,
     Score,
+    SetLight,
     Status,
     Token,
 )
@@ -67,6 +70,7 @@ from templo.contract.vocabulary import (
     Flag,
     God,
     Kind,
+    LightEffect,
     State,
     Timing,
     Trouble,
@@ -74,9 +78,10 @@ from templo.contract.vocabulary import (
 
 __all__ = [
     "CONTRACT", "DISCOVERY", "MAX_FACT", "MAX_PAYLOAD", "MAX_SEQ", "MAX_WIDTH_MS", "MOST_FACTS", "MOST_FINDINGS",
-    "MOST_NOTICES", "ROOT", "TABLES_ROOT", "TEMPLE_NAME", "VERSION", "Ack", "Beam", "Catalogue", "Changed",
-    "Command", "CommandName", "Count", "Declaration", "Emitters", "Finding", "Findings", "Flag", "God", "Kind",
-    "Message", "Noise", "Notice", "Place", "Reply", "Role", "Score", "State", "Status", "Timing", "Token",
-    "Trouble", "WireError", "access_rules", "declaration_of", "decode", "discovery_topic", "encode",
-    "format_utc", "json_path", "parse_topic", "parse_utc", "table_topic", "temple_name", "topic",
+    "MOST_NOTICES", "ROOT", "TABLES_ROOT", "TEMPLE_NAME", "VERSION", "Ack", "Beam", "Catalogue", "Changed", "Command",
+    "CommandName", "Count", "Declaration", "Emitters", "Finding", "Findings", "Flag", "God", "Kind", "Light",
+    "LightEffect", "Message", "Mood", "Noise", "Notice", "Place", "Reply", "Role", "Score", "SetLight", "State",
+    "Status", "Timing", "Token", "Trouble", "WireError", "access_rules", "declaration_of", "decode",
+    "discovery_topic", "encode", "format_utc", "json_path", "parse_topic", "parse_utc", "table_topic", "temple_name",
+    "topic",
 ]  # fmt: skip

@@ -99,14 +99,15 @@ class FieldType(ABC, Generic[_T]):
 
 
 class Whole(FieldType[int]):
-    """A whole number from `low` on."""
+    """A whole number from `low` to `high`."""
 
-    def __init__(self, low: int) -> None:
+    def __init__(self, low: int, high: int = MAX_SEQ) -> None:
         self._low = low
-        self.expected = f"a whole number from {low} to {MAX_SEQ}"
+        self._high = high
+        self.expected = f"a whole number from {low} to {high}"
 
     def read(self, where: str, value: object) -> int:
-        if type(value) is not int or not self._low <= value <= MAX_SEQ:
+        if type(value) is not int or not self._low <= value <= self._high:
             refuse(where, value, self.expected)
         return value
 
@@ -146,6 +147,25 @@ class Truth(FieldType[bool]):
         if type(value) is not bool:
             refuse(where, value, self.expected)
         return value
+
+
+class Colour(FieldType[tuple[int, int, int]]):
+    """Red, green and blue, each from 0 to 255."""
+
+    expected = "a list of red, green and blue, each from 0 to 255"
+
+    def read(self, where: str, value: object) -> tuple[int, int, int]:
+        if (
+            not isinstance(value, list)
+            or len(value) != 3
+            or any(type(each) is not int or not 0 <= each <= 255 for each in value)
+        ):
+            refuse(where, value, self.expected)
+        red, green, blue = value
+        return red, green, blue
+
+    def write(self, value: tuple[int, int, int]) -> list[int]:
+        return list(value)
 
 
 class Text(FieldType[str]):

@@ -17,6 +17,7 @@ from templo.contract.field_types import (
     FACT,
     HEX_ID,
     MOST_FACTS,
+    Colour,
     FieldType,
     Flags,
     Limits,
@@ -26,16 +27,19 @@ from templo.contract.field_types import (
     Whole,
     refuse,
 )
-from templo.contract.vocabulary import Beam, CommandName, Emitters, God, Kind, State, Timing, Trouble
+from templo.contract.vocabulary import Beam, CommandName, Emitters, God, Kind, LightEffect, State, Timing, Trouble
 
 MAX_WIDTH_MS = 86_400_000.0
 MOST_FINDINGS = 16
 MOST_NOTICES = 16
+MOST_SIGNALS = 16
 
 HexId: TypeAlias = Annotated[str, HEX_ID]
 Code: TypeAlias = Annotated[str, CODE]
 Seq: TypeAlias = Annotated[int, Whole(1)]
 Total: TypeAlias = Annotated[int, Whole(0)]
+Brightness: TypeAlias = Annotated[int, Whole(1, 255)]
+RedGreenBlue: TypeAlias = Annotated[tuple[int, int, int], Colour()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +207,59 @@ class Score:
     totals: Mapping[God, Total]
 
 
+@message(
+    about="what the game that the temple serves has its lamps show",
+    sent_by=(Role.COMPANION,),
+    read_by=(Role.TEMPLE, Role.HOME_ASSISTANT),
+    retained=True,
+)
+@dataclass(frozen=True, slots=True)
+class Mood:
+    """Retained, by the companion: the signals of the moment for a temple's lamps; none while all is calm.
+
+    Codes of today: `flood` and `war` (what threatens, or has ended the game), `countdown` (the last turns, of which
+    `left` remain). Readers ignore a code that they do not know.
+    """
+
+    leaf: ClassVar[str] = "mood"
+    table: HexId | None
+    signals: Annotated[tuple[str, ...], ListOf(CODE, MOST_SIGNALS, "signals")]
+    left: Omitted[Total] = None
+
+
+@message(
+    about="how the temple's lamps are set",
+    sent_by=(Role.TEMPLE,),
+    read_by=(Role.HOME_ASSISTANT,),
+    retained=True,
+)
+@dataclass(frozen=True, slots=True)
+class Light:
+    """Retained, by a temple with lamps: whether they are on, how bright, in which colour, and what they do at rest.
+
+    While they are off they show nothing, no token either. The colour is that of `steady`; lamps of one colour have
+    their own.
+    """
+
+    leaf: ClassVar[str] = "light"
+    on: bool
+    brightness: Brightness
+    colour: RedGreenBlue
+    effect: LightEffect
+
+
+@message(about="a change of the temple's lamps", sent_by=(Role.HOME_ASSISTANT,), read_by=(Role.TEMPLE,))
+@dataclass(frozen=True, slots=True)
+class SetLight:
+    """A change of a temple's lamps; what is left out stays as it is. The answer is the next `light`."""
+
+    leaf: ClassVar[str] = "set_light"
+    on: bool
+    brightness: Omitted[Brightness] = None
+    colour: Omitted[RedGreenBlue] = None
+    effect: Omitted[LightEffect] = None
+
+
 @message(about="everything up to this number is stored", sent_by=(Role.COMPANION,), read_by=(Role.TEMPLE,))
 @dataclass(frozen=True, slots=True)
 class Ack:
@@ -267,6 +324,8 @@ class Changed:
     version: Total
 
 
-Message: TypeAlias = Status | Token | Count | Noise | Findings | Score | Ack | Command | Reply | Changed
+Message: TypeAlias = (
+    Status | Token | Count | Noise | Findings | Score | Mood | Light | SetLight | Ack | Command | Reply | Changed
+)
 
 CONTRACT = Catalogue(get_args(Message))

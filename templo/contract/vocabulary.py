@@ -95,6 +95,15 @@ class Emitters(StrEnum):
     """They shine always: nothing but a broken beam proves that its receiver is there."""
 
 
+class LightEffect(StrEnum):
+    """What a temple's lamps do while nothing happens."""
+
+    SIGNALS = "signals"
+    """They are dark, and light up for tokens and signals."""
+    STEADY = "steady"
+    """They shine, below tokens and signals."""
+
+
 class CommandName(StrEnum):
     """What a companion may ask of a temple."""
 

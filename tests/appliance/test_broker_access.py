@@ -28,7 +28,8 @@ ORACLE = "oracle"
 STRANGER = "other"
 TOPICS = (
     *(f"templo/{name}/{leaf}" for name in (TEMPLE, STRANGER)
-      for leaf in ("status", "token", "count", "noise", "findings", "reply", "ack", "command", "score")),
+      for leaf in ("status", "token", "count", "noise", "findings", "reply", "ack", "command", "score",
+                   "mood", "light", "set_light")),
     "templo-tables/0123456789abcdef/changed",
     f"homeassistant/device/{TEMPLE}/config",
     f"homeassistant/device/{STRANGER}/config",
@@ -38,6 +39,8 @@ TOPICS = (
     "something/else",
 )  # fmt: skip
 SAID = ("status", "token", "count", "noise", "findings", "reply")
+SENT = (*SAID, "light")
+FOR_TEMPLES = ("ack", "command", "score", "mood", "set_light")
 
 
 def of(*leaves: str, temples: tuple[str, ...] = (TEMPLE, STRANGER)) -> set[str]:
@@ -46,21 +49,21 @@ def of(*leaves: str, temples: tuple[str, ...] = (TEMPLE, STRANGER)) -> set[str]:
 
 TABLES = {"templo-tables/0123456789abcdef/changed"}
 CONFIGS = {f"homeassistant/device/{name}/config" for name in (TEMPLE, STRANGER)}
-EVERYTHING_OF_TEMPLES = of(*SAID, "ack", "command", "score")
+EVERYTHING_OF_TEMPLES = of(*SENT, *FOR_TEMPLES)
 
 WATCHED = {"templo"} | EVERYTHING_OF_TEMPLES | TABLES | CONFIGS  # a "#" covers its parent too
 
 MAY: dict[str, tuple[set[str], set[str]]] = {
     "temple-templo": (
-        of(*SAID, temples=(TEMPLE,)) | {f"homeassistant/device/{TEMPLE}/config"},
-        of("ack", "command", "status", temples=(TEMPLE,)),
+        of(*SENT, temples=(TEMPLE,)) | {f"homeassistant/device/{TEMPLE}/config"},
+        of("ack", "command", "status", "mood", "set_light", temples=(TEMPLE,)),
     ),
-    "companion": (of("ack", "command", "score") | TABLES, of(*SAID) | TABLES),
+    "companion": (of("ack", "command", "score", "mood") | TABLES, of(*SAID) | TABLES),
     "watcher": (set(), WATCHED),
     "watcher-kitchen": (set(), WATCHED),
     "homeassistant": (
-        of("command") | {"homeassistant/status"},
-        of("status", "count", "noise", "score")
+        of("command", "set_light") | {"homeassistant/status"},
+        of("status", "count", "noise", "score", "mood", "light")
         | CONFIGS
         | {"homeassistant/status", "homeassistant/sensor/lamp/config"},
     ),

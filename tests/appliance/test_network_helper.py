@@ -21,7 +21,7 @@ import pytest
 from companion.adapters import network_manager
 from companion.adapters.network_helper import NetworkHelper
 from companion.adapters.network_manager import NetworkError
-from companion.cli.network_helper import ALONE_S, RETRY_S, Helper
+from companion.appliance.network_helper import ALONE_S, RETRY_S, Helper
 from companion.model.network import Hotspot, Network
 from tests.controller.program import ROOT
 
@@ -288,7 +288,9 @@ def test_the_command_answers_at_its_standard_input_as_systemd_hands_it_over(mach
     ours, theirs = socket.socketpair()
     with ours, theirs:
         ours.settimeout(120)
-        program = "import sys; from companion.cli.appliance import main; sys.exit(main(['network', 'serve']))"
+        program = (
+            "import sys; from companion.appliance.command_line import main; sys.exit(main(['network', 'serve']))"
+        )
         running = subprocess.Popen(
             [sys.executable, "-c", program], stdin=theirs, cwd=ROOT, env=dict(os.environ), stderr=subprocess.PIPE
         )

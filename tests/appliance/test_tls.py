@@ -18,7 +18,7 @@ import pytest
 
 from companion.adapters import certificates
 from companion.adapters.certificates import CertificateError, Pair
-from companion.cli import tls
+from companion.appliance import tls
 from companion.web.server.serving import Server
 from tests.appliance.secure import HOSTS, PATIENCE_S, Machine, haproxy
 

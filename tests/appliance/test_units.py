@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from companion.cli.boot import FILES
-from companion.cli.installed_backup import FOLDER
+from companion.appliance.backup import FOLDER
+from companion.appliance.boot import FILES
 from companion.web.server import serving
 from templo import liveness
 from templo.settings import default_state

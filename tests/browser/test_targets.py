@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import ViewportSize
 
 from companion.adapters import certificates
@@ -93,23 +92,23 @@ def begun(companion: Companion, device: Device, game: str, preset: str) -> Table
     return services.seats.begin(table.id, key)
 
 
-@pytest.mark.parametrize("viewport", [PHONE, LAPTOP], ids=["360", "1366"])
-def test_whatever_is_tapped_is_large_enough_for_a_thumb(
-    companion: Companion, device: Make, viewport: ViewportSize, tmp_path: Path
-) -> None:
-    reader = device(viewport, guide=True)
+def test_whatever_is_tapped_is_large_enough_for_a_thumb(companion: Companion, device: Make, tmp_path: Path) -> None:
+    reader = device(guide=True)
     routes = companion.home.app.url_map
     found: dict[str, str] = {}
     left = {rule.endpoint for rule in routes.iter_rules() if "GET" in (rule.methods or ())} - FILES
     for path in paths(companion, reader, tmp_path):
+        reader.page.set_viewport_size(PHONE)
         answer = reader.page.goto(companion.address + path)
         assert answer
         assert answer.status == (404 if path == NOWHERE else 200), path
         if path != NOWHERE:
             left -= {routes.bind("localhost").match(path.partition("?")[0])[0]}
         reader.page.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
-        for small in reader.page.evaluate(f"({MEASURE})({THUMB})"):
-            found.setdefault(small, path)
+        for viewport in (PHONE, LAPTOP):
+            reader.page.set_viewport_size(viewport)
+            for small in reader.page.evaluate(f"({MEASURE})({THUMB})"):
+                found.setdefault(small, f"{path} at {viewport['width']} px")
     reader.complaints.clear()  # the page that is not there is one of them
     assert left == set(), "pages that nobody measured"
     assert "\n".join(f"{small} on {path}" for small, path in found.items()) == ""

@@ -1,4 +1,4 @@
-"""What counts for each god, for those who know no game: pure, and as the intake retains it at a real broker."""
+"""What counts for each god, and a game's mood, for those who know no game: pure, and retained at a real broker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
-from companion.model.scores import score_of
+from companion.model.scores import mood_of, score_of
 from companion.model.table import Table
 from templo import contract
 from tests.brokers import mosquitto
@@ -62,21 +62,42 @@ def test_a_token_that_falls_for_a_game_without_a_use_for_it_is_kept_and_enters_n
     assert score(home, table) == contract.Score(table.id, {H: 0, T: 0})
 
 
+def test_a_table_s_mood_is_its_game_s_and_calm_before_it_begins_and_after_it_was_closed(home: Home) -> None:
+    assert mood_of(None) == contract.Mood(None, ())
+    table = home.table(temple="templo", apocalypse_tokens=13)
+    assert mood_of(table) == contract.Mood(table.id, ())
+    home.services.temples.intake.receive([("templo", home.token(n)) for n in range(1, 14)])
+    threatened = mood_of(home.services.tables.get(table.id))
+    assert threatened == contract.Mood(table.id, ("countdown", "flood"), 13)
+    home.services.tables.close(table.id, home.seated(table))
+    assert mood_of(home.services.tables.get(table.id)) == contract.Mood(table.id, ())
+
+
+def test_a_game_without_a_use_for_a_temple_leaves_its_lamps_calm(home: Home) -> None:
+    table = market(home)
+    assert mood_of(table) == contract.Mood(table.id, ())
+
+
 class Watcher:
     """Somebody who comes later and takes what is retained, and what changes."""
 
     def __init__(self, host: str, port: int) -> None:
         self.scores: list[contract.Score] = []
+        self.moods: list[contract.Mood] = []
         self.client = mqtt.Client(CallbackAPIVersion.VERSION2)
-        self.client.on_connect = lambda client, *_: client.subscribe("templo/templo/score", 1)
+        self.client.on_connect = lambda client, *_: client.subscribe(
+            [("templo/templo/score", 1), ("templo/templo/mood", 1)]
+        )
         self.client.on_message = self._on_message
         self.client.connect(host, port)
         self.client.loop_start()
 
     def _on_message(self, _client: object, _data: object, message: mqtt.MQTTMessage) -> None:
-        score = contract.decode("score", bytes(message.payload))
-        assert isinstance(score, contract.Score)
-        self.scores.append(score)
+        received = contract.decode(contract.parse_topic(message.topic)[1], bytes(message.payload))
+        if isinstance(received, contract.Score):
+            self.scores.append(received)
+        elif isinstance(received, contract.Mood):
+            self.moods.append(received)
 
     def leave(self) -> None:
         self.client.disconnect()
@@ -95,6 +116,7 @@ def test_the_score_is_retained_follows_the_game_and_is_said_again_to_a_broker_th
         time.sleep(1.5)
         watcher = Watcher(broker.host, broker.port)
         eventually(lambda: watcher.scores == [contract.Score(table.id, {H: 0, T: 1})])
+        eventually(lambda: watcher.moods == [contract.Mood(table.id, ())])
         temple.says(home.token(2, str(H)))
         eventually(lambda: watcher.scores[-1] == contract.Score(table.id, {H: 1, T: 1}))
         home.services.temples.serving.serve(table.id, None)
@@ -105,4 +127,5 @@ def test_the_score_is_retained_follows_the_game_and_is_said_again_to_a_broker_th
         broker.start()
         late = Watcher(broker.host, broker.port)
         eventually(lambda: late.scores == [contract.Score(None, {H: 0, T: 0})], 30)
+        eventually(lambda: late.moods == [contract.Mood(None, ())], 30)
         late.leave()

@@ -11,6 +11,7 @@ import json
 import re
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from controller.adapters.home_assistant import announcement
 from controller.core.publisher import Identity
 from templo import contract
-from templo.contract import Beam, God, State
+from templo.contract import Beam, God, LightEffect, State
 from tests.brokers import HOST, Broker, mosquitto
 from tests.controller.program import Companion, Temple, eventually
 
@@ -96,6 +97,23 @@ PLATFORMS: dict[str, tuple[set[str], dict[str, Check]]] = {
             "payload_press": _text,
             "retain": _one_of(True, False),
             "entity_category": _one_of("config", "diagnostic"),
+        },
+    ),
+    "light": (
+        {"schema", "command_topic", "command_on_template", "command_off_template"},
+        {
+            "schema": _one_of("template"),
+            "command_topic": _topic,
+            "command_on_template": _template,
+            "command_off_template": _template,
+            "state_topic": _topic,
+            "state_template": _template,
+            "brightness_template": _template,
+            "red_template": _template,
+            "green_template": _template,
+            "blue_template": _template,
+            "effect_template": _template,
+            "effect_list": lambda value: isinstance(value, list) and bool(value) and all(map(_text, value)),
         },
     ),
 }
@@ -257,6 +275,62 @@ def test_a_press_is_a_command_of_the_contract_that_soon_expires(key: str, name: 
 def test_two_presses_are_two_commands() -> None:
     template = parts()["identify"]["command_template"]
     assert json.loads(shown(template))["id"] == f"{int(NOON.timestamp() * 1_000_000):032d}"
+
+
+def lamps(coloured: bool) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(announcement(identity(), coloured)[1])["components"]["lamps"]
+    return found
+
+
+@pytest.mark.parametrize("coloured", [False, True])
+def test_the_announcement_of_lamps_keeps_to_the_published_format(coloured: bool) -> None:
+    topic, payload = announcement(identity(), coloured)
+    assert faults_of(topic, payload) == []
+    assert set(json.loads(payload)["components"]) == set(parts()) | {"lamps", "mood"}
+    assert ("red_template" in lamps(coloured)) == coloured
+
+
+def test_the_state_of_the_lamps_is_that_of_the_message() -> None:
+    light = contract.Light(True, 77, (1, 20, 255), LightEffect.STEADY)
+    found = lamps(coloured=True)
+    shows = {key: shown(each, light) for key, each in found.items() if key.endswith("_template") and "_o" not in key}
+    expected = {"state": "on", "brightness": "77", "red": "1", "green": "20", "blue": "255", "effect": "steady"}
+    assert shows == {f"{key}_template": value for key, value in expected.items()}
+    assert shown(found["state_template"], replace(light, on=False)) == "off"
+
+
+@pytest.mark.parametrize(
+    ("given", "change"),
+    [
+        ({}, contract.SetLight(True)),
+        ({"brightness": 9}, contract.SetLight(True, brightness=9)),
+        ({"red": 1, "green": 2, "blue": 3}, contract.SetLight(True, colour=(1, 2, 3))),
+        (
+            {"effect": "steady", "brightness": 9},
+            contract.SetLight(True, brightness=9, effect=LightEffect.STEADY),
+        ),
+    ],
+)
+def test_a_home_s_change_of_the_lamps_is_a_message_of_the_contract(
+    given: dict[str, Any], change: contract.SetLight
+) -> None:
+    found, environment = lamps(coloured=True), ImmutableSandboxedEnvironment()
+    assert found["command_topic"] == "templo/templo/set_light"
+    written = environment.from_string(found["command_on_template"]).render(state="on", **given)
+    assert contract.decode("set_light", written.encode()) == change
+    off = environment.from_string(found["command_off_template"]).render(state="off")
+    assert contract.decode("set_light", off.encode()) == contract.SetLight(False)
+
+
+def test_lamps_of_one_colour_ignore_one_that_is_asked_for() -> None:
+    template = ImmutableSandboxedEnvironment().from_string(lamps(coloured=False)["command_on_template"])
+    assert contract.decode("set_light", template.render(red=1, green=2, blue=3).encode()) == contract.SetLight(True)
+
+
+def test_the_mood_is_calm_or_the_signals_of_the_game() -> None:
+    template = json.loads(announcement(identity(), False)[1])["components"]["mood"]["value_template"]
+    assert shown(template, contract.Mood(None, ())) == "calm"
+    assert shown(template, contract.Mood(None, ("countdown", "war"), 3)) == "countdown, war"
 
 
 # -- at a real broker --

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from companion.games.kit import Mood
 from companion.games.mexica import GAME
 from tests.games.sitting import RAIN_GOD, WAR_GOD, Sitting, counted, even, triggered
 
@@ -322,3 +323,24 @@ def test_m35_a_table_may_forestall_for_ever() -> None:
     sitting = even(forestall="forever")
     assert sitting.refused("bare") == "forestalled_forever"
     assert sitting.end_turns(100).left == 13
+
+
+# What the temple's lamps show
+
+
+def test_lamps_show_the_countdown_with_what_threatens_and_nothing_before_it() -> None:
+    assert GAME.mood(Sitting().state) == Mood()
+    sitting = triggered()
+    assert GAME.mood(sitting.state) == Mood(("countdown", "flood"), 13)
+    sitting.end_turns(13)
+    assert GAME.mood(sitting.state) == Mood(("countdown", "flood"), 1)
+    sitting.end_turns(1)
+    assert GAME.mood(sitting.state) == Mood(("flood",))
+
+
+def test_lamps_show_a_countdown_alone_while_no_god_prevails() -> None:
+    assert GAME.mood(even().state) == Mood(("countdown",), 13)
+
+
+def test_a_game_that_a_tribe_won_is_calm() -> None:
+    assert GAME.mood(triggered().do("settle", "east").state) == Mood()

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from companion.cli.installed_backup import LEDGER, STORE, Installation, Program, back_up, restore
+from companion.appliance.backup import LEDGER, STORE, Installation, Program, back_up, restore
 from tests.brokers import mosquitto
 from tests.controller.program import command_anywhere
 from tests.path.conftest import Way, eventually

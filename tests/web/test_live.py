@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from companion.adapters.news import Gallery, Hub, HubClosed, Picture, StreamsFull
+from companion.adapters.news import Gallery, Hub, HubClosed, Picture, Region, StreamsFull
 from companion.web.view_models.table import Audience
 from tests.web.conftest import WebHome
 
@@ -106,6 +106,28 @@ def test_what_a_stranger_has_seen_is_nothing(home: WebHome, seen: str) -> None:
     picture = home.app.extensions["site"].picture(table, Audience("en"))
     assert news(picture, seen).keys() == picture.regions.keys()
     assert picture.since(seen) == news(picture, seen)
+
+
+def test_who_saw_the_same_from_another_process_is_sent_what_differs_and_nothing_else(home: WebHome) -> None:
+    table = home.table()
+    token = home.seated(table)
+    audience = Audience("en", "phone", ("east",), True)
+    before = home.app.extensions["site"].picture(home.services.tables.get(table.id), audience)
+    home.hub = Hub(boot="restarted")
+    home.restart()
+    same = home.app.extensions["site"].picture(home.services.tables.get(table.id), audience)
+    assert same.id != before.id
+    assert same.event(before.id) == b""
+    home.play(table, token, "east", "end_turn")
+    changed = news(home.app.extensions["site"].picture(home.services.tables.get(table.id), audience), before.id)
+    assert {"turn", "log"} <= changed.keys()
+    assert "health" not in changed
+
+
+def test_what_was_taken_back_between_two_events_of_a_stream_is_painted_over() -> None:
+    """The answer to a post may have shown what the stream, which is paced, never saw."""
+    painted = [Picture("b", n, 1, "", {"pick": Region(html, n)}) for n, html in enumerate(("none", "some", "none"))]
+    assert news(painted[2], painted[0].id) == {"pick": "none"}
 
 
 def test_who_has_seen_everything_is_sent_nothing(home: WebHome) -> None:

@@ -130,7 +130,7 @@ def test_the_tables_of_the_protocol_are_those_of_the_declarations() -> None:
 )
 def test_the_table_of_users_names_what_each_of_them_sends_and_reads(user: str, role: Role) -> None:
     (row,) = [line for line in APPLIANCE.read_text("utf-8").splitlines() if line.startswith(f"| `{user}` | ")]
-    sent, read = (set(re.findall(r"`(?:templo-tables/\+/)?([a-z]+)`", cell)) for cell in row.split(" | ")[1:])
+    sent, read = (set(re.findall(r"`(?:templo-tables/\+/)?([a-z_]+)`", cell)) for cell in row.split(" | ")[1:])
     assert sent == {each.leaf for each in contract.CONTRACT.sent_by(role)}
     assert read == {each.leaf for each in contract.CONTRACT.read_by(role)}
 
@@ -181,7 +181,7 @@ def topics_in(value: Any) -> Iterator[tuple[str, str]]:
 
 def test_home_assistant_may_read_and_publish_all_that_discovery_points_it_to() -> None:
     identity = Identity("attic", SESSION, contract.Kind.PI, "0.1.0", contract.Timing.KERNEL)
-    found = set(topics_in(json.loads(announcement(identity)[1])))
+    found = set(topics_in(json.loads(announcement(identity, coloured=True)[1])))
     read = {each.leaf for each in contract.CONTRACT.read_by(Role.HOME_ASSISTANT)}
     sent = {each.leaf for each in contract.CONTRACT.sent_by(Role.HOME_ASSISTANT)}
     assert {contract.parse_topic(topic)[1] for key, topic in found if key != "command_topic"} == read

@@ -59,6 +59,7 @@ from companion.games.kit.table import one_of as one_of
 from companion.games.kit.table import shown as shown
 from companion.games.kit.table import text as text
 from companion.games.kit.temple import LEFT_TO_RIGHT as LEFT_TO_RIGHT
+from companion.games.kit.temple import Mood as Mood
 from companion.games.kit.temple import TokenAudit as TokenAudit
 from companion.games.kit.temple import TokenDrop as TokenDrop
 from companion.games.kit.temple import UnclaimedToken as UnclaimedToken

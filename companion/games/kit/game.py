@@ -11,7 +11,7 @@ from companion.games.kit.levels import LEVELS, PRACTISED, Skill, slipped
 from companion.games.kit.moves import CHANCE, Arg, Json, Move, Refusal, Seat, Value
 from companion.games.kit.options import Option
 from companion.games.kit.parts import Bot, Page, Playtest, Printer, Rules, TempleRules, flat
-from companion.games.kit.temple import TokenAudit, TokenDrop
+from companion.games.kit.temple import Mood, TokenAudit, TokenDrop
 
 S = TypeVar("S")
 
@@ -143,6 +143,10 @@ class Game(Generic[S]):
     def audit(self, state: S) -> TokenAudit | None:
         """Return what became of the tokens of a temple, or none where the game uses none."""
         return self.temple.audit(state) if self.temple else None
+
+    def mood(self, state: S) -> Mood:
+        """Return what the lamps of a temple show; calm where the game uses none."""
+        return self.temple.mood(state) if self.temple else Mood()
 
     def written(self, state: S) -> str:
         """Return the text that a tool has made for the option that `makes` names, sound or not."""

@@ -15,7 +15,7 @@ from companion.games.kit.log import Line
 from companion.games.kit.moves import Arg, Choice, Json, Move, Refusal, Seat, Value
 from companion.games.kit.result import Result
 from companion.games.kit.table import MoveTable
-from companion.games.kit.temple import TokenAudit, TokenDrop
+from companion.games.kit.temple import Mood, TokenAudit, TokenDrop
 
 S = TypeVar("S")
 T = TypeVar("T", contravariant=True)
@@ -242,6 +242,10 @@ class Printer(Generic[S]):
     """What such a page shows of one table; everybody who sees the table may print it."""
 
 
+def _calm(state: Any) -> Mood:
+    return Mood()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TempleRules(Generic[S]):
     """What a game does with the tokens that fall in a temple."""
@@ -250,6 +254,8 @@ class TempleRules(Generic[S]):
     """The move by `TEMPLE` that enters a token. It is legal in every state, even the last."""
     audit: Callable[[S], TokenAudit]
     """What became of the tokens that fell."""
+    mood: Callable[[S], Mood] = _calm
+    """What the temple's lamps show beside them."""
 
 
 def _no_standing(state: Any) -> Mapping[Seat, float]:

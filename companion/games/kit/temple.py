@@ -52,3 +52,14 @@ class TokenAudit:
     waiting: tuple[UnclaimedToken, ...]
     credited: Mapping[str, int]
     corrected: tuple[tuple[Seat, str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mood:
+    """What a game has a temple's lamps show: codes such as ``"flood"``, and the turns that are left where it counts.
+
+    `templo.contract.Mood` lists the codes; lamps ignore one that they do not know.
+    """
+
+    signals: tuple[str, ...] = ()
+    left: int | None = None

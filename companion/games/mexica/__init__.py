@@ -35,7 +35,7 @@ from companion.games.mexica.page.guide import guide
 from companion.games.mexica.page.regions import regions
 from companion.games.mexica.page.view import known, view
 from companion.games.mexica.printer import SHEETS, sheet
-from companion.games.mexica.rules import course, decisions, hands, legal, notation, play
+from companion.games.mexica.rules import apocalypse, course, decisions, hands, legal, notation, play
 from companion.games.mexica.rules.audit import audit
 from companion.games.mexica.rules.calendar import sign
 from companion.games.mexica.rules.cards import blanked
@@ -166,7 +166,7 @@ GAME: Game[State] = Game(
     ),
     bot=Bot(decide=_decide, idle=_idle, skills=bot.SKILLS),
     printer=Printer(sheets=SHEETS, sheet=sheet),
-    temple=TempleRules(drop=play.entering, audit=audit),
+    temple=TempleRules(drop=play.entering, audit=audit, mood=apocalypse.mood),
     playtest=Playtest(
         chores=play.CHORES,
         plays=lambda options: options["scope"] == FULL,  # a board of wood is for people

@@ -59,12 +59,13 @@ def _stream(topics: Sequence[str], look: Callable[[], Picture | None]) -> Respon
         events.place = site().hub.open(topics, events.news, client(request.remote_addr))
     except (StreamsFull, HubClosed):
         raise Refused(503, "streams_full", RETRY_AFTER) from None
+    begin = encoding.begin() + encoding.piece(BEGIN)
     encoding.sent(BEGIN)
     if FOLLOWER in request.environ:
         request.environ[FOLLOWER] = events
     else:
         events.closed()
-    response = Response(iter([encoding.begin() + encoding.piece(BEGIN)]), mimetype="text/event-stream")
+    response = Response(iter([begin]), mimetype="text/event-stream")
     if encoding.name:
         response.headers["Content-Encoding"] = encoding.name
     response.headers["Vary"] = "Accept-Encoding"
@@ -131,7 +132,8 @@ class EventStream:
         return None if picture is None or (self._mark and picture.mark != self._mark) else picture
 
     def _over(self, last: bytes = CURRENT) -> Step:
+        piece = self._encoding.piece(last)
         self._encoding.sent(last)
-        self._line.end(self._encoding.piece(last) + self._encoding.end())
+        self._line.end(piece + self._encoding.end())
         self.place.leave()
         return Step.OVER

@@ -1,7 +1,9 @@
 """How a stream's bytes are encoded for a browser: as they are, or compressed.
 
-What many browsers are sent is compressed once. Each piece is a sequence of whole deflate blocks that refers to
-nothing before it, so that it fits into any stream (RFC 1951, RFC 1952), and no stream keeps a window of its own.
+A painted region is mostly what it was a moment ago, so that a piece refers to the event before it: what travels is
+little more than what changed. What many browsers are sent is compressed once nevertheless. A piece is a sequence of
+whole deflate blocks (RFC 1951) that fits into every stream of gzip (RFC 1952) in which the same event came last, with
+as many bytes after it; no stream keeps a window of its own.
 """
 
 from __future__ import annotations
@@ -9,6 +11,12 @@ from __future__ import annotations
 import struct
 import zlib
 from functools import lru_cache
+
+WINDOW = 32 * 1024
+"""How many bytes back a piece may refer."""
+
+EVENT = 512
+"""Bytes from which on a piece is worth referring to; heartbeats and the like are shorter."""
 
 _HEAD = bytes.fromhex("1f8b08000000000000ff")
 _LAST_BLOCK = b"\x03\x00"
@@ -52,6 +60,8 @@ class Gzip(Plain):
     def __init__(self) -> None:
         self._check = 0
         self._size = 0
+        self._event = b""
+        self._after = 0
 
     def begin(self) -> bytes:
         """Return the header."""
@@ -59,12 +69,16 @@ class Gzip(Plain):
 
     def piece(self, data: bytes) -> bytes:
         """Return bytes compressed."""
-        return _deflated(data)
+        return _deflated(data, self._event, self._after)
 
     def sent(self, data: bytes) -> None:
-        """Count bytes for the check at the end."""
+        """Count bytes for the check at the end; what comes next may refer to them."""
         self._check = zlib.crc32(data, self._check)
         self._size += len(data)
+        if len(data) >= EVENT:
+            self._event, self._after = data, 0
+        else:
+            self._after += len(data)
 
     def end(self) -> bytes:
         """Return the last block and the check."""
@@ -72,6 +86,11 @@ class Gzip(Plain):
 
 
 @lru_cache(maxsize=64)
-def _deflated(data: bytes) -> bytes:
-    compressor = zlib.compressobj(wbits=-zlib.MAX_WBITS)
-    return compressor.compress(data) + compressor.flush(zlib.Z_FULL_FLUSH)
+def _deflated(data: bytes, event: bytes, after: int) -> bytes:
+    """Compress a piece that comes so many bytes after an event.
+
+    Those bytes count but are not referred to: zeros stand for them, and no event holds one.
+    """
+    before = (event + bytes(after))[-WINDOW:] if after < WINDOW else b""
+    compressor = zlib.compressobj(wbits=-zlib.MAX_WBITS, zdict=before)
+    return compressor.compress(data) + compressor.flush(zlib.Z_SYNC_FLUSH)

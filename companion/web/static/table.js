@@ -67,8 +67,9 @@ function known(id) {
 }
 
 function news({ id, version, mark, regions }) {
-  if (mark !== root.dataset.mark) return reload();
   if (known(id)) return;
+  // A version before this page's, from another process, is that of a backup.
+  if (mark !== root.dataset.mark || version < Number(root.dataset.version)) return reload();
   root.dataset.seen = id;
   root.dataset.version = version;
   swap(regions, localise, () => {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from companion.games.kit import replace
+from companion.games.kit import Mood, replace
 from companion.games.mexica.rules.state import Clock, Outcome, State
 from companion.games.mexica.rules.tallies import EVEN, GODS, HUITZILOPOCHTLI, TLALOC, God
 
@@ -128,6 +128,16 @@ def biting(state: State) -> str:
         return ""
     end = "" if forestalled(state) else doom(state)
     return "" if end == EVEN else end
+
+
+def mood(state: State) -> Mood:
+    """Return what the temple's lamps show: how the game ended, or the countdown and what threatens at its end."""
+    if state.outcome:
+        return Mood(tuple(end for end in (FLOOD, WAR) if end == state.outcome.kind))
+    if state.clock is None:
+        return Mood()
+    end = doom(state)
+    return Mood(("countdown",) if end == EVEN else ("countdown", end), state.clock.left)
 
 
 def _cause(state: State) -> str:

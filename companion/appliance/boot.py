@@ -20,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
+from companion.adapters import boot_fault
 from companion.cli import settings as companion_settings
 from templo import files, logs
 from templo.broker import BrokerSettings
@@ -30,9 +31,6 @@ from templo.settings import load as load_settings
 
 FILES = (Path("/boot/firmware/templo-mayor.toml"), Path("/boot/templo-mayor.toml"))
 """Where a card's boot partition is mounted, on Raspberry Pi OS and elsewhere."""
-
-FAULT = Path("/run/templo-mayor/boot-fault")
-"""What is wrong with the file, for the pages and `templo-mayor status`; there is none if all is well."""
 
 _OWN = ("name", "wifi")
 _CONTROLLER = ("beams", "counting", "broker")
@@ -206,14 +204,6 @@ def _value(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def fault() -> str:
-    """Return what is wrong with the file on the boot partition, or nothing."""
-    try:
-        return FAULT.read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
 def main() -> int:
     """Apply the file if there is one; passwords of the broker are made where an image came without any."""
     logs.set_up("templo-mayor-boot", "info")
@@ -223,7 +213,7 @@ def main() -> int:
         Path("/etc/NetworkManager/system-connections"),
         _run,
     )
-    return boot(next((file for file in FILES if file.exists()), None), machine, FAULT)
+    return boot(next((file for file in FILES if file.exists()), None), machine, boot_fault.FILE)
 
 
 def boot(file: Path | None, machine: Machine, found: Path) -> int:

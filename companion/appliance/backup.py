@@ -19,8 +19,8 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from companion.cli import archive
-from companion.cli.archive import ArchiveError
+from companion.appliance import archive
+from companion.appliance.archive import ArchiveError
 from templo import files
 
 FOLDER = Path("/var/backups/templo-mayor")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from companion.cli import appliance
-from companion.cli.appliance import Installation
+from companion.appliance import status
+from companion.appliance.status import Installation
 from companion.cli.settings import WebSettings
 
-ALL = dict.fromkeys(appliance.UNITS, "active")
+ALL = dict.fromkeys(status.UNITS, "active")
 PAGES = ("http://192.168.1.7", "http://raspberrypi.local")
 
 
 def shown(found: Installation) -> str:
-    return "\n".join(appliance.described(found, lambda text: [f"<code of {text}>"]))
+    return "\n".join(status.described(found, lambda text: [f"<code of {text}>"]))
 
 
 def test_a_temple_that_counts_is_shown_with_its_address_and_its_code() -> None:
@@ -88,14 +88,12 @@ def test_a_temple_that_never_came_is_not_taken_for_one_that_counts() -> None:
 
 
 def test_the_pages_are_where_the_settings_put_them() -> None:
-    assert appliance.pages(WebSettings(port=8000), ["192.168.1.7"], "Pi.lan") == [
+    assert status.pages(WebSettings(port=8000), ["192.168.1.7"], "Pi.lan") == [
         "http://192.168.1.7:8000",
         "http://pi.local:8000",
     ]
-    assert appliance.pages(WebSettings(address="http://templo.local/"), ["192.168.1.7"], "pi") == [
-        "http://templo.local"
-    ]
-    assert appliance.pages(WebSettings(port=80), ["127.0.0.1"], "pi") == []
+    assert status.pages(WebSettings(address="http://templo.local/"), ["192.168.1.7"], "pi") == ["http://templo.local"]
+    assert status.pages(WebSettings(port=80), ["127.0.0.1"], "pi") == []
 
 
 def test_what_systemd_and_the_page_say_is_understood() -> None:
@@ -114,7 +112,7 @@ def test_what_systemd_and_the_page_say_is_understood() -> None:
             '# TYPE templo_temple_up gauge\ntemplo_temple_up{temple="templo"} 1\ntemplo_temple_up{temple="attic"} 0\n'
         )
 
-    found = appliance.look(systemd, fetch)
+    found = status.look(systemd, fetch)
     assert ports == [8080]
     assert found.units == {"broker": "active", "controller": "active", "companion": "failed"}
     assert found.temples == {"templo": True, "attic": False}

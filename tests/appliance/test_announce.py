@@ -9,7 +9,7 @@ import pytest
 
 from companion.adapters.addresses import ANNOUNCED
 from companion.adapters.avahi import AvahiError, GroupState
-from companion.cli.announce import LOOK_S, RETRY_S, Announcer
+from companion.appliance.announce import LOOK_S, RETRY_S, Announcer
 
 HOME = [(2, "192.168.1.7")]
 

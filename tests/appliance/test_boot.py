@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from companion.cli import boot
-from companion.cli.boot import BootError, Machine
+from companion.adapters import boot_fault
+from companion.appliance import boot
+from companion.appliance.boot import BootError, Machine
 from companion.cli.settings import load as load_companion
 from controller.app.settings import load as load_controller
 from tests.controller.program import command_anywhere
@@ -185,7 +186,7 @@ def test_an_image_without_passwords_gets_its_own_at_its_first_boot(card: Card) -
 
 
 def test_without_a_fault_there_is_nothing_to_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(boot, "FAULT", tmp_path / "boot-fault")
-    assert boot.fault() == ""
+    monkeypatch.setattr(boot_fault, "FILE", tmp_path / "boot-fault")
+    assert boot_fault.read() == ""
     (tmp_path / "boot-fault").write_text("name is 'x y'\n")
-    assert boot.fault() == "name is 'x y'"
+    assert boot_fault.read() == "name is 'x y'"

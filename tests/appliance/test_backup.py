@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from companion.adapters.sql_store import SqlStore
-from companion.cli import archive, installed_backup
-from companion.cli.installed_backup import BackupError, Installation, Program, back_up, restore, unit_environment
+from companion.appliance import archive, backup
+from companion.appliance.backup import BackupError, Installation, Program, back_up, restore, unit_environment
 from controller.adapters.control_socket import held
 from controller.adapters.sqlite_ledger import FILE_NAME, Ledger
 from tests.controller.program import call, command_anywhere
@@ -50,7 +50,7 @@ class Card:
         return self.folder / "templo-companion" / "companion.sqlite"
 
     def installation(self) -> Installation:
-        members = {"controller": installed_backup.LEDGER, "companion": installed_backup.STORE}
+        members = {"controller": backup.LEDGER, "companion": backup.STORE}
         programs = [
             Program(
                 unit=f"templo-{name}",
@@ -267,7 +267,7 @@ def test_a_store_of_a_newer_release_is_refused_before_anything_is_stopped(new: C
         found.backup(store)
         store.execute("INSERT INTO about VALUES ('backup_made_at', '2026-11-23T03:30:00+00:00')")
         store.execute("UPDATE about SET value = '999' WHERE key = 'schema'")
-    archive.pack(tmp_path / "all.tar.gz", {installed_backup.STORE: copy}, NOW, replace=False)
+    archive.pack(tmp_path / "all.tar.gz", {backup.STORE: copy}, NOW, replace=False)
     before = untouched(new)
     with pytest.raises(BackupError, match="newer software made it") as refused:
         restore(new.installation(), tmp_path / "all.tar.gz", NOW)

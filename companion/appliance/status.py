@@ -1,32 +1,24 @@
-"""The command ``templo-mayor`` of the Debian package: how the installed temple is, where phones find it, backups."""
+"""How the installed temple is: what runs, where phones find it, and what to do next."""
 
 from __future__ import annotations
 
-import argparse
-import os
 import re
 import shlex
 import socket
 import subprocess
-import sys
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-from companion.adapters.addresses import ALIAS, ANNOUNCED, own_addresses, own_names, phone_addresses
-from companion.adapters.network_manager import NetworkError
+from companion.adapters import boot_fault
+from companion.adapters.addresses import ALIAS, ANNOUNCED, phone_addresses
 from companion.adapters.network_manager import look as look_at_network
 from companion.adapters.owner import FILE, owner_in
-from companion.cli import boot, installed_backup, tls
+from companion.appliance import tls
 from companion.cli import settings as configuration
-from companion.cli.network_helper import Helper
-from companion.cli.terminal import Terminal
 from companion.model.network import Hotspot
 from templo import __version__
-from templo.settings import SettingsError
 
 UNITS = {"broker": "mosquitto", "controller": "templo-controller", "companion": "templo-companion"}
 """What an installation runs, by its role, and the unit of each in the order of their start."""
@@ -71,107 +63,7 @@ class Installation:
         return set(self.units.values()) == {"active"} and any((self.temples or {}).values())
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns 0 where the temple counts and its page answers, and 1 where it does not."""
-    parser = argparse.ArgumentParser(prog="templo-mayor", description="The temple that is installed on this machine.")
-    parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    commands.add_parser("status", help="show how it is, where phones find it, and what to do next")
-    network = commands.add_parser(
-        "network", help="answer one request about the network, or open a hotspot; for units"
-    )
-    network.add_argument("action", choices=("serve", "watch"))
-    _add_tls(commands.add_parser("tls", help="serve the pages over TLS, too"))
-    _add_backup(commands)
-    given = parser.parse_args(arguments)
-    terminal = Terminal(sys.stdout, keys=False, pictures=sys.stdout.isatty())
-    if given.command in ("backup", "restore"):
-        return _backup(given, terminal)
-    try:
-        if given.command == "tls":
-            return _tls(given, terminal)
-        if given.command == "network":
-            return _network(given.action)
-        found = look(systemctl, metrics, tls.Tls(tls.FOLDER, tuple, systemctl).is_on)
-    except SettingsError as error:
-        terminal.say(f"The companion cannot start: {error}")
-        return 1
-    terminal.say(*described(found, terminal.code))
-    return 0 if found.counts else 1
-
-
-def _add_tls(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "action", nargs="?", default="on", choices=("on", "off", "renew"), help="default: on; renew looks if it must"
-    )
-    parser.add_argument("--certificate", type=Path, metavar="FILE", help="one made elsewhere, with its chain, as PEM")
-    parser.add_argument("--key", type=Path, metavar="FILE", help="the key of that certificate, without a password")
-
-
-def _add_backup(commands: Any) -> None:
-    backup = commands.add_parser("backup", help="write tokens, games and settings to one file, while all of it runs")
-    backup.add_argument(
-        "file",
-        type=Path,
-        nargs="?",
-        metavar="FILE",
-        help=f"the new file; without one, today's in {installed_backup.FOLDER}, where the newest seven are kept",
-    )
-    restore = commands.add_parser("restore", help="replace tokens, games and settings by those of a backup")
-    restore.add_argument("file", type=Path, metavar="FILE", help="a file that backup wrote, on this card or another")
-
-
-def _backup(given: argparse.Namespace, terminal: Terminal) -> int:
-    if os.geteuid() != 0:
-        terminal.say(f"This needs root: sudo templo-mayor {given.command}")
-        return 1
-    command = installed_backup.back_up if given.command == "backup" else installed_backup.restore
-    try:
-        terminal.say(*command(installed_backup.installed(systemctl), given.file, datetime.now().astimezone()))
-    except installed_backup.BackupError as error:
-        print(f"templo-mayor: {error}", file=sys.stderr)
-        return 1
-    return 0
-
-
-def _tls(given: argparse.Namespace, terminal: Terminal) -> int:
-    if bool(given.certificate) != bool(given.key) or (given.certificate and given.action != "on"):
-        terminal.say("A certificate is given with its key: templo-mayor tls --certificate FILE --key FILE")
-        return 2
-    web = _web(systemctl)
-    hosts = (*own_names(), *(address for address in own_addresses() if ":" not in address), *web.allowed_hosts)
-    code, lines = tls.command(
-        tls.Tls(tls.FOLDER, lambda: hosts, systemctl),
-        given.action,
-        (given.certificate, given.key) if given.certificate else None,
-        web.port,
-        web.proxy,
-        pages(web, phone_addresses(), socket.gethostname()),
-    )
-    terminal.say(*lines)
-    return code
-
-
-def _network(action: str) -> int:
-    helper = Helper()
-    if action == "serve":
-        with socket.socket(fileno=os.dup(0)) as asked, asked.makefile("rb") as file:
-
-            def answer(line: bytes) -> None:
-                asked.sendall(line + b"\n")
-                asked.shutdown(socket.SHUT_RDWR)
-
-            return helper.serve(file, answer)
-    try:
-        if done := helper.watch():
-            print(done)
-    except NetworkError as error:
-        print(f"no hotspot: {error}", file=sys.stderr)
-        return 1
-    return 0
-
-
-def _web(systemd: Callable[..., str]) -> configuration.WebSettings:
+def web_settings(systemd: Callable[..., str]) -> configuration.WebSettings:
     """Return the settings of the installed companion's pages; raises `SettingsError`."""
     environment = systemd("show", "--property=Environment", "--value", UNITS["companion"])
     given = dict(each.split("=", 1) for each in shlex.split(environment) if "=" in each)
@@ -187,7 +79,7 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
     """
     running = {**UNITS, **({"tls": tls.UNIT} if serves_tls else {})}
     states = systemd("is-active", *running.values()).split("\n")
-    web = _web(systemd)
+    web = web_settings(systemd)
     found = fetch(web.port)
     units = {role: state for role, state in zip(running, states, strict=False) if state}
     said = {
@@ -210,7 +102,7 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
         hotspot=hotspot if hotspot and hotspot.on else None,
         owner=owner.code if owner else "",
         backup_failed=systemd("is-failed", NIGHTLY) == "failed",
-        boot_fault=boot.fault(),
+        boot_fault=boot_fault.read(),
     )
 
 
