@@ -509,10 +509,7 @@ class Table:
         if self.phase != "running":
             return None
         if due := self.chance():
-            # A die that is nobody's belongs to whoever is on turn; where that player is away, nobody is asked.
-            whose = due.seat or self.on_turn
-            away = any(chair.seat == whose and chair.away in (*LEVEL_OF, PASSED) for chair in self.chairs)
-            by_itself = self.rolls or not due.asked or away or (brought and due.follows)
+            by_itself = self._brought_by_app(due) or (brought and due.follows)
             return (CHANCE, outcome(due, below)) if by_itself else None
         for seat, mode, moves in self._moves_of_absent():
             if mode == PASSED:
@@ -533,6 +530,18 @@ class Table:
         if self.phase != "running" or self.chance():
             return False
         return any(mode in LEVEL_OF for _, mode, _ in self._moves_of_absent())
+
+    @property
+    def awaits_outcome(self) -> bool:
+        """Whether the next thing is an outcome that the app brings by itself: it stopped after many moves."""
+        due = self.chance()
+        return self.phase == "running" and due is not None and self._brought_by_app(due)
+
+    def _brought_by_app(self, due: Chance) -> bool:
+        """Return whether nobody is asked: a die that is nobody's belongs to whoever is on turn, and may be away."""
+        whose = due.seat or self.on_turn
+        away = any(chair.seat == whose and chair.away in (*LEVEL_OF, PASSED) for chair in self.chairs)
+        return self.rolls or not due.asked or away
 
     def _moves_of_absent(self) -> Iterator[tuple[Seat, AwayMode, Sequence[Move]]]:
         """Yield the absent seats that the table waits for, the one on turn first, with what each may do."""

@@ -12,7 +12,7 @@ from companion.service.workspace import Change
 log = logging.getLogger(__name__)
 
 AT_ONCE = 400
-"""Moves that the app makes by itself after one post, at most: a table of absent players goes on at the next."""
+"""Moves that the app makes by itself at once, at most: the pacer goes on with a table of absent players."""
 
 
 def play_on(change: Change, table_id: str, below: Below, rolled: bool = False, due: bool = False) -> Table:

@@ -10,6 +10,7 @@ from companion.adapters.pacer import Pacer, seconds
 from companion.games.kit import CHANCE
 from companion.model.entries import PACES
 from companion.model.table import ServiceError, Table
+from companion.service import automatic
 from tests.companion.conftest import Home
 from tests.launch.conftest import until
 
@@ -125,3 +126,24 @@ def test_only_whoever_sits_at_the_table_sets_a_pace_and_only_one_that_there_is(h
         home.services.play.set_pace(table.id, "0" * 32, "fast")
     with pytest.raises(ServiceError, match="unknown_pace"):
         home.services.play.set_pace(table.id, token, "soon")
+
+
+@pytest.mark.parametrize("pace", ["at_once", "fast"])
+def test_a_siege_that_the_app_plays_for_both_sides_runs_to_its_end(
+    home: Home, pace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The app stops after so many moves, before a die as well, and goes on from there."""
+    monkeypatch.setattr(automatic, "AT_ONCE", 7)
+    table = home.services.tables.open("siege", "Sunday", 2, "skirmish")
+    keys = [home.seated(table, seat) for seat in table.charter.seats]
+    home.services.seats.begin(table.id, keys[0])
+    home.services.play.set_pace(table.id, keys[0], pace)
+    pacer = Pacer(home.services, lambda table: 0.0)
+    home.services.tables._workspace.on_change = pacer.notice
+    pacer.start()
+    try:
+        for seat in table.charter.seats:
+            home.services.seats.away(table.id, keys[0], seat, "app")
+        assert until(lambda: home.services.tables.get(table.id).phase == "over")
+    finally:
+        pacer.stop()
