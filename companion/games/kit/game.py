@@ -11,6 +11,7 @@ from companion.games.kit.levels import LEVELS, PRACTISED, Skill, slipped
 from companion.games.kit.moves import CHANCE, Arg, Json, Move, Refusal, Seat, Value
 from companion.games.kit.options import Option
 from companion.games.kit.parts import Bot, Page, Playtest, Printer, Rules, TempleRules, flat
+from companion.games.kit.preview import Preview, preview
 from companion.games.kit.temple import Mood, TokenAudit, TokenDrop
 
 S = TypeVar("S")
@@ -130,6 +131,10 @@ class Game(Generic[S]):
         if chosen is None or not skill.slips or below(100) >= skill.slips:
             return chosen
         return slipped([move for move in moves if move.name not in self.playtest.chores] or [chosen], below)
+
+    def preview(self, state: S, seat: Seat, move: Move) -> Preview:
+        """Return what a seat's move would change, as far as the seat can know it."""
+        return preview(self, state, seat, move)
 
     def facts(self, move: Move) -> Mapping[str, Arg]:
         """Return the arguments of a move by their names; none where the game has no table of moves."""

@@ -386,9 +386,7 @@ class Forms:
             return Markup(self._macros.deeper(page, inside, css, choice["element"]))  # noqa: S704  # escaped there
         action, fields = self._move(by, choice["move"])
         confirm = choice["confirm"] or bool(self._at.stands_in)
-        preview = f"preview.{choice['key']}"
-        changes = self._words(preview, **choice["facts"]) if confirm and self._words.has(preview) else ""
-        form = self._macros.move(action, fields, inside, css, choice["element"], confirm, changes)
+        form = self._macros.move(action, fields, inside, css, choice["element"], confirm)
         return Markup(form)  # noqa: S704  # escaped there
 
     def typed(self, move: Sequence[Arg], label: str, value: int, most: int, seat: Seat = "", css: str = "") -> Markup:
