@@ -103,7 +103,7 @@ crash: ## cut the power of both databases 10,000 times
 	@tools/environment $(WORK)
 	@.venv/bin/python -m tests.crash $(ARGS)
 
-kernel: ## count on a real kernel with simulated lines, in QEMU: backends, the packages' controller, power cuts
+kernel: ## count on a real kernel with simulated lines, in QEMU: backends, the packages' controller, power cuts, the hotspot
 	@tools/environment $(WORK),gpiod
 	@.venv/bin/python -m tests.kernel.run $(ARGS)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,9 @@ from companion.adapters.network_manager import NetworkError, look
 from companion.model.network import Network
 
 SOCKET = Path("/run/templo-network.sock")
+ISSUE = Path("/run/issue.d/templo-mayor.issue")
+"""What a screen at the machine shows above its login, there only while the hotspot is open."""
+
 PATIENCE_S = 30.0
 MOST = 65_536
 """Bytes of a request or an answer."""
@@ -37,8 +41,9 @@ class Answer(msgspec.Struct):
 class NetworkHelper:
     """The helper behind a socket; without one, what this user may see."""
 
-    def __init__(self, path: Path = SOCKET, alone: Callable[[], Network] = look) -> None:
+    def __init__(self, path: Path = SOCKET, alone: Callable[[], Network] = look, issue: Path = ISSUE) -> None:
         self._path = path
+        self._issue = issue
         self._alone = alone
 
     def look(self) -> Network:
@@ -47,6 +52,12 @@ class NetworkHelper:
             return self._asked(Request()).network
         except NetworkError:
             return self._alone()
+
+    def hotspot_is_open(self) -> bool:
+        """Return whether this machine's own Wi-Fi was open when the helper looked last; it asks nobody."""
+        with suppress(OSError):
+            return self._issue.exists()
+        return False
 
     def join(self, name: str, password: str) -> Network:
         """Begin to join a Wi-Fi, and return before that is done; raises `NetworkError`."""

@@ -17,13 +17,11 @@ from typing import IO
 import msgspec
 
 from companion.adapters import network_manager
-from companion.adapters.network_helper import MOST, Answer, Request
+from companion.adapters.network_helper import ISSUE, MOST, Answer, Request
 from companion.adapters.network_manager import NetworkError
 from companion.model.network import Network
 
 FOLDER = Path("/run/templo-network")
-ISSUE = Path("/run/issue.d/templo-mayor.issue")
-"""What a screen at the machine shows above its login."""
 
 LEAVE_S = 3.0
 """The phone that chose a Wi-Fi may be on the hotspot: it gets its page before that is closed."""

@@ -25,7 +25,7 @@ from companion.adapters.pacer import Pacer
 from companion.adapters.playtests import Playtests
 from companion.adapters.shelving import Shelving
 from companion.adapters.sql_store import SqlStore
-from companion.cli import demo
+from companion.cli import demo, sharing
 from companion.cli.settings import Settings
 from companion.cli.trouble import start_when_possible
 from companion.games import registry
@@ -63,7 +63,7 @@ def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path |
     supervised = supervisor()
 
     def start() -> int:
-        with store_lock.hold(settings.store_url):
+        with store_lock.hold(settings.store_url, shared=settings.shared == "on"):
             return _serve(settings, instance, demo_temple, deck, supervised)
 
     return start_when_possible(start, settings.web, supervised)
@@ -76,16 +76,21 @@ def _serve(
     store = SqlStore(settings.store_url)
     games = registry.with_tools(registry.load(settings.games))
     playtests = Playtests(settings.state_directory / "playtests", settings.games)
-    pulse = Pulse(("intake", "link", "server", "pages", "pacer"), time.monotonic)
+    shared = settings.shared == "on"
+    pulse = Pulse(
+        ("intake", "link", "server", "pages", "pacer", *(sharing.THREADS if shared else ())), time.monotonic
+    )
 
     def on_change(topic: str) -> None:
         hub.publish(topic)
         pacer.notice(topic)
 
-    services = Services.over(Workspace(store, games, _now, secrets.token_bytes, on_change, paced=True))
+    workspace = Workspace(store, games, _now, secrets.token_bytes, on_change, paced=True, shared=shared)
+    services = Services.over(workspace)
     if services.setup.finished:
         services.setup.finish()
-    pacer = Pacer(services, beat=pulse.of("pacer"))
+    share = sharing.Share(settings.store_url, workspace, services, pulse) if shared else sharing.Alone()
+    pacer = Pacer(services, beat=pulse.of("pacer"), is_own=share.paces)
     shelving = Shelving(services.tables.shelve)
     if deck:
         demo.check_takes_deck(services)
@@ -94,6 +99,7 @@ def _serve(
     def address(viewer: str) -> str:
         return settings.web.address or f"http://{address_for(viewer)}{port}"
 
+    network = NetworkHelper()
     app = create_app(
         services,
         hub,
@@ -105,7 +111,7 @@ def _serve(
             stream_cap=settings.web.streams,
             streams_each=settings.web.streams_each,
             owner=_owner(settings.state_directory),
-            network=NetworkHelper(),
+            network=network,
             name_address=f"http://{socket.gethostname().partition('.')[0].lower()}.local{port}",
             first_start=settings.web.first_start == "on" and demo_temple is None,
             authority=Path(settings.web.authority) if settings.web.authority else None,
@@ -124,7 +130,15 @@ def _serve(
         prove=lambda: hub.streams,
     )
     intake = Intake(
-        services, settings.broker, instance, _now, pulse.of("intake"), pulse.of("link"), pulse.of("network")
+        services,
+        settings.broker,
+        instance,
+        _now,
+        pulse.of("intake"),
+        pulse.of("link"),
+        pulse.of("network"),
+        share.consumes,
+        network.hotspot_is_open,
     )
     watch = _Watch(Feeder(pulse, supervised))
     died: list[str] = []
@@ -145,6 +159,7 @@ def _serve(
     signal.signal(signal.SIGINT, stop)
     intake.start()
     pacer.start()
+    share.start(intake.take_over, pacer.look_at_all)
     shelving.start()
     watch.start()
     print(f"ready {address(LOOPBACK)}", flush=True)
@@ -156,6 +171,7 @@ def _serve(
         hub.close()
         if draft:
             draft.stop()
+        share.stop()
         intake.stop()
         pacer.stop()
         shelving.stop()

@@ -29,9 +29,13 @@ def score_of(table: Table | None, fallen: Callable[[str], Sequence[StoredToken]]
     return contract.Score(table.id, totals)
 
 
-def mood_of(table: Table | None) -> contract.Mood:
-    """Return what the lamps of the temple that serves a table show: nothing where there is none, or no game yet."""
+def mood_of(table: Table | None, hotspot: bool = False) -> contract.Mood:
+    """Return what the lamps of the temple that serves a table show: the game's signals, and an open hotspot.
+
+    Without a table, or before its game begins, there are no signals of a game.
+    """
+    own = ("hotspot",) if hotspot else ()
     if table is None or table.state is None or table.is_closed:
-        return contract.Mood(table.id if table else None, ())
+        return contract.Mood(table.id if table else None, own)
     mood = table.game.mood(table.state)
-    return contract.Mood(table.id, mood.signals, mood.left)
+    return contract.Mood(table.id, (*own, *mood.signals), mood.left)

@@ -20,7 +20,7 @@ JAM_PATIENCE = 100 * MS
 """How long past `max_break` the clock waits for an edge on its way before it calls a spell a jam."""
 
 LATE_EDGE = 2 * SECOND
-"""How much longer it waits while the beam reads clear: a machine without time for its threads is late with them."""
+"""How much longer it waits while the beam may be clear: a machine without time for its threads is late with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,7 @@ class _Spell:
     void: bool = False
     missed: bool = False
     patience_ns: int = JAM_PATIENCE
+    doubted_ns: int | None = None
     stuck: Beam | None = None
     closed: bool = False
 
@@ -196,8 +197,8 @@ class Counter:
     def advance(self, now_ns: int, reads_dark: Callable[[], bool] = lambda: True) -> list[Event]:
         """Return what follows from time alone.
 
-        Before a spell becomes a jam, `reads_dark` returns whether the beam still reads dark. Where it reads clear the
-        edge that ends the spell is on its way.
+        Before a spell becomes a jam, `reads_dark` returns whether the beam is dark for certain. Where it is not, the
+        edge that ends the spell may be on its way, for `LATE_EDGE` from the first such answer.
 
         >>> counter = Counter(Limits(), dark=False, since_ns=0, proved=True)
         >>> counter.feed(Edge(0, dark=True))
@@ -209,8 +210,10 @@ class Counter:
         spell = self._spell
         patience_ns = JAM_PATIENCE if spell is None else spell.patience_ns
         if spell is not None and self._jam_due(spell, now_ns, patience_ns) and not reads_dark():
-            late_ns = now_ns - spell.start_ns - self._limits.max_break
-            patience_ns = spell.patience_ns = min(late_ns + JAM_PATIENCE, JAM_PATIENCE + LATE_EDGE)
+            if spell.doubted_ns is None:
+                spell.doubted_ns = now_ns
+            asked_ns = min(now_ns, spell.doubted_ns + LATE_EDGE)
+            patience_ns = spell.patience_ns = asked_ns - spell.start_ns - self._limits.max_break + JAM_PATIENCE
         self._run(now_ns, patience_ns, events)
         return events
 

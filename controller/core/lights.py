@@ -107,10 +107,17 @@ def _countdown(god: God, now_ns: int, scene: Scene) -> float:
     return float(blinks(min(scene.left or 0, 20), 8 * SECOND, now_ns)) * 0.9
 
 
+def _by_turns(god: God, now_ns: int, scene: Scene) -> float:
+    """Shine for a second, while the other shrine is dark, and be dark for a second."""
+    is_first = now_ns % (2 * SECOND) < SECOND
+    return 0.4 if is_first is (god is God.HUITZILOPOCHTLI) else 0.0
+
+
 SIGNALS: Mapping[str, Signal] = {
     "flood": Signal(BLUE, _wave, (523.0, 440.0, 349.0)),
     "war": Signal(RED, _heartbeat, (262.0, 262.0, 392.0)),
     "countdown": Signal(WHITE, _countdown, (880.0, 880.0)),
+    "hotspot": Signal(WHITE, _by_turns, (440.0, 659.0)),
 }
 """Every signal that lamps know, by its code in `templo.contract.Mood`; a new one is a line here."""
 

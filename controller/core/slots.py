@@ -25,6 +25,9 @@ ALARMING = (Beam.JAMMED, Beam.DARK, Beam.FLICKER)
 QUIET_NS = SECOND
 """How long no beam may have changed before the emitters are switched, which hides what falls meanwhile."""
 
+JAM_READINGS = 3
+"""How often in a row a beam must read dark, with no edge between, before its spell may be called a jam."""
+
 Found: TypeAlias = list[tuple[God, list[Event]]]
 """What the counters found, in the order in which it is to be handled."""
 
@@ -46,6 +49,8 @@ class Slots:
         self._observed = {god: Observed(at.dark, at.at_ns) for god, at in levels.items()}
         self._answers = {god: at.answer for god, at in levels.items() if at.answer is not None}
         """What the emitters proved, of the beams where nothing has moved since."""
+        self._dark_readings: dict[God, tuple[int, int]] = {}
+        """Of a beam that seems to be jammed: the stamp of its last edge, and how often it has read dark since."""
 
     @property
     def capabilities(self) -> Capabilities:
@@ -80,11 +85,20 @@ class Slots:
         return god, self.counters[god].advance(now_ns, lambda: self._reads_dark(god))
 
     def _reads_dark(self, god: God) -> bool:
-        """Return whether a beam reads dark. A level that cannot be read proves nothing; the watch says why."""
+        """Return whether a beam is dark for certain, or cannot be read, which proves nothing; the watch says why.
+
+        Where edges come late, a beam may read dark because another token is in it while the end of the one before is
+        still on its way. So one reading is not enough.
+        """
         try:
-            return self.source.dark(god) is not False
+            dark = self.source.dark(god)
         except Exception:  # a chip that went away must not keep what has fallen from being recorded
-            return True
+            dark = None
+        last_ns = self.counters[god].last_ns
+        before_ns, times = self._dark_readings.get(god, (last_ns, 0))
+        times = times + 1 if dark and before_ns == last_ns else int(dark is True)
+        self._dark_readings[god] = last_ns, times
+        return dark is None or times >= JAM_READINGS
 
     def note(self, god: God, event: Event, now_ns: int) -> None:
         """Add what a counter made of the edges to what is observed."""

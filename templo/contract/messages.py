@@ -208,7 +208,7 @@ class Score:
 
 
 @message(
-    about="what the game that the temple serves has its lamps show",
+    about="what the game that the temple serves, and the companion, have its lamps show",
     sent_by=(Role.COMPANION,),
     read_by=(Role.TEMPLE, Role.HOME_ASSISTANT),
     retained=True,
@@ -218,7 +218,8 @@ class Mood:
     """Retained, by the companion: the signals of the moment for a temple's lamps; none while all is calm.
 
     Codes of today: `flood` and `war` (what threatens, or has ended the game), `countdown` (the last turns, of which
-    `left` remain). Readers ignore a code that they do not know.
+    `left` remain), `hotspot` (the companion's machine has opened a Wi-Fi of its own). Readers ignore a code that they
+    do not know.
     """
 
     leaf: ClassVar[str] = "mood"

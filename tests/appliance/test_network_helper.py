@@ -123,6 +123,7 @@ def test_a_machine_that_knows_no_wi_fi_opens_its_own_with_a_password_made_here(m
     assert (found.wifi, found.hotspot_is_open) == ("", True)
     shown = machine.helper.issue
     assert "join the Wi-Fi Templo Mayor, password ABCDE-FGHJK, and open http://10.42.0.1" in shown.read_text()
+    assert NetworkHelper(issue=shown).hotspot_is_open()
     assert machine.helper.watch() == ""
 
 
@@ -175,6 +176,7 @@ def test_a_hotspot_that_nobody_uses_gives_a_known_wi_fi_another_chance(machine: 
     machine.seconds += 1
     assert machine.helper.watch() == "closed the hotspot, to try the Wi-Fi that it knows"
     assert not machine.helper.issue.exists()
+    assert not NetworkHelper(issue=machine.helper.issue).hotspot_is_open()
     assert machine.helper.watch() == ""
     machine.seconds += ALONE_S
     assert machine.helper.watch() == "opened the hotspot: there is no other network"

@@ -70,9 +70,11 @@ class Temple:
 
 
 @contextmanager
-def listening(home: Home, host: str, port: int, up: bool = True) -> Iterator[Intake]:
+def listening(
+    home: Home, host: str, port: int, up: bool = True, hotspot: Callable[[], bool] = lambda: False
+) -> Iterator[Intake]:
     """Take in what a broker delivers; where the broker is up, from the first message on."""
-    intake = Intake(home.services, BrokerSettings(host, port), "0" * 32, home.clock)
+    intake = Intake(home.services, BrokerSettings(host, port), "0" * 32, home.clock, hotspot=hotspot)
     intake.start()
     try:
         if up:

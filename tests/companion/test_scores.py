@@ -37,6 +37,14 @@ def test_tokens_that_count_are_the_score_and_those_that_wait_or_test_are_not(hom
     assert score(home, table) == contract.Score(table.id, {H: 1, T: 2})
 
 
+def test_an_open_hotspot_is_a_signal_beside_those_of_the_game_and_without_a_table(home: Home) -> None:
+    assert mood_of(None, hotspot=True) == contract.Mood(None, ("hotspot",))
+    table = home.table(temple="templo", apocalypse_tokens=13)
+    home.services.temples.intake.receive([("templo", home.token(n)) for n in range(1, 14)])
+    mood = mood_of(home.services.tables.get(table.id), hotspot=True)
+    assert mood == contract.Mood(table.id, ("hotspot", "countdown", "flood"), 13)
+
+
 def market(home: Home) -> Table:
     """Return a running table of a game that has no use for a temple, served by one all the same."""
     home.services.temples.expect("templo")
@@ -102,6 +110,22 @@ class Watcher:
     def leave(self) -> None:
         self.client.disconnect()
         self.client.loop_stop()
+
+
+def test_the_lamps_of_every_temple_learn_that_the_hotspot_opens_and_closes(home: Home, tmp_path: Path) -> None:
+    opened: list[bool] = [True]
+    with (
+        mosquitto(tmp_path) as broker,
+        listening(home, broker.host, broker.port, hotspot=lambda: opened[-1]),
+    ):
+        temple = Temple(broker.host, broker.port)
+        temple.says(status(), retain=True)
+        watcher = Watcher(broker.host, broker.port)
+        eventually(lambda: contract.Mood(None, ("hotspot",)) in watcher.moods, 30)
+        opened.append(False)
+        eventually(lambda: watcher.moods[-1] == contract.Mood(None, ()), 30)
+        watcher.leave()
+        temple.close()
 
 
 def test_the_score_is_retained_follows_the_game_and_is_said_again_to_a_broker_that_forgot(

@@ -18,7 +18,7 @@ from controller.core.messages import BrokerConnected, EdgeSeen, PipelineMessage,
 from controller.core.pipeline import Pipeline
 from controller.core.ports import BeamSource, Capabilities, Clock, LedgerTrouble, Level, Lights, Put, UnnumberedToken
 from controller.core.publisher import Identity
-from controller.core.slots import Slots
+from controller.core.slots import JAM_READINGS, Slots
 from templo import contract
 from templo.contract import God, Kind, Timing, Trouble
 
@@ -180,6 +180,11 @@ class Rig:
         self.now_ns += after_ns
         self.beams.levels |= {item.god: item.dark for item in items if isinstance(item, EdgeSeen)}
         self.pipeline.work(items)
+
+    def jam(self) -> None:
+        """Let a beam stay dark for so long that its spell is a jam."""
+        for _ in range(JAM_READINGS):
+            self.take(after_ns=SECOND)
 
     def connect(self) -> None:
         self.broker.up = True

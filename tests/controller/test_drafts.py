@@ -14,8 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from controller.core.counting import MS, SECOND, Counter, Detection, Edge, Event, Limits
+from controller.core.counting import MS, SECOND, Detection, Event, Limits
 from controller.core.messages import DropRequest, EdgeSeen, LevelRead, MessageReceived
+from controller.core.slots import Found, Slots
 from templo import contract
 from templo.contract import Flag, God, Trouble
 from tests.controller.rig import NOON, Rig
@@ -43,7 +44,7 @@ class Tale:
 
     def __init__(self, folder: Path, opened: bool = True) -> None:
         self.rig = Rig(folder, opened)
-        self.counters = {god: Counter(Limits(), False, 0, True) for god in God}
+        self.slots = Slots(self.rig.beams, self.rig.beams.open(lambda _: None), Limits())
         self.counted: dict[God, list[Detection]] = {god: [] for god in God}
         self.dropped = 0
         self.answers: list[Mapping[str, object]] = []
@@ -52,17 +53,12 @@ class Tale:
     def live(self, story: list[Step]) -> None:
         for kind, god, ms in story:
             now_ns = self.rig.now_ns
-            dark = self.counters[god].dark
+            dark = self.slots.counters[god].dark
             match kind:
                 case "edge" | "repeat":
-                    edge = Edge(now_ns - ms * MS, dark is (kind == "repeat"))
-                    self.counted[god] += _tokens(self.counters[god].feed(edge))
-                    self.rig.beams.levels[god] = edge.dark
-                    self.rig.pipeline._take(EdgeSeen(god, edge.at_ns, edge.dark))
+                    self.change(EdgeSeen(god, now_ns - ms * MS, dark is (kind == "repeat")))
                 case "read":
-                    self.counted[god] += _tokens(self.counters[god].resync(now_ns, not dark))
-                    self.rig.beams.levels[god] = not dark
-                    self.rig.pipeline._take(LevelRead(god, now_ns, not dark))
+                    self.change(LevelRead(god, now_ns, not dark))
                 case "spell":
                     self.live([("edge", god, 0), ("wait", god, ms), ("edge", god, 0)])
                 case "wait":
@@ -78,11 +74,21 @@ class Tale:
                     self.rig.disk.fails_after_commit = True
             self.check()
 
+    def change(self, item: EdgeSeen | LevelRead) -> None:
+        """Let the pipeline and the slots beside it know of a level."""
+        self.rig.beams.levels[item.god] = item.dark
+        self.count(self.slots.take(item))
+        self.rig.pipeline._take(item)
+
+    def count(self, found: Found) -> None:
+        """Add what the slots beside the pipeline found."""
+        for god, events in found:
+            self.counted[god] += _tokens(events)
+
     def wait(self, ns: int) -> None:
         """Let time pass, in two steps: what is due by itself is done on time."""
         for part_ns in (0, ns):
-            for god, counter in self.counters.items():
-                self.counted[god] += _tokens(counter.advance(self.rig.now_ns + part_ns))
+            self.count(self.slots.advance(self.rig.now_ns + part_ns))
             self.rig.take(after_ns=part_ns)
 
     def check(self) -> None:
@@ -171,7 +177,7 @@ def test_a_temple_that_ends_at_any_moment_leaves_true_tokens_and_its_next_run_pu
         for god in God:
             began = [_facts(token)[0] for token in left if token.god is god and Flag.TEST not in token.flags]
             counted = [_expected(counted)[0] for counted in it.counted[god]]
-            whole = [*counted, *(_expected(last)[0] for last in _tokens(it.counters[god].advance(10**15)))]
+            whole = [*counted, *(_expected(last)[0] for last in _tokens(it.slots.counters[god].advance(10**15)))]
             assert began == whole[: len(began)]
             assert killed or len(began) >= len(counted)
         again = Rig(it.rig.disk.path.parent)
@@ -228,7 +234,7 @@ def test_a_token_that_bounces_is_amended_before_it_is_published(rig: Rig) -> Non
 def test_a_draft_that_turns_out_to_be_a_jam_is_reported_as_one(rig: Rig) -> None:
     spell(rig, God.TLALOC, 12)
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns, True), after_ns=MS)
-    rig.take(after_ns=SECOND)
+    rig.jam()
     assert [token.flags for token in rig.ledger()] == [{Flag.JAM}]
     assert rig.broker.tokens() == [(1, False)]
 

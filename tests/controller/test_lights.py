@@ -149,6 +149,12 @@ def test_a_war_beats_twice_as_a_drum() -> None:
     assert red > blue
 
 
+def test_an_open_hotspot_lets_the_shrines_shine_by_turns() -> None:
+    scene = Scene(("hotspot",))
+    shown = [tuple(max(colour(god, Shrine(), scene, ms * MS)) for god in God) for ms in (0, 999, 1000, 1999, 2000)]
+    assert shown == [(0.4, 0), (0.4, 0), (0, 0.4), (0, 0.4), (0.4, 0)]
+
+
 @pytest.mark.parametrize("left", [1, 3, 13])
 def test_a_countdown_blinks_once_for_each_turn_that_is_left(left: int) -> None:
     lit = [brightness(Shrine(), ms * MS, Scene(("countdown",), left)) > 0 for ms in range(0, 8000, 50)]
@@ -202,7 +208,7 @@ def test_a_jammed_slot_blinks_until_its_beam_is_clear(tmp_path: Path) -> None:
     lights = LightThread(Recorder(), lambda: rig.now_ns)
     rig = Rig(tmp_path, lights=lights)
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns, True))
-    rig.take(after_ns=SECOND)
+    rig.jam()
     assert levels(lights.frame(10 * SECOND)) == {God.HUITZILOPOCHTLI: 0, God.TLALOC: 0.5}
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns, False))
     rig.take(after_ns=SECOND)

@@ -218,7 +218,7 @@ def test_what_the_broker_has_not_taken_is_not_sent_again_but_what_the_companion_
 def test_a_jam_is_an_alert_until_it_clears(rig: Rig) -> None:
     rig.connect()
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns, True))
-    rig.take(after_ns=SECOND)
+    rig.jam()
     status = rig.broker.statuses()[-1]
     assert (status.state, status.beams[God.TLALOC], status.trouble) == (State.ALERT, Beam.JAMMED, None)
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns, False))
@@ -238,6 +238,17 @@ def test_a_token_whose_end_comes_late_is_no_jam_while_its_beam_reads_clear(rig: 
     rig.take(EdgeSeen(God.TLALOC, dark_ns + 12 * MS, False))
     rig.take(after_ns=5 * MS)
     assert [(token.width_ms, token.flags) for token in rig.ledger()] == [(12, frozenset())]
+
+
+@pytest.mark.usefixtures("expects_warnings")
+def test_a_token_whose_end_comes_late_is_no_jam_though_the_next_token_darkens_its_beam(rig: Rig) -> None:
+    dark_ns = rig.now_ns
+    rig.take(EdgeSeen(God.TLALOC, dark_ns, True))  # its beam reads dark from now on: the next token is in it
+    rig.take(after_ns=700 * MS)
+    rig.take(EdgeSeen(God.TLALOC, dark_ns + 12 * MS, False), EdgeSeen(God.TLALOC, dark_ns + 695 * MS, True))
+    rig.take(EdgeSeen(God.TLALOC, dark_ns + 710 * MS, False), after_ns=10 * MS)
+    rig.take(after_ns=20 * MS)
+    assert [(token.width_ms, token.flags) for token in rig.ledger()] == [(12, frozenset()), (15, frozenset())]
 
 
 @pytest.mark.usefixtures("expects_warnings")

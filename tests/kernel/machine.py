@@ -26,7 +26,10 @@ NEEDED = {
     "dpkg-deb": "dpkg",
     "apt-get": "apt",
 }
-_MODULES = ("virtio_pci", "virtio_blk", "crc32c_generic", "ext4", "9p", "9pnet_virtio", "configfs", "gpio-sim")
+APT = "DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes --no-install-recommends"
+DISK_MIB = 1500
+_MODULES = ("virtio_pci", "virtio_blk", "crc32c_generic", "ext4", "9p", "9pnet_virtio")
+SIMULATED_LINES = ("configfs", "gpio-sim")
 
 
 def missing(needed: dict[str, str]) -> str:
@@ -94,8 +97,19 @@ def _build(release: str, made: Path) -> None:
     (made / "initrd.cpio").touch()
 
 
-def pack(made: Path, init: Path) -> Path:
-    """Write the first file system, with busybox, the modules in their order and `init`; returns its file."""
+def make_disk(root: Path, disk: Path) -> None:
+    """Write the files of a root into a disk's image."""
+    (root / "host").mkdir(exist_ok=True)
+    making = disk.with_suffix(".new")
+    _run("mke2fs", "-q", "-t", "ext4", "-F", "-d", str(root), str(making), f"{DISK_MIB}M")
+    making.replace(disk)
+
+
+def pack(made: Path, init: Path, simulators: Iterable[str] = SIMULATED_LINES) -> Path:
+    """Write the first file system, with busybox, the modules in their order and `init`; returns its file.
+
+    `simulators` are the modules beside those that every machine needs.
+    """
     initrd = made / f"{init.name}.cpio"
     modules = {_name(path): path for path in (made / "root/lib/modules").rglob("*.ko*")}
     modules["gpio_sim"] = made / "module/gpio-sim.ko"
@@ -112,7 +126,7 @@ def pack(made: Path, init: Path) -> Path:
                     add(each.replace("-", "_"))
         ordered[name] = content
 
-    for name in _MODULES:
+    for name in (*_MODULES, *simulators):
         add(name.replace("-", "_"))
     archive = bytearray()
     for folder in ("bin", "dev", "host", "modules", "proc", "sys"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 MS = 1_000_000
 MIN_BREAK, MIN_CLEAR, MAX_BREAK = 3 * MS, 5 * MS, 250 * MS
@@ -29,6 +29,8 @@ class Spell:
     most: int
     narrowest: int
     widest: int
+    before_bounces: tuple[tuple[int, int], ...] = field(default=(), repr=False)
+    """How narrow and how wide it was up to each moment at which it was clear for a while too short to end it."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class Verdict:
     invented: tuple[Counted, ...] = ()
     false_jams: int = 0
     uncertain: int = 0
+    cut_short: int = 0
+    """Tokens that were counted before the edges of their last bounces came: their widths lack those."""
 
 
 def plan(
@@ -121,7 +125,9 @@ def _spell(train: list[list[tuple[int, int]]]) -> Spell:
     if len(parts) > 1:
         most = max(most, int(whole_longest >= MIN_BREAK))
         return Spell(train[0][0][0], int(max(shortest) >= MIN_BREAK), most, 0, whole_longest)
-    return Spell(train[0][0][0], int(whole_shortest >= MIN_BREAK), most, whole_shortest, whole_longest)
+    start = train[0][0]
+    ends = tuple((end[0] - start[1], end[1] - start[0]) for _, end in train[:-1])
+    return Spell(start[0], int(whole_shortest >= MIN_BREAK), most, whole_shortest, whole_longest, ends)
 
 
 def compare(fell: Sequence[Spell], counted: Sequence[Counted]) -> Verdict:
@@ -134,7 +140,7 @@ def compare(fell: Sequence[Spell], counted: Sequence[Counted]) -> Verdict:
     """
     lost: list[Spell] = []
     invented: list[Counted] = []
-    false_jams = uncertain = 0
+    false_jams = uncertain = cut_short = 0
     slots = [(spell, number < spell.fewest) for spell in fell for number in range(spell.most)]
     for spell, token in _paired(slots, counted):
         if token is None:
@@ -146,7 +152,10 @@ def compare(fell: Sequence[Spell], counted: Sequence[Counted]) -> Verdict:
         else:
             uncertain += not spell[1]
             false_jams += token.jam and spell[0].widest < MAX_BREAK
-    return Verdict(sum(spell.fewest for spell in fell), tuple(lost), tuple(invented), false_jams, uncertain)
+            cut_short += not token.jam and token.width_ns < spell[0].narrowest - SLACK
+    return Verdict(
+        sum(spell.fewest for spell in fell), tuple(lost), tuple(invented), false_jams, uncertain, cut_short
+    )
 
 
 _WINDOW = 40
@@ -184,4 +193,5 @@ def _match(spell: Spell, token: Counted) -> bool:
     if abs(token.start_ns - spell.start_ns) > SECONDS_APART * 1000 * MS + spell.widest:
         return False
     # A jam is counted before its end is known: its width is how long it was known to last, or was late to be counted.
-    return token.jam or spell.narrowest - SLACK <= token.width_ns <= spell.widest + SLACK
+    widths = ((spell.narrowest, spell.widest), *spell.before_bounces)
+    return token.jam or any(narrow - SLACK <= token.width_ns <= wide + SLACK for narrow, wide in widths)

@@ -11,7 +11,6 @@ import random
 import re
 import shutil
 import sqlite3
-import statistics
 import tempfile
 import threading
 import time
@@ -21,17 +20,16 @@ from pathlib import Path
 
 from tests import fresh
 from tests.kernel import machine, oracle
+from tests.kernel.machine import APT
+from tests.kernel.parts import Found
 from tools import packages
 
 LINES = {"huitzilopochtli": 17, "tlaloc": 27}
 BACKENDS = ("gpiod", "gpio")
 NEEDED = {"mmdebstrap": "mmdebstrap", "mke2fs": "e2fsprogs", "gcc": "gcc", "cp": "coreutils"}
 BASE = ("ca-certificates", "mosquitto", "python3", "python3-libgpiod")
-APT = "DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes --no-install-recommends"
 LGPIO = ("gcc", "libc6-dev", "python3-dev", "python3-pip", "python3-setuptools", "python3-wheel", "swig")
 """What builds lgpio for Debian 13's Python; with `PYPI` set it takes the sources that it brings."""
-
-DISK_MIB = 1500
 
 
 def image(*, built: bool = False) -> Path:
@@ -55,10 +53,7 @@ def image(*, built: bool = False) -> Path:
             unneeded = f"{APT} purge --auto-remove {' '.join(LGPIO)}; apt-get clean"
             script = f"{install}; {lgpio}; {unneeded}; rm -rf /root/.cache"
             fresh.run(*root.inside(["sh", "-euc", script], "/srv"), environment=root.environment)
-            (root.folder / "host").mkdir(exist_ok=True)
-            making = disk.with_suffix(".new")
-            fresh.run("mke2fs", "-q", "-t", "ext4", "-F", "-d", root.folder, making, f"{DISK_MIB}M")
-            making.replace(disk)
+            machine.make_disk(root.folder, disk)
     return disk
 
 
@@ -94,8 +89,8 @@ def made(disk: Path) -> Iterator[Temple]:
         yield Temple(machine.kernel(), disk, Path(folder))
 
 
-def counted(disk: Path, tokens: int, starved: int, seed: int) -> list[str]:
-    """Let tokens with bounces fall through each backend, and some on a starved machine; returns the faults."""
+def counted(disk: Path, tokens: int, starved: int, seed: int) -> dict[str, Found]:
+    """Let tokens with bounces fall through each backend, and some on a starved machine; returns what each found."""
     runs = dict.fromkeys(BACKENDS, tokens) | {f"{backend}-starved": starved for backend in BACKENDS}
     runs = {name: number for name, number in runs.items() if number}
     with made(disk) as temple:
@@ -103,8 +98,8 @@ def counted(disk: Path, tokens: int, starved: int, seed: int) -> list[str]:
             # While nobody reads, the kernel keeps 16 events of a line for lgpio, too few for tokens that bounce.
             temple.plan(name, -(-each // len(LINES)), seed + number, bounces=0 if "starved" in name else 3)
         if machine.run(temple.command("tokens", *runs)):
-            return ["the guest's program failed"]
-        return [fault for name in runs for fault in judged(name, temple.out)]
+            raise fresh.FreshError(f"the guest's program failed while tokens fell, with the seed {seed}")
+        return {name: judged(name, temple.out) for name in runs}
 
 
 def troubled(disk: Path, starts: int, seed: int = 1) -> list[str]:
@@ -116,47 +111,49 @@ def troubled(disk: Path, starts: int, seed: int = 1) -> list[str]:
         )
 
 
-def judged(name: str, out: Path) -> list[str]:
-    """Compare what was counted with what the oracle logged, and print it; returns the faults."""
+def judged(name: str, out: Path) -> Found:
+    """Compare what was counted with what the oracle logged."""
     first, *lines = ([int(word) for word in line.split()] for line in (out / f"{name}.log").read_text().splitlines())
     told = json.loads((out / f"{name}.json").read_text())
     epoch_ns = first[0] - first[1]
-    faults, fell, jams, uncertain, flagged = [], 0, 0, 0, 0
+    found = Found({"edges": len(lines)}, {"fell for": [(lines[-1][1] - lines[0][0]) / 1e9]})
     for god, pin in LINES.items():
         spells = oracle.spells((before, after, dark) for before, after, line, dark in lines if line == pin)
         rows = [row for row in told["rows"] if row[2] == god]
         tokens = [oracle.Counted(row[3] * oracle.MS - epoch_ns, row[4], "jam" in row[5]) for row in rows]
         verdict = oracle.compare(spells, tokens)
-        fell, uncertain = fell + verdict.fell, uncertain + verdict.uncertain
-        jams, flagged = jams + verdict.false_jams, flagged + sum(bool(row[5]) for row in rows)
-        for words, those in (("lost", verdict.lost), ("invented", verdict.invented)):
+        flagged = {
+            "flagged": sum(bool(row[5]) for row in rows),
+            "falsely jam": verdict.false_jams,
+            "cut short": verdict.cut_short,
+        }
+        wrong = {"lost": verdict.lost, "invented": verdict.invented}
+        figures = {"fell": verdict.fell, "counted": len(rows), "either way": verdict.uncertain}
+        found.add(Found(figures | flagged | {words: len(those) for words, those in wrong.items()}))
+        for words, those in wrong.items():
             if those:
-                faults.append(f"{name}: {len(those)} tokens of {god} {words}, the first {those[0]}")
-    if jams:
-        faults.append(f"{name}: {jams} tokens were flagged jam, though their beam was never dark for 250 ms")
+                found.faults.append(f"{name}: {len(those)} tokens of {god} {words}, the first {those[0]}")
+    if jams := found.figures["falsely jam"]:
+        found.faults.append(f"{name}: {jams} tokens were flagged jam, though their beam was never dark for 250 ms")
     ledger = [(row[0], row[1]) for row in told["rows"]]
     published = [(token["seq"], token["token"]) for token in told["published"]]
+    found.figures["published"] = len(published)
     if sorted(set(published)) != ledger:
-        faults.append(f"{name}: the broker passed on {len(set(published))} tokens; the ledger has {len(ledger)}")
-    print(
-        f"{name}: {fell} tokens fell in {len(lines)} edges over {(lines[-1][1] - lines[0][0]) / 1e9:.0f} s, "
-        f"{len(ledger)} counted, {uncertain} that could be either way, "
-        f"{flagged} flagged, {jams} of them falsely jam; {len(published)} published",
-        flush=True,
-    )
-    return faults
+        found.faults.append(
+            f"{name}: the broker passed on {len(set(published))} tokens, the ledger has {len(ledger)}"
+        )
+    return found
 
 
-def cut(disk: Path, cuts: int, seed: int, backend: str = "gpiod") -> list[str]:
-    """Cut the power again and again while tokens fall; returns the faults.
+def cut(disk: Path, cuts: int, seed: int, backend: str = "gpiod") -> dict[str, Found]:
+    """Cut the power again and again while tokens fall; returns what that found, under `cuts`.
 
     The machine is killed, so what its kernel had not written is lost. What it had written is not, even where no sync
     had been asked for: the image's recorded writes (`make crash`) lose those, too.
     """
     random_ = random.Random(seed)
-    faults: list[str] = []
     acknowledged: dict[tuple[str, int], str] = {}
-    starts, took = [], []
+    found = Found({"cuts": cuts}, {"counting again": [], "a cut": []})
     with made(disk) as temple:
         for number in range(cuts + 1):
             name = "cut"
@@ -167,31 +164,25 @@ def cut(disk: Path, cuts: int, seed: int, backend: str = "gpiod") -> list[str]:
                 counts = False
                 for line in machine.lines_of(running):
                     if line.startswith("copied"):
-                        faults += missing(acknowledged, temple.out, number)
+                        found.faults += missing(acknowledged, temple.out, number)
                         if number == cuts:
                             break
-                    elif found := re.match(r"counting ([\d.]+)", line):
-                        starts.append(float(found[1]))
+                    elif again := re.match(r"counting ([\d.]+)", line):
+                        found.seconds["counting again"].append(float(again[1]))
                         counts = True
                         threading.Timer(random_.uniform(0.5, 8.0), running.kill).start()
-                    elif found := re.match(r"acknowledged (\w+) (\d+) (\w{32})$", line):
-                        acknowledged[found[1], int(found[2])] = found[3]
+                    elif one := re.match(r"acknowledged (\w+) (\d+) (\w{32})$", line):
+                        acknowledged[one[1], int(one[2])] = one[3]
                     elif "guest-exit-code" in line or "Traceback" in line:
-                        faults.append(f"start {number}: {line.strip()}")
+                        found.faults.append(f"start {number}: {line.strip()}")
                 if not counts and number < cuts:
-                    faults.append(f"start {number}: it did not come to counting")
+                    found.faults.append(f"start {number}: it did not come to counting")
             finally:
                 running.kill()
                 running.wait()
-            took.append(time.monotonic() - begun)
-    if starts:
-        print(
-            f"{cuts} power cuts: {len(acknowledged)} acknowledged tokens, {len(faults)} faults; counting again after "
-            f"{statistics.median(starts):.1f} s of the machine's own time, {max(starts):.1f} s at most; "
-            f"{statistics.median(took):.0f} s a cut",
-            flush=True,
-        )
-    return faults
+            found.seconds["a cut"].append(time.monotonic() - begun)
+    found.figures["acknowledged"] = len(acknowledged)
+    return {"cuts": found}
 
 
 def missing(acknowledged: dict[tuple[str, int], str], out: Path, number: int) -> list[str]:

@@ -28,7 +28,7 @@ OUT = Path("/run/out")
 STATE = Path("/var/lib/templo-controller")
 USER = "templo-controller"
 CONFIG = Path("/sys/kernel/config/gpio-sim/temple")
-PATIENCE_S = 300.0
+PATIENCE_S = 1200.0
 """A busy host may let this machine stand still for a long time."""
 
 
@@ -153,11 +153,14 @@ def counting(backend: str, listener: Listener) -> Iterator[subprocess.Popen[byte
 
 
 def settled(listener: Listener) -> None:
-    """Wait until nothing has been published for three seconds."""
+    """Wait until all that was recorded has been published, and for ten seconds nothing more has been recorded."""
+    begun = quiet_since = time.monotonic()
     before = -1
-    while before != len(listener.tokens):
-        before = len(listener.tokens)
-        time.sleep(3)
+    while time.monotonic() - begun < PATIENCE_S and time.monotonic() - quiet_since < 10:
+        recorded, published = len(rows()), len({token["seq"] for token in listener.tokens})
+        if recorded != before or recorded != published:
+            quiet_since, before = time.monotonic(), recorded
+        time.sleep(0.5)
 
 
 def rows() -> list[tuple[object, ...]]:

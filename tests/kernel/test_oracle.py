@@ -67,3 +67,11 @@ def test_a_jam_is_false_where_the_beam_was_never_dark_for_so_long() -> None:
     narrow, wide = Spell(0, 1, 1, 12 * MS, 12 * MS), Spell(900 * MS, 1, 1, 300 * MS, 300 * MS)
     tokens = [Counted(0, 12 * MS, jam=True), Counted(900 * MS, 300 * MS, jam=True)]
     assert compare([narrow, wide], tokens).false_jams == 1
+
+
+def test_a_token_that_was_counted_before_its_last_bounce_came_is_cut_short_and_not_lost() -> None:
+    writes = [(0, 0, 1), (4 * MS, 4 * MS, 0), (6 * MS, 6 * MS, 1), (20 * MS, 20 * MS, 0)]
+    verdict = compare(spells(writes), [Counted(0, 4 * MS)])
+    assert (verdict.lost, verdict.invented, verdict.cut_short) == ((), (), 1)
+    assert compare(spells(writes), [Counted(0, 20 * MS)]).cut_short == 0
+    assert compare(spells(writes), [Counted(0, 9 * MS)]).lost

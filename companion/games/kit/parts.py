@@ -151,6 +151,10 @@ def _no_lines(before: Any, seat: Seat, move: Move, after: Any) -> list[Line]:
     return []
 
 
+def _nothing_follows(state: Any) -> bool:
+    return False
+
+
 def _no_charts(views: Iterable[View]) -> Regions:
     return {}
 
@@ -177,6 +181,14 @@ class Page(Generic[S]):
     guide: Callable[[View], Guide] = by_choices
     """From a view that holds also what the platform adds, ``choices`` and ``chance``: what a first turn's guide says.
     """
+    changes: Callable[[S, Seat, Move, S], Iterable[Line]] = _no_lines
+    """From the state before, who moves, the move and a state after it: what a player wants to know before confirming.
+
+    The words of each line are ``preview.<code>``. Both states may hold guesses at what the seat cannot know, so a
+    line says nothing that depends on them; the suite of all games compares guesses.
+    """
+    follows: Callable[[S], bool] = _nothing_follows
+    """Whether what a move began still runs in a state, so that its preview follows the dice on to the end of it."""
     emblem: str = ""
     """The drawing that stands for the game: the id of a symbol in the art folder. It may be empty."""
     minutes: Mapping[str, int] = field(default_factory=dict)
@@ -236,6 +248,8 @@ class Printer(Generic[S]):
     """Their names, in the order in which a table wants them."""
     sheet: Callable[[str, str], View] = _blank
     """What a page shows, by its name and a language."""
+    shared_by: Mapping[str, int] = field(default_factory=dict)
+    """For how many players one copy of a page is enough; of one that is not named, all share one."""
     own_sheets: tuple[str, ...] = ()
     """The names of pages that show what a table has of its own, such as a map."""
     own_sheet: Callable[[S, str, str], View] = _blank_own

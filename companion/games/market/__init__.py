@@ -7,6 +7,7 @@ from operator import attrgetter
 
 from companion.games.kit import Bot, Game, Heat, Move, Page, Playtest, Printer, Rules, Seat, Value, least
 from companion.games.market.bot import SKILLS, decide
+from companion.games.market.changes import changes
 from companion.games.market.log import story
 from companion.games.market.page import drawing
 from companion.games.market.page.guide import guide
@@ -82,9 +83,11 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(view=view, regions=regions, log=story, guide=guide, emblem="tile-king", minutes=MINUTES),
+    page=Page(
+        view=view, regions=regions, log=story, guide=guide, emblem="tile-king", minutes=MINUTES, changes=changes
+    ),
     bot=Bot(decide=decide, skills=SKILLS, idle=least("rollback", "leave", "pass")),
-    printer=Printer(sheets=SHEETS, sheet=sheet),
+    printer=Printer(sheets=SHEETS, sheet=sheet, shared_by={"turn_card": 4}),
     playtest=Playtest(standing=_standing, heat=_heat, touched=_bought),
     tools=TOOLS,
 )

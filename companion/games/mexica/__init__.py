@@ -29,6 +29,7 @@ from companion.games.kit import (
     replace,
 )
 from companion.games.mexica import bot
+from companion.games.mexica.changes import changes, follows
 from companion.games.mexica.log import story
 from companion.games.mexica.page import calendar_board, charts
 from companion.games.mexica.page.guide import guide
@@ -164,6 +165,8 @@ GAME: Game[State] = Game(
         known=known,
         charts=charts.chronicle,
         guide=guide,
+        changes=changes,
+        follows=follows,
         emblem="temple-front",
         minutes=MINUTES,
     ),

@@ -7,6 +7,7 @@ from operator import attrgetter
 
 from companion.games.kit import Bot, Game, Heat, Move, Page, Playtest, Printer, Rules, Seat, Value, least
 from companion.games.moctezuma import bot
+from companion.games.moctezuma.changes import changes
 from companion.games.moctezuma.log import story
 from companion.games.moctezuma.page import board
 from companion.games.moctezuma.page.guide import guide
@@ -81,9 +82,18 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(view=view, regions=regions, log=story, known=known, guide=guide, emblem="library", minutes=MINUTES),
+    page=Page(
+        view=view,
+        regions=regions,
+        log=story,
+        known=known,
+        guide=guide,
+        emblem="library",
+        minutes=MINUTES,
+        changes=changes,
+    ),
     bot=Bot(decide=bot.decide, skills=bot.SKILLS, idle=least("end_turn", "leave", "ready")),
-    printer=Printer(sheets=SHEETS, sheet=sheet),
+    printer=Printer(sheets=SHEETS, sheet=sheet, shared_by={"records": 2}),
     playtest=Playtest(standing=_standing, heat=_heat, touched=_walked),
     tools=TOOLS,
 )

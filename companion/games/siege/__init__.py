@@ -24,6 +24,7 @@ from companion.games.kit import (
     least,
 )
 from companion.games.siege import bot
+from companion.games.siege.changes import changes, follows
 from companion.games.siege.log import story
 from companion.games.siege.page import board
 from companion.games.siege.page.guide import guide
@@ -116,9 +117,18 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(view=view, regions=regions, log=story, guide=guide, emblem="siege-cuauhtemoc", minutes=MINUTES),
+    page=Page(
+        view=view,
+        regions=regions,
+        log=story,
+        guide=guide,
+        emblem="siege-cuauhtemoc",
+        minutes=MINUTES,
+        changes=changes,
+        follows=follows,
+    ),
     bot=Bot(decide=bot.decide, skills=bot.SKILLS, idle=least("ready", "rest", "hold", "done")),
-    printer=Printer(sheets=SHEETS, sheet=sheet, own_sheets=("map",), own_sheet=_own_sheet),
+    printer=Printer(sheets=SHEETS, sheet=sheet, shared_by={"odds": 1}, own_sheets=("map",), own_sheet=_own_sheet),
     playtest=Playtest(standing=_standing, heat=_heat, touched=_fallen, handicaps=HANDICAPS),
     tools=TOOLS,
 )
