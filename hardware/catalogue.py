@@ -79,7 +79,7 @@ def pieces(temple: Temple) -> tuple[Piece, ...]:
         found.append(Piece(f"chute_{name}", draw, BLACK, both, 2, "chute", chosen, (0, 0, 14)))
     lifted = (Location((0, 0, floor + trays.BOSS_HIGH)),)
     for board in temple.controllers:
-        chosen, draw = board.name == "pi_4", partial(trays.build, board=board)
+        chosen, draw = board.name == temple.controller, partial(trays.build, board=board)
         found.append(Piece(f"tray_{board.name}", draw, SOOT, lifted, 1, "tray", chosen, (0, 0, -8)))
     for god, colour in ((HUITZILOPOCHTLI, WATER_WAR), (TLALOC, WATER_RAIN)):
         apart = (SIDES[god] * 62.0, 0.0, -32.0)

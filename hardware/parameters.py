@@ -162,8 +162,8 @@ class Temple:
 
     # The base, and the pyramid on it
     floor: float = 3.2
-    plinth: float = 29
-    """Where the first tier begins: below it the lake hides the wall."""
+    plinth: float = 89
+    """Where the first tier begins: below it the lake hides the wall, and plugs have room over the controller."""
     rise: float = 17
     """Of each tier; the chutes need the height to be steep."""
     tiers: tuple[Tier, ...] = (
@@ -198,8 +198,8 @@ class Temple:
     """From the middle of the shaft, along the level: behind it the floor is flat."""
     slope: float = 26
     """Of the floor under the beam and to the tongue."""
-    sill: float = 30
-    """How high the tongue's end lies."""
+    sill: float = 90
+    """How high the tongue's end lies: a heap falls away from it on all sides, so most of the lake stays lower."""
     roof: float = 16.6
     """Over the floor, square to it."""
     chute_wall: float = 2.0
@@ -213,14 +213,15 @@ class Temple:
     # The lake
     lake_floor: float = 1.6
     lake_wall: float = 1.8
-    shore: float = 102
+    shore: float = 108
     """The radius of its rim outside."""
-    rim: float = 31
-    fill: float = 27
+    rim: float = 102
+    """Above the sill: beads that leave it hop on a full heap."""
+    fill: float = 87
     """How high the tokens may lie: below the sill."""
     packing: float = 0.56
     """How much of a heap is token: loosely poured, with walls."""
-    lake_tokens: int = 260
+    lake_tokens: int = 400
     causeway: float = 14
     """Between the two lakes, front and back."""
 
@@ -230,6 +231,8 @@ class Temple:
 
     # The electronics
     controllers: tuple[Controller, ...] = CONTROLLERS
+    controller: str = "pi_zero_2w"
+    """The board that the pictures show, the table of parts counts and the bill lists first."""
     standoff: float = 4
     tray: float = 2.4
     cable: tuple[float, float] = (12, 9)
@@ -315,9 +318,10 @@ class Temple:
     @property
     def cone(self) -> float:
         """What the flared rim takes from the lake, in cubic millimetres."""
-        out, high = self.shore - self.spigot, self.board.thickness + 0.2
-        inside = self.shore - self.lake_wall
-        return 2 * 3.14159265 * inside * out * (max(0.0, high - self.lake_floor) + out / 2)
+        step = max(0.0, self.board.thickness + 0.2 - self.lake_floor)
+        low, high = self.spigot - self.lake_wall, self.shore - self.lake_wall
+        ring = high**2 - low**2
+        return 3.14159265 * (ring * (step - low) + (high**3 - low**3) * 2 / 3)
 
     def holds(self, token: Token) -> int:
         """How many tokens of a kind the two lakes hold, up to `fill`."""

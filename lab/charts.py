@@ -18,7 +18,7 @@ mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "templo", "font.siz
 mpl.rcParams.update({"axes.spines.right": False, "figure.constrained_layout.use": True})
 
 
-def seats(shares: Mapping[str, Share], expected: float) -> str:
+def seats(shares: Mapping[str, Share], expected: float, unit: str, label: str) -> str:
     """Return each seat's share of the wins with its interval, beside what equal seats would have."""
     figure = Figure((6, 0.5 * len(shares) + 0.8))
     axes = figure.subplots()
@@ -27,17 +27,17 @@ def seats(shares: Mapping[str, Share], expected: float) -> str:
         axes.plot([100 * found.low, 100 * found.high], [at, at], color="black", linewidth=1.5)
         axes.text(-1, at, seat, ha="right", va="center")
     axes.axvline(100 * expected, color=RED, linestyle="--", linewidth=1)
-    axes.set(yticks=[], xlabel="% of all games won", xlim=(0, None))
+    axes.set(yticks=[], xlabel=unit, xlim=(0, None))
     axes.invert_yaxis()
-    return _svg(figure, "Wins by seat")
+    return _svg(figure, label)
 
 
-def board(heat: Heat, counts: Mapping[str, int]) -> str:
+def board(heat: Heat, counts: Mapping[str, int], counted: str) -> str:
     """Return a game's own board, each place the redder the more often it was touched; its title says how often."""
     found = [counts.get(name, 0) for name in heat.places]
     least, most = min(found), max(found)
     line = f'fill="none" stroke="black" stroke-width="{heat.width / 200:.2f}"'
-    parts = [f'<svg role="img" aria-label="{escape(heat.counted)}" viewBox="0 0 {heat.width:g} {heat.height:g}" ']
+    parts = [f'<svg role="img" aria-label="{escape(counted)}" viewBox="0 0 {heat.width:g} {heat.height:g}" ']
     parts.append('width="720" text-anchor="middle">')
     for (name, path), count in zip(heat.places.items(), found, strict=True):
         part = ((count - least) / (most - least or 1)) ** 0.5
@@ -49,13 +49,13 @@ def board(heat: Heat, counts: Mapping[str, int]) -> str:
     return "".join((*parts, "</svg>"))
 
 
-def lengths(turns: Sequence[int]) -> str:
+def lengths(turns: Sequence[int], units: tuple[str, str], label: str) -> str:
     """Return how many games lasted how many turns."""
     figure = Figure((6, 2.4))
     axes = figure.subplots()
     axes.hist(turns, bins=min(40, max(1, len({*turns}))), color=BLUE)
-    axes.set(xlabel="turns", ylabel="games")
-    return _svg(figure, "Length of the games")
+    axes.set(xlabel=units[0], ylabel=units[1])
+    return _svg(figure, label)
 
 
 def effects(found: Mapping[str, Effect], certain: Mapping[str, bool], unit: str, scale: float = 1) -> str:

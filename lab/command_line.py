@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from companion.games.kit import Value
-from lab import duels, habits, matches, report, runs, studies
+from lab import balance, duels, habits, matches, report, runs, studies
 from lab.figures import Effect
 from lab.matches import LONGEST, Setup, SetupError, game_of, games
 from lab.studies import Sizes
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Play a preset and write the report of it."""
     setup = _setup(arguments)
     findings = studies.study(setup, _sizes(arguments), _runner(arguments), arguments.first, arguments.beside)
-    _write(arguments.report, report.written(findings, arguments.pace))
+    _write(arguments.report, report.written(findings, arguments.pace, arguments.language))
     return 0
 
 
@@ -60,7 +60,7 @@ def deck(arguments: argparse.Namespace) -> int:
     setup = replace(usual, chosen={**usual.chosen, "deck": Path(arguments.deck).read_text(encoding="utf-8")})
     _print_comparison(usual, setup, arguments)
     findings = studies.study(setup, _sizes(arguments), _runner(arguments), arguments.first)
-    _write(arguments.report, report.written(findings, arguments.pace))
+    _write(arguments.report, report.written(findings, arguments.pace, arguments.language))
     return 0
 
 
@@ -94,6 +94,18 @@ def fit(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def even(arguments: argparse.Namespace) -> int:
+    """Print how even the seats of each preset of a game are, as its ``data/balance.toml`` holds it."""
+    known = games(tuple(arguments.folder))
+    if arguments.game not in known:
+        raise SetupError(f"game is {arguments.game!r}; expected {' or '.join(known)}")
+    every = balance.setups(arguments.game, tuple(arguments.folder))
+    found = balance.measured(every, arguments.games, arguments.first, _runner(arguments))
+    command = f"python -m lab balance {arguments.game} --games {arguments.games} --first {arguments.first}"
+    print(balance.written(found, command), end="")
+    return 0
+
+
 def replay(arguments: argparse.Namespace) -> int:
     """Print every move of one game."""
     setup = _setup(arguments)
@@ -122,7 +134,7 @@ def everything(arguments: argparse.Namespace) -> int:
         until = time.monotonic() + (ends - time.monotonic()) / left
         play = _Shared(partial(runs.run, path=path, processes=arguments.processes, progress=_bar()), until)
         findings = studies.study(setup, _sizes(arguments), play, arguments.first)
-        _write(arguments.into / f"{name}.html", report.written(findings, arguments.pace))
+        _write(arguments.into / f"{name}.html", report.written(findings, arguments.pace, arguments.language))
     return 0
 
 
@@ -266,6 +278,7 @@ def _parser() -> argparse.ArgumentParser:
     page.add_argument(
         "--pace", type=_count, default=report.PACE_S, help="seconds of a turn at the table (%(default)s)"
     )
+    page.add_argument("--language", choices=report.LANGUAGES, default="en", help="of the report (%(default)s)")
     to = argparse.ArgumentParser(add_help=False)
     to.add_argument("--report", type=Path, default=Path("build/lab/report.html"), help="(%(default)s)")
 
@@ -290,6 +303,11 @@ def _parser() -> argparse.ArgumentParser:
     made.set_defaults(command=duel)
     made = commands.add_parser("fit", parents=[setup, shared, records, players], help="search better constants")
     made.set_defaults(command=fit)
+    made = commands.add_parser(
+        "balance", parents=[shared, records], help="what each seat wins at every preset, as TOML"
+    )
+    made.add_argument("game")
+    made.set_defaults(command=even)
     made = commands.add_parser("replay", parents=[setup, shared], help="print every move of one game")
     made.add_argument("--seed", type=int, required=True)
     made.set_defaults(command=replay)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import statistics
+import tomllib
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 import jinja2
@@ -23,47 +25,81 @@ REPLAYED = 5
 LAST = 60
 """How many of them: what repeats is in sight."""
 
-_PAGES = jinja2.Environment(autoescape=True, loader=jinja2.FileSystemLoader(Path(__file__).parent))
+LANGUAGES = ("en", "es")
+
+_HERE = Path(__file__).parent
 
 
-def written(findings: Findings, pace: int = PACE_S) -> str:
-    """Return the report as HTML; a turn at the table takes `pace` seconds."""
-    setup, summary = findings.setup, findings.summary
+def written(findings: Findings, pace: int = PACE_S, language: str = LANGUAGES[0]) -> str:
+    """Return the report as HTML in one of `LANGUAGES`; a turn at the table takes `pace` seconds.
+
+    Moves, options, cards and kinds of end have the names by which the lab's commands know them.
+    """
+    setup, summary, say = findings.setup, findings.summary, _words(language)
     played = {**findings.strengths, **({"usual": findings.usual} if findings.usual else {})}
     quartiles = [round(each) for each in _quartiles(summary.turns)]
     drawn = {
-        "lengths": charts.lengths(summary.turns),
-        "seats": charts.seats(summary.seats, sum(each.share for each in summary.seats.values()) / len(summary.seats)),
-        "options": _drawn(findings.options, "games with a winner, difference in %"),
-        "habits": _drawn(findings.habits, "wins of who has the habit, difference in %"),
+        "lengths": charts.lengths(summary.turns, (say("turns"), say("games")), say("Length of the games")),
+        "seats": charts.seats(
+            summary.seats,
+            sum(each.share for each in summary.seats.values()) / len(summary.seats),
+            say("% of all games won"),
+            say("Wins by seat"),
+        ),
+        "options": _drawn(findings.options, say("games with a winner, difference in %")),
+        "habits": _drawn(findings.habits, say("wins of who has the habit, difference in %")),
     }
     heat = game_of(setup).playtest.heat(options_of(setup))
+    counted = ""
     if heat and summary.places:
-        drawn["heat"] = charts.board(heat, summary.places)
-    return _PAGES.get_template("report.html").render(
-        title=f"{setup.game.title()}, {setup.preset}",
-        summary=summary,
-        first=findings.first,
-        seats=setup.seats,
-        chosen=", ".join(f"{key} = {_shown(value)}" for key, value in setup.chosen.items()),
-        command=f"python -m lab run {_arguments(setup)} --games {summary.games} --first {findings.first}",
-        replay=f"python -m lab replay {_arguments(setup)}",
-        quartiles=quartiles,
-        pace=pace,
-        minutes=round(quartiles[1] * pace / 60),
-        strengths=findings.strengths,
-        medians={name: round(statistics.median(each.turns)) for name, each in played.items()},
-        usual=findings.usual,
-        beside=findings.beside,
-        longest=setup.longest,
-        heat=heat if "heat" in drawn else None,
-        hottest=sorted(summary.places.items(), key=lambda each: -each[1])[:5],
-        last_moves={each.seed: _last_moves(setup, each) for each in summary.still[:REPLAYED]},
-        options=_sorted(findings.options),
-        cards=_sorted(findings.cards),
-        habits=_sorted(findings.habits),
-        charts={name: Markup(svg) for name, svg in drawn.items()},  # noqa: S704  # drawn here, from figures
+        counted = heat.counted if isinstance(heat.counted, str) else heat.counted[language]
+        drawn["heat"] = charts.board(heat, summary.places, counted)
+    return (
+        _pages(say)
+        .get_template("report.html")
+        .render(
+            language=language,
+            counted=counted,
+            title=f"{setup.game.title()}, {setup.preset}",
+            summary=summary,
+            first=findings.first,
+            seats=setup.seats,
+            chosen=", ".join(f"{key} = {_shown(value)}" for key, value in setup.chosen.items()),
+            command=f"python -m lab run {_arguments(setup)} --games {summary.games} --first {findings.first}",
+            replay=f"python -m lab replay {_arguments(setup)}",
+            quartiles=quartiles,
+            pace=pace,
+            minutes=round(quartiles[1] * pace / 60),
+            strengths=findings.strengths,
+            medians={name: round(statistics.median(each.turns)) for name, each in played.items()},
+            usual=findings.usual,
+            beside=findings.beside,
+            longest=setup.longest,
+            heat=heat if "heat" in drawn else None,
+            hottest=sorted(summary.places.items(), key=lambda each: -each[1])[:5],
+            last_moves={each.seed: _last_moves(setup, each) for each in summary.still[:REPLAYED]},
+            options=_sorted(findings.options),
+            cards=_sorted(findings.cards),
+            habits=_sorted(findings.habits),
+            charts={name: Markup(svg) for name, svg in drawn.items()},  # noqa: S704  # drawn here, from figures
+        )
     )
+
+
+def _pages(say: Callable[[str], str]) -> jinja2.Environment:
+    """Return where the report's template is found; in it `_` says an English sentence with its facts."""
+    found = jinja2.Environment(autoescape=True, loader=jinja2.FileSystemLoader(_HERE))
+    found.globals["_"] = lambda text, **facts: Markup(say(text)) % facts  # noqa: S704  # our own sentences
+    return found
+
+
+@cache
+def _words(language: str) -> Callable[[str], str]:
+    """Return what says an English sentence of the report in a language."""
+    if language == LANGUAGES[0]:
+        return str
+    words = tomllib.loads((_HERE / f"report.{language}.toml").read_text(encoding="utf-8"))
+    return words.__getitem__
 
 
 def _arguments(setup: Setup) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -59,23 +59,27 @@ class Intake:
         beat: Beat = no_heartbeat,
         link_beat: Beat = no_heartbeat,
         network_beat: Beat = no_heartbeat,
+        consumes: Callable[[str], bool] = lambda temple: True,
         hotspot: Callable[[], bool] = lambda: False,
     ) -> None:
         """Only remember; `start` connects. `beat` is that of the thread that stores, the others the connection's.
 
-        `hotspot` returns at once whether this machine's own Wi-Fi is open, for the temples' lamps.
+        `consumes` says whether a temple's tokens are this companion's to store, where several share a store; the rest
+        of what a temple says is every companion's. `hotspot` returns at once whether this machine's own Wi-Fi is
+        open, for the temples' lamps.
         """
         self._services = services
         self._beat = beat
         self._hotspot = hotspot
         self._clock = clock
+        self._consumes = consumes
         self._waiting = Backlog(services.temples, time.monotonic)
         self._up = False
         self._scored: dict[str, tuple[str | None, int]] = {}
         self._moods: dict[str, contract.Mood] = {}
         self._scores_due = 0.0
         self._time_due = 0.0
-        self._versions: dict[str, int] | None = None
+        self._versions: Mapping[str, int] | None = None
         self._acknowledged: dict[str, tuple[str, str]] = {}
         self._acks_due = 0.0
         self._commands: dict[str, tuple[str, contract.Command]] = {}
@@ -93,7 +97,7 @@ class Intake:
 
     def start(self) -> None:
         """Begin to connect and to listen."""
-        self._services.temples.requests.connect(self._command)
+        self._services.temples.requests.connect(self._command, self._consumes)
         self._waiting.put_event(False)
         self._thread.start()
         self._connection.start()
@@ -121,6 +125,8 @@ class Intake:
     def on_message(self, topic: str, payload: bytes, retained: bool) -> None:
         """Enqueue a message; raises `WireError` for one that is not taken in."""
         temple, leaf = contract.parse_topic(topic)
+        if leaf == contract.Token.leaf and not self._consumes(temple):
+            return
         if not self._waiting.expects(temple):
             raise _refusal(temple)
         if retained and leaf not in _RETAINED:
@@ -192,7 +198,7 @@ class Intake:
             return
         self._scores_due = time.monotonic() + SCORES_EVERY
         hotspot = self._hotspot()
-        for temple in self._services.temples.all():
+        for temple in filter(lambda each: self._consumes(each.name), self._services.temples.all()):
             table = self._services.tables.find(temple.table_id)
             known = (table.id, table.version) if table else (None, 0)
             if self._scored.get(temple.name) != known:
@@ -211,7 +217,7 @@ class Intake:
         """Publish which tables have changed; what they hold is requested where tables are shown."""
         if not self._up:
             return
-        versions = {table.id: table.version for table in self._services.tables.all()}
+        versions = self._services.tables.written()
         before = versions if self._versions is None else self._versions
         self._versions = {
             table_id: version
@@ -259,7 +265,17 @@ class Intake:
                 if temple.alive and temple.source:
                     self._acknowledge(temple.name, temple.source)
 
+    def take_over(self, temple: str) -> None:
+        """Acknowledge what is stored of a temple that is this companion's from now on; safe from any thread."""
+        self._scored.pop(temple, None)
+        self._moods.pop(temple, None)
+        known = self._services.temples.find(temple)
+        if self._up and known and known.alive and known.source:
+            self._acknowledge(temple, known.source)
+
     def _acknowledge(self, temple: str, source: str) -> None:
+        if not self._consumes(temple):
+            return
         mark = self._services.temples.ledgers.mark(source)
         self._publish(temple, contract.Ack(source, mark.seq, mark.token or None, self._clock()))
 

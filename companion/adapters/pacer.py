@@ -28,28 +28,41 @@ class Pacer:
     """
 
     def __init__(
-        self, services: Services, wait: Callable[[Table], float] = seconds, beat: Beat = no_heartbeat
+        self,
+        services: Services,
+        wait: Callable[[Table], float] = seconds,
+        beat: Beat = no_heartbeat,
+        is_own: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Only remember; `start` begins. `wait` gives the seconds before the app's next move at a table."""
+        """Only remember; `start` begins. `wait` gives the seconds before the app's next move at a table.
+
+        `is_own` says whether the moves are this companion's to make, where several share a store.
+        """
         self._services = services
         self._wait = wait
         self._beat = beat
+        self._is_own = is_own
         self._changed: SimpleQueue[str | None] = SimpleQueue()
         self._due: dict[str, float] = {}
         self._thread = threading.Thread(target=self._run, name="pacer", daemon=True)
 
     def notice(self, topic: str) -> None:
-        """Look at a table that has changed: ``"table:<id>"``; other topics are ignored. Safe from any thread."""
+        """Look at a table at which the app is to move: ``"pace:<id>"``; others are ignored. Safe from any thread."""
         kind, _, table_id = topic.partition(":")
-        if kind == "table":
+        if kind == "pace":
             self._changed.put(table_id)
 
     def start(self) -> None:
         """Begin, with every table that waits already."""
+        if self._is_own():
+            self.look_at_all()
+        self._thread.start()
+
+    def look_at_all(self) -> None:
+        """Look at every table, whichever companion made its last move."""
         for table in self._services.tables.all():
             if table.phase == "running":  # to look at one whose game is over is to read its whole log
                 self._changed.put(table.id)
-        self._thread.start()
 
     def stop(self) -> None:
         """End the thread; a move that is being made is finished first."""
@@ -71,6 +84,8 @@ class Pacer:
             self._look_at(changed)
 
     def _look_at(self, table_id: str) -> None:
+        if not self._is_own():
+            return
         table = self._services.tables.find(table_id)
         if table is None or not table.awaits_app:
             self._due.pop(table_id, None)
@@ -81,6 +96,8 @@ class Pacer:
         now = time.monotonic()
         for table_id in [each for each, at in self._due.items() if at <= now]:
             del self._due[table_id]
+            if not self._is_own():
+                continue
             try:
                 self._services.play.go_on(table_id)
             except ServiceError as error:

@@ -157,6 +157,25 @@ OLD = sa.Table(
     sa.Column("table_id", sa.String(32)),
 )
 
+PASSING = sa.MetaData()
+"""What companions that share a database store for each other while they run: no backup has it."""
+
+REQUESTS = sa.Table(
+    "temple_request",
+    PASSING,
+    sa.Column("temple", sa.String(32), primary_key=True),
+    sa.Column("request", sa.String(32), nullable=False),
+    sa.Column("stored", sa.String, nullable=False),
+)
+
+LEASES = sa.Table(
+    "lease",
+    PASSING,
+    sa.Column("name", sa.String(64), primary_key=True),
+    sa.Column("holder", sa.String(32), nullable=False),
+    sa.Column("until", sa.DateTime(timezone=True), nullable=False),
+)
+
 BY_ARRIVAL = sa.Index("token_by_arrival", TOKENS.c.temple, TOKENS.c.received_at)
 BY_TABLE = sa.Index("token_by_table", TOKENS.c.table_id, TOKENS.c.at)
 HELD_BY_TOKEN = sa.Index("quarantine_by_token", QUARANTINE.c.token)

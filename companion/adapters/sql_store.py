@@ -26,7 +26,9 @@ from companion.adapters.schema import (
     METADATA,
     OLD,
     OUTLINES,
+    PASSING,
     QUARANTINE,
+    REQUESTS,
     RESENT,
     SCHEMA,
     SOURCES,
@@ -73,6 +75,12 @@ _IDS_OF = _ids(lambda seq: seq.in_(sa.bindparam("seqs", expanding=True)))
 _IDS_FROM = _ids(lambda seq: seq >= sa.bindparam("mark"))
 _STORED = sa.select(TOKENS.c.token).where(TOKENS.c.token.in_(sa.bindparam("ids", expanding=True)))
 _APPEND = sa.insert(ENTRIES)
+CHANNEL = "'templo_' || md5(current_schema())"
+"""The SQL of the name of the channel on which the companions of one PostgreSQL announce their changes."""
+
+_ANNOUNCE = sa.text(
+    f"SELECT pg_notify({CHANNEL}, topic) FROM unnest(CAST(:announced AS text[])) AS topic"  # noqa: S608  # our name
+)
 _HELD = (
     sa.select(QUARANTINE.c.token, DECISIONS.c.verdict)
     .select_from(QUARANTINE.outerjoin(DECISIONS, _OF_DECISION))
@@ -175,6 +183,9 @@ class SqlStore:
 
     def _check_schema(self) -> None:
         with self._engine.begin() as connection:
+            if connection.dialect.name == "postgresql":  # others may start at the same moment
+                connection.execute(sa.text(f"SELECT pg_advisory_xact_lock(hashtextextended({CHANNEL}, 0))"))
+                PASSING.create_all(connection)
             METADATA.create_all(connection)
             found = connection.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == "schema")).scalar()
             if found is None:
@@ -246,6 +257,14 @@ class SqlStore:
                 if row.id not in without
             ]
 
+    def charters(self, only: Collection[str] | None = None, without: Collection[str] = ()) -> list[Charter]:
+        """Return the charters of every table, or of these alone, but those with the ids `without`."""
+        ids = {row.id for row in self._rows(sa.select(TABLES.c.id))} if only is None else set(only)
+        missing = ids - set(without)
+        if not missing:
+            return []
+        return [_charter(row) for row in self._rows(sa.select(TABLES).where(TABLES.c.id.in_(missing)))]
+
     def outlines(self) -> list[OutlineRecord]:
         """Return the outlines that were set of tables whose logs have not grown since."""
         with self._reading() as connection:
@@ -297,10 +316,16 @@ class SqlStore:
         """Return every temple that is known, by name."""
         return [TempleRecord(**row._mapping) for row in self._rows(sa.select(TEMPLES).order_by(TEMPLES.c.name))]
 
-    def marks(self) -> dict[str, MarkRecord]:
-        """Return for each source how far its tokens are stored."""
+    def requests(self, temples: Collection[str]) -> dict[str, str]:
+        """Return for each of these temples what was last requested of it by any companion of a shared store."""
+        query = sa.select(REQUESTS).where(REQUESTS.c.temple.in_(temples))
+        return {row.temple: row.stored for row in self._rows(query)}
+
+    def marks(self, temples: Collection[str] | None = None) -> dict[str, MarkRecord]:
+        """Return for each source, or each of some temples, how far its tokens are stored."""
+        query = sa.select(SOURCES) if temples is None else sa.select(SOURCES).where(SOURCES.c.temple.in_(temples))
         with self._reading() as connection:
-            sources = connection.execute(sa.select(SOURCES)).all()
+            sources = connection.execute(query).all()
             return {row.source: self._mark(connection, row.source, row.mark) for row in sources}
 
     def _mark(self, connection: sa.Connection, source: str, mark: int) -> MarkRecord:
@@ -393,6 +418,27 @@ class SqlTransaction:
 
     def __init__(self, connection: sa.Connection) -> None:
         self._connection = connection
+
+    def expect_temples(self, temples: Mapping[str, TempleRecord | None]) -> None:
+        """Raise `Conflict` unless these temples are stored so, until the change ends; only in a shared store."""
+        if temples:
+            query = sa.select(TEMPLES).where(TEMPLES.c.name.in_(temples)).order_by(TEMPLES.c.name).with_for_update()
+            found = {row.name: TempleRecord(**row._mapping) for row in self._connection.execute(query)}
+            for name, expected in temples.items():
+                if found.get(name) != expected:
+                    raise Conflict(f"temple {name!r} is stored as {found.get(name)}; expected {expected}")
+
+    def set_request(self, temple: str, before: str, request: str, stored: str) -> None:
+        """Store the request with the id `request` to a temple in place of that with the id `before`, if any."""
+        known = sa.update(REQUESTS).where(REQUESTS.c.temple == temple, REQUESTS.c.request == before)
+        fields = {"request": request, "stored": stored}
+        if not self._connection.execute(known, fields).rowcount:
+            self._connection.execute(sa.insert(REQUESTS), {"temple": temple, **fields})
+
+    def announce(self, origin: str, topics: Sequence[str]) -> None:
+        """Announce to the other companions of a shared store what this change concerns, once it is durable."""
+        if topics:
+            self._connection.execute(_ANNOUNCE, {"announced": [f"{origin} {topic}" for topic in topics]})
 
     def set_secret(self, name: str, value: str) -> None:
         """Enter a secret of this companion that was not there."""
@@ -487,7 +533,8 @@ class SqlTransaction:
 
     def set_mark(self, source: str, temple: str, seq: int) -> None:
         """Raise the number up to which a source's tokens are kept without a gap."""
-        raised = sa.update(SOURCES).where(SOURCES.c.source == source)
+        # Another companion may have raised it higher: then the row is there, and to enter it again is a conflict.
+        raised = sa.update(SOURCES).where(SOURCES.c.source == source, SOURCES.c.mark <= seq)
         if not self._connection.execute(raised, {"mark": seq}).rowcount:
             self._connection.execute(sa.insert(SOURCES), {"source": source, "temple": temple, "mark": seq})
 

@@ -1,4 +1,4 @@
-"""One companion to a database: a lock that is held while it runs, and freed by the system however it ends.
+"""One companion to a database, or several that say so: a lock held while each runs, freed however it ends.
 
 Beside SQLite it is a file lock, in PostgreSQL an advisory lock of a connection that stays open. Of other databases
 nothing is locked.
@@ -29,22 +29,32 @@ LOOK_EVERY_S = 5.0
 
 _POLL_S = 0.2
 _KEY = "hashtextextended('templo-companion.' || current_schema(), 0)"
-_TRY = sa.text(f"SELECT pg_try_advisory_lock({_KEY})")
+_TRY = {
+    False: sa.text(f"SELECT pg_try_advisory_lock({_KEY})"),
+    True: sa.text(f"SELECT pg_try_advisory_lock_shared({_KEY})"),
+}
+"""By whether it is shared."""
 _SETTINGS = ("tcp_keepalives_idle = 10", "tcp_keepalives_interval = 5", "tcp_keepalives_count = 3")
 """A companion's machine that lost its power is noticed within half a minute, not after two hours."""
 
 
-def hold(url: str) -> AbstractContextManager[object]:
+def hold(url: str, *, shared: bool = False) -> AbstractContextManager[object]:
     """Take the right to be the one companion of a database, until the end of a `with` block.
 
-    Raises `StoreError` where another companion has it.
+    With `shared` it is the right to be one of several, which PostgreSQL alone gives. Raises `StoreError` where
+    another companion has the database for itself, or, for one alone, where any has it.
     """
     try:
         backend = sa.make_url(url).get_backend_name()
     except sa.exc.ArgumentError as error:
         raise StoreError(f"store is {without_password(url)!r}; expected the URL of a database ({error})") from None
     if backend == "postgresql":
-        return _ServerLock(url)
+        return _ServerLock(url, shared)
+    if shared:
+        raise StoreError(
+            f"store is {without_password(url)!r} and shared is on; expected the URL of a PostgreSQL, which several "
+            "companions can use at once"
+        )
     path = sqlite_path(url)
     return _locked_file(path, url) if path else nullcontext()
 
@@ -83,8 +93,9 @@ class _ServerLock:
     Where another companion was quicker meanwhile, the thread that noticed it fails, and with it this companion.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, shared: bool) -> None:
         self._url = url
+        self._try = _TRY[shared]
         self._engine = sa.create_engine(url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT")
         self._connection: sa.Connection | None = None
         self._ending = threading.Event()
@@ -111,7 +122,7 @@ class _ServerLock:
         for setting in _SETTINGS:
             connection.exec_driver_sql(f"SET {setting}")
         deadline = time.monotonic() + PATIENCE_S
-        while not connection.execute(_TRY).scalar():
+        while not connection.execute(self._try).scalar():
             if time.monotonic() > deadline or self._ending.wait(_POLL_S):
                 self._drop()
                 raise _in_use(self._url)

@@ -25,7 +25,7 @@ from companion.adapters.pacer import Pacer
 from companion.adapters.playtests import Playtests
 from companion.adapters.shelving import Shelving
 from companion.adapters.sql_store import SqlStore
-from companion.cli import demo
+from companion.cli import demo, sharing
 from companion.cli.settings import Settings
 from companion.cli.trouble import start_when_possible
 from companion.games import registry
@@ -63,7 +63,7 @@ def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path |
     supervised = supervisor()
 
     def start() -> int:
-        with store_lock.hold(settings.store_url):
+        with store_lock.hold(settings.store_url, shared=settings.shared == "on"):
             return _serve(settings, instance, demo_temple, deck, supervised)
 
     return start_when_possible(start, settings.web, supervised)
@@ -76,16 +76,21 @@ def _serve(
     store = SqlStore(settings.store_url)
     games = registry.with_tools(registry.load(settings.games))
     playtests = Playtests(settings.state_directory / "playtests", settings.games)
-    pulse = Pulse(("intake", "link", "server", "pages", "pacer"), time.monotonic)
+    shared = settings.shared == "on"
+    pulse = Pulse(
+        ("intake", "link", "server", "pages", "pacer", *(sharing.THREADS if shared else ())), time.monotonic
+    )
 
     def on_change(topic: str) -> None:
         hub.publish(topic)
         pacer.notice(topic)
 
-    services = Services.over(Workspace(store, games, _now, secrets.token_bytes, on_change, paced=True))
+    workspace = Workspace(store, games, _now, secrets.token_bytes, on_change, paced=True, shared=shared)
+    services = Services.over(workspace)
     if services.setup.finished:
         services.setup.finish()
-    pacer = Pacer(services, beat=pulse.of("pacer"))
+    share = sharing.Share(settings.store_url, workspace, services, pulse) if shared else sharing.Alone()
+    pacer = Pacer(services, beat=pulse.of("pacer"), is_own=share.paces)
     shelving = Shelving(services.tables.shelve)
     if deck:
         demo.check_takes_deck(services)
@@ -132,6 +137,7 @@ def _serve(
         pulse.of("intake"),
         pulse.of("link"),
         pulse.of("network"),
+        share.consumes,
         network.hotspot_is_open,
     )
     watch = _Watch(Feeder(pulse, supervised))
@@ -153,6 +159,7 @@ def _serve(
     signal.signal(signal.SIGINT, stop)
     intake.start()
     pacer.start()
+    share.start(intake.take_over, pacer.look_at_all)
     shelving.start()
     watch.start()
     print(f"ready {address(LOOPBACK)}", flush=True)
@@ -164,6 +171,7 @@ def _serve(
         hub.close()
         if draft:
             draft.stop()
+        share.stop()
         intake.stop()
         pacer.stop()
         shelving.stop()

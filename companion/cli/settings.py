@@ -51,6 +51,8 @@ class Settings:
     """The directory of what must last; without one systemd's, or the user's own."""
     store: Annotated[str, HIDDEN, text(4096, "the URL of a database", least=0)] = ""
     """The database, where it is not SQLite in the state directory."""
+    shared: Annotated[str, matching("on|off", "on or off")] = "off"
+    """Whether other companions use the same database, which must be a PostgreSQL then."""
     games: Annotated[tuple[PathText, ...], BY_PATHSEP, listed("a list of folders")] = ()
     """Folders of further games."""
     log: LogLevel = "info"

@@ -10,15 +10,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from companion.games import registry
 from companion.games.kit import Game
 from companion.web.rendering import fonts
-from companion.web.rendering.paper import DEFAULT, PAPERS, Paper
+from companion.web.rendering.paper import DEFAULT, PAPERS, Printing
 from companion.web.rendering.renderer import SHELL, Painter
 from companion.web.rendering.texts import LANGUAGES, Library
 from companion.web.routes.printing import stylesheets
 
 OUT = Path("build/sheets")
+EVERYTHING = "everything"
 
 
 class SheetsError(Exception):
@@ -32,10 +35,19 @@ class Sheet:
     game: Game[Any]
     name: str
     language: str
+    players: int = 0
+    """For how many players it holds all of the game's pages, under the name `EVERYTHING`; else none."""
 
-    def file(self, paper: Paper) -> str:
-        """Return the name of its PDF; that of the usual paper goes without saying."""
-        suffix = "" if paper.name == DEFAULT else f"-{paper.name}"
+    @property
+    def pages(self) -> Sequence[str]:
+        """The names of the pages that it holds."""
+        return self.game.copies(self.players) if self.players else [self.name]
+
+    def file(self, printing: Printing) -> str:
+        """Return the name of its PDF; what is usual goes without saying."""
+        suffix = "" if printing.paper.name == DEFAULT else f"-{printing.paper.name}"
+        suffix += "-low-ink" * printing.low_ink + "-fronts" * printing.fronts_only
+        suffix = f"-{self.players}{suffix}" if self.players else suffix
         return f"{self.game.name}-{self.name}-{self.language}{suffix}.pdf"
 
 
@@ -63,28 +75,48 @@ class Press:
                 for language in LANGUAGES:
                     yield Sheet(game, each, language)
 
-    def html(self, sheet: Sheet, paper: Paper) -> str:
+    def everything(self, players: int, wanted: Sequence[str] = ()) -> Iterator[Sheet]:
+        """Yield for each game, or each that is named, all of its pages for so many players; raises `SheetsError`."""
+        for name in dict.fromkeys(sheet.game.name for sheet in self.sheets(wanted)):
+            game = self.games[name]
+            if players not in game.seatings:
+                if wanted:
+                    seatings = ", ".join(map(str, game.seatings))
+                    raise SheetsError(f"--players is {players}; expected for {name} one of {seatings}")
+                continue
+            for language in LANGUAGES:
+                yield Sheet(game, EVERYTHING, language, players)
+
+    def html(self, sheet: Sheet, printing: Printing) -> str:
         """Return a sheet as the page that the companion serves, without the bar above it."""
         words = self._painter.library.words(sheet.language, sheet.game.name)
         context = {
             "language": sheet.language,
             "gt": words,
-            "sheet": sheet.name,
-            "paper": paper,
-            "print_stylesheets": stylesheets(sheet.game.name, self._folders[sheet.game.name], paper, self._file),
-            "leaves": self._painter.sheet(
-                sheet.game.name, sheet.name, sheet.language, paper, sheet.game.sheet(sheet.name, sheet.language)
+            "title": words(f"sheet.{sheet.name}.name")
+            if not sheet.players
+            else self._painter.library.words(sheet.language)("print.everything", players=sheet.players),
+            "print_stylesheets": stylesheets(sheet.game.name, self._folders[sheet.game.name], printing, self._file),
+            "leaves": Markup("\n").join(
+                self._painter.sheet(
+                    sheet.game.name, page, sheet.language, printing, sheet.game.sheet(page, sheet.language)
+                )
+                for page in sheet.pages
             ),
             "at_screen": False,
         }
         return self._painter.page("print.html", sheet.language, context)
 
-    def pdf(self, sheet: Sheet, paper: Paper) -> bytes:
+    def pdf(self, sheet: Sheet, printing: Printing) -> bytes:
         """Return a sheet as a PDF; raises `SheetsError` where WeasyPrint is not there."""
-        document: Any = _weasyprint().HTML(string=self.html(sheet, paper), base_url=SHELL.as_uri())
-        style, known = self._fonts
-        written: bytes = document.write_pdf(stylesheets=[style], font_config=known)
+        written: bytes = self.document(sheet, printing).write_pdf()
         return written
+
+    def document(self, sheet: Sheet, printing: Printing) -> Any:
+        """Return a sheet as WeasyPrint laid it out; raises `SheetsError` where that is not there."""
+        style, known = self._fonts
+        page = _weasyprint().HTML(string=self.html(sheet, printing), base_url=SHELL.as_uri())
+        return page.render(stylesheets=[style], font_config=known)
 
     @cached_property
     def _fonts(self) -> tuple[Any, Any]:
@@ -112,19 +144,25 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("wanted", nargs="*", metavar="GAME[/SHEET]", help="the pages to build (all)")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the output folder ({OUT})")
     parser.add_argument("--paper", choices=list(PAPERS), default=DEFAULT, help=f"the paper size ({DEFAULT})")
+    parser.add_argument("--low-ink", action="store_true", help="print areas of colour pale")
+    parser.add_argument("--fronts", action="store_true", help="leave out the backs of cards and counters")
+    parser.add_argument(
+        "--players", type=int, default=0, metavar="N", help="build one file of each game with all that N players need"
+    )
     arguments = parser.parse_args(argv)
+    printing = Printing(PAPERS[arguments.paper], arguments.low_ink, arguments.fronts)
     try:
-        build(Press(registry.load()), arguments.wanted, arguments.out, PAPERS[arguments.paper])
+        build(Press(registry.load()), arguments.wanted, arguments.out, printing, arguments.players)
     except (SheetsError, registry.RegistryError) as error:
         print(f"templo-companion sheets: {error}", file=sys.stderr)
         return 2
     return 0
 
 
-def build(press: Press, wanted: Sequence[str], out: Path, paper: Paper) -> None:
+def build(press: Press, wanted: Sequence[str], out: Path, printing: Printing, players: int = 0) -> None:
     """Write the PDFs that are wanted into a folder, and say each one's name."""
-    for sheet in list(press.sheets(wanted)):
-        path, pdf = out / sheet.file(paper), press.pdf(sheet, paper)
+    for sheet in list(press.everything(players, wanted) if players else press.sheets(wanted)):
+        path, pdf = out / sheet.file(printing), press.pdf(sheet, printing)
         try:
             out.mkdir(parents=True, exist_ok=True)
             path.write_bytes(pdf)

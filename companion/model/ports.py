@@ -124,6 +124,18 @@ class Conflict(Exception):
 class Transaction(Protocol):
     """One change of the store: all of it is durable when it ends, or none."""
 
+    def expect_temples(self, temples: Mapping[str, TempleRecord | None]) -> None:
+        """Raise `Conflict` unless these temples are stored so, until the change ends; only in a shared store."""
+
+    def set_request(self, temple: str, before: str, request: str, stored: str) -> None:
+        """Store the request with the id `request` to a temple in place of that with the id `before`, if any.
+
+        Only in a shared store: it is for the other companions, and no backup has it.
+        """
+
+    def announce(self, origin: str, topics: Sequence[str]) -> None:
+        """Announce to the other companions of a shared store what this change concerns, once it is durable."""
+
     def set_secret(self, name: str, value: str) -> None:
         """Enter a secret of this companion that was not there."""
 
@@ -186,6 +198,9 @@ class Store(Protocol):
     def tables(self, without: Collection[str] = ()) -> Iterable[TableRecord]:
         """Return every table but those with these ids, oldest first."""
 
+    def charters(self, only: Collection[str] | None = None, without: Collection[str] = ()) -> Iterable[Charter]:
+        """Return the charters of every table, or of these alone, but those with the ids `without`."""
+
     def outlines(self) -> Iterable[OutlineRecord]:
         """Return the outlines that were set of tables whose logs have not grown since."""
 
@@ -201,8 +216,11 @@ class Store(Protocol):
     def temples(self) -> Iterable[TempleRecord]:
         """Return every temple that is known."""
 
-    def marks(self) -> Mapping[str, MarkRecord]:
-        """Return for each source how far its tokens are stored."""
+    def requests(self, temples: Collection[str]) -> Mapping[str, str]:
+        """Return for each of these temples what was last requested of it by any companion of a shared store."""
+
+    def marks(self, temples: Collection[str] | None = None) -> Mapping[str, MarkRecord]:
+        """Return for each source, or each of some temples, how far its tokens are stored."""
 
     def recent(self, temple: str, limit: int) -> tuple[StoredToken, ...]:
         """Return a temple's last tokens, newest first."""

@@ -158,7 +158,7 @@ class Temple:
         new = [kept for kept in new if not self._is_old(kept)]
         recent = (*reversed(new[-RECENT:]), *self.recent)[:RECENT]
         falls = self.falls
-        if news := [each for each in new if contract.Flag.TEST not in each.token.flags and not each.token.replayed]:
+        if news := [each for each in new if _is_news(each)]:
             falls = _last_minute((*falls, *(each.received_at for each in news)), news[-1].received_at)
         return replace(
             self,
@@ -172,9 +172,32 @@ class Temple:
     def _is_old(self, kept: StoredToken) -> bool:
         return self.old is not None and self.old.holds(kept.token)
 
+    def read_on(self, stored: Temple, now: datetime) -> Temple:
+        """Return the temple after another companion has changed what is durable about it."""
+        known = {kept.token.token for kept in self.recent}
+        new = [kept for kept in reversed(stored.recent) if kept.token.token not in known]
+        falls = [kept.received_at for kept in reversed(stored.recent) if _is_news(kept)]
+        request = self.request.read_on(stored.request) if self.request and stored.request else stored.request
+        request = request or self.request
+        return replace(
+            self,
+            source=stored.source,
+            table_id=stored.table_id,
+            recent=stored.recent,
+            totals=stored.totals,
+            quarantined=stored.quarantined,
+            old=stored.old,
+            falls=_last_minute(tuple(falls), now),
+            request=request and request.saw(new),
+        )
+
     def timed(self, now: datetime) -> Temple:
         """Return the temple as of now, where nothing but time has passed."""
         return replace(self, falls=_last_minute(self.falls, now), request=self.request and self.request.timed(now))
+
+
+def _is_news(kept: StoredToken) -> bool:
+    return contract.Flag.TEST not in kept.token.flags and not kept.token.replayed
 
 
 def _last_minute(falls: tuple[datetime, ...], now: datetime) -> tuple[datetime, ...]:

@@ -194,8 +194,11 @@ class Decisions:
 
     def _with_totals(self, name: str) -> Temple:
         """Return a temple with its totals read again, now that it was chosen which of its tokens count."""
-        with self._workspace.change(temples=[name]) as change:
+
+        def judge(change: Change) -> None:
             change.put(replace(change.temple(name), totals=self._store.totals(name)))
+
+        self._workspace.run(judge, temples=[name])
         return self._workspace.temple(name)
 
 

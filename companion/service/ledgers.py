@@ -44,8 +44,7 @@ class Ledgers:
         self._counts[contract.temple_name(name)] = count
         if self._workspace.find_temple(name) is not None:
             try:
-                with self._workspace.change(temples=[name]) as change:
-                    self.meet(change, change.temple(name))
+                self._workspace.run(lambda change: self.meet(change, change.temple(name)), temples=[name])
             except ServiceError as error:
                 log.error("cannot store that %r was met; its next token does: %s", name, error.facts["reason"])
         if is_news:

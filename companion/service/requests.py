@@ -12,7 +12,7 @@ from companion.model.requests import LIVES, MOST, TempleRequest
 from companion.model.table import ServiceError
 from companion.model.temples import Temple
 from companion.service.ledgers import Ledgers
-from companion.service.workspace import Workspace
+from companion.service.workspace import Change, Workspace
 from templo import contract
 
 log = logging.getLogger(__name__)
@@ -35,11 +35,18 @@ class TempleRequests:
         self._workspace = workspace
         self._ledgers = ledgers
         self._carrier: Carrier | None = None
+        self._consumes: Callable[[str], bool] = lambda name: True
         self._missing: dict[str, Missing] = {}
+        self._sent: dict[str, str] = {}
+        """The id of the last request that this companion sent to each temple."""
 
-    def connect(self, carrier: Carrier) -> None:
-        """Let requests travel by this from now on."""
+    def connect(self, carrier: Carrier, consumes: Callable[[str], bool] = lambda name: True) -> None:
+        """Let requests travel by `carrier` from now on; `consumes` says whose missing tokens are requested.
+
+        Where several companions share a store, each temple's tokens are one companion's to store.
+        """
         self._carrier = carrier
+        self._consumes = consumes
 
     def send(
         self,
@@ -57,10 +64,11 @@ class TempleRequests:
         still answers the last request, ``bad_count``.
         """
         self._workspace.temple(name)
-        with self._workspace.change(temples=[name]) as change:
+
+        def judge(change: Change) -> contract.Command | None:
             temple = change.temple(name)
             if temple.request is not None and temple.request.post == post:
-                return temple
+                return None
             if not (temple.alive and temple.reachable and self._carrier):
                 raise ServiceError("temple_away", temple=name)
             ends = keep is False and temple.request is not None and temple.request.measuring
@@ -68,25 +76,41 @@ class TempleRequests:
                 raise ServiceError("temple_busy", temple=name)
             if count is not None and not 1 <= count <= MOST:
                 raise ServiceError("bad_count", most=MOST)
-            now = change.now
             details: dict[str, Any] = {"god": god, "count": count, "keep": keep, "notice": notice}
-            command = contract.Command(self._workspace.entropy(16).hex(), what, now + LIVES, **details)
-            change.put(replace(temple, request=TempleRequest(command, post, now)))
-        self._carrier(name, command)
+            command = contract.Command(self._workspace.entropy(16).hex(), what, change.now + LIVES, **details)
+            self._put(change, temple, TempleRequest(command, post, change.now))
+            return command
+
+        self._carry(name, self._workspace.run(judge, temples=[name]))
         return self._workspace.temple(name)
 
     def end_calibration(self, name: str) -> None:
         """End the calibration that a temple is in the middle of, so that what falls from now on scores."""
-        with self._workspace.change(temples=[name]) as change:
+
+        def judge(change: Change) -> contract.Command | None:
             temple = change.temple(name)
             if temple.request is None or not temple.request.measuring or self._carrier is None:
-                return
+                return None
             god, calibrate = temple.request.command.god, contract.CommandName.CALIBRATE
             command = contract.Command(
                 self._workspace.entropy(16).hex(), calibrate, change.now + LIVES, god=god, keep=False
             )
-            change.put(replace(temple, request=TempleRequest(command, command.id, change.now)))
-        self._carrier(name, command)
+            self._put(change, temple, TempleRequest(command, command.id, change.now))
+            return command
+
+        self._carry(name, self._workspace.run(judge, temples=[name]))
+
+    def _carry(self, name: str, command: contract.Command | None) -> None:
+        if command is not None and self._carrier is not None:
+            self._sent[name] = command.id
+            self._carrier(name, command)
+
+    def _put(self, change: Change, temple: Temple, request: TempleRequest, *, shown: bool = True) -> None:
+        """Replace what was last requested of a temple, for the other companions of a shared store too."""
+        if self._workspace.shared:
+            before = temple.request.command.id if temple.request else ""
+            change.also(lambda store: store.set_request(temple.name, before, request.command.id, request.stored()))
+        change.put(replace(temple, request=request), shown=shown)
 
     def receive_reply(self, name: str, reply: contract.Reply, now_s: float = 0.0) -> None:
         """Take in what a temple answers; an answer to something else than the last requests is nobody's.
@@ -95,13 +119,18 @@ class TempleRequests:
         """
         if self._workspace.find_temple(name) is None:
             return
-        with self._workspace.change(temples=[name]) as change:
+
+        def judge(change: Change) -> None:
             temple = change.temple(name)
-            if temple.request is not None:
-                temple = replace(temple, request=temple.request.replied(reply, change.now))
             if (missing := self._missing.get(name)) is not None:
                 temple = self._with_missing(temple, missing.replied(reply, now_s))
-            change.put(temple, shown=False)
+            if temple.request is not None and reply.id == temple.request.command.id == self._sent.get(name):
+                self._put(change, temple, temple.request.replied(reply, change.now), shown=False)
+            else:  # who has sent it stores what is replied
+                request = temple.request and temple.request.replied(reply, change.now)
+                change.put(replace(temple, request=request), shown=False)
+
+        self._workspace.run(judge, temples=[name])
 
     def request_missing(self, now_s: float) -> None:
         """Request of each temple what its ledger has and is not stored here; `now_s` is of a monotonic clock.
@@ -110,7 +139,9 @@ class TempleRequests:
         request names a number and no ledger.
         """
         for temple in self._workspace.temples():
-            with self._workspace.change(temples=[temple.name]) as change:
+            with self._workspace.change(
+                temples=[temple.name]
+            ) as change:  # nothing of it is durable: never a conflict
                 temple = change.temple(temple.name)
                 change.put(self._checked(temple, now_s), shown=False)
 
@@ -118,7 +149,8 @@ class TempleRequests:
         """Request what is missing of a temple, if it is time to; return the temple with what keeps it from coming."""
         gap = bool(self._ledgers.mark(temple.source).ahead)
         present = temple.alive or (gap and temple.status is None)
-        if not (present and temple.reachable and temple.source and self._carrier):
+        is_own = self._carrier is not None and self._consumes(temple.name)
+        if not (present and temple.reachable and temple.source and self._carrier and is_own):
             self._missing.pop(temple.name, None)
             return replace(temple, trouble=None)
         missing = self._missing.get(temple.name)

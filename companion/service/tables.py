@@ -32,6 +32,10 @@ class TableService:
         """Return every table, the newest first; those whose games are over may be outlines, for lists alone."""
         return tuple(sorted(self._workspace.tables(), key=lambda table: table.charter.opened_at, reverse=True))
 
+    def written(self) -> Mapping[str, int]:
+        """Return the version of each table that was last changed by this companion since it started."""
+        return dict(self._workspace.written)
+
     def get(self, table_id: str) -> Table:
         """Return a table by its id; raises `ServiceError` ``unknown_table``."""
         return self._workspace.table(table_id)
@@ -49,7 +53,8 @@ class TableService:
 
         Every table's code is compared, each in constant time.
         """
-        found = [table for table in self._workspace.tables() if is_code(table, code)]
+        found = [table for table in self._workspace.known_tables() if is_code(table, code)]
+        found = found or [table for table in self._workspace.find_new_tables() if is_code(table, code)]
         if not found:
             raise ServiceError("wrong_code")
         return self.get(found[0].id)
@@ -195,7 +200,7 @@ class TableService:
         change.lock_tables(*([served.id] if served else ()))
 
     def _new_code(self) -> str:
-        return new_code(self._workspace.entropy, {table.code for table in self._workspace.tables()})
+        return new_code(self._workspace.entropy, {table.code for table in self._workspace.known_tables()})
 
     def _opened(self, table_id: str, temple: str | None) -> Table:
         if temple:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 
 from companion.model.temples import Temple
@@ -12,7 +13,7 @@ from companion.service.decisions import Decisions
 from companion.service.ledgers import Ledgers
 from companion.service.requests import TempleRequests
 from companion.service.serving import Serving
-from companion.service.workspace import Workspace
+from companion.service.workspace import Change, Workspace
 from templo import contract
 from templo.bounded_log import BoundedLog
 
@@ -50,6 +51,10 @@ class TempleService:
         """Return a temple; raises `ServiceError` ``unknown_temple``."""
         return self._workspace.temple(name)
 
+    def find(self, name: str) -> Temple | None:
+        """Return a temple, or none where no message of it ever came."""
+        return self._workspace.find_temple(name)
+
     def is_known(self, temple: str, source: str = "") -> bool:
         """Return whether a temple is in the store, and a ledger's tokens too where one is given."""
         known = self._workspace.find_temple(temple) is not None
@@ -60,52 +65,64 @@ class TempleService:
         known = self._workspace.find_temple(temple)
         return known is not None and known.source == source
 
+    def follow(self, name: str) -> None:
+        """Read what other companions have stored of a temple; raises `ServiceError` ``store_failing``."""
+        self._workspace.follow([f"temple:{name}"])
+
     def count(self) -> int:
         """Return how many temples are in the store."""
         return self._workspace.temple_count()
 
     def expect(self, name: str) -> Temple:
         """Return a temple by its name, entering it where it is not known."""
-        with self._reachable_lock, self._workspace.change(temples=[contract.temple_name(name)]) as change:
+
+        def judge(change: Change) -> None:
             if change.find_temple(name) is None:
                 change.put(Temple(name, reachable=self._reachable))
+
+        with self._reachable_lock:
+            self._workspace.run(judge, temples=[contract.temple_name(name)])
         return self._workspace.temple(name)
 
     def receive_status(self, name: str, status: contract.Status) -> None:
         """Take in a temple's status."""
-        with self._workspace.change(temples=[name]) as change:
+
+        def judge(change: Change) -> tuple[Temple | None, Temple]:
             before = change.find_temple(name)
             after = (before or Temple(name, reachable=self._reachable)).with_status(status)
             after = replace(after, old=self._workspace.old_of(after.source))
             change.put(after)
             self.ledgers.meet(change, after)
+            return before, after
+
+        before, after = self._workspace.run(judge, temples=[name])
         if after.conflict and (before is None or after.conflict != before.conflict):
             self._doubts.warning("two counters call themselves %r: %s and %s", name, after.source, after.conflict)
 
     def receive_findings(self, name: str, findings: contract.Findings) -> None:
         """Take in what a temple finds wrong with its beams."""
         if self._workspace.find_temple(name) is not None:
-            with self._workspace.change(temples=[name]) as change:
-                change.put(replace(change.temple(name), findings=findings), shown=False)
+            self._replace(name, lambda temple: replace(temple, findings=findings), shown=False)
 
     def receive_noise(self, name: str, noise: contract.Noise) -> None:
         """Take in what a temple's beams saw that was no token."""
         if self._workspace.find_temple(name) is not None:
-            with self._workspace.change(temples=[name]) as change:
-                change.put(replace(change.temple(name), noise=noise), shown=False)
+            self._replace(name, lambda temple: replace(temple, noise=noise), shown=False)
 
     def set_reachable(self, reachable: bool) -> None:
         """Take in whether the broker that carries the temples' messages can be reached."""
         with self._reachable_lock:
             self._reachable = reachable
             for temple in self._workspace.temples():
-                with self._workspace.change(temples=[temple.name]) as change:
-                    change.put(replace(change.temple(temple.name), reachable=reachable))
+                self._replace(temple.name, lambda temple: replace(temple, reachable=reachable))
 
     def pass_time(self) -> None:
         """Draw what follows from the time alone: an answer that is overdue, a minute without a token."""
         now = self._workspace.clock()
         for temple in self._workspace.temples():
             if temple.timed(now) != temple:
-                with self._workspace.change(temples=[temple.name]) as change:
-                    change.put(change.temple(temple.name).timed(now), shown=False)
+                self._replace(temple.name, lambda temple: temple.timed(now), shown=False)
+
+    def _replace(self, name: str, after: Callable[[Temple], Temple], *, shown: bool = True) -> None:
+        """Replace a temple by what it is after something that is not durable."""
+        self._workspace.run(lambda change: change.put(after(change.temple(name)), shown=shown), temples=[name])

@@ -4,13 +4,16 @@ Law of the locks: a change takes those of its temples first, by name, then those
 once; and no change begins within another. So no two of them can wait for each other. A table's or a temple's value is
 written only under its own lock; reading takes none, for every value is frozen and replaced as a whole. The store
 commits while a change holds its own locks and no other: a slow commit at one table keeps nobody else waiting.
+
+Several companions may share a store. Each change announces its topics in its own transaction, and `follow` takes in
+what the others announce: a temple at once, a table only when somebody reads it here.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -23,7 +26,8 @@ from companion.model.chance import below_from
 from companion.model.entries import Action
 from companion.model.history import folded
 from companion.model.outline import Outline, outlined, summarized
-from companion.model.ports import Conflict, OldTokens, Store, Transaction
+from companion.model.ports import Conflict, OldTokens, Store, TempleRecord, Transaction
+from companion.model.requests import TempleRequest
 from companion.model.table import Charter, Entry, ServiceError, Table
 from companion.model.temples import RECENT, Mark, Source, Temple
 
@@ -46,12 +50,15 @@ class Workspace:
         entropy: Callable[[int], bytes],
         on_change: Callable[[str], None] = lambda topic: None,
         paced: bool = False,
+        shared: bool = False,
     ) -> None:
         """Read what the store holds.
 
         `clock` gives aware times in UTC, `entropy` that many random bytes. `on_change` is given a topic,
         ``table:<id>``, ``temple:<name>`` or ``tables``, after each change that is durable; it must not wait.
-        `paced` says that somebody makes the app's moves for absent players one at a time.
+        `paced` says that somebody makes the app's moves for absent players one at a time, who is given the topic
+        ``pace:<id>`` for each table that awaits such a move, or no longer does. `shared` says that other companions
+        change the same store.
         """
         self.store = store
         self.games = MappingProxyType(dict(games))
@@ -60,6 +67,9 @@ class Workspace:
         self.below = below_from(entropy)
         self.on_change = on_change
         self.paced = paced
+        self.shared = shared
+        self.origin = entropy(8).hex() if shared else ""
+        """What marks this companion's own announcements."""
         self.unreadable: list[tuple[str, str]] = []
         """Title and reason of each stored table that this software cannot replay; it is left as it is."""
         self._locks = _Locks()
@@ -68,23 +78,34 @@ class Workspace:
         self._tables: dict[str, Table] = {}
         self._asked: set[str] = set()
         """The tables that somebody asked for since `shelve` was last called."""
+        self._refused: set[str] = set()
+        self.written: dict[str, int] = {}
+        """The version of each table that was last changed here, rather than by another companion."""
+        self._behind: set[str] = set()
+        """The tables of which others may have entered more than was read here."""
         self._read_tables()
         self._sources = self._stored_sources()
-        self._temples = {
-            record.name: Temple(
-                record.name,
-                record.source,
-                record.table_id,
-                recent=store.recent(record.name, RECENT),
-                totals=store.totals(record.name),
-                quarantined=store.quarantined(record.name),
-                old=self.old_of(record.source),
-            )
-            for record in store.temples()
-        }
+        self._temples = {record.name: self._read_temple(record) for record in store.temples()}
+
+    def _read_temple(self, record: TempleRecord) -> Temple:
+        """Return a temple as the store holds it; its source must have been read."""
+        requests = self.store.requests([record.name]) if self.shared else {}
+        return Temple(
+            record.name,
+            record.source,
+            record.table_id,
+            recent=self.store.recent(record.name, RECENT),
+            totals=self.store.totals(record.name),
+            quarantined=self.store.quarantined(record.name),
+            old=self.old_of(record.source),
+            request=TempleRequest.read(requests[record.name]) if requests else None,
+        )
 
     def _read_tables(self) -> None:
-        """Read every table; of those whose games are over only what lists show, once that has been stored."""
+        """Read every table; of those whose games are over only what lists show, once that has been stored.
+
+        Of a shared store's other tables only the charters are read: their logs when somebody looks at them here.
+        """
         served = {record.table_id for record in self.store.temples()}
         for kept in self.store.outlines():
             game = self.games.get(kept.charter.game)
@@ -92,6 +113,9 @@ class Workspace:
                 outline = outlined(kept.charter, game, kept.version, kept.summary)
                 if outline:
                     self._tables[outline.id] = outline.with_keys(kept.keys)
+        if self.shared:
+            self._read_charters()
+            return
         fresh: list[tuple[Table, str]] = []
         for record in self.store.tables(without=self._tables.keys()):
             table = self._folded(record.charter, record.entries, record.keys)
@@ -105,24 +129,69 @@ class Workspace:
                 for table, summary in fresh:
                     transaction.set_outline(table.id, table.version, summary)
 
+    def _read_charters(self, only: Collection[str] | None = None) -> None:
+        """Enter each table that others have opened, with its log to be read when somebody looks at it."""
+        for charter in self.store.charters(only, without=self._tables.keys() | self._refused):
+            try:
+                table = Table.opened(charter, self.game(charter.game))
+            except ServiceError as error:
+                self._refuse(charter, error)
+                continue
+            with self._opening:
+                self._behind.add(table.id)
+                self._tables.setdefault(table.id, table)
+
+    def _refuse(self, charter: Charter, error: Exception) -> None:
+        log.error("table %r stays closed: %s", charter.title, error)
+        self.unreadable.append((charter.title, str(error)))
+        self._refused.add(charter.id)
+
     def _folded(self, charter: Charter, entries: Iterable[Entry], keys: Mapping[Seat, str]) -> Table | None:
         try:
             return folded(Table.opened(charter, self.game(charter.game)), entries).with_keys(keys)
         except (ServiceError, ValueError) as error:
-            log.error("table %r stays closed: %s", charter.title, error)
-            self.unreadable.append((charter.title, str(error)))
+            self._refuse(charter, error)
             return None
 
-    def _whole(self, outline: Outline) -> Table | None:
-        """Return the whole table of an outline, and keep it."""
-        table = self._folded(outline.charter, self.store.entries(outline.id), outline.keys)
+    def _current(self, table_id: str) -> Table | None:
+        """Return a table after all that the store holds of it, or none where there is none or its log is broken."""
+        if self.shared and table_id and table_id not in self._tables:
+            self._read_charters([table_id])  # one that was opened just now may have been announced to nobody yet
+        table = self._tables.get(table_id)
+        if table is None or (table_id not in self._behind and not isinstance(table, Outline)):
+            return table
+        with ExitStack() as reading:
+            self._locks.take(reading, "log", [table_id])
+            return self._read_log(table_id)
+
+    def _read_log(self, table_id: str) -> Table | None:
+        table, is_behind = self._tables.get(table_id), table_id in self._behind
+        if table is None or not (is_behind or isinstance(table, Outline)):
+            return table
+        self._behind.discard(table_id)  # first: what is announced while it is read is read again
+        try:
+            if isinstance(table, Outline):
+                after = self._folded(table.charter, self.store.entries(table_id), self.store.keys(table_id))
+            else:
+                after = self._after(table)
+        except ServiceError:
+            self._behind.add(table_id)
+            raise
+        except ValueError as error:
+            self._refuse(table.charter, error)
+            after = None
         with self._opening:
-            if self._tables.get(outline.id) is outline:
-                if table is None:
-                    del self._tables[outline.id]
-                else:
-                    self._tables[outline.id] = table
-            return self._tables.get(outline.id)
+            current = self._tables.get(table_id)
+            if after is None:
+                self._tables.pop(table_id, None)
+            elif current is table or (current and current.version < after.version):
+                self._tables[table_id] = after
+            return self._tables.get(table_id)
+
+    def _after(self, table: Table) -> Table:
+        """Return a table after the entries that it lacks; the keys are read later, so that they are no older."""
+        entries = self.store.entries(table.id, after=table.version)
+        return folded(table, entries).with_keys(self.store.keys(table.id)) if entries else table
 
     def shelve(self) -> None:
         """Keep only what lists show of each table whose game is over, if nobody asked for it since the last call."""
@@ -142,11 +211,12 @@ class Workspace:
             with self._opening:
                 self._tables[table.id] = outline.with_keys(table.keys)
 
-    def _stored_sources(self) -> dict[str, Source]:
-        temples, old = self.store.sources(), {old.source: old for old in self.store.old()}
+    def _stored_sources(self, temples: Collection[str] | None = None) -> dict[str, Source]:
+        """Return every ledger that tokens came from, or those of some temples."""
+        of, old = self.store.sources(), {old.source: old for old in self.store.old()}
         return {
-            source: Source(source, temples[source], Mark(*record), old.get(source))
-            for source, record in self.store.marks().items()
+            source: Source(source, of[source], Mark(*record), old.get(source))
+            for source, record in self.store.marks(temples).items()
         }
 
     # Reading
@@ -160,6 +230,12 @@ class Workspace:
 
     def tables(self) -> list[Table]:
         """Return every table; those whose games are over may be outlines, which `table` makes whole."""
+        for table_id in list(self._behind):
+            self._current(table_id)
+        return self.known_tables()
+
+    def known_tables(self) -> list[Table]:
+        """Return every table as far as its log was read here: its charter, its code and its id are true."""
         return list(self._tables.values())
 
     def table(self, table_id: str) -> Table:
@@ -169,16 +245,23 @@ class Workspace:
             raise ServiceError("unknown_table")
         return table
 
+    def find_new_tables(self) -> list[Table]:
+        """Return the tables of a shared store that were opened elsewhere and announced to nobody yet."""
+        before = set(self._tables)
+        if self.shared:
+            self._read_charters()
+        return [table for table in self.known_tables() if table.id not in before]
+
     def has_table(self, table_id: str) -> bool:
         """Return whether there is a table with this id."""
         return table_id in self._tables
 
     def find_table(self, table_id: str | None) -> Table | None:
         """Return a table by its id, or none: a temple may serve one that this software cannot read."""
-        table = self._tables.get(table_id or "")
+        table = self._current(table_id or "")
         if table is not None:
             self._asked.add(table.id)
-        return self._whole(table) if isinstance(table, Outline) else table
+        return table
 
     def temples(self) -> list[Temple]:
         """Return every temple."""
@@ -269,23 +352,60 @@ class Workspace:
         """Take in what another writer has entered about the tables and temples of a change, which is locked."""
         for table_id in change.locked_tables:
             self.read_on(table_id)
-        if change.locked_temples:
-            fresh = self._stored_sources()
-            self._sources |= {key: each for key, each in fresh.items() if each.temple in change.locked_temples}
+        if self.shared:
+            self._read_temples(change.locked_temples)
+        elif change.locked_temples:
+            self._sources |= self._stored_sources(change.locked_temples)
 
-    def read_on(self, table_id: str) -> bool:
-        """Take in the entries of a locked table that another writer has entered; return whether there were any."""
+    def read_on(self, table_id: str) -> int:
+        """Take in the entries of a locked table that another writer has entered; return its version."""
         table = self.table(table_id)
-        entries = self.store.entries(table_id, after=table.version)
-        if entries:
-            self._put_table(folded(table, entries).with_keys(self.store.keys(table_id)))
-        return bool(entries)
+        after = self._after(table)
+        if after.version > table.version:
+            self._put_table(after)
+        return after.version
+
+    def _read_temples(self, names: Collection[str]) -> None:
+        """Take in what another writer has entered about temples, which are locked."""
+        self._sources |= self._stored_sources(names)
+        for record in self.store.temples():
+            if record.name in names:
+                before, after = self._temples.get(record.name), self._read_temple(record)
+                self._temples[record.name] = before.read_on(after, self.clock()) if before else after
+
+    # Other companions on the same store
+
+    def follow(self, topics: Iterable[str]) -> None:
+        """Take in what other companions have announced; raises `ServiceError` ``store_failing``."""
+        named = [topic.partition(":") for topic in dict.fromkeys(topics)]
+        tables = {name for kind, _, name in named if kind == "table"}
+        self._behind |= tables & self._tables.keys()
+        if unknown := tables - self._tables.keys():
+            self._read_charters(unknown)
+        for name in sorted(name for kind, _, name in named if kind == "temple"):
+            with ExitStack() as locks:
+                self._locks.take(locks, "temple", [name])
+                self._read_temples({name})
+        for kind, colon, name in named:
+            self.on_change(f"{kind}{colon}{name}")
+
+    def follow_all(self) -> None:
+        """Take in whatever other companions have changed: announcements may have been missed."""
+        self._read_charters()
+        temples = {record.name for record in self.store.temples()} | self._temples.keys()
+        tables = list(self._tables)
+        self.follow(
+            [*(f"table:{each}" for each in tables), *(f"temple:{each}" for each in sorted(temples)), "tables"]
+        )
 
     def _publish(self, change: Change) -> None:
         """Let everybody see what has become durable."""
         self._sources |= change.sources
         for table in change.tables.values():
+            self.written[table.id] = table.version
             self._put_table(table)
+        for topic in change.paced_topics():
+            self.on_change(topic)
         for temple, shown in change.temples.values():
             if temple != self._temples.get(temple.name):
                 self._temples[temple.name] = temple
@@ -294,8 +414,10 @@ class Workspace:
                     self.on_change(f"table:{temple.table_id}")
 
     def _put_table(self, table: Table) -> None:
-        before = self._tables.get(table.id)
-        self._tables[table.id] = table
+        with self._opening:
+            before = self._tables.get(table.id)
+            if before is None or before.version <= table.version:
+                self._tables[table.id] = table
         if before is not None:
             self.on_change(f"table:{table.id}")
         if before is None or table.phase != before.phase:
@@ -311,6 +433,8 @@ class Change:
         self._take = take
         self.locked_temples: frozenset[str] = frozenset()
         self.locked_tables: frozenset[str] = frozenset()
+        self._found: dict[str, Table] = {}
+        """Each locked table as this change first saw it: others may enter more meanwhile."""
         self.discard()
 
     def discard(self) -> None:
@@ -376,7 +500,9 @@ class Change:
             return self.tables[table_id]
         if table_id not in self.locked_tables:
             raise RuntimeError(f"table {table_id!r} is not locked by this change; expected one of its own")
-        return self._workspace.table(table_id)
+        if table_id not in self._found:
+            self._found[table_id] = self._workspace.table(table_id)
+        return self._found[table_id]
 
     def find_temple(self, name: str) -> Temple | None:
         """Return a temple as this change leaves it, or none where it is not known."""
@@ -436,6 +562,10 @@ class Change:
 
     def write(self, transaction: Transaction) -> None:
         """Enter all of it in the store."""
+        if self._workspace.shared:
+            known = {name: self._workspace.find_temple(name) for name in self.locked_temples}
+            transaction.expect_temples({name: temple.stored() if temple else None for name, temple in known.items()})
+            transaction.announce(self._workspace.origin, self._topics())
         for charter in self._opened:
             transaction.add_table(charter)
         for table_id, entries in self._entries.items():
@@ -470,15 +600,37 @@ class Change:
             or any(self._is_news(temple) for temple, _ in self.temples.values())
         )
 
+    def _topics(self) -> list[str]:
+        """Return what other companions are to look at again."""
+        topics = [*(f"table:{table_id}" for table_id in self.tables), *self.paced_topics()]
+        if any(self._is_listed_anew(table) for table in self.tables.values()):
+            topics.append("tables")
+        for temple, shown in self.temples.values():
+            topics += [f"temple:{temple.name}", *([f"table:{temple.table_id}"] if shown and temple.table_id else ())]
+        return [*dict.fromkeys(topics)]
+
+    def paced_topics(self) -> list[str]:
+        """Return a topic for each table that awaits a move of the app, or did before this change."""
+        tables = self.tables.values() if self.paced else ()
+        return [f"pace:{each.id}" for each in tables if any(map(_awaits_app, (each, self._found.get(each.id))))]
+
+    def _is_listed_anew(self, table: Table) -> bool:
+        before = self._found.get(table.id)
+        return before is None or before.phase != table.phase
+
     def _is_news(self, temple: Temple) -> bool:
         before = self._workspace.find_temple(temple.name)
         return before is None or before.stored() != temple.stored()
 
     def check_read_on(self) -> None:
         """Raise `Conflict` where another writer has entered more at the locked tables than this change could know."""
-        behind = [table_id for table_id in sorted(self.locked_tables) if self._workspace.read_on(table_id)]
-        if behind:
-            raise Conflict(f"more entries at table {behind[0]!r}")
+        for table_id in sorted(self.locked_tables):
+            if self._workspace.read_on(table_id) > self._found.get(table_id, self._workspace.table(table_id)).version:
+                raise Conflict(f"more entries at table {table_id!r}")
+
+
+def _awaits_app(table: Table | None) -> bool:
+    return table is not None and table.awaits_app
 
 
 class _Locks:

@@ -51,7 +51,7 @@ def build(temple: Temple, front: bool) -> Part:
 
 def high(temple: Temple) -> float:
     """Return how high the road lies."""
-    return lake.END + temple.clearance + THICK
+    return lake.road_high(temple) + temple.clearance + THICK
 
 
 def _rows(long: float) -> list[float]:

@@ -11,11 +11,10 @@ from hardware.parameters import SIDES, Temple
 from hardware.parts import chute, shell
 from hardware.shapes import BIG, Part, block, cut, join, polygon
 
-INNER = 28.0
+OVER_FILL = 1.0
+"""How far the wall along the temple stands above a full lake; the causeways lie as high as the stairs' foot."""
 AIR = 0.25
 """Between the tongue and the walls under it: what mates without touching has 0.2 mm at least."""
-END = 29.0
-"""How high the wall along the causeways is."""
 
 
 def build(temple: Temple, god: str) -> Part:
@@ -27,7 +26,7 @@ def build(temple: Temple, god: str) -> Part:
     outline = cut(hull, _temple(temple, gap))
     room = cut(water, _temple(temple, gap + wall))
     body = outline - room
-    trims = [_above(temple, gap + wall + 0.02, INNER), *_above_road(temple)]
+    trims = [_above(temple, gap + wall + 0.02, temple.fill + OVER_FILL), *_above_road(temple)]
     x = temple.exit_at[0]
     half = temple.shaft / 2 + temple.chute_wall + shell.AROUND + 0.8
     first = temple.tiers[0]
@@ -44,6 +43,11 @@ def build(temple: Temple, god: str) -> Part:
     )
     body = join(cut(body, trims), _shore(temple, god))
     return body if SIDES[god] > 0 else mirror(body, about=Plane.YZ)
+
+
+def road_high(temple: Temple) -> float:
+    """Return how high the wall along the causeways is."""
+    return temple.plinth
 
 
 def _turned(temple: Temple, inwards: float) -> Part:
@@ -82,7 +86,7 @@ def _above(temple: Temple, by: float, high: float) -> Part:
 def _above_road(temple: Temple) -> list[Part]:
     inner = temple.shore - temple.lake_wall - 3.5
     edge = temple.causeway / 2 + temple.lake_wall + 0.02
-    return [block((-BIG, edge), (-inner, inner), (END, BIG))]
+    return [block((-BIG, edge), (-inner, inner), (road_high(temple), BIG))]
 
 
 def _shore(temple: Temple, god: str) -> list[Part]:

@@ -14,6 +14,7 @@ from hardware.parameters import TEMPLE, Temple, Token
 from hardware.physics import report
 from hardware.physics.counting import band, count_tokens, counted, scenario
 from hardware.physics.drops import Batch, handful, singles
+from hardware.physics.heap import pour
 from hardware.rules import require
 
 BATCH = 25
@@ -22,6 +23,7 @@ HAND = 5
 SIZES = (1, 3, 5, 7)
 FRICTIONS = (0.2, 0.3, 0.4, 0.5)
 HAND_SEEDS = (71_000, 72_000, 73_000)
+HEAP_SEEDS = (81_000, 82_000, 83_000)
 """Not used in choosing any dimension."""
 WANTED = 0.995
 """The share of single drops of a run that must be counted, by the worst receiver."""
@@ -44,8 +46,15 @@ def main() -> int:
     parser.add_argument(
         "--hands", type=int, metavar="N", help="print only a table of hands, N of each size, kind, friction and seed"
     )
+    parser.add_argument(
+        "--heaps", type=int, metavar="N", help="print only a table of how many of N fall on one side before a jam"
+    )
     given = parser.parse_args()
     temple = require(TEMPLE)
+    if given.heaps is not None:
+        for row in _heaps(temple, given.heaps):
+            print(row, flush=True)
+        return 0
     if given.hands is not None:
         for row in _hands(temple, given.hands):
             print(row, flush=True)
@@ -95,6 +104,16 @@ def _hands(temple: Temple, number: int) -> Iterator[str]:
                 total = counted(count_tokens(scenario(batches), Limits()))
                 cells.append(f"{total} of {size * len(batches)}")
             yield f"| {kind.name} | {friction:g} | {' | '.join(cells)} |"
+
+
+def _heaps(temple: Temple, number: int) -> Iterator[str]:
+    """Yield a table of how many tokens one half of the lake takes before one stands in the chute."""
+    yield f"| token | friction | {' | '.join(f'seed {seed}' for seed in HEAP_SEEDS)} | level, half the lake holds |"
+    yield "|---|---:|" + "---:|" * (len(HEAP_SEEDS) + 1)
+    for kind in temple.tokens:
+        for friction in FRICTIONS:
+            heaps = [pour(temple, kind, seed, number, friction) for seed in HEAP_SEEDS]
+            yield f"| {kind.name} | {friction:g} | {' | '.join(map(str, heaps))} | {temple.holds(kind) // 2} |"
 
 
 def _singles(temple: Temple, kind: Token, seed: int, given: argparse.Namespace) -> list[Batch]:

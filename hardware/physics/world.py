@@ -7,7 +7,7 @@ of the shaft. It drops nothing by itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import atan2, cos, degrees, hypot, pi, sin
 
@@ -23,6 +23,10 @@ DENSITY = 1150.0
 PLATE = 2.0
 """Half the thickness of a collider, in millimetres: nothing tunnels through in a step."""
 SIDES = 16
+PARKED = 1.0
+"""How far along the gutter tokens are that nobody has let go, in metres."""
+SILL = 30.0
+"""How high the tongue's end lies in the model: tokens fall alike at any height of the temple."""
 FINGERS = 100.0
 """How far walls go on above the rim: a hand keeps what it lets go over the slot, five in a column too."""
 
@@ -42,8 +46,9 @@ class World:
 
 def build(temple: Temple, tokens: Sequence[Token], friction: float = FRICTION) -> World:
     """Return a world with so many tokens, parked beside the chute."""
-    geoms = [*_shrine(temple), *_chute(temple)]
-    bodies = [_body(n, token) for n, token in enumerate(tokens)]
+    temple = replace(temple, plinth=temple.plinth - temple.sill + SILL, sill=SILL)
+    geoms = [*_shrine(temple), *chute(temple)]
+    bodies = [body(n, token) for n, token in enumerate(tokens)]
     xml = f"""<mujoco>
 <option timestep="{STEP}" integrator="implicitfast" cone="elliptic" impratio="5"/>
 <default><geom friction="{friction} 0.002 0.0001" solref="0.004 0.9" condim="4"/></default>
@@ -61,12 +66,14 @@ def build(temple: Temple, tokens: Sequence[Token], friction: float = FRICTION) -
     )
 
 
-def _numbers(*values: float) -> str:
+def numbers(*values: float) -> str:
+    """Return numbers as the model's XML wants them."""
     return " ".join(f"{value:.7g}" for value in values)
 
 
-def _box(at: tuple[float, float, float], half: tuple[float, float, float], turn: str = "") -> str:
-    pos, size = _numbers(*(each * MM for each in at)), _numbers(*(each * MM for each in half))
+def box(at: tuple[float, float, float], half: tuple[float, float, float], turn: str = "") -> str:
+    """Return a box around a point with half its sizes, in millimetres."""
+    pos, size = numbers(*(each * MM for each in at)), numbers(*(each * MM for each in half))
     return f'<geom type="box" pos="{pos}" size="{size}" {turn}/>\n'
 
 
@@ -78,10 +85,10 @@ def _shrine(temple: Temple) -> list[str]:
     for n in range(SIDES):
         turn = 2 * pi * n / SIDES
         x, y = cos(turn), sin(turn)
-        euler = f'euler="{_numbers(0, 0, turn * 180 / pi)}"'
+        euler = f'euler="{numbers(0, 0, turn * 180 / pi)}"'
         reach = radius + PLATE
         geoms.append(
-            _box((x * reach, y * reach, top + temple.throat_long / 2), (PLATE, side, temple.throat_long / 2), euler)
+            box((x * reach, y * reach, top + temple.throat_long / 2), (PLATE, side, temple.throat_long / 2), euler)
         )
         # The funnel rises from the throat's edge to the shrine's square room, as the part does.
         geoms.append(_funnel(temple, x, y))
@@ -89,8 +96,8 @@ def _shrine(temple: Temple) -> list[str]:
     # Fingers hold a token over the slot: the walls go on above the rim.
     high = (temple.shrine_z + FINGERS) / 2
     for sign in (-1, 1):
-        geoms.append(_box((sign * (deep + PLATE), 0, top + high), (PLATE, wide + 2 * PLATE, high)))
-        geoms.append(_box((0, sign * (wide + PLATE), top + high), (deep + 2 * PLATE, PLATE, high)))
+        geoms.append(box((sign * (deep + PLATE), 0, top + high), (PLATE, wide + 2 * PLATE, high)))
+        geoms.append(box((0, sign * (wide + PLATE), top + high), (deep + 2 * PLATE, PLATE, high)))
     return geoms
 
 
@@ -109,11 +116,11 @@ def _funnel(temple: Temple, x: float, y: float) -> str:
         + up / 2
         - normal * PLATE * (1 if normal[2] > 0 else -1)
     )
-    turn = f'xyaxes="{_numbers(*along, *tangent)}"'
-    return _box((float(middle[0]), float(middle[1]), float(middle[2])), (long / 2, 3.2, PLATE), turn)
+    turn = f'xyaxes="{numbers(*along, *tangent)}"'
+    return box((float(middle[0]), float(middle[1]), float(middle[2])), (long / 2, 3.2, PLATE), turn)
 
 
-def _chute(temple: Temple) -> list[str]:
+def chute(temple: Temple) -> list[str]:
     """Return the shaft and the gutter as plates along the lines that the part is cut by, and its two sides."""
     half, top = temple.shaft / 2, temple.top
     # The lid's hole is wider than the shaft by a hair; here the shaft goes on through it.
@@ -124,7 +131,7 @@ def _chute(temple: Temple) -> list[str]:
     geoms += [_plate(one, other, -1, half) for one, other in pairwise(roof)]
     low, middle = temple.sill - 10, (temple.run - half) / 2
     size = ((temple.run + half) / 2, PLATE, (top - low) / 2)
-    geoms += [_box((middle, sign * (half + PLATE), (low + top) / 2), size) for sign in (-1, 1)]
+    geoms += [box((middle, sign * (half + PLATE), (low + top) / 2), size) for sign in (-1, 1)]
     return geoms
 
 
@@ -136,21 +143,23 @@ def _plate(one: tuple[float, float], other: tuple[float, float], free: int, half
     # Square to the line, away from the room that tokens pass.
     s = (s0 + s1) / 2 - free * PLATE * up / long
     z = (z0 + z1) / 2 + free * PLATE * along / long
-    turn = f'euler="{_numbers(0, degrees(atan2(-up, along)), 0)}"'
-    return _box((s, 0, z), (long / 2, half + 2 * PLATE, PLATE), turn)
+    turn = f'euler="{numbers(0, degrees(atan2(-up, along)), 0)}"'
+    return box((s, 0, z), (long / 2, half + 2 * PLATE, PLATE), turn)
 
 
-def _body(n: int, token: Token) -> str:
-    """Return a token parked beside the chute; a bead is a ball, a bean an ellipsoid, a skull a head and a jaw."""
+def shape(token: Token) -> str:
+    """Return a token's geoms: a bead is a ball, a bean an ellipsoid, a skull a head and a jaw."""
     a, b, c = (size / 2 * MM for size in token.sizes)
-    shape = f'density="{DENSITY}" group="1"'
+    solid = f'density="{DENSITY}" group="1"'
     if token.name.startswith("skull"):
-        head = f'<geom type="ellipsoid" size="{_numbers(a * 0.8, b, c)}" pos="{_numbers(a * 0.2, 0, 0)}" {shape}/>'
-        low = _numbers(-a * 0.65, 0, -c * 0.1)
-        jaw = f'<geom type="box" size="{_numbers(a * 0.35, b * 0.6, c * 0.6)}" pos="{low}" {shape}/>'
-        geoms = head + jaw
-    elif a == c:
-        geoms = f'<geom type="sphere" size="{_numbers(a)}" {shape}/>'
-    else:
-        geoms = f'<geom type="ellipsoid" size="{_numbers(a, b, c)}" {shape}/>'
-    return f'<body name="token{n}" pos="{_numbers(1 + 0.05 * n, 1, 1)}"><freejoint/>{geoms}</body>\n'
+        head = f'<geom type="ellipsoid" size="{numbers(a * 0.8, b, c)}" pos="{numbers(a * 0.2, 0, 0)}" {solid}/>'
+        low = numbers(-a * 0.65, 0, -c * 0.1)
+        return head + f'<geom type="box" size="{numbers(a * 0.35, b * 0.6, c * 0.6)}" pos="{low}" {solid}/>'
+    if a == c:
+        return f'<geom type="sphere" size="{numbers(a)}" {solid}/>'
+    return f'<geom type="ellipsoid" size="{numbers(a, b, c)}" {solid}/>'
+
+
+def body(n: int, token: Token) -> str:
+    """Return a token parked beside the chute."""
+    return f'<body name="token{n}" pos="{numbers(PARKED + 0.05 * n, PARKED, 1)}"><freejoint/>{shape(token)}</body>\n'

@@ -10,8 +10,9 @@ import pytest
 from hardware import checks, rules
 from hardware.catalogue import Piece
 from hardware.making import Workshop
-from hardware.parameters import SENSORS, SIDES, Temple
+from hardware.parameters import SENSORS, SIDES, TEMPLE, Temple
 from hardware.parts import chute, shrines, trays
+from hardware.shapes import BIG
 
 CHUTES = [f"chute_{name}" for name in SENSORS]
 GODS = {side: god for god, side in SIDES.items()}
@@ -62,7 +63,7 @@ def test_no_two_parts_share_room(standing: dict[str, manifold3d.Manifold]) -> No
 SEATED = {
     frozenset(pair)
     for pair in (
-        *(("base", "shell"), ("base", "tray_pi_4"), ("plaza", "shell"), ("chute_5mm", "plaza")),
+        *(("base", "shell"), ("base", f"tray_{TEMPLE.controller}"), ("plaza", "shell"), ("chute_5mm", "plaza")),
         *(("plaza", f"shrine_{god}") for god in SIDES),
     )
 }
@@ -92,7 +93,7 @@ def test_parts_that_are_not_seated_on_each_other_have_a_fifth_of_a_millimetre(
         ("lake_huitzilopochtli/0", "lake_tlaloc/0", 10.0),
         ("shell/0", "chute_5mm/0", 0.2),
         ("shell/0", "chute_5mm/1", 0.2),
-        ("shell/0", "tray_pi_4/0", 0.3),
+        ("shell/0", f"tray_{TEMPLE.controller}/0", 0.3),
         ("chute_5mm/0", "chute_5mm/1", 2.0),
         ("shrine_huitzilopochtli/0", "shrine_tlaloc/0", 1.0),
     ],
@@ -229,7 +230,7 @@ def test_a_plug_passes_from_the_bay_to_the_causeway(temple: Temple, standing: di
     width, high = temple.cable
     back = temple.tiers[0].back
     plug = checks.box((-width / 2, back - 10, temple.floor + 0.1), (width / 2, back + 8, temple.floor + high))
-    for part in ("shell/0", "base/0", "lake_huitzilopochtli/0", "lake_tlaloc/0", "tray_pi_4/0"):
+    for part in ("shell/0", "base/0", "lake_huitzilopochtli/0", "lake_tlaloc/0", f"tray_{temple.controller}/0"):
         assert checks.overlap(plug, standing[part]) == 0, part
 
 
@@ -251,11 +252,11 @@ def test_the_lakes_hold_what_the_sizes_say(temple: Temple, standing: dict[str, m
     water = manifold3d.Manifold.cylinder(temple.fill - temple.lake_floor, inside, -1, 256).translate(
         (0, 0, temple.lake_floor)
     )
-    water -= checks.box((-9, -200, 0), (9, 200, 60))
+    water -= checks.box((-9, -200, 0), (9, 200, BIG))
     first = temple.tiers[0]
-    water -= checks.box((-first.half, first.back, 0), (first.half, first.front, 60))
-    water -= checks.box((-temple.stair_half, 0, 0), (temple.stair_half, temple.stair_foot, 60))
-    water -= manifold3d.Manifold.cylinder(60, 300, -1, 256) - manifold3d.Manifold.cylinder(60, inside, -1, 256)
+    water -= checks.box((-first.half, first.back, 0), (first.half, first.front, BIG))
+    water -= checks.box((-temple.stair_half, 0, 0), (temple.stair_half, temple.stair_foot, BIG))
+    water -= manifold3d.Manifold.cylinder(BIG, 300, -1, 256) - manifold3d.Manifold.cylinder(BIG, inside, -1, 256)
     for name in ("lake_huitzilopochtli/0", "lake_tlaloc/0"):
         water -= standing[name]
     cone = [piece.volume() for piece in water.decompose()]

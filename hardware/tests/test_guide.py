@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from controller.app.explanations import FINDINGS
+from hardware.bill import bill
+from hardware.catalogue import pieces
+from hardware.parameters import TEMPLE
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -19,3 +22,11 @@ def test_every_picture_of_the_guide_is_there() -> None:
     names = [piece.split(")")[0] for piece in guide.split("](pictures/")[1:]]
     assert names
     assert [name for name in names if not (DOCS / "pictures" / name).exists()] == []
+
+
+def test_the_bill_the_pictures_and_the_guide_show_the_same_board() -> None:
+    first = bill()["electronics"][0].what
+    chosen = [piece.name for piece in pieces(TEMPLE) if piece.instead == "tray" and piece.chosen]
+    assert chosen == [f"tray_{TEMPLE.controller}"]
+    assert first.startswith("Raspberry Pi Zero 2 W") == (TEMPLE.controller == "pi_zero_2w")
+    assert f"pictures/temple/tray_{TEMPLE.controller}.png" in (DOCS / "build.md").read_text("utf-8")

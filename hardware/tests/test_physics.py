@@ -23,10 +23,12 @@ from hardware.physics import report
 from hardware.physics.__main__ import WANTED
 from hardware.physics.counting import band, count_tokens, counted, measured, scenario
 from hardware.physics.drops import MOST, Batch, handful, singles
+from hardware.physics.heap import pour
 from hardware.physics.optics import Spell
-from hardware.physics.world import MM, build
+from hardware.physics.world import MM, SILL, build
 from templo.contract import God
 
+TOKEN = {token.name: token for token in TEMPLE.tokens}
 APART_MS = 400
 """One after the other, each alone in its chute."""
 
@@ -166,8 +168,35 @@ def test_the_plates_that_tokens_fall_on_lie_where_the_parts_faces_do(
     ]
     for s, z in points:
         for up in (-1.0, 1.0):
-            far = mujoco.mj_ray(model, data, np.array([s, 0, z]) * MM, np.array([0, 0, up]), None, 1, -1, hit) / MM
+            far = (
+                mujoco.mj_ray(
+                    model, data, np.array([s, 0, z - temple.sill + SILL]) * MM, np.array([0, 0, up]), None, 1, -1, hit
+                )
+                / MM
+            )
             start = np.array([*(np.array(temple.shaft_at) + s * turn), z])
             met, _, _ = mesh.ray.intersects_location([start], [[0, 0, up]])
             room = min(abs(met[:, 2] - z)) - far
             assert -0.15 < room < (0.15 + ROOF_STEP if up > 0 else 0.15), (s, z, up)
+
+
+def test_the_heap_of_a_lake_with_a_low_sill_soon_stands_in_the_chute() -> None:
+    low = replace(TEMPLE, plinth=29, sill=30, rim=31, fill=27, shore=102)
+    heap = pour(low, TOKEN["skull 13"], 1, 80)
+    assert heap.jammed
+    assert 40 < heap.fell < 65
+
+
+def test_a_heap_begins_far_below_the_sill_and_stays_in_the_lake() -> None:
+    heap = pour(TEMPLE, TOKEN["bead 12"], 1, 40)
+    assert (heap.fell, heap.jammed, heap.out) == (40, False, 0)
+    assert heap.highest < TEMPLE.sill / 2
+
+
+def test_the_same_seed_makes_the_same_heap() -> None:
+    assert pour(TEMPLE, TOKEN["bean"], 2, 10) == pour(TEMPLE, TOKEN["bean"], 2, 10)
+
+
+def test_what_falls_does_not_depend_on_how_high_the_temple_stands() -> None:
+    higher = replace(TEMPLE, plinth=TEMPLE.plinth + 10, sill=TEMPLE.sill + 10)
+    assert report.fingerprint(higher) == report.fingerprint(TEMPLE)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from companion.games.mexica.page import calendar_board
-from hardware.parameters import TEMPLE, Bed, Board, Token
+from hardware.parameters import TEMPLE, Bed, Board
 from hardware.rules import BrokenRulesError, broken, require
 
 
@@ -34,10 +34,10 @@ def test_the_default_temple_breaks_no_rule() -> None:
         ({"roof": 25}, "roof is low", -7.0),
         ({"wall": 0.8}, "wall is thick enough", 0.4),
         ({"relief": 1.5}, "relief prints", -0.5),
-        ({"fill": 32}, "tongue over the water", 4.9),
-        ({"bed": Bed(x=180, y=180)}, "lake fits the bed", -28.0),
+        ({"fill": 92}, "tongue over the water", 4.9),
+        ({"bed": Bed(x=180, y=180)}, "lake fits the bed", -40.0),
         ({"board": Board(across=420)}, "board", -14.0),
-        ({"tokens": (Token("bead 14", (14, 14, 14)),)}, "lake holds bead 14", 90.0),
+        ({"fill": 33}, "lake holds bead 12", 29.0),
         ({"shaft": 16}, "shaft passes what the throat passes", 0.8),
     ],
 )

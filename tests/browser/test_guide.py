@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from companion.model.table import Table
 from tests.browser.conftest import Companion, Device
 from tests.browser.layout import too_small, too_wide
+from tests.browser.siege_map import tap_hex
 
 Make = Callable[..., Device]
 
@@ -18,6 +19,8 @@ TAPS = 40
 WORDS_A_SECOND = 200 / 60
 """What people read at ease."""
 SECONDS_A_TAP = 1.0
+FIRST_MARCH = 9
+"""Taps of both sides up to the first march: two each to deploy, two for each event, one for the unit."""
 LONGEST_TURN = 60
 """Seconds that a guided first turn may take, by its sentences, each read once, and its taps."""
 
@@ -50,6 +53,11 @@ def follow(page: Page) -> str:
     return words
 
 
+def seconds(said: list[str]) -> float:
+    """Return how long somebody takes who reads each sentence once and taps as often as sentences were shown."""
+    return sum(len(sentence.split()) for sentence in set(said)) / WORDS_A_SECOND + len(said) * SECONDS_A_TAP
+
+
 @pytest.mark.parametrize(
     ("game", "preset"),
     [("mexica", "temple_only"), ("mexica", "classic"), ("market", "classic"), ("moctezuma", "classic")],
@@ -67,24 +75,42 @@ def test_who_taps_what_is_lit_plays_a_first_turn_and_is_not_led_again(
         said.append(follow(phone.page))
     expect(phone.page.locator("#live[data-guiding]")).to_have_count(0)
     assert len(set(said)) >= 2
-    words = sum(len(sentence.split()) for sentence in set(said))
-    assert words / WORDS_A_SECOND + len(said) * SECONDS_A_TAP <= LONGEST_TURN, f"{words} words, {len(said)} taps"
+    assert seconds(said) <= LONGEST_TURN, f"{said}"
     expect(phone.page.locator(".first-turn-words")).to_be_hidden()
     phone.page.reload()
     phone.listening()
     expect(phone.page.locator(".first-turn-words")).to_be_hidden()
 
 
-def test_a_siege_lights_the_map_once_all_units_stand(companion: Companion, device: Make) -> None:
+def test_a_siege_is_led_through_its_whole_first_turn(companion: Companion, device: Make) -> None:
     table = opened(companion, "siege", "skirmish")
-    phone = device(guide=True)
+    phone = device({"width": 360, "height": 780}, guide=True)
     phone.share(companion, table)
-    for _ in range(TAPS):
-        if phone.page.locator(".siege-map[data-guided-to]").count():
+    said: list[str] = []
+    for _ in range(3 * TAPS):
+        if not phone.page.locator("#live[data-guiding]").count():
             break
-        follow(phone.page)
-    expect(phone.page.locator(".siege-map[data-guided-to]")).to_be_visible()
-    expect(phone.page.locator(".first-turn-words")).to_contain_text("Tap")
+        if phone.page.locator(".siege-map[data-guided-to]").count():
+            said.append(phone.page.locator(".first-turn-words").inner_text())
+            before, mark = version(phone.page), phone.page.locator(".next-hex")
+            expect(mark).to_be_visible()
+            name = mark.get_attribute("data-hex") or ""
+            tap_hex(phone.page, name)
+            phone.page.wait_for_function(
+                "([before, name]) => Number(document.getElementById('live').dataset.version) > before"
+                " || document.querySelector('.next-hex').dataset.hex !== name",
+                arg=[before, name],
+            )
+            phone.page.wait_for_timeout(650)
+        else:
+            said.append(follow(phone.page))
+        if len(said) == FIRST_MARCH:
+            assert seconds(said) <= LONGEST_TURN
+    expect(phone.page.locator("#live[data-guiding]")).to_have_count(0)
+    assert companion.home.services.tables.get(table.id).turn == 2
+    heard = " ".join(said)
+    for sentence in ("Two dice open each turn", "it rolls for its points", "Tap a marked hex", "End the phase"):
+        assert sentence in heard
 
 
 def test_a_guide_that_is_skipped_is_not_shown_again_until_it_is_wanted(companion: Companion, device: Make) -> None:
@@ -151,7 +177,7 @@ def test_a_great_move_says_what_it_changes_before_it_is_confirmed(companion: Com
     phone = device()
     phone.join(companion, opened(companion, "mexica", "temple_only"), "east", "Ana")
     phone.page.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
-    before, button = version(phone.page), phone.page.locator("button[data-changes]", has_text="Ana")
+    before, button = version(phone.page), phone.page.locator("button[data-confirm]", has_text="Ana")
     button.first.click()
     expect(phone.page.locator("#notice")).to_contain_text("the game ends, and Ana wins. Tap again")
     assert version(phone.page) == before

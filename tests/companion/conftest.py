@@ -61,6 +61,7 @@ class Home:
     changes: list[str] = field(default_factory=list)
     games: Mapping[str, Game[Any]] = field(default_factory=lambda: registry.with_tools(registry.load(())))
     paced: bool = False
+    shared: bool = False
     requests: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def __post_init__(self) -> None:
@@ -71,9 +72,10 @@ class Home:
         if hasattr(self, "store"):
             self.store.close()
         self.store = SqlStore(self.url)
-        self.services = Services.over(
-            Workspace(self.store, self.games, self.clock, self.entropy, self.changes.append, self.paced)
+        self.workspace = Workspace(
+            self.store, self.games, self.clock, self.entropy, self.changes.append, self.paced, self.shared
         )
+        self.services = Services.over(self.workspace)
 
     def table(self, players: int = 4, temple: str | None = None, **options: str | int) -> Table:
         """Open and begin a table."""

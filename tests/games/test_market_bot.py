@@ -9,6 +9,8 @@ import pytest
 from companion.games.kit import CHANCE, replace
 from companion.games.market import GAME
 from companion.games.market.bot import position
+from companion.games.market.rules.state import TURN
+from lab.matches import Setup, play
 from tests.games.market_duels import won
 from tests.games.market_sitting import all_options
 from tests.games.playouts import accepted
@@ -41,6 +43,31 @@ def test_the_app_brings_a_game_to_its_end_against_itself(players: int) -> None:
     outcome = GAME.view(state, None)["outcome"]
     assert isinstance(outcome, dict)
     assert outcome["winners"]
+
+
+@pytest.mark.parametrize("players", GAME.seatings)
+def test_the_strong_player_makes_a_purchase_of_every_tile_that_it_moves(players: int) -> None:
+    random = Random(players)
+    state = GAME.setup(all_options(removed=36), GAME.seatings[players])
+    moved = False
+    for _ in range(120):
+        seat = GAME.to_act(state)[0]
+        moves = GAME.moves(state, seat)
+        move = random.choice(moves)
+        if seat != CHANCE:
+            chosen = GAME.decide(GAME.view(state, seat), moves, random.randrange, "strong")
+            assert chosen in moves
+            move = chosen
+            assert not moved or move.name == "buy"
+            moved = state.step == TURN and move.name in ("shift", "messenger")
+        state = accepted(GAME.play(state, seat, move), move)
+
+
+def test_the_strong_player_beats_the_practised_one() -> None:
+    """A short share of the duel in docs/measured.md."""
+    setup = Setup(game="market", preset="short", seats=2, habits=("app strong", "app"), rotating=True)
+    won = [play(setup, "", seed) for seed in range(4)]
+    assert sum(each.players[seat] == "app strong" for each in won for seat in each.winners) >= 3
 
 
 def test_a_seat_that_is_passed_takes_an_unfinished_play_back_and_passes() -> None:

@@ -11,7 +11,7 @@ from companion.cli import sheets
 from companion.games import registry
 from companion.games.market.printer import BUYERS, SHEETS
 from companion.games.market.rules.board import COINS, COMMODITIES, COPIES
-from companion.web.rendering.paper import PAPERS, Paper
+from companion.web.rendering.paper import PAPERS, Paper, Printing
 from tests.web import sheets as reading
 
 GAMES = registry.load()
@@ -26,7 +26,7 @@ def sheet(name: str) -> Any:
 @pytest.mark.parametrize("name", SHEETS)
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
 def test_a_sheet_fits_on_one_page_of_either_paper(name: str, paper: Paper) -> None:
-    (page,) = reading.pages(PRESS.pdf(next(PRESS.sheets([f"market/{name}"])), paper))
+    (page,) = reading.pages(PRESS.pdf(next(PRESS.sheets([f"market/{name}"])), Printing(paper)))
     assert reading.size(page) == (paper.width, paper.height)
 
 
@@ -38,10 +38,10 @@ def test_the_box_is_printed_whole() -> None:
 
 def test_tiles_and_buyers_are_45_mm_squares_and_tokens_18() -> None:
     for name, size in (("tiles", 45), ("buyers", 45), ("tokens", 18), ("coins", 18)):
-        html = PRESS.html(next(PRESS.sheets([f"market/{name}"])), PAPERS["a4"])
+        html = PRESS.html(next(PRESS.sheets([f"market/{name}"])), Printing(PAPERS["a4"]))
         assert html.count(f'width="{size}" height="{size}"') >= 15, name
 
 
 def test_a_ruler_shows_whether_the_printer_kept_the_size() -> None:
-    (page,) = reading.pages(PRESS.pdf(next(PRESS.sheets(["market/tiles"])), PAPERS["a4"]))
+    (page,) = reading.pages(PRESS.pdf(next(PRESS.sheets(["market/tiles"])), Printing(PAPERS["a4"])))
     assert 100.0 in reading.lengths(page)

@@ -14,7 +14,9 @@ from companion.games.mexica.printer import CARDS
 from companion.games.mexica.rules.calendar import SIGNS, STARTS
 from companion.games.mexica.rules.cards import DECK
 from companion.games.mexica.rules.cards.deck import PILES
-from companion.web.rendering.paper import PAPERS, Paper
+from companion.web.rendering.art import Art
+from companion.web.rendering.paper import PAPERS, Paper, Printing
+from companion.web.rendering.renderer import ART, DAY, SHELL
 from companion.web.rendering.texts import LANGUAGES
 from tests.web import sheets as reading
 
@@ -25,7 +27,7 @@ A4, LETTER = PAPERS["a4"], PAPERS["letter"]
 
 
 def printed(name: str, paper: Paper = A4) -> list[Any]:
-    return reading.pages(PRESS.pdf(next(PRESS.sheets([f"mexica/{name}"])), paper))
+    return reading.pages(PRESS.pdf(next(PRESS.sheets([f"mexica/{name}"])), Printing(paper)))
 
 
 def board() -> Any:
@@ -46,7 +48,7 @@ def test_every_card_of_the_deck_is_printed_once_with_what_it_does(language: str)
 def test_fronts_and_backs_take_turns_nine_to_a_page() -> None:
     sheet = next(PRESS.sheets(["mexica/day_cards"]))
     for paper in PAPERS.values():
-        html = PRESS.html(sheet, paper)
+        html = PRESS.html(sheet, Printing(paper))
         leaves = html.split('<section class="leaf')[1:]
         assert len(leaves) == 2 * 29
         assert [leaf.startswith(" backs") for leaf in leaves] == [False, True] * 29
@@ -74,7 +76,7 @@ def test_the_board_joins_to_400_mm_from_a4_and_to_sixteen_inches_from_letter() -
         measured = reading.lengths(page)
         assert measured.count(200.0) == 2, "both edges that are cut"
         assert 100.0 in measured
-    html = PRESS.html(next(PRESS.sheets(["mexica/board"])), LETTER)
+    html = PRESS.html(next(PRESS.sheets(["mexica/board"])), Printing(LETTER))
     assert html.count("h203.2M") == html.count('v203.2"') == 4
 
 
@@ -110,3 +112,22 @@ def test_a_page_that_is_not_there_is_an_error() -> None:
     with pytest.raises(KeyError):
         MEXICA.sheet("map", "en")
     assert {f"{pile}_cards" for pile in PILES} == set(CARDS)
+
+
+@pytest.mark.parametrize("pile", ["week", "war", "rain"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_card_s_story_reaches_into_what_the_card_does(pile: str, language: str) -> None:
+    """Measured in the layout itself: what a player reads first must not cover what the card does."""
+    sheet = sheets.Sheet(MEXICA, f"{pile}_cards", language)
+    cards = reading.bottoms_and_tops(PRESS.document(sheet, Printing(A4)), "card-story", "card-effect")
+    assert len(cards) == {"week": 20, "war": 40, "rain": 40}[pile]
+    assert [gap for story, effect in cards if (gap := effect - story) < 0] == []
+
+
+def test_every_effect_of_a_week_war_and_rain_card_has_a_drawing_of_its_own() -> None:
+    cards: list[Any] = [
+        card for pile in ("week", "war", "rain") for card in MEXICA.sheet(f"{pile}_cards", "en")["cards"]
+    ]  # type: ignore[misc,union-attr]
+    art = Art(ART, SHELL / "static" / DAY)
+    assert all(card["motif"] in art.names for card in cards)
+    assert len({card["motif"] for card in cards}) > 12

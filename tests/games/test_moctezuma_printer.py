@@ -10,14 +10,14 @@ import pytest
 from companion.cli import sheets
 from companion.games import registry
 from companion.games.moctezuma import GAME
-from companion.web.rendering.paper import PAPERS, Paper
+from companion.web.rendering.paper import PAPERS, Paper, Printing
 from tests.web import sheets as reading
 
 PRESS = sheets.Press(registry.load())
 
 
 def printed(name: str, paper: Paper) -> list[Any]:
-    return reading.pages(PRESS.pdf(next(PRESS.sheets([f"moctezuma/{name}"])), paper))
+    return reading.pages(PRESS.pdf(next(PRESS.sheets([f"moctezuma/{name}"])), Printing(paper)))
 
 
 def test_every_temple_has_its_eleven_treasures() -> None:

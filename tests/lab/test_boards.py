@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from companion.games import registry
 from lab import report, studies
-from lab.matches import Setup, play
+from lab.matches import Setup, options_of, play
 from lab.studies import Sizes
 from tests.lab.coins import coin
 from tests.lab.coins import play as played
@@ -31,6 +32,27 @@ def test_the_report_shows_the_board_with_how_often_each_place_was_touched() -> N
     assert "the more tribes that came there" in page
     assert f"<title>eagle: {findings.summary.places['eagle']:,}</title>" in page
     assert sum(findings.summary.places.values()) > 100
+
+
+@pytest.mark.parametrize(("name", "preset", "place"), [("market", "short", "2.2"), ("moctezuma", "swift", "0")])
+def test_every_place_that_a_game_counts_stands_on_its_board(name: str, preset: str, place: str) -> None:
+    setup = Setup(game=name, preset=preset, seats=2)
+    record = play(setup, "", 1)
+    heat = GAMES[name].playtest.heat(options_of(setup))
+    assert heat is not None
+    assert place in heat.places
+    assert {each for each, _, _ in heat.names} == heat.places.keys()
+    assert sum(record.places.values()) > 5
+    assert record.places.keys() <= heat.places.keys()
+
+
+def test_the_round_board_is_as_high_as_it_is_drawn() -> None:
+    heat = GAMES["moctezuma"].playtest.heat
+    hexagons, about = heat({"board": "hex434"}), heat({"board": "custom"})
+    assert hexagons
+    assert about
+    assert hexagons.height < about.height
+    assert len(hexagons.places) == len(about.places) == 11
 
 
 def test_a_game_without_a_board_has_no_heat_map() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from math import hypot
+from typing import Any
 
 from pypdf import PageObject, PdfReader
 
@@ -74,3 +75,12 @@ def _strokes(page: PageObject) -> Iterator[tuple[Point, Point]]:
 def _on_paper(point: list[float], m: tuple[float, ...]) -> Point:
     x, y = point
     return (m[0] * x + m[2] * y + m[4]) * POINT, (m[1] * x + m[3] * y + m[5]) * POINT
+
+
+def bottoms_and_tops(document: Any, above: str, below: str) -> list[tuple[float, float]]:
+    """Return for each pair of boxes of two classes, in their order, where the upper ends and the lower begins."""
+    boxes = [box for page in document.pages for box in page._page_box.descendants() if box.element is not None]
+    blocks = [box for box in boxes if type(box).__name__ in ("BlockBox", "AbsolutePlaceholder")]
+    uppers = [box for box in blocks if box.element.get("class") == above]
+    lowers = [box for box in blocks if box.element.get("class") == below]
+    return [(upper.position_y + upper.height, lower.position_y) for upper, lower in zip(uppers, lowers, strict=True)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from companion.games import registry
+from companion.games import balance, registry
 from companion.web.rendering.renderer import guide_file
 from companion.web.rendering.texts import LANGUAGES
 from tests.web.conftest import Browser, WebHome, text_of
@@ -49,13 +49,15 @@ def test_a_games_page_leads_to_everything_the_game_brings(club: WebHome, languag
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_siege_s_page_says_how_even_each_preset_is_with_and_without_a_handicap(
-    club: WebHome, language: str
-) -> None:
-    said = text_of(club.browser(language=language).get("/games/siege"))
-    words = club.app.extensions["site"].painter.library.words(language, "siege")
-    for preset in club.services.tables.games["siege"].presets:
-        assert words(f"balance.{preset}") in said
+def test_a_games_page_says_how_even_each_preset_is_with_and_without_a_handicap(club: WebHome, language: str) -> None:
+    for name, game in registry.load().items():
+        said = text_of(club.browser(language=language).get(f"/games/{name}"))
+        words = club.app.extensions["site"].painter.library.words(language, name)
+        for each in balance.of(game):
+            what = [words(f"preset.{each.preset}.name"), *(words(f"option.{key}.name") for key in each.chosen)]
+            won = "".join(f"{words(f'seat.{seat}')} {n}, " for seat, n in each.won.items())
+            assert f"{', '.join(what)}: {won}" in said
+            assert f"{words('games.balance_games', n=each.games)}." in said
 
 
 def test_every_aid_and_sheet_of_our_games_has_a_name_and_says_what_it_is(club: WebHome) -> None:

@@ -11,8 +11,8 @@ import pytest
 from companion.cli import sheets
 from companion.cli.command_line import main
 from companion.games import registry
-from companion.web.rendering.art import Art, ArtError
-from companion.web.rendering.paper import MARGIN, PAPERS
+from companion.web.rendering.art import Art, ArtError, day_colours, low_ink
+from companion.web.rendering.paper import MARGIN, PAPERS, Paper, Printing
 from companion.web.rendering.renderer import ART, DAY, SHELL
 from companion.web.rendering.texts import LANGUAGES
 from tests.web import sheets as reading
@@ -22,6 +22,7 @@ GAMES = registry.load([TOSS])
 PRESS = sheets.Press(GAMES)
 EVERY = list(PRESS.sheets())
 A4 = PAPERS["a4"]
+USUAL = Printing(A4)
 
 every = pytest.mark.parametrize("sheet", EVERY, ids=lambda sheet: f"{sheet.game.name}-{sheet.name}-{sheet.language}")
 
@@ -32,8 +33,8 @@ def track() -> sheets.Sheet:
 
 @every
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
-def test_every_sheet_is_laid_out_in_every_language_on_every_paper(sheet: sheets.Sheet, paper: sheets.Paper) -> None:
-    html = PRESS.html(sheet, paper)
+def test_every_sheet_is_laid_out_in_every_language_on_every_paper(sheet: sheets.Sheet, paper: Paper) -> None:
+    html = PRESS.html(sheet, Printing(paper))
     assert f'<html lang="{sheet.language}">' in html
     assert html.count('<section class="leaf') > 0
     assert " style=" not in html, "the content policy forbids it"
@@ -76,25 +77,25 @@ def test_the_paper_is_the_one_that_was_asked_for(library: WebHome) -> None:
 
 
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
-def test_a_pdf_has_a_page_for_each_leaf_of_the_size_of_its_paper(paper: sheets.Paper) -> None:
-    pages = reading.pages(PRESS.pdf(track(), paper))
+def test_a_pdf_has_a_page_for_each_leaf_of_the_size_of_its_paper(paper: Paper) -> None:
+    pages = reading.pages(PRESS.pdf(track(), Printing(paper)))
     assert [reading.size(page) for page in pages] == [(paper.width, paper.height)] * 2
 
 
 def test_a_pdf_holds_the_projects_own_font_whatever_this_machine_has() -> None:
-    drawn = reading.fonts(reading.pages(PRESS.pdf(next(PRESS.sheets(["market/score_pad"])), A4))[0])
+    drawn = reading.fonts(reading.pages(PRESS.pdf(next(PRESS.sheets(["market/score_pad"])), USUAL))[0])
     assert drawn == {"Noto-Sans", "Noto-Sans-Bold"}
 
 
 def test_a_hundred_millimetres_are_a_hundred_millimetres_in_a_pdf() -> None:
-    first = reading.pages(PRESS.pdf(track(), A4))[0]
+    first = reading.pages(PRESS.pdf(track(), USUAL))[0]
     assert 100.0 in reading.lengths(first)
 
 
 def test_cut_marks_lie_where_the_pieces_end() -> None:
     grid = A4.grid(63, 88)
     assert (grid.columns, grid.rows, grid.room) == (3, 3, 9)
-    first = reading.pages(PRESS.pdf(track(), A4))[0]
+    first = reading.pages(PRESS.pdf(track(), USUAL))[0]
     tens = A4.grid(10, 10)
     across = {round(x, 1) for (x, _), (x2, _) in reading.strokes(first) if abs(x - x2) < 0.01}
     assert {tens.left + 10 * column for column in range(tens.columns + 1)} <= across
@@ -139,8 +140,8 @@ def test_every_drawing_can_be_printed() -> None:
 def test_the_command_writes_what_is_named_in_every_language(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sheets.build(PRESS, ["toss/track"], tmp_path, A4)
-    sheets.build(PRESS, ["toss"], tmp_path, PAPERS["letter"])
+    sheets.build(PRESS, ["toss/track"], tmp_path, USUAL)
+    sheets.build(PRESS, ["toss"], tmp_path, Printing(PAPERS["letter"]))
     assert {path.name for path in tmp_path.iterdir()} == {
         f"toss-track-{language}{paper}.pdf" for language in LANGUAGES for paper in ("", "-letter")
     }
@@ -157,3 +158,62 @@ def test_a_sheet_that_is_not_there_is_named(
     assert main(["sheets", "--out", str(tmp_path / "out"), *words]) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+# -- what a table at home chooses --
+
+
+def test_pages_in_low_ink_have_pale_areas_and_dark_lines_and_words() -> None:
+    sheet = next(PRESS.sheets(["mexica/war_cards"]))
+    art = Art(ART, SHELL / "static" / DAY)
+    full, pale = PRESS.html(sheet, USUAL), PRESS.html(sheet, Printing(A4, low_ink=True))
+    assert art.colours["war"] in full
+    assert art.colours["war"] not in pale
+    assert art.colours["ink"] in pale
+    assert art.in_low_ink().colours["war"] in pale
+    assert "print/ink/low.css" in pale
+
+
+def test_the_style_sheet_of_low_ink_has_the_colours_of_the_drawings() -> None:
+    css = (SHELL / "static" / "print" / "ink" / "low.css").read_text(encoding="utf-8")
+    assert day_colours(css) == Art(ART, SHELL / "static" / DAY).in_low_ink().colours
+
+
+def test_nothing_that_is_written_in_low_ink_is_paler_than_what_a_printer_shows() -> None:
+    colours = low_ink(Art(ART, SHELL / "static" / DAY).colours)
+    for name in ("ink", "soot", "light", "war-text", "rain-text", "jade-text"):
+        assert sum(int(colours[name][at : at + 2], 16) for at in (1, 3, 5)) < 3 * 128, name
+
+
+@pytest.mark.parametrize("words", ["mexica/rain_cards", "moctezuma/decks", "siege/counters"])
+def test_fronts_alone_are_half_of_the_pages(words: str) -> None:
+    sheet = next(PRESS.sheets([words]))
+    both = len(reading.pages(PRESS.pdf(sheet, USUAL)))
+    assert len(reading.pages(PRESS.pdf(sheet, Printing(A4, fronts_only=True)))) * 2 == both
+
+
+def test_one_file_holds_everything_that_a_table_of_some_players_needs() -> None:
+    for players, records in ((2, 1), (3, 2), (4, 2)):
+        (sheet,) = [each for each in PRESS.everything(players, ["moctezuma"]) if each.language == "en"]
+        assert sheet.pages.count("records") == records
+        assert set(sheet.pages) == set(sheet.game.sheets)
+        assert sheet.pages.count("board") == 1
+    assert sheet.file(Printing(PAPERS["letter"], True, True)) == (
+        "moctezuma-everything-en-4-letter-low-ink-fronts.pdf"
+    )
+    with pytest.raises(sheets.SheetsError, match="--players is 40; expected for moctezuma one of"):
+        list(PRESS.everything(40, ["moctezuma"]))
+
+
+def test_the_page_of_everything_offers_paper_ink_sides_and_players(library: WebHome) -> None:
+    phone = library.browser()
+    here = "/games/moctezuma/print"
+    page = phone.get(f"{here}?players=3&ink=low&sides=fronts").get_data(as_text=True)
+    assert "print/ink/low.css" in page
+    assert "print/sides/fronts.css" in page
+    assert re.search(r'href="[^"]*players=3[^"]*"\s+aria-current="page"', page)
+    assert 'href="/games/moctezuma/print?players=4&amp;ink=low&amp;sides=fronts"' in page
+    usual = phone.get(f"{here}?players=ten&ink=none&sides=2").get_data(as_text=True)
+    assert "print/ink" not in usual
+    assert "print/sides" not in usual
+    assert f'href="{here}"' in phone.get("/games/moctezuma").get_data(as_text=True)

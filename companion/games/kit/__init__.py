@@ -47,7 +47,9 @@ from companion.games.kit.parts import Printer as Printer
 from companion.games.kit.parts import Rules as Rules
 from companion.games.kit.parts import TempleRules as TempleRules
 from companion.games.kit.parts import least as least
+from companion.games.kit.preview import Preview as Preview
 from companion.games.kit.result import Result as Result
+from companion.games.kit.search import Search as Search
 from companion.games.kit.table import ANYONE as ANYONE
 from companion.games.kit.table import PLAYERS as PLAYERS
 from companion.games.kit.table import Kind as Kind

@@ -11,6 +11,7 @@ from companion.games.kit.levels import LEVELS, PRACTISED, Skill, slipped
 from companion.games.kit.moves import CHANCE, Arg, Json, Move, Refusal, Seat, Value
 from companion.games.kit.options import Option
 from companion.games.kit.parts import Bot, Page, Playtest, Printer, Rules, TempleRules, flat
+from companion.games.kit.preview import Preview, preview
 from companion.games.kit.temple import Mood, TokenAudit, TokenDrop
 
 S = TypeVar("S")
@@ -107,6 +108,7 @@ class Game(Generic[S]):
         self.levels = tuple(level for level in LEVELS if level == PRACTISED or level in bot.skills)
         self.sheets, self.sheet = printer.sheets, printer.sheet
         self.own_sheets, self.own_sheet = printer.own_sheets, printer.own_sheet
+        self._shared_by = printer.shared_by
         self.uses_temple = temple is not None
         self._written = written
 
@@ -130,6 +132,10 @@ class Game(Generic[S]):
             return chosen
         return slipped([move for move in moves if move.name not in self.playtest.chores] or [chosen], below)
 
+    def preview(self, state: S, seat: Seat, move: Move) -> Preview:
+        """Return what a seat's move would change, as far as the seat can know it."""
+        return preview(self, state, seat, move)
+
     def facts(self, move: Move) -> Mapping[str, Arg]:
         """Return the arguments of a move by their names; none where the game has no table of moves."""
         return self.table.facts(move) if self.table else {}
@@ -147,6 +153,10 @@ class Game(Generic[S]):
     def mood(self, state: S) -> Mood:
         """Return what the lamps of a temple show; calm where the game uses none."""
         return self.temple.mood(state) if self.temple else Mood()
+
+    def copies(self, players: int) -> list[str]:
+        """Return the names of all pages for the printer, each as often as so many players need it."""
+        return [name for name in self.sheets for _ in range(-(-players // self._shared_by.get(name, players)))]
 
     def written(self, state: S) -> str:
         """Return the text that a tool has made for the option that `makes` names, sound or not."""

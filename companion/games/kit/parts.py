@@ -151,6 +151,10 @@ def _no_lines(before: Any, seat: Seat, move: Move, after: Any) -> list[Line]:
     return []
 
 
+def _nothing_follows(state: Any) -> bool:
+    return False
+
+
 def _no_charts(views: Iterable[View]) -> Regions:
     return {}
 
@@ -177,6 +181,14 @@ class Page(Generic[S]):
     guide: Callable[[View], Guide] = by_choices
     """From a view that holds also what the platform adds, ``choices`` and ``chance``: what a first turn's guide says.
     """
+    changes: Callable[[S, Seat, Move, S], Iterable[Line]] = _no_lines
+    """From the state before, who moves, the move and a state after it: what a player wants to know before confirming.
+
+    The words of each line are ``preview.<code>``. Both states may hold guesses at what the seat cannot know, so a
+    line says nothing that depends on them; the suite of all games compares guesses.
+    """
+    follows: Callable[[S], bool] = _nothing_follows
+    """Whether what a move began still runs in a state, so that its preview follows the dice on to the end of it."""
     emblem: str = ""
     """The drawing that stands for the game: the id of a symbol in the art folder. It may be empty."""
     minutes: Mapping[str, int] = field(default_factory=dict)
@@ -236,6 +248,8 @@ class Printer(Generic[S]):
     """Their names, in the order in which a table wants them."""
     sheet: Callable[[str, str], View] = _blank
     """What a page shows, by its name and a language."""
+    shared_by: Mapping[str, int] = field(default_factory=dict)
+    """For how many players one copy of a page is enough; of one that is not named, all share one."""
     own_sheets: tuple[str, ...] = ()
     """The names of pages that show what a table has of its own, such as a map."""
     own_sheet: Callable[[S, str, str], View] = _blank_own
@@ -265,13 +279,14 @@ def _no_standing(state: Any) -> Mapping[Seat, float]:
 class Heat(NamedTuple):
     """A game's own board for a heat map: its size, the outline of each place as SVG path data, what is counted.
 
-    `names` are words on the board with the middle of each, `lines` what else is drawn on it, as path data.
+    `counted` is in English, or by language: ``{"en": ..., "es": ...}``. `names` are words on the board with the
+    middle of each, `lines` what else is drawn on it, as path data.
     """
 
     width: float
     height: float
     places: Mapping[str, str]
-    counted: str
+    counted: str | Mapping[str, str]
     names: Sequence[tuple[str, float, float]] = ()
     lines: str = ""
 
@@ -308,5 +323,7 @@ class Playtest(Generic[S]):
     """From complete options: the board of that table, for a heat map of its games."""
     touched: Callable[[S, Seat, Move, S], Iterable[str]] = _nowhere
     """The places of that board that a move counts for, from the states before and after it."""
+    handicaps: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    """By preset: the options, beside its own, that make it even."""
     blanked: Callable[[Mapping[str, Value], str], Mapping[str, Value]] | None = None
     """From complete options and a card: the options of a table at which that card does nothing."""

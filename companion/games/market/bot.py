@@ -1,23 +1,37 @@
 """The app as a player: it weighs what a few moves ahead would be worth, from what its seat sees. It knows no words.
 
-It is no master: it looks one tile and a chain of purchases ahead, and takes the rest of the bag as an average.
+It looks one tile and a chain of purchases ahead, and takes the rest of the bag as an average. The strong player
+also plays the best of these moves through, a few turns on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from math import tanh
+from operator import attrgetter
 from typing import Any
 
-from companion.games.kit import BEGINNER, STRONG, Below, Json, Move, Skill, replace
+from companion.games.kit import BEGINNER, STRONG, Below, Move, Search, Seat, Skill, replace
 from companion.games.market.rules.board import COMMODITIES, HOLE, TILE_NAMES
-from companion.games.market.rules.legal import COMMIT, PASS, ROLLBACK
+from companion.games.market.rules.legal import COMMIT, PASS, ROLLBACK, chance, to_act
 from companion.games.market.rules.legal import moves as listed
 from companion.games.market.rules.options import HouseRules
 from companion.games.market.rules.purchase import deals
+from companion.games.market.rules.result import standing
 from companion.games.market.rules.state import COIN, KINGS, MONEY, SHIFT, TURN, State
 from companion.games.market.rules.turn import MOVES
 
 LONGEST_CHAIN = 6
+
+PLAYED_THROUGH = 6
+"""Moves that are played through, the best at first sight."""
+
+AHEAD = 2
+"""Turns for which they are."""
+
+CLOSE = 24.0
+"""Points between two players from which on a few more hardly make a difference."""
 
 
 class Trader(Skill, frozen=True, kw_only=True):
@@ -37,25 +51,78 @@ class Trader(Skill, frozen=True, kw_only=True):
     """What a token for the king counts, for each token of the commodity that it has most of."""
     passing: float = 1.0
     """What else a Pass is worth while there is something in the bag."""
+    playthroughs: int = 0
+    """How many times a move is played through before it is made; with 0 it is made at first sight."""
 
 
 PRACTISED_TRADER = Trader()
 
-SKILLS = {BEGINNER: Trader(slips=30), STRONG: Trader(coin=3.2)}
+SKILLS = {BEGINNER: Trader(slips=30), STRONG: Trader(coin=3.2, playthroughs=30)}
 """How it plays at the other levels."""
 
 
-def decide(view: Mapping[str, Json], moves: Sequence[Move], below: Below, trader: Trader = PRACTISED_TRADER) -> Move:
+def decide(view: Mapping[str, Any], moves: Sequence[Move], below: Below, trader: Trader = PRACTISED_TRADER) -> Move:
     """Return what the app plays for a seat that sees this and may do that."""
     state = position(view)
+    if not trader.playthroughs:
+        return _at_sight(state, moves, below, trader)
+    if ROLLBACK in moves:  # in the middle of a Play; nobody who plays through goes back to where it began
+        state = replace(state, origin=state, played=tuple(map(Move.from_json, view["played"])))
+    return _search(trader).best(state, state.seats[state.seat], moves, below, trader.playthroughs)
+
+
+def _at_sight(state: State, moves: Sequence[Move], below: Below, trader: Trader) -> Move:
+    """Return the move that is worth most at first sight."""
     if state.step == TURN:
-        return _of_a_turn(state, moves, trader)
+        worth = _of_a_turn(state, moves, trader)
+        return max(worth, key=lambda move: worth[move])
     if state.step in (SHIFT, COIN, MONEY, KINGS):
         worth = {move: _worth(_after(state, move), state.seat, trader) for move in moves}
         best = max(worth.values())
         equal = [move for move in moves if worth[move] >= best - 1e-9]
         return equal[below(len(equal))]
     return moves[below(len(moves))]
+
+
+@lru_cache(maxsize=8)
+def _search(trader: Trader) -> Search[State]:
+    """Return what plays the moves of a trader through."""
+
+    def at_sight(state: State, seat: Seat, moves: Sequence[Move], below: Below) -> Move:
+        return _at_sight(state, moves, below, trader)
+
+    def ranked(state: State, seat: Seat, moves: Sequence[Move], below: Below) -> Sequence[Move]:
+        if state.step == TURN:
+            worth = _of_a_turn(state, moves, trader)
+            if state.played and state.played[-1].name != "buy":  # a tile was moved for a purchase: now make one
+                worth = {move: gain for move, gain in worth.items() if move.name == "buy"} or worth
+        elif state.step in (SHIFT, COIN, MONEY, KINGS):
+            worth = {move: _worth(_after(state, move), state.seat, trader) for move in moves}
+        else:
+            return [_at_sight(state, moves, below, trader)]
+        return sorted(worth, key=lambda move: -worth[move])[:PLAYED_THROUGH]
+
+    return Search(
+        to_act=to_act,
+        moves=listed,
+        play=MOVES.play,
+        chance=chance,
+        turn=attrgetter("turn"),
+        policy=at_sight,
+        ranked=ranked,
+        rewards=lambda state: _rewards(state, trader),
+        turns=AHEAD,
+    )
+
+
+def _rewards(state: State, trader: Trader) -> dict[Seat, float]:
+    """Return how far each seat is ahead of the best other, or behind, from 0 to 1."""
+    points = standing(state).points if state.over else tuple(_prospects_of(state, trader))
+    found: dict[Seat, float] = {}
+    for at, group in enumerate(state.partners):
+        ahead = points[at] - max(each for other, each in enumerate(points) if other != at)
+        found |= {state.seats[n]: 0.5 + tanh(ahead / CLOSE) / 2 for n in group}
+    return found
 
 
 def position(view: Mapping[str, Any]) -> State:
@@ -87,16 +154,18 @@ def _numbers(named: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(named[name] for name in COMMODITIES)
 
 
-def _of_a_turn(state: State, moves: Sequence[Move], trader: Trader) -> Move:
-    """Return the first move of the best Play, or a Pass where none gains as much as a Pass does."""
+def _of_a_turn(state: State, moves: Sequence[Move], trader: Trader) -> dict[Move, float]:
+    """Return about what each first move of a turn gains that leads anywhere; of equal ones the first is to be made.
+
+    A tile that was moved for a purchase is left where it is: who weighed it again might take it back, and move it
+    again, for ever.
+    """
+    commit = {COMMIT: 0.0} if state.bought else {}
+    found = {PASS: _worth_of_a_pass(state, trader)} if PASS in moves else commit
     here = _worth(state, state.seat, trader)
-    if PASS not in moves and not state.bought:
-        # The tile was moved for a purchase: who weighed it again might take it back, and move it again, for ever.
-        return _best_play(state, trader, here, float("-inf"))[0] or ROLLBACK
-    plan, gain = _best_play(state, trader, here)
-    if state.bought:
-        return plan if plan and gain > 0 else COMMIT
-    return plan if plan and gain > _worth_of_a_pass(state, trader) else PASS
+    for move, after in _plays(state, trader):
+        found[move] = _worth(after, state.seat, trader) - here
+    return found or {ROLLBACK: 0.0}
 
 
 def _worth_of_a_pass(state: State, trader: Trader) -> float:
@@ -107,23 +176,18 @@ def _worth_of_a_pass(state: State, trader: Trader) -> float:
     return coin + trader.king_token * max(own) + (trader.passing if state.bag else 0.0)
 
 
-def _best_play(state: State, trader: Trader, here: float, least: float = 0.0) -> tuple[Move | None, float]:
-    """Return the first move of the best chain of purchases, made at once or after one tile has moved, and its gain.
-
-    One that gains no more than the `least` is none.
-    """
-    best: tuple[Move | None, float] = (None, least)
+def _plays(state: State, trader: Trader) -> Iterator[tuple[Move, State]]:
+    """Yield the chains of purchases, made at once or after one tile has moved: the first move and where they lead."""
     for first, after in _starts(state):
-        reached, bought = after, first if first and first.name == "buy" else None
+        move, reached = first, after
+        bought = False
         for _ in range(LONGEST_CHAIN):
             step = _best_purchase(reached, trader)
             if step is None:
                 break
-            bought = bought or step
-            reached = _after(reached, step)
-        if bought is not None and (gain := _worth(reached, state.seat, trader) - here) > best[1]:
-            best = (first or bought, gain)
-    return best
+            move, reached, bought = move or step, _after(reached, step), True
+        if bought and move:
+            yield move, reached
 
 
 def _starts(state: State) -> Iterator[tuple[Move | None, State]]:
@@ -152,17 +216,22 @@ def _after(state: State, move: Move) -> State:
 
 def _worth(state: State, seat: int, trader: Trader) -> float:
     """Return what a position is worth to a seat: its partnership's prospects less those of the best other."""
-    weights = _weights(state, trader)
     own, others = 0.0, []
-    rich = replace(state, coins=(1,) * len(state.coins))
-    for group in state.partners:
-        worth = sum(n * weight for n, weight in zip(_tokens(state, group), weights, strict=True))
-        worth += sum(_prospects(state, rich, one, weights, trader) for one in group)
+    for group, worth in zip(state.partners, _prospects_of(state, trader), strict=True):
         if seat in group:
             own = worth
         else:
             others.append(worth)
     return own - trader.rivalry * max(others)
+
+
+def _prospects_of(state: State, trader: Trader) -> Iterator[float]:
+    """Yield for each partnership about how many points it will have when the game is over."""
+    weights = _weights(state, trader)
+    rich = replace(state, coins=(1,) * len(state.coins))
+    for group in state.partners:
+        worth = sum(n * weight for n, weight in zip(_tokens(state, group), weights, strict=True))
+        yield worth + sum(_prospects(state, rich, one, weights, trader) for one in group)
 
 
 def _prospects(state: State, rich: State, seat: int, weights: Sequence[float], trader: Trader) -> float:

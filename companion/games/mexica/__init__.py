@@ -29,6 +29,7 @@ from companion.games.kit import (
     replace,
 )
 from companion.games.mexica import bot
+from companion.games.mexica.changes import changes, follows
 from companion.games.mexica.log import story
 from companion.games.mexica.page import calendar_board, charts
 from companion.games.mexica.page.guide import guide
@@ -107,11 +108,14 @@ def _blanked(options: Mapping[str, Value], card: str) -> Mapping[str, Value]:
     return {**options, "deck": blanked(str(options["deck"]), card)}
 
 
+HEAT = {"en": "tribes that came there", "es": "tribus que llegaron ahí"}
+
+
 def _heat(options: Mapping[str, Value]) -> Heat:
     """Return the calendar, for where tribes landed."""
     outlines = {space.sign: space.outline for space in calendar_board.spaces()}
     names = [(space.sign, space.glyph.x, space.glyph.y) for space in calendar_board.spaces()]
-    return Heat(calendar_board.SIZE, calendar_board.SIZE, outlines, "tribes that came there", names)
+    return Heat(calendar_board.SIZE, calendar_board.SIZE, outlines, HEAT, names)
 
 
 def _landed(before: State, seat: Seat, move: Move, after: State) -> list[str]:
@@ -161,6 +165,8 @@ GAME: Game[State] = Game(
         known=known,
         charts=charts.chronicle,
         guide=guide,
+        changes=changes,
+        follows=follows,
         emblem="temple-front",
         minutes=MINUTES,
     ),

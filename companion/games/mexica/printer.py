@@ -11,6 +11,17 @@ from companion.games.mexica.rules.calendar import AROUND, SIGNS, STARTS, WEEK
 from companion.games.mexica.rules.cards import DECK
 from companion.games.mexica.rules.cards import words as say
 from companion.games.mexica.rules.cards.deck import PILES, Card
+from companion.games.mexica.rules.cards.effects import (
+    Attack,
+    Boost,
+    Draw,
+    Effect,
+    Gain,
+    Reroll,
+    Sign,
+    Standing,
+    Ward,
+)
 
 CARDS: Mapping[str, str] = {f"{pile}_cards": pile for pile in PILES}
 SHEETS: tuple[str, ...] = ("board", *CARDS, "tallies")
@@ -32,6 +43,7 @@ def _cards(pile: str, language: str) -> Mapping[str, Json]:
 
 def _card(card: Card, language: str) -> Mapping[str, Json]:
     effect, facts = say.sentence(card)
+    motif, amount = ("", "") if card.pile == "day" else _motif(card.effect)
     words = DECK.words[language]
     return {
         "id": card.id,
@@ -44,7 +56,25 @@ def _card(card: Card, language: str) -> Mapping[str, Json]:
         "effect": effect,
         "facts": facts,
         "counts": say.counts(card) or "",
+        "motif": motif,
+        "amount": amount,
     }
+
+
+def _motif(effect: Effect) -> tuple[str, str]:
+    """Return the drawing that says what a card does, and how much of it."""
+    match effect:
+        case Boost(what, by, _) | Standing(what, by):
+            return f"motif-{what}", f"{by:+d}".replace("-", "−")
+        case Gain(tokens):
+            return "motif-gain", f"+{tokens}"
+        case Attack(_, bonus):
+            return "motif-fight", f"+{bonus}" if bonus else ""
+        case Sign(of):
+            return f"sign-{of}", ""
+        case Ward() | Reroll() | Draw():
+            return f"motif-{type(effect).__name__.lower()}", ""
+    return "", ""
 
 
 def _tallies() -> Mapping[str, Json]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from operator import attrgetter
 
-from companion.games.kit import Bot, Game, Move, Page, Playtest, Printer, Rules, Seat, Value, least
+from companion.games.kit import Bot, Game, Heat, Move, Page, Playtest, Printer, Rules, Seat, Value, least
 from companion.games.moctezuma import bot
+from companion.games.moctezuma.changes import changes
 from companion.games.moctezuma.log import story
+from companion.games.moctezuma.page import board
 from companion.games.moctezuma.page.guide import guide
 from companion.games.moctezuma.page.regions import regions
 from companion.games.moctezuma.page.view import known, view
@@ -19,6 +21,11 @@ from companion.games.moctezuma.rules.options import MINUTES, OPTIONS, PRESETS, S
 from companion.games.moctezuma.rules.result import result, totals
 from companion.games.moctezuma.rules.state import State, setup
 from companion.games.moctezuma.tools import TOOLS
+
+HEAT = {
+    "en": "researchers who walked there (0 is the Library)",
+    "es": "investigadores que llegaron a pie (0 es la Biblioteca)",
+}
 
 
 def _begun(options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
@@ -36,6 +43,22 @@ def _aside(move: Move) -> bool:
 def _standing(state: State) -> Mapping[Seat, float]:
     """Return what each would score if the game ended here, by names that nobody has read yet."""
     return {seat: count.total for seat, count in zip(state.seats, totals(state)[1], strict=True)}
+
+
+def _heat(options: Mapping[str, Value]) -> Heat:
+    """Return the board, for where researchers walked to."""
+    layout = board.shape(str(options["board"]))
+    corners = [[*map(float, corner.split(","))] for corner in board.tile(layout).split()]
+    places, names = {}, []
+    for place, spot in enumerate(board.spots(layout)):
+        name = str(place)
+        places[name] = "M" + " L".join(f"{spot.x + x:.1f},{spot.y + y:.1f}" for x, y in corners) + " Z"
+        names.append((name, spot.x, spot.y))
+    return Heat(board.WIDTH, board.HEIGHT[layout], places, HEAT, names)
+
+
+def _walked(before: State, seat: Seat, move: Move, after: State) -> list[str]:
+    return [str(move.args[0])] if move.name == "walk" else []
 
 
 GAME: Game[State] = Game(
@@ -59,9 +82,18 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(view=view, regions=regions, log=story, known=known, guide=guide, emblem="library", minutes=MINUTES),
+    page=Page(
+        view=view,
+        regions=regions,
+        log=story,
+        known=known,
+        guide=guide,
+        emblem="library",
+        minutes=MINUTES,
+        changes=changes,
+    ),
     bot=Bot(decide=bot.decide, skills=bot.SKILLS, idle=least("end_turn", "leave", "ready")),
-    printer=Printer(sheets=SHEETS, sheet=sheet),
-    playtest=Playtest(standing=_standing),
+    printer=Printer(sheets=SHEETS, sheet=sheet, shared_by={"records": 2}),
+    playtest=Playtest(standing=_standing, heat=_heat, touched=_walked),
     tools=TOOLS,
 )

@@ -24,6 +24,7 @@ from companion.games.kit import (
     least,
 )
 from companion.games.siege import bot
+from companion.games.siege.changes import changes, follows
 from companion.games.siege.log import story
 from companion.games.siege.page import board
 from companion.games.siege.page.guide import guide
@@ -34,10 +35,12 @@ from companion.games.siege.rules import legal, notation, play
 from companion.games.siege.rules.choices import choices
 from companion.games.siege.rules.laws import laws
 from companion.games.siege.rules.maps import field_of
-from companion.games.siege.rules.options import MINUTES, OPTIONS, PRESETS, SEATINGS, HouseRules
+from companion.games.siege.rules.options import HANDICAPS, MINUTES, OPTIONS, PRESETS, SEATINGS, HouseRules
 from companion.games.siege.rules.roster import SIDES
 from companion.games.siege.rules.state import DEAD, State, setup
 from companion.games.siege.tools import TOOLS
+
+HEAT = {"en": "units that fell there", "es": "unidades que cayeron ahí"}
 
 
 def _begun(options: Mapping[str, Value], seats: tuple[Seat, ...]) -> State:
@@ -76,7 +79,7 @@ def _heat(options: Mapping[str, Value]) -> Heat:
     outlines = {name: board.outline(field.grid, [name]) for name in field.grid.names}
     names = [(name, *board.middle(field.grid, h)) for h, name in field.places.items()]
     walls = str(board.drawing(map_of(field))["walls"])
-    return Heat(*board.size(field.grid), outlines, "units that fell there", names, walls)
+    return Heat(*board.size(field.grid), outlines, HEAT, names, walls)
 
 
 def _fallen(before: State, seat: Seat, move: Move, after: State) -> list[str]:
@@ -114,9 +117,18 @@ GAME: Game[State] = Game(
         laws=laws,
         notation=notation.notation,
     ),
-    page=Page(view=view, regions=regions, log=story, guide=guide, emblem="siege-cuauhtemoc", minutes=MINUTES),
+    page=Page(
+        view=view,
+        regions=regions,
+        log=story,
+        guide=guide,
+        emblem="siege-cuauhtemoc",
+        minutes=MINUTES,
+        changes=changes,
+        follows=follows,
+    ),
     bot=Bot(decide=bot.decide, skills=bot.SKILLS, idle=least("ready", "rest", "hold", "done")),
-    printer=Printer(sheets=SHEETS, sheet=sheet, own_sheets=("map",), own_sheet=_own_sheet),
-    playtest=Playtest(standing=_standing, heat=_heat, touched=_fallen),
+    printer=Printer(sheets=SHEETS, sheet=sheet, shared_by={"odds": 1}, own_sheets=("map",), own_sheet=_own_sheet),
+    playtest=Playtest(standing=_standing, heat=_heat, touched=_fallen, handicaps=HANDICAPS),
     tools=TOOLS,
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +46,12 @@ class Art:
             for name, box, lines in _SYMBOL.findall(path.read_text(encoding="utf-8")):
                 left, top, width, height = map(float, box.split())
                 self._symbols[name] = Symbol(left, top, width, height, lines.strip())
+
+    def in_low_ink(self) -> Art:
+        """Return the same drawings in the colours that save ink."""
+        pale = copy(self)
+        pale.colours = low_ink(self.colours)
+        return pale
 
     @property
     def names(self) -> frozenset[str]:
@@ -97,6 +104,36 @@ class Art:
                 raise ArtError(f"colour --{match[1]} is not there; expected one of the day's palette") from None
 
         return _VARIABLE.sub(colour, lines)
+
+
+INKED = frozenset({"ink", "soot"})
+"""Colours that lines and words are drawn in: they stay."""
+
+PALE = 0.22
+"""How much of a colour is left where ink is saved."""
+
+
+def low_ink(colours: Mapping[str, str]) -> Mapping[str, str]:
+    """Return colours for printing with little ink: areas pale or white, lines and words as they are.
+
+    What is written in light colours on dark areas is written in ink, since these areas are light.
+
+    >>> low_ink({"war": "#a03020", "paper": "#fbf3df", "ink": "#231815", "light": "#ffffff"})
+    {'war': '#ead1ce', 'paper': '#ffffff', 'ink': '#231815', 'light': '#231815'}
+    """
+
+    def pale(name: str, colour: str) -> str:
+        if name in INKED or name.endswith("-text"):
+            return colour
+        if name == "light":
+            return colours["ink"]
+        digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
+        channels = [int(digits[at : at + 2], 16) for at in (0, 2, 4)]
+        if min(channels) > 200:
+            return "#ffffff"
+        return "#" + "".join(f"{255 - round((255 - channel) * PALE):02x}" for channel in channels)
+
+    return {name: pale(name, colour) for name, colour in colours.items()}
 
 
 def day_colours(palette: str) -> Mapping[str, str]:

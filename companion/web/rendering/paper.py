@@ -75,6 +75,17 @@ class Grid:
         return "".join(marks)
 
 
+@dataclass(frozen=True, slots=True)
+class Printing:
+    """How pages are printed: on which paper, with how much ink, and on how many sides of it."""
+
+    paper: Paper
+    low_ink: bool = False
+    """Whether areas of colour are pale, for a table that prints at home."""
+    fronts_only: bool = False
+    """Whether the backs of pieces are left out, for sleeves or opaque card."""
+
+
 PAPERS: Mapping[str, Paper] = MappingProxyType(
     {paper.name: paper for paper in (Paper("a4", 210.0, 297.0), Paper("letter", 215.9, 279.4))}
 )

@@ -54,7 +54,7 @@ from companion.games.kit import Arg, Json, Seat
 from companion.model.table import Table
 from companion.model.temples import Temple
 from companion.web.rendering.art import Art
-from companion.web.rendering.paper import Paper
+from companion.web.rendering.paper import Printing
 from companion.web.rendering.texts import LANGUAGES, Library, MissingText, Words
 from companion.web.rendering.widths import LEAST, plot
 from companion.web.view_models.table import Audience
@@ -151,6 +151,7 @@ class Painter:
     def __init__(self, library: Library, games: Mapping[str, Path], url: Url) -> None:
         self.library = library
         self.art = Art(ART, SHELL / "static" / DAY)
+        self._pale_art = self.art.in_low_ink()
         self._games = games
         self._url = url
         self._templates = _environment(tuple(games.items()))
@@ -252,19 +253,20 @@ class Painter:
         below = [name for name in ("phases", "absent") if name in picture.regions]
         return Markup().join(map(region, above)) + inside + Markup().join(map(region, below))
 
-    def sheet(self, game: str, name: str, language: str, paper: Paper, slice_: Mapping[str, Json]) -> Markup:
+    def sheet(self, game: str, name: str, language: str, printing: Printing, slice_: Mapping[str, Json]) -> Markup:
         """Return the leaves of a page for the printer of a game or an aid, from what it shows."""
         words = self.library.words(language, game)
+        art = self._pale_art if printing.low_ink else self.art
         pieces: Any = self._template("print_pieces.html").module
         html = self._template(f"game-{registry.parts(game)[0]}/print/{name}.html").render(
             t=words,
             words=words,
             language=language,
             slice=slice_,
-            paper=paper,
-            drawing=self.art.drawing,
-            placed=self.art.placed,
-            colour=self.art.colours.__getitem__,
+            paper=printing.paper,
+            drawing=art.drawing,
+            placed=art.placed,
+            colour=art.colours.__getitem__,
             cut_marks=pieces.cut_marks,
             ruler=lambda: pieces.ruler(words),
         )
@@ -381,9 +383,7 @@ class Forms:
             return Markup(self._macros.deeper(page, inside, css, choice["element"]))  # noqa: S704  # escaped there
         action, fields = self._move(by, choice["move"])
         confirm = choice["confirm"] or bool(self._at.stands_in)
-        preview = f"preview.{choice['key']}"
-        changes = self._words(preview, **choice["facts"]) if confirm and self._words.has(preview) else ""
-        form = self._macros.move(action, fields, inside, css, choice["element"], confirm, changes)
+        form = self._macros.move(action, fields, inside, css, choice["element"], confirm)
         return Markup(form)  # noqa: S704  # escaped there
 
     def typed(self, move: Sequence[Arg], label: str, value: int, most: int, seat: Seat = "", css: str = "") -> Markup:

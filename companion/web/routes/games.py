@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, request
 
+from companion.games import balance
 from companion.games.kit import Game
 from companion.model.lobby import LONGEST_NAME
 from companion.model.table import ServiceError
@@ -25,7 +26,7 @@ def game(game: str) -> Response:
     """Show what a game is, and lead to a table, its aids, its pages for the printer and its rules."""
     here = site()
     found = here.game(game)
-    return here.page("game.html", game=found, gt=_words(found.name))
+    return here.page("game.html", game=found, gt=_words(found.name), balance=balance.of(found))
 
 
 @blueprint.post("/<game>/aids/<aid>")

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from flask import Blueprint, Response, request
+from markupsafe import Markup
 
 from companion.games import registry
 from companion.games.kit import Game, Json
 from companion.model.table import ServiceError
-from companion.web.rendering.paper import DEFAULT, PAPERS, Paper
+from companion.web.rendering.paper import DEFAULT, PAPERS, Printing
 from companion.web.rendering.renderer import DAY, Url
 from companion.web.site import language, site
 
@@ -27,7 +28,27 @@ def sheet(game: str, sheet: str) -> Response:
     if sheet not in found.sheets:
         raise ServiceError("unknown_sheet", sheet=sheet[:32])
     back = (site().url("game", game=game), site().painter.library.words(language(), game)("name"))
-    return _page(found, sheet, found.sheet(sheet, language()), back, {"route": "sheet", "game": game})
+    leaves = [(sheet, found.sheet(sheet, language()))]
+    return _page(found, leaves, "", back, {"route": "sheet", "game": game, "sheet": sheet})
+
+
+@blueprint.get("/games/<game>/print")
+def sheets(game: str) -> Response:
+    """Show all of a game's pages for the printer, as often as ``?players=`` people need each."""
+    found = site().game(game)
+    if not found.sheets:
+        raise ServiceError("unknown_sheet", sheet="all")
+    asked = request.args.get("players", "")
+    players = int(asked) if asked.isdecimal() and int(asked[:3]) in found.seatings else max(found.seatings)
+    name = site().painter.library.words(language(), game)("name")
+    return _page(
+        found,
+        [(each, found.sheet(each, language())) for each in found.copies(players)],
+        site().painter.library.words(language())("print.everything", players=players),
+        (site().url("game", game=game), name),
+        {"route": "sheets", "game": game, "players": players},
+        players,
+    )
 
 
 @blueprint.get("/t/<table_id>/print/<sheet>")
@@ -38,34 +59,64 @@ def own_sheet(table_id: str, sheet: str) -> Response:
         raise ServiceError("unknown_sheet", sheet=sheet[:32])
     back = (site().url("table", table_id=table_id), table.title)
     slice_ = table.game.own_sheet(table.state, sheet, language())
-    return _page(table.game, sheet, slice_, back, {"route": "own_sheet", "table_id": table_id})
+    here_is = {"route": "own_sheet", "table_id": table_id, "sheet": sheet}
+    return _page(table.game, [(sheet, slice_)], "", back, here_is)
 
 
 def _page(
-    game: Game[Any], sheet: str, slice_: Mapping[str, Json], back: tuple[str, str], here_is: Mapping[str, str]
+    game: Game[Any],
+    sheets: Sequence[tuple[str, Mapping[str, Json]]],
+    title: str,
+    back: tuple[str, str],
+    here_is: Mapping[str, Any],
+    players: int | None = None,
 ) -> Response:
+    """Show sheets one after the other; `players` where the page is of all that so many need."""
     here = site()
     name, _ = registry.parts(game.name)
-    paper = PAPERS.get(request.args.get("paper", ""), PAPERS[DEFAULT])
-    papers = {each: here.url(**here_is, sheet=sheet, paper=each) for each in PAPERS}
+    asked = request.args
+    chosen = {
+        "paper": PAPERS.get(asked.get("paper", ""), PAPERS[DEFAULT]).name,
+        "ink": "low" if asked.get("ink") == "low" else "full",
+        "sides": "fronts" if asked.get("sides") == "fronts" else "both",
+    }
+    printing = Printing(PAPERS[chosen["paper"]], chosen["ink"] == "low", chosen["sides"] == "fronts")
+    offered = {"paper": list(PAPERS), "ink": ["full", "low"], "sides": ["both", "fronts"]}
+
+    def address(**more: Any) -> str:
+        usual = {key: values[0] for key, values in offered.items()}
+        query = {key: "" if value == usual[key] else value for key, value in chosen.items()}
+        return here.url(**{**here_is, **query, **more})
+
+    choices = {
+        key: {each: (address(**{key: each}), each == chosen[key]) for each in values}
+        for key, values in offered.items()
+    }
+    words = here.painter.library.words(language(), game.name)
     return here.page(
         "print.html",
-        gt=here.painter.library.words(language(), game.name),
-        sheet=sheet,
-        paper=paper,
-        papers=papers,
+        gt=words,
+        title=title or words(f"sheet.{sheets[0][0]}.name"),
+        printing=printing,
+        choices=choices,
+        seatings={} if players is None else {n: address(players=n) for n in game.seatings},
+        players=players,
         back=back,
-        print_stylesheets=stylesheets(name, here.folders[name], paper, here.url),
-        leaves=here.painter.sheet(game.name, sheet, language(), paper, slice_),
+        print_stylesheets=stylesheets(name, here.folders[name], printing, here.url),
+        leaves=Markup("\n").join(
+            here.painter.sheet(game.name, sheet, language(), printing, slice_) for sheet, slice_ in sheets
+        ),
         at_screen=True,
     )
 
 
-def stylesheets(game: str, folder: Path, paper: Paper, url: Url) -> Sequence[str]:
+def stylesheets(game: str, folder: Path, printing: Printing, url: Url) -> Sequence[str]:
     """Return the paths of the style sheets of a game's pages for the printer; `url` names a static file."""
     shell = [f"print/{path.name}" for path in sorted(STYLES.glob("*.css"))]
     own = [f"print/{path.name}" for path in sorted((folder / "static" / "print").glob("*.css"))]
     return [
-        *(url("static", filename=name) for name in (DAY, *shell, f"print/paper/{paper.name}.css")),
+        *(url("static", filename=name) for name in (DAY, *shell, f"print/paper/{printing.paper.name}.css")),
         *(url("game_static", game=game, filename=name) for name in own),
+        *([url("static", filename="print/ink/low.css")] if printing.low_ink else []),
+        *([url("static", filename="print/sides/fronts.css")] if printing.fronts_only else []),
     ]

@@ -13,9 +13,10 @@ from flask import Blueprint, Response, jsonify, make_response, request
 from markupsafe import Markup
 
 from companion.games import registry
-from companion.games.kit import CHANCE, Arg, Json, Move, Refusal, Seat
+from companion.games.kit import CHANCE, Arg, Choice, Json, Move, Refusal, Seat
 from companion.model.table import Chair, ServiceError, Table
 from companion.service.play import Played
+from companion.web.rendering.previews import preview_words
 from companion.web.rendering.renderer import filled, placer, spelled
 from companion.web.site import (
     keep_code,
@@ -32,6 +33,9 @@ from companion.web.site import (
 from companion.web.view_models.table import Audience, call
 
 blueprint = Blueprint("play", __name__, url_prefix="/t/<table_id>")
+
+PREVIEWS = 8
+"""How many moves a request may ask about at once."""
 
 NOTICES = frozenset({"stale", "again"})
 """What a page may be asked to say when it is shown after a post."""
@@ -300,7 +304,10 @@ def picks(table_id: str) -> Response:
     own = here.audience(table, "phone").seats
     audience = Audience(language(), "phone", (seat,), stands_in="" if seat in own or seat == CHANCE else seat)
     form = here.painter.forms(table, audience)
-    html = [filled(form(choice.to_json(), picked=path), table.version, new_request) for choice in choices]
+    html = [
+        _foreseen(filled(form(choice.to_json(), picked=path), table.version, new_request), table, seat, choice)
+        for choice in choices
+    ]
     if scripted():
         return jsonify(title=here.words(table)("picks.title"), choices=html)
     return here.page(
@@ -310,6 +317,32 @@ def picks(table_id: str) -> Response:
         seat=whose,
         forms=[Markup(each) for each in html],  # noqa: S704  # painted by a template that escapes
     )
+
+
+def _foreseen(html: str, table: Table, seat: Seat, choice: Choice) -> str:
+    """Return the form of a choice with what it would change, as far as its seat can know, below it."""
+    if seat == CHANCE or not choice.move or table.phase != "running":
+        return html
+    words = preview_words(site().words(table), table.game.preview(table.state, seat, choice.move))
+    if not words:
+        return html
+    made = Markup('<div class="foreseen">{}<p>{}</p></div>')
+    return made.format(Markup(html), words)  # noqa: S704  # painted by a template that escapes
+
+
+@blueprint.get("/preview")
+def preview(table_id: str) -> Response:
+    """Give, for each move that a seat may make, what it would change as far as that seat can know."""
+    here = site()
+    table = here.services.tables.get(table_id)
+    seat = request.args.get("seat", "")[:24]
+    if table.phase != "running":
+        raise ServiceError("not_begun" if table.phase == "lobby" else "not_running")
+    if seat not in here.held(table):
+        raise ServiceError("not_your_seat", seat=seat)
+    moves = [_read_move(text) for text in request.args.getlist("move")[:PREVIEWS]]
+    words = here.words(table)
+    return jsonify(previews=[preview_words(words, table.game.preview(table.state, seat, move)) for move in moves])
 
 
 def _read_move(text: str) -> Move:

@@ -4,10 +4,12 @@
 //
 // A board that knows which move a tap means needs no form: it dispatches a `move` event on the live part of the page,
 // with `{action, seat, move}` as its detail, and finds there a promise, `answered`, that holds whether it was made.
+// A `foresee` event with `{seat, moves}` is answered by what each of the moves would change, in words.
 
 import { hurry, purpose } from "./swap.js";
 
 const ARMED = 4_000; // ms in which a second tap confirms
+const READ = 12_000; // ms in which it does where there is something to read first
 const SLIP = 600; // ms in which a second tap was meant for what stood there before
 const AGAIN = 700; // ms before a post that got lost is sent once more
 const PATIENCE = 8_000;
@@ -25,6 +27,7 @@ export class Picker {
     this.busy = new Set();
     this.unanswered = new Map(); // aim -> the version and the id of its post
     root.addEventListener("move", ({ detail }) => (detail.answered = this.make(detail)));
+    root.addEventListener("foresee", ({ detail }) => (detail.answered = previews(root, detail)));
     document.addEventListener("submit", (event) => {
       const form = event.target.closest("form[data-post]");
       if (!form || !root.contains(form)) return;
@@ -91,25 +94,40 @@ export class Picker {
 
   sure(form, button, aim) {
     if (!form.closest("[data-confirm]") && !(button && "confirm" in button.dataset)) return true;
-    return this.twice(aim, button?.dataset.changes);
+    if (this.twice(aim)) return true;
+    const move = form.querySelector('input[name="move"]');
+    if (move) this.foresee(aim, form.querySelector('input[name="seat"]').value, move.value);
+    return false;
   }
 
-  /** Whether this is the second tap for the same aim; the first one says what it `changes` and asks for it. */
-  twice(aim, changes = "") {
+  /** Say what a move that waits for its second tap would change, and give time to read it. */
+  async foresee(aim, seat, move) {
+    const [changes] = await previews(this.root, { seat, moves: [move] });
+    if (!changes || this.armed?.aim !== aim) return;
+    this.arm(aim, READ);
+    this.report.say(`${changes} ${this.root.dataset.wordsConfirm}`);
+  }
+
+  /** Whether this is the second tap for the same aim; the first one asks for it. */
+  twice(aim) {
     const now = performance.now();
     if (this.armed?.aim === aim && now < this.armed.until) {
       this.disarm();
       return true;
     }
+    this.arm(aim, ARMED);
+    this.report.say(this.root.dataset.wordsConfirm);
+    return false;
+  }
+
+  arm(aim, time) {
     this.disarm();
     const timer = setTimeout(() => {
       this.disarm();
       this.report.say(""); // a tap is no second one any more, and the next first one is announced again
-    }, ARMED);
-    this.armed = { aim, until: now + ARMED, timer };
+    }, time);
+    this.armed = { aim, until: performance.now() + time, timer };
     this.rearm();
-    this.report.say([changes, this.root.dataset.wordsConfirm].filter(Boolean).join(" "));
-    return false;
   }
 
   disarm() {
@@ -162,6 +180,17 @@ export class Picker {
   heed(answer) {
     if (answer.regions) this.report.news(answer);
     this.report.say(answer.ok ? "" : answer.words);
+  }
+}
+
+/** What some moves of a seat would change, in words; nothing where nobody answers. */
+async function previews(root, { seat, moves }) {
+  const asks = new URLSearchParams([["seat", seat], ...moves.map((move) => ["move", move])]);
+  try {
+    const answer = await fetch(`${root.dataset.preview}?${asks}`, { signal: AbortSignal.timeout?.(PATIENCE) });
+    return answer.ok ? (await answer.json()).previews : [];
+  } catch {
+    return [];
   }
 }
 

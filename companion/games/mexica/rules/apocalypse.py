@@ -36,6 +36,12 @@ def token_threshold(state: State) -> int | None:
     return _thresholds(state.rules.apocalypse_trigger, state.rules.apocalypse_tokens)[0]
 
 
+def tokens_left(state: State) -> int | None:
+    """Return how many more sacrifices trigger the apocalypse, or none where tokens do not."""
+    threshold = token_threshold(state)
+    return None if threshold is None else max(0, threshold - _given(state))
+
+
 def card_threshold(state: State) -> int | None:
     """Return how many issued week cards trigger the apocalypse, or none where cards do not (ruling M23)."""
     return _thresholds(state.rules.apocalypse_trigger, state.rules.apocalypse_tokens)[1]
@@ -84,6 +90,20 @@ def forestalled(state: State) -> bool:
     """Return whether the clock stands still: exactly while both gods are even and some space holds a token."""
     clock = state.clock
     return clock is not None and not state.outcome and not clock.bare and state.tallies.leader == EVEN
+
+
+def turned_by(state: State, god: God, n: int) -> bool:
+    """Return whether so many tokens to a god would start the clock, or stop it, let it go on or turn the doom."""
+    if state.clock is None:
+        left = tokens_left(state)
+        return left is not None and left <= n
+    balance = state.tallies.of(god) * 2 - state.tallies.total
+    return balance <= 0 <= balance + n
+
+
+def ending(state: State) -> bool:
+    """Return whether the game is over with the end of the turn now running."""
+    return state.clock is not None and state.clock.left == 1 and ticking(state) and not forestalled(state)
 
 
 def ticking(state: State) -> bool:
@@ -141,12 +161,17 @@ def mood(state: State) -> Mood:
 
 
 def _cause(state: State) -> str:
-    rules, total = state.rules, len(state.tallies.lake)
-    tokens, cards = _thresholds(rules.apocalypse_trigger, rules.apocalypse_tokens)
-    if rules.mary_counts == "on" and state.board:
-        total += sum(tribe.fed for tribe in state.board.tribes)  # ruling M24
-    if tokens is not None and total >= tokens:
+    tokens, cards = _thresholds(state.rules.apocalypse_trigger, state.rules.apocalypse_tokens)
+    if tokens is not None and _given(state) >= tokens:
         return TOKENS
     if cards is not None and state.week_cards >= cards:
         return CARDS
     return ""
+
+
+def _given(state: State) -> int:
+    """Return the sacrifices that count towards the trigger."""
+    total = len(state.tallies.lake)
+    if state.rules.mary_counts == "on" and state.board:
+        total += sum(tribe.fed for tribe in state.board.tribes)  # ruling M24
+    return total

@@ -23,7 +23,7 @@ from companion.games.kit import (
     one_of,
     replace,
 )
-from companion.games.mexica.rules import battle, course, events, landing, offerings
+from companion.games.mexica.rules import apocalypse, battle, course, events, landing, offerings
 from companion.games.mexica.rules.board import Task
 from companion.games.mexica.rules.calendar import SIGNS, place_of
 from companion.games.mexica.rules.cards.deck import PILES, ids
@@ -175,18 +175,24 @@ def choice(state: State, seat: Seat, move: Move) -> Choice:
         case "play" | "give" | "return":
             return Choice(move.name, {"card": args[0]}, f"card:{args[0]}", move, "card", confirm=True)
         case "attack" | "choose":
-            return Choice(move.name, {"seat": args[0]}, f"seat:{args[0]}", move, "tribe")
+            return Choice(move.name, {"seat": args[0]}, f"seat:{args[0]}", move, "tribe", confirm=True)
         case "take":
             return Choice("take", {"space": args[0]}, f"space:{args[0]}", move, "week")
         case "sacrifice":
-            facts = {"god": args[0], "n": args[1], "seat": seat}
-            return Choice("sacrifice", facts, str(args[0]), move, "tap")
+            return gift(state, seat, move)
         case "tonantzin":
             n = offerings.price(state, seat, state.rules.day_card_cost)
             return Choice("tonantzin", {"n": n, "seat": seat}, "tonantzin", move, "tap")
         case "end_turn":
-            return Choice("end_turn", {"seat": seat}, "turn", move, "turn")
+            return Choice("end_turn", {"seat": seat}, "turn", move, "turn", confirm=apocalypse.ending(state))
     return Choice("pass", {"seat": seat, "due": task.name}, "turn", move, "turn")
+
+
+def gift(state: State, seat: Seat, move: Move) -> Choice:
+    """Return the choice of a sacrifice; one that turns the course of the apocalypse asks for a second tap."""
+    god, n = str(move.args[0]), int(move.args[1])
+    facts: dict[str, Arg] = {"god": god, "n": n, "seat": seat}
+    return Choice("sacrifice", facts, god, move, "tap", confirm=apocalypse.turned_by(state, god, n))
 
 
 def _dice(_state: State, _task: Task) -> list[Move]:

@@ -83,9 +83,10 @@ def choices(state: State, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choi
         return _deeper(state, seat, picked)
     level: list[Choice] = []
     if not state.over:
-        level.append(Choice("end_turn", {"seat": state.seat}, "turn", Move("end_turn"), "turn"))
+        ends = apocalypse.ending(state)
+        level.append(Choice("end_turn", {"seat": state.seat}, "turn", Move("end_turn"), "turn", confirm=ends))
         level += [
-            Choice("sacrifice", {"god": god, "n": n, "seat": state.seat}, god, Move("sacrifice", (god, n)), "tap")
+            decisions.gift(state, state.seat, Move("sacrifice", (god, n)))
             for god in GODS
             for n in range(1, MOST_AT_ONCE + 1)
         ]

@@ -112,7 +112,7 @@ def _choice(state: State, move: Move) -> Choice:
         case "study" | "explore":
             assert isinstance(arg, int)
             facts: Mapping[str, Arg] = {"n": arg, "cost": COSTS[arg], "temple": here}
-            return Choice(name, facts, f"{name}-{arg}", move, "act")
+            return Choice(name, facts, f"{name}-{arg}", move, "act", confirm=arg == max(COSTS))
         case "peek":
             assert isinstance(arg, int)
             king = KINGS[king_of(arg, state.rules.third_chit)]

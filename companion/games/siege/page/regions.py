@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from companion.games.kit import Json
 from companion.games.siege.page import board
+from companion.games.siege.page.guide import next_hexes
 from companion.games.siege.rules.geometry import Grid, grid
 
 View: TypeAlias = Mapping[str, Any]
@@ -166,6 +167,7 @@ def _state(view: View) -> Slice:
             if seat and view["due"] is None
         ],
         "since": view["since"],
+        "next": list(next_hexes(view)) if seat else [],
         "at": "" if view["active"] is None else view["units"][view["active"]]["hex"],
     }
 

@@ -50,6 +50,13 @@ PRESETS: Mapping[str, Mapping[str, Value]] = {
     "long_retreat": {"rout_move": "at_most"},
 }
 
+HANDICAPS: Mapping[str, Mapping[str, Value]] = {
+    "classic": {"bodyguard": 4},
+    "skirmish": {"bodyguard": 3},
+    "long_retreat": {"bodyguard": 3},
+}
+"""With what equal players win about as often on either side."""
+
 MINUTES = {"classic": 480, "skirmish": 180, "long_retreat": 480}
 """About how long a game takes: the whole city one long day, or several evenings; the skirmish one evening."""
 

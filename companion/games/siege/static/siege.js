@@ -20,6 +20,7 @@ class SiegeMap {
     this.root = root;
     this.sheets = map.querySelector("[data-siege-sheets]");
     this.spoken = map.querySelector("[data-siege-spoken]");
+    this.foreseen = document.querySelector("[data-siege-foreseen]");
     this.hand = document.querySelector("[data-siege-hand]");
     this.mode = document.querySelector("[data-siege-mode]");
     this.replay = map.querySelector('[data-siege="replay"]');
@@ -64,6 +65,7 @@ class SiegeMap {
     this.replay.hidden = !this.state.since.length;
     if (this.selected && !this.aims().length) this.select("");
     else this.select(this.selected);
+    this.lead();
     const since = JSON.stringify(this.state.since);
     if (this.state.seat && this.state.since.length && this.replayed !== since) {
       this.replayed = since;
@@ -235,7 +237,9 @@ class SiegeMap {
   }
 
   select(hex) {
+    if (this.foreseen && hex !== this.selected) this.foreseen.textContent = "";
     this.selected = hex;
+    this.lead();
     this.overlay.querySelector(".aims")?.remove();
     const aims = this.aims();
     for (const cell of document.querySelectorAll("[data-siege-odds] [data-modifier]")) {
@@ -251,7 +255,36 @@ class SiegeMap {
       group.append(label);
     }
     this.overlay.append(group);
+    this.foresee(hex, aims);
     this.speak(aims.map((aim) => [aim[2], `${this.wins(aim[3])}/6`, ...aim[4].map((reason) => this.hand.getAttribute(`data-reason-${reason}`))].join(" · ")).join("\n"));
+  }
+
+  /** Say what each attack of the tapped unit may bring, as the rules have it. */
+  async foresee(hex, aims) {
+    const state = this.painted;
+    const asked = { seat: this.state.seat, moves: aims.map((aim) => JSON.stringify(["attack", aim[0], aim[2]])) };
+    this.root.dispatchEvent(new CustomEvent("foresee", { detail: asked }));
+    const found = (await asked.answered) ?? [];
+    if (!this.foreseen || found.length !== aims.length || this.selected !== hex || this.painted !== state) return;
+    this.foreseen.textContent = aims.map((aim, n) => `${aim[2]} · ${found[n]}`).join("\n");
+    this.root.dispatchEvent(new CustomEvent("speak", { detail: this.foreseen.textContent }));
+  }
+
+  /** Mark the hex that a first turn taps next, and bring it into sight; only a page that is guided shows the mark. */
+  lead() {
+    const [first, second] = this.state.next ?? [];
+    const hex = second && this.selected === first ? second : first;
+    let mark = this.overlay.querySelector(".next-hex");
+    if (!mark) this.overlay.append((mark = element("polygon", { class: "next-hex" })));
+    if (mark.dataset.hex === (hex ?? "")) return;
+    mark.dataset.hex = hex ?? "";
+    mark.setAttribute("points", hex ? corners(hex) : "");
+    if (!hex || !("guiding" in this.root.dataset)) return;
+    const [x, y] = middle(...place(hex));
+    const [right, bottom] = [this.box.x + this.box.width - WIDE, this.box.y + this.box.height - ROW];
+    if (x > this.box.x + WIDE && x < right && y > this.box.y + ROW && y < bottom) return;
+    this.moveTo(x - this.box.width / 2, y - this.box.height / 2);
+    this.show();
   }
 
   wins(modifier) {

@@ -1,0 +1,85 @@
+"""What the companions of one PostgreSQL announce to each other: a thread that listens, and takes it in."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable
+
+import sqlalchemy as sa
+
+from companion.adapters.sql_store import CHANNEL
+from companion.model.table import ServiceError
+from templo.liveness import DISK_S, Beat, no_heartbeat
+
+log = logging.getLogger(__name__)
+
+LOOK_EVERY_S = 1.0
+"""Between two looks whether it is to end."""
+
+RETRY_S = 1.0
+"""Between two tries to reach the database."""
+
+_KEEPALIVES = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+"""A server whose machine lost its power is noticed within half a minute: nobody sends on this connection."""
+
+
+class Announcements:
+    """Calls `follow` with the topics that other companions announce, and `follow_all` where some may be missing."""
+
+    def __init__(
+        self,
+        url: str,
+        origin: str,
+        follow: Callable[[Iterable[str]], None],
+        follow_all: Callable[[], None],
+        beat: Beat = no_heartbeat,
+    ) -> None:
+        """Only remember; `start` begins. What this companion announces itself, as `origin`, is left out."""
+        self._engine = sa.create_engine(
+            url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT", connect_args=_KEEPALIVES
+        )
+        self._driver_error: type[Exception] = self._engine.dialect.loaded_dbapi.Error
+        self._origin = origin
+        self._follow = follow
+        self._follow_all = follow_all
+        self._beat = beat
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="announcements", daemon=True)
+
+    def start(self) -> None:
+        """Begin to listen."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread; what it takes in at the moment is finished first."""
+        self._ending.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._ending.is_set():
+            self._beat(DISK_S)
+            try:
+                with self._engine.connect() as connection:
+                    self._listen(connection)
+            except (sa.exc.DBAPIError, self._driver_error) as error:
+                log.warning("changes of other companions do not arrive, trying again: %s", error)
+            except ServiceError as error:
+                log.warning("changes of other companions cannot be read, trying again: %s", error.facts["reason"])
+            self._ending.wait(RETRY_S)
+
+    def _listen(self, connection: sa.Connection) -> None:
+        channel = connection.execute(sa.text(f"SELECT {CHANNEL}")).scalar_one()
+        connection.exec_driver_sql(f'LISTEN "{channel}"')
+        self._follow_all()
+        driver = connection.connection.driver_connection
+        assert driver is not None
+        while not self._ending.is_set():
+            self._beat(DISK_S)
+            found = [notice.payload for notice in driver.notifies(timeout=LOOK_EVERY_S, stop_after=1)]
+            # Whatever has come with it is taken in at once: a temple that counts fast is read once for many tokens.
+            found += [notice.payload for notice in driver.notifies(timeout=0)]
+            named = [each.partition(" ") for each in found]
+            if topics := [topic for origin, _, topic in named if origin != self._origin]:
+                self._follow(topics)

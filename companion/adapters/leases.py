@@ -1,0 +1,135 @@
+"""Which of the companions on one PostgreSQL does what only one may do at a time: leases in the database.
+
+A lease keeps two companions from doing the same work, and nothing safe: what may never happen twice is prevented by
+the store's keys. The database's clock alone says when a lease ends.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Collection
+from contextlib import suppress
+
+import sqlalchemy as sa
+
+from companion.adapters.schema import LEASES
+from companion.model.table import ServiceError
+from templo.liveness import DISK_S, Beat, no_heartbeat
+
+log = logging.getLogger(__name__)
+
+LASTS_S = 8.0
+"""How long a lease lasts after it was renewed."""
+
+RENEW_S = 5.0
+"""Between two renewals. With a look a second, another companion has a dead one's leases within ten seconds."""
+
+LOOK_S = 1.0
+PACING = "pacing"
+"""Whose holder makes the app's moves at their pace."""
+
+_WORKER = "worker "
+"""Before the name of the lease by which the others know that a companion is at work."""
+
+_LOOK = sa.select(LEASES.c.name, LEASES.c.holder).where(LEASES.c.until > sa.func.clock_timestamp())
+_TAKE = sa.text(
+    "INSERT INTO lease AS held (name, holder, until)"
+    " SELECT name, :holder, clock_timestamp() + make_interval(secs => :lasts)"
+    " FROM unnest(CAST(:names AS text[])) AS name ORDER BY name"
+    " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until"
+    " WHERE held.holder = excluded.holder OR held.until <= clock_timestamp() RETURNING name"
+)
+
+
+class Leases:
+    """Holds this companion's share of the leases that are wanted, until it is stopped."""
+
+    def __init__(
+        self,
+        url: str,
+        holder: str,
+        wanted: Callable[[], Collection[str]],
+        on_taken: Callable[[str], None],
+        beat: Beat = no_heartbeat,
+    ) -> None:
+        """Only remember; `start` begins. `on_taken` is called with each lease that is newly held."""
+        self._engine = sa.create_engine(
+            url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT", connect_args={"connect_timeout": 5}
+        )
+        self._holder = holder
+        self._wanted = wanted
+        self._on_taken = on_taken
+        self._beat = beat
+        self._until: dict[str, float] = {}
+        self._renew_at = 0.0
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="leases", daemon=True)
+
+    def start(self) -> None:
+        """Begin to take leases."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread, and give back what is held, so that nobody waits for it."""
+        self._ending.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def holds(self, name: str) -> bool:
+        """Return whether this companion holds a lease, by its own clock; after a standstill it does not."""
+        return self._until.get(name, -math.inf) > time.monotonic()
+
+    def _run(self) -> None:
+        while not self._ending.is_set():
+            self._beat(DISK_S)
+            try:
+                with self._engine.connect() as connection:
+                    while not self._ending.wait(LOOK_S):
+                        self._beat(DISK_S)
+                        self._look(connection)
+                    self._give_back(connection, list(self._until))
+            except sa.exc.DBAPIError as error:
+                log.warning("leases cannot be renewed, trying again: %s", error.orig)
+            self._ending.wait(LOOK_S)
+
+    def _look(self, connection: sa.Connection) -> None:
+        now = time.monotonic()
+        taken = {row.name: row.holder for row in connection.execute(_LOOK)}
+        wanted, worker = set(self._wanted()), _WORKER + self._holder
+        own = {name for name in wanted if taken.get(name) == self._holder and self.holds(name)}
+        workers = {name for name in taken if name.startswith(_WORKER)} | {worker}
+        share = math.ceil(len(wanted) / len(workers))
+        if excess := sorted(own)[share:]:
+            self._give_back(connection, excess)
+            own -= set(excess)
+        names = [worker] if now >= self._renew_at or worker not in taken else []
+        if names:
+            self._renew_at = now + RENEW_S
+            names += own
+        free = sorted(wanted - taken.keys() | {name for name in wanted - own if taken.get(name) == self._holder})
+        names += free[: max(0, share - len(own))]
+        if names:
+            self._take(connection, names, now)
+
+    def _take(self, connection: sa.Connection, names: Collection[str], now: float) -> None:
+        details = {"names": [*names], "holder": self._holder, "lasts": LASTS_S}
+        for name in connection.execute(_TAKE, details).scalars().all():
+            is_new = not self.holds(name)
+            self._until[name] = now + LASTS_S
+            if is_new and not name.startswith(_WORKER):
+                try:
+                    self._on_taken(name)
+                    log.info("this companion holds %r now", name)
+                except ServiceError as error:
+                    del self._until[name]
+                    log.warning("%r cannot be taken over, trying again: %s", name, error.facts["reason"])
+
+    def _give_back(self, connection: sa.Connection, names: Collection[str]) -> None:
+        for name in names:
+            self._until.pop(name, None)
+        own = sa.delete(LEASES).where(LEASES.c.name.in_(names), LEASES.c.holder == self._holder)
+        with suppress(sa.exc.DBAPIError):
+            connection.execute(own)

@@ -1,0 +1,74 @@
+"""What a companion does beside others on one database: it follows their changes and holds its share of the leases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from companion.adapters.announcements import Announcements
+from companion.adapters.leases import PACING, Leases
+from companion.service.services import Services
+from companion.service.workspace import Workspace
+from templo.liveness import Pulse
+
+THREADS = ("announcements", "leases")
+_TEMPLE = "temple:"
+
+
+class Alone:
+    """The one companion of its database: all of the work is its own."""
+
+    def paces(self) -> bool:
+        """Return whether the app's moves for absent players are this companion's to make."""
+        return True
+
+    def consumes(self, temple: str) -> bool:
+        """Return whether a temple's tokens are this companion's to store."""
+        return True
+
+    def start(self, take_over: Callable[[str], None], look_at_all: Callable[[], None]) -> None:
+        """Begin."""
+
+    def stop(self) -> None:
+        """End."""
+
+
+class Share(Alone):
+    """One companion of several."""
+
+    def __init__(self, url: str, workspace: Workspace, services: Services, pulse: Pulse) -> None:
+        """Only remember; `start` begins."""
+        self._services = services
+        self._announcements = Announcements(
+            url, workspace.origin, workspace.follow, workspace.follow_all, pulse.of("announcements")
+        )
+        self._leases = Leases(url, workspace.origin, self._wanted, self._on_taken, pulse.of("leases"))
+
+    def paces(self) -> bool:
+        """Return whether the app's moves for absent players are this companion's to make."""
+        return self._leases.holds(PACING)
+
+    def consumes(self, temple: str) -> bool:
+        """Return whether a temple's tokens are this companion's to store."""
+        return self._leases.holds(f"{_TEMPLE}{temple}")
+
+    def start(self, take_over: Callable[[str], None], look_at_all: Callable[[], None]) -> None:
+        """Begin; the two are called with each temple whose tokens, and when the app's moves, become its own."""
+        self._take_over, self._look_at_all = take_over, look_at_all
+        self._announcements.start()
+        self._leases.start()
+
+    def stop(self) -> None:
+        """End, and give back what is held."""
+        self._leases.stop()
+        self._announcements.stop()
+
+    def _wanted(self) -> list[str]:
+        return [PACING, *(f"{_TEMPLE}{temple.name}" for temple in self._services.temples.all())]
+
+    def _on_taken(self, name: str) -> None:
+        if name == PACING:
+            self._look_at_all()
+        else:
+            temple = name.removeprefix(_TEMPLE)
+            self._services.temples.follow(temple)
+            self._take_over(temple)

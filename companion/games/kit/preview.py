@@ -1,0 +1,115 @@
+"""What a move would change, by the rules themselves: shown to its player before it is confirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, NamedTuple, Protocol
+
+from companion.games.kit.chance import Below, Chance
+from companion.games.kit.log import Line
+from companion.games.kit.moves import CHANCE, Move, Refusal, Seat
+from companion.games.kit.parts import Page, Playtest
+
+FOLLOWED = Fraction(1, 36)
+"""How likely a state has to be for the dice to be followed on from it; what is less likely stays open."""
+
+
+class Way(NamedTuple):
+    """One way that what a move began may come out: how likely it is, and what it changes beside what is certain."""
+
+    share: Fraction
+    lines: tuple[Line, ...]
+    open: bool = False
+    """Whether even then it is not decided."""
+
+
+class Preview(NamedTuple):
+    """What a move changes for certain, and where dice follow, each way they may fall, the likeliest first.
+
+    Where somebody decides between the dice, that seat is `assumed` to do as little as the rules allow.
+    """
+
+    certain: tuple[Line, ...] = ()
+    ways: tuple[Way, ...] = ()
+    assumed: bool = False
+
+
+class Playable(Protocol):
+    """What a preview needs of a game."""
+
+    page: Page[Any]
+    playtest: Playtest[Any]
+
+    @property
+    def name(self) -> str:
+        """The game's name."""
+
+    def resample(self, state: Any, seat: Seat, below: Below, /) -> Any:
+        """Return a state that looks to a seat like this one."""
+
+    def play(self, state: Any, seat: Seat, move: Move, /) -> Any:
+        """Return the state after a move, or why it cannot be made."""
+
+    def chance(self, state: Any, /) -> Chance | None:
+        """Return what a die has to bring."""
+
+    def to_act(self, state: Any, /) -> tuple[Seat, ...]:
+        """Return who has a move."""
+
+    def moves(self, state: Any, seat: Seat, /) -> list[Move]:
+        """Return the legal moves of a seat."""
+
+    def idle(self, moves: list[Move], /) -> Move | None:
+        """Return the move that does least."""
+
+
+def preview(game: Playable, state: Any, seat: Seat, move: Move) -> Preview:
+    """Return what a seat's move would change; nothing where the rules refuse it.
+
+    It is played on a state that only looks to the seat like the real one: whatever the seat cannot know was drawn
+    again. So nothing hidden reaches a preview.
+    """
+    before = game.resample(state, seat, lambda n: 0)
+    after = game.play(before, seat, move)
+    if isinstance(after, Refusal):
+        return Preview()
+    page = game.page
+    certain = tuple(page.changes(before, seat, move, after))
+    if move.name in game.playtest.chores or not page.follows(after):
+        return Preview(certain)
+    assumed, ways = False, list[Way]()
+    for share, ended, decided in _ends(game, after, Fraction(1)):
+        assumed |= decided
+        lines = tuple(line for line in page.changes(before, seat, move, ended) if line not in certain)
+        way = Way(share, lines, bool(page.follows(ended)))
+        at = next((n for n, known in enumerate(ways) if known[1:] == way[1:]), None)
+        if at is None:
+            ways.append(way)
+        else:
+            ways[at] = way._replace(share=ways[at].share + share)
+    return Preview(certain, tuple(sorted(ways, key=lambda each: -each.share)), assumed)
+
+
+def _ends(game: Playable, state: Any, share: Fraction) -> Iterator[tuple[Fraction, Any, bool]]:
+    """Yield the states in which what was begun ends, how likely each is, and whether somebody decided before it."""
+    if share < FOLLOWED or not game.page.follows(state):
+        yield share, state, False
+    elif due := game.chance(state):
+        for outcome, likely in due.outcomes.items():
+            yield from _ends(game, _played(game, state, CHANCE, outcome), share * likely)
+    else:
+        seat = game.to_act(state)[0]
+        move = game.idle(game.moves(state, seat))
+        if move is None:
+            yield share, state, False
+            return
+        for likely, ended, _ in _ends(game, _played(game, state, seat, move), share):
+            yield likely, ended, True
+
+
+def _played(game: Playable, state: Any, seat: Seat, move: Move) -> Any:
+    after = game.play(state, seat, move)
+    if isinstance(after, Refusal):
+        raise ValueError(f"{game.name} lists {move} for {seat!r} and refuses it: {after.code!r}; expected a state")
+    return after

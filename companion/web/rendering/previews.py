@@ -1,0 +1,25 @@
+"""A preview of a move in the words of its game: what is certain, then each way the dice may fall."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from companion.games.kit import Line, Preview
+from companion.web.rendering.texts import Words
+
+
+def preview_words(words: Words, preview: Preview) -> str:
+    """Return a preview in one paragraph; nothing where it shows nothing."""
+    said = [_said(words, preview.certain)]
+    if preview.assumed:
+        said.append(words("preview.assumed"))
+    for way in preview.ways:
+        lines = _said(words, way.lines)
+        if way.open or not lines:
+            lines = f"{lines} {words('preview.open' if way.open else 'preview.nothing')}".strip()
+        said.append(words("preview.way", share=words.share(float(way.share)), lines=lines))
+    return " ".join(filter(None, said))
+
+
+def _said(words: Words, lines: Iterable[Line]) -> str:
+    return " ".join(words(f"preview.{line.code}", **line.facts) for line in lines)

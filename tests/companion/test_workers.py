@@ -1,0 +1,372 @@
+"""Several companions on one PostgreSQL: each follows what the others change, and one at a time does what one may."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+
+from companion.adapters import leases as lease_adapter
+from companion.adapters.announcements import Announcements
+from companion.adapters.leases import Leases
+from companion.games.kit import Move
+from companion.model.table import ServiceError
+from templo import contract
+from tests.companion.conftest import SOURCE, Home
+from tests.companion.test_intake import status
+from tests.databases import Postgres, postgres
+
+PATIENCE_S = 180
+
+
+@pytest.fixture
+def database() -> str:
+    return "postgresql"
+
+
+class Own:
+    """Bytes that no other companion of the test draws, but for join codes: those are drawn alike."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._count = itertools.count(1)
+
+    def __call__(self, size: int) -> bytes:
+        return hashlib.shake_128(f"{self._name} {next(self._count)}".encode()).digest(size)
+
+
+def companion(url: str, name: str) -> Home:
+    return Home(url, entropy=Own(name), shared=True)  # type: ignore[arg-type]  # it is called alike
+
+
+@pytest.fixture
+def pair(url: str) -> Iterator[tuple[Home, Home]]:
+    """Two companions on one database, which receive no announcements unless they are `listening`."""
+    homes = companion(url, "one"), companion(url, "two")
+    yield homes
+    for home in homes:
+        home.store.close()
+
+
+@contextmanager
+def listening(*homes: Home) -> Iterator[None]:
+    """Let these companions follow what others announce."""
+    threads = [
+        Announcements(home.url, home.workspace.origin, home.workspace.follow, home.workspace.follow_all)
+        for home in homes
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        for thread in threads:
+            thread.stop()
+
+
+def eventually(true: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < deadline, "it never became true"
+        time.sleep(0.02)
+
+
+# -- pages follow --
+
+
+def test_a_move_at_one_companion_reaches_the_pages_of_the_other(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    with listening(one, two):
+        table = one.table()
+        phone = one.seated(table)
+        eventually(lambda: two.workspace.has_table(table.id))
+        eventually(lambda: two.services.tables.get(table.id) == one.services.tables.get(table.id))
+        two.changes.clear()
+        one.play(table, phone, "east", "end_turn")
+        eventually(lambda: f"table:{table.id}" in two.changes)
+        assert two.services.tables.get(table.id).on_turn == "north"
+        assert two.services.seats.held(table.id, phone) == ("east",)
+
+
+def test_a_companion_is_not_given_its_own_announcements(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    table = one.table()
+    received: list[str] = []
+    listens = threading.Event()
+    announcements = Announcements(one.url, one.workspace.origin, received.extend, listens.set)
+    announcements.start()
+    try:
+        assert listens.wait(PATIENCE_S)
+        one.seated(table)
+        two.seated(table, "north", "Beto")
+        eventually(lambda: received)
+        assert received == [f"table:{table.id}"]
+    finally:
+        announcements.stop()
+
+
+def test_a_table_at_which_nobody_looks_is_not_read(pair: tuple[Home, Home], monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = pair
+    read: list[str] = []
+    entries = two.store.entries
+
+    def counted(table_id: str, after: int = 0) -> object:
+        read.append(table_id)
+        return entries(table_id, after)
+
+    monkeypatch.setattr(two.store, "entries", counted)
+    with listening(two):
+        table = one.table()
+        phone = one.seated(table)
+        one.play(table, phone, "east", "end_turn")
+        last = one.table()  # announcements come in the order of the commits
+        eventually(lambda: f"table:{last.id}" in two.changes)
+        assert read == []
+        assert two.services.tables.by_code(table.code).on_turn == "north"
+        assert read == [table.id]
+        assert two.services.tables.get(table.id).on_turn == "north"
+        assert read == [table.id]  # nothing has changed since
+
+
+def test_a_companion_that_starts_reads_no_log_before_somebody_looks(
+    pair: tuple[Home, Home], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = pair
+    table = one.table()
+    one.seated(table)
+    monkeypatch.setattr("companion.adapters.sql_store.SqlStore._log", None)
+    two.restart()
+    assert two.workspace.has_table(table.id)
+    monkeypatch.undo()
+    assert two.services.tables.all() == one.services.tables.all()
+
+
+def test_tokens_that_one_companion_stores_are_on_the_other_s_pages(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    with listening(one, two):
+        table = one.table(temple="templo")
+        eventually(lambda: two.services.temples.find("templo"))
+        one.services.temples.intake.receive([("templo", one.token(n)) for n in (1, 2, 3)])
+        eventually(lambda: len(two.services.temples.get("templo").recent) == 3)
+        temple, other = one.services.temples.get("templo"), two.services.temples.get("templo")
+        assert (temple.recent, temple.totals, temple.falls) == (other.recent, other.totals, other.falls)
+        assert two.services.temples.ledgers.mark(SOURCE) == one.services.temples.ledgers.mark(SOURCE)
+        assert two.services.tables.get(table.id) == one.services.tables.get(table.id)
+
+
+def test_after_a_restart_of_the_database_nothing_is_missed(tmp_path: object) -> None:
+    with postgres() as server:
+        _check_restart(server)
+
+
+def _check_restart(server: Postgres) -> None:
+    url = server.url()
+    one, two = companion(url, "one"), companion(url, "two")
+    with listening(two):
+        table = one.table()
+        eventually(lambda: two.workspace.has_table(table.id))
+        server.kill()
+        server.start()
+        phone = one.seated(table)
+        one.play(table, phone, "east", "end_turn")
+        late = one.table()
+        eventually(lambda: two.workspace.has_table(late.id) and two.services.tables.get(table.id).on_turn == "north")
+    one.store.close()
+    two.store.close()
+
+
+# -- nothing depends on an announcement's arrival --
+
+
+def test_a_token_falls_at_the_table_to_which_another_companion_moved_its_temple(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    before = one.table(temple="templo")
+    two.workspace.follow_all()
+    after = one.table()
+    one.services.temples.serving.serve(after.id, "templo")
+    two.services.temples.intake.receive([("templo", two.token(1))])
+    assert [each.token.seq for each in one.store.fallen(after.id)] == [1]
+    assert one.store.fallen(before.id) == ()
+    assert two.services.temples.get("templo").table_id == after.id
+
+
+def test_a_temple_that_two_companions_move_at_once_serves_one_table(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    tables = [one.table(temple="templo"), one.table()]
+    two.workspace.follow_all()
+
+    def move(home: Home) -> None:
+        for n in range(8):
+            home.services.temples.serving.serve(tables[n % 2].id, "templo")
+
+    with ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(move, home) for home in pair]:
+            done.result(PATIENCE_S)
+    one.restart()
+    serving = one.services.temples.get("templo").table_id
+    assert [table.id for table in one.services.tables.all() if table.temple == "templo"] == [serving]
+
+
+def test_a_mark_that_another_companion_raised_is_not_lowered(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    one.table(temple="templo")
+    two.workspace.follow_all()
+    one.services.temples.intake.receive([("templo", one.token(n)) for n in range(1, 6)])
+    (receipt,) = two.services.temples.intake.receive([("templo", two.token(1))])
+    assert receipt.seq == 5
+    assert one.store.marks()[SOURCE].seq == 5
+
+
+def test_two_companions_that_draw_one_code_open_tables_with_two(url: str) -> None:
+    one, two = companion(url, "same"), companion(url, "same")
+    first, second = one.table(), two.table()
+    assert first.code != second.code
+    assert first.id != second.id
+    two.workspace.follow_all()
+    assert {table.id for table in two.services.tables.all()} == {first.id, second.id}
+    one.store.close()
+    two.store.close()
+
+
+def test_a_seat_that_another_companion_gave_away_is_taken(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    table = one.table()
+    two.workspace.follow_all()
+    ana = one.seated(table)
+    with pytest.raises(ServiceError, match="seat_taken"):
+        two.seated(table)
+    version = two.services.tables.get(table.id).version
+    assert two.services.play.move(table.id, ana, "east", Move("end_turn"), version, "tap").accepted
+
+
+# -- requests to temples --
+
+
+def send(home: Home, post: str) -> contract.Command:
+    """Send a request to the temple; return the command that went out."""
+    sent: list[contract.Command] = []
+    home.services.temples.requests.connect(lambda name, command: sent.append(command))
+    home.services.temples.requests.send("templo", contract.CommandName.IDENTIFY, post)
+    return sent[0]
+
+
+@pytest.fixture
+def alive(pair: tuple[Home, Home]) -> tuple[Home, Home]:
+    """The same two, of which each has received a temple's status."""
+    for home in pair:
+        home.services.temples.receive_status("templo", status())
+    return pair
+
+
+def replied(command: contract.Command) -> contract.Reply:
+    return contract.Reply(command.id, True, {"software": "1"})
+
+
+def test_a_temple_answers_one_request_at_a_time_whichever_companion_sends_it(alive: tuple[Home, Home]) -> None:
+    one, two = alive
+    command = send(one, "first")
+    with pytest.raises(ServiceError, match="temple_busy"):
+        send(two, "second")
+    assert [home.services.temples.get("templo").request.command for home in alive] == [command] * 2  # type: ignore[union-attr]
+    for home in alive:  # the broker carries what a temple says to all
+        home.services.temples.requests.receive_reply("templo", replied(command))
+    assert send(two, "second").id != command.id
+
+
+def test_a_request_of_one_companion_and_its_reply_are_on_the_other_s_pages(alive: tuple[Home, Home]) -> None:
+    one, two = alive
+    with listening(two):
+        command = send(one, "first")
+        # The reply is quicker than the announcement: the other companion knows of no request yet.
+        two.services.temples.requests.receive_reply("templo", contract.Reply("f" * 32, True))
+        one.services.temples.requests.receive_reply("templo", replied(command))
+
+        def is_answered() -> bool:
+            request = two.services.temples.get("templo").request
+            return request is not None and request.stage == "answered"
+
+        eventually(is_answered)
+    assert two.services.temples.get("templo").request == one.services.temples.get("templo").request
+
+
+def test_two_requests_sent_at_once_by_two_companions_are_one(alive: tuple[Home, Home]) -> None:
+    def outcome(home: Home) -> str:
+        try:
+            return send(home, home.workspace.origin).id
+        except ServiceError as error:
+            return error.code
+
+    with ThreadPoolExecutor(2) as threads:
+        outcomes = sorted(each.result(PATIENCE_S) for each in [threads.submit(outcome, home) for home in alive])
+    assert outcomes.count("temple_busy") == 1
+
+
+def test_a_table_opened_elsewhere_is_found_by_its_code_before_any_announcement(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    table = one.table()
+    assert two.services.tables.by_code(table.code).id == table.id
+    with pytest.raises(ServiceError, match="wrong_code"):
+        two.services.tables.by_code("ZZZZZZ")
+
+
+# -- leases --
+
+
+@contextmanager
+def leasing(url: str, holder: str, wanted: list[str], taken: list[str] | None = None) -> Iterator[Leases]:
+    leases = Leases(url, holder, lambda: wanted, ([] if taken is None else taken).append)
+    leases.start()
+    try:
+        yield leases
+    finally:
+        leases.stop()
+
+
+def test_each_lease_has_one_holder_and_each_companion_its_share(home: Home) -> None:
+    names = [f"temple:{n}" for n in range(6)]
+    with leasing(home.url, "one", names) as one:
+        eventually(lambda: all(map(one.holds, names)))
+        with leasing(home.url, "two", names) as two:
+
+            def shares() -> list[int]:
+                return [sum(map(each.holds, names)) for each in (one, two)]
+
+            eventually(lambda: shares() == [3, 3])
+            assert not any(one.holds(name) and two.holds(name) for name in names)
+        eventually(lambda: all(map(one.holds, names)))  # the other gave its own back
+
+
+def test_the_leases_of_a_companion_that_stands_still_go_to_another(home: Home) -> None:
+    may_go, stands = threading.Event(), threading.Event()
+    taken: list[str] = []
+    names = ["temple:templo"]
+
+    def wanted() -> list[str]:
+        if stands.is_set():
+            assert may_go.wait(PATIENCE_S)
+        return names
+
+    frozen = Leases(home.url, "frozen", wanted, lambda name: None)
+    frozen.start()
+    try:
+        eventually(lambda: frozen.holds("temple:templo"))
+        stands.set()
+        with leasing(home.url, "other", names, taken) as other:
+            eventually(lambda: other.holds("temple:templo"))
+            assert not frozen.holds("temple:templo")
+            assert taken == names
+            may_go.set()
+    finally:
+        may_go.set()
+        frozen.stop()
+
+
+def test_a_lease_lasts_until_it_is_renewed_and_is_taken_over_within_ten_seconds() -> None:
+    assert lease_adapter.RENEW_S < lease_adapter.LASTS_S
+    assert lease_adapter.LASTS_S + lease_adapter.LOOK_S < 10

@@ -1,0 +1,59 @@
+"""The report in Spanish says everything that it says in English."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import jinja2
+import pytest
+from jinja2.ext import extract_from_ast
+
+from lab import report, studies
+from lab.command_line import main
+from lab.matches import Setup
+from lab.studies import Sizes
+from tests.lab.coins import coin
+from tests.lab.coins import play as played
+
+FOLDER = Path(report.__file__).parent
+SPANISH = tomllib.loads((FOLDER / "report.es.toml").read_text("utf-8"))
+
+
+def test_every_sentence_of_the_page_has_its_spanish_one_with_the_same_facts() -> None:
+    page = jinja2.Environment(autoescape=True).parse((FOLDER / "report.html").read_text("utf-8"))
+    said = {text for _, _, text in extract_from_ast(page, ("_",)) if isinstance(text, str)}
+    said |= {text[0] for _, _, text in extract_from_ast(page, ("_",)) if isinstance(text, tuple) and text[0]}
+    assert len(said) > 40
+    assert said <= SPANISH.keys()
+    for english, spanish in SPANISH.items():
+        assert sorted(re.findall(r"%\(\w+\)s|%%", english)) == sorted(re.findall(r"%\(\w+\)s|%%", spanish)), english
+
+
+def test_a_report_in_spanish_has_every_chapter_and_no_english_heading() -> None:
+    findings = studies.study(coin(), Sizes(60, 30, 30, 0, 30), played, beside=True)
+    page = report.written(findings, language="es")
+    assert '<html lang="es">' in page
+    headings = re.findall("<h2>(.*?)</h2>", page)
+    assert "Cómo acaban las partidas y cuánto duran" in headings
+    assert set(headings) <= set(SPANISH.values())
+    assert len(headings) == len(re.findall("<h2>", report.written(findings)))
+    assert "victorias de quien la tiene" in page
+
+
+@pytest.mark.parametrize(("name", "preset", "counted"), [
+    ("market", "short", "compras a un vendedor de ahí"), ("moctezuma", "swift", "investigadores que llegaron a pie"),
+    ("siege", "skirmish", "unidades que cayeron ahí"), ("mexica", "evening", "tribus que llegaron ahí"),
+])  # fmt: skip
+def test_each_games_board_is_shown_in_spanish_too(name: str, preset: str, counted: str) -> None:
+    findings = studies.study(Setup(game=name, preset=preset, seats=2), Sizes(1, 0, 0, 0, 0), played)
+    page = report.written(findings, language="es")
+    assert "<h2>El tablero</h2>" in page
+    assert f"más {counted}" in page
+
+
+def test_a_language_that_no_report_is_written_in_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "siege", "skirmish", "--language", "nah"])
+    assert "invalid choice: 'nah'" in capsys.readouterr().err

@@ -1,0 +1,139 @@
+"""Two companions as programs, on one PostgreSQL and one broker: the one that stores a temple's tokens is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from companion.adapters.sql_store import SqlStore
+from companion.games import registry
+from companion.service.services import Services
+from companion.service.workspace import Workspace
+from templo import contract
+from tests.brokers import free_port, mosquitto
+from tests.companion.conftest import SOURCE, Clock, Entropy
+from tests.companion.test_intake import Temple, status
+from tests.controller.program import ROOT
+from tests.databases import postgres
+
+PATIENCE_S = 180
+TOKENS = 60
+
+
+def eventually(true: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < deadline, "it never became true"
+        time.sleep(0.05)
+
+
+class Ledger(Temple):
+    """A temple that sends what it is asked for again, as a controller does."""
+
+    def __init__(self, host: str, port: int) -> None:
+        super().__init__(host, port)
+        self.fallen: list[contract.Token] = []
+        self.answered = 0
+
+    def drop(self) -> None:
+        seq, gods = len(self.fallen) + 1, tuple(contract.God)
+        token = contract.Token(SOURCE, seq, f"{seq:032x}", gods[seq % 2], Clock().now, 14.0, frozenset(), False)
+        self.fallen.append(token)
+        self.says(token)
+        totals = {god: sum(each.god is god for each in self.fallen) for god in gods}
+        self.says(contract.Count(SOURCE, seq, totals), retain=True)
+
+    def resend(self) -> None:
+        """Answer what was requested since the last call."""
+        wanted = [each for each in self.received if isinstance(each, contract.Command)]
+        for command in wanted[self.answered :]:
+            self.says(contract.Reply(command.id, True))
+            for token in self.fallen[(command.seq or 1) - 1 :]:
+                self.says(token)
+        self.answered = len(wanted)
+
+
+@contextmanager
+def worker(url: str, state: Path, broker: int) -> Iterator[subprocess.Popen[str]]:
+    words = ["--host", "127.0.0.1", "--port", str(free_port()), "--broker", f"127.0.0.1:{broker}"]
+    words += ["--state", str(state), "--store", url, "--set", "shared=on"]
+    command = [sys.executable, "-m", "companion", "run", *words, "--instance", state.name * 12]
+    with (
+        (state.parent / f"{state.name}.log").open("w") as log,
+        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=log, text=True) as program,
+    ):
+        try:
+            assert program.stdout
+            assert program.stdout.readline().startswith("ready")
+            yield program
+        finally:
+            program.kill()
+
+
+def holders(url: str) -> dict[str, str]:
+    """Return who holds which lease now."""
+    with psycopg.connect(url.replace("postgresql+psycopg", "postgresql")) as connection:
+        if connection.execute("SELECT to_regclass('lease')").fetchone() == (None,):
+            return {}
+        return dict(connection.execute("SELECT name, holder FROM lease WHERE until > clock_timestamp()").fetchall())
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP])
+def test_each_token_counts_once_though_the_companion_that_stores_them_is_gone(
+    tmp_path: Path, end: signal.Signals
+) -> None:
+    with ExitStack() as running:
+        url = running.enter_context(postgres()).url()
+        broker = running.enter_context(mosquitto(tmp_path))
+        store = SqlStore(url)
+        running.callback(store.close)
+        games = registry.with_tools(registry.load(()))
+        services = Services.over(Workspace(store, games, Clock(), Entropy(), shared=True))
+        services.temples.expect("templo")
+        table = services.tables.open("mexica", "Sunday", 2, "temple_only", {}, "templo")
+        services.seats.begin(table.id, table.code)
+        # The first is alone, and so the temple's tokens are its own; the second comes, and takes what it is given.
+        workers = [running.enter_context(worker(url, tmp_path / "one", broker.port))]
+        eventually(lambda: "temple:templo" in holders(url))
+        workers.append(running.enter_context(worker(url, tmp_path / "two", broker.port)))
+        eventually(lambda: sum(name.startswith("worker ") for name in holders(url)) == 2)
+        temple = Ledger(broker.host, broker.port)
+        running.callback(temple.close)
+        temple.says(status(), retain=True)
+
+        def arrive(up_to: int) -> None:
+            def is_all_there() -> bool:
+                temple.resend()
+                return temple.acked() >= up_to
+
+            eventually(is_all_there)
+
+        for _ in range(TOKENS // 2):
+            temple.drop()
+        arrive(TOKENS // 2)
+        leases = holders(url)
+        gone = workers[_who_stores(tmp_path)]
+        os.kill(gone.pid, end)
+        for _ in range(TOKENS // 2):
+            temple.drop()
+        arrive(TOKENS)
+        assert holders(url)["temple:templo"] != leases["temple:templo"]
+        entries = store.entries(table.id)
+        assert [entry.n for entry in entries] == list(range(1, len(entries) + 1))
+        assert sum(entry.by == "temple" for entry in entries) == TOKENS
+        assert [kept.token.seq for kept in store.fallen(table.id)] == list(range(1, TOKENS + 1))
+
+
+def _who_stores(logs: Path) -> int:
+    """Return which companion, by its log, has come to hold the temple last."""
+    held = [(logs / f"{name}.log").read_text().count("holds 'temple:templo'") for name in ("one", "two")]
+    return 1 if held[1] else 0
