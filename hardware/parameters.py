@@ -103,6 +103,25 @@ SENSORS = {"5mm": SENSOR_5MM, "3mm": SENSOR_3MM}
 
 
 @dataclass(frozen=True)
+class Plug:
+    """A cable's plug: its width and height, and how far it stands out of its socket, straight or angled upwards."""
+
+    wide: float
+    high: float
+    straight: float
+    angled: float
+    middle: float
+    """How high its middle is over the board's underside."""
+    bend: float
+    """How far the cable goes on before it has turned upwards: its least radius and half its thickness."""
+
+
+MICRO_USB = Plug(wide=11, high=8, straight=26, angled=13, middle=2.9, bend=14)
+USB_C = Plug(wide=12.5, high=7.5, straight=28, angled=13, middle=3, bend=14)
+USB_B = Plug(wide=12.5, high=11, straight=36, angled=19, middle=7, bend=16)
+
+
+@dataclass(frozen=True)
 class Controller:
     """A board that counts: its outline, its holes from its lower left corner, and how high its parts reach."""
 
@@ -115,8 +134,19 @@ class Controller:
     """Above the board, with its connectors but without wires."""
     beyond: float = 0
     """How far connectors stick out to the right."""
-    plug: float | None = None
-    """Where the power plug comes in along the lower edge; None where it comes in from the left."""
+    plug: Plug = MICRO_USB
+    plug_at: float = 0
+    """Where the middle of its socket is along the edge."""
+    plug_left: bool = False
+    """Whether the socket is in the left edge, not in the lower one."""
+    overhang: float = 1.2
+    """How far the socket stands out over the edge."""
+    angled: bool = False
+    """Whether only an angled plug has room."""
+    shift: float = 0
+    """How far the board is moved from the middle of its tray, seen from behind, to the left."""
+    strip: float = -35
+    """Where the strip of perforated board begins that stands before it, likewise."""
 
 
 def _four(x: float, y: float, left: float, low: float) -> tuple[tuple[float, float], ...]:
@@ -124,13 +154,16 @@ def _four(x: float, y: float, left: float, low: float) -> tuple[tuple[float, flo
 
 
 CONTROLLERS = (
-    Controller("pi_zero_2w", 65, 30, _four(58, 23, 3.5, 3.5), 2.75, 13, plug=54),
-    Controller("pi_3a_plus", 65, 56, _four(58, 49, 3.5, 3.5), 2.75, 13, plug=10.6),
-    Controller("pi_4", 85, 56, _four(58, 49, 3.5, 3.5), 2.75, 16, beyond=3, plug=11.2),
-    Controller("pi_5", 85, 56, _four(58, 49, 3.5, 3.5), 2.75, 16, beyond=3, plug=11.2),
-    Controller("pico", 51, 21, _four(47, 11.4, 2, 4.8), 2.1, 12),
-    Controller("uno", 68.6, 53.4, ((14, 2.5), (15.3, 50.7), (66.1, 7.6), (66.1, 35.5)), 3.2, 15, plug=None),
-)
+    Controller("pi_zero_2w", 65, 30, _four(58, 23, 3.5, 3.5), 2.75, 13, plug_at=54, strip=-18),
+    Controller("pi_3a_plus", 65, 56, _four(58, 49, 3.5, 3.5), 2.75, 13, 0, MICRO_USB, 10.6, False, 1.2, True, 9, -47),
+    Controller("pi_4", 85, 56, _four(58, 49, 3.5, 3.5), 2.75, 16, 3, USB_C, 11.2, angled=True, strip=-47),
+    Controller("pi_5", 85, 56, _four(58, 49, 3.5, 3.5), 2.75, 16, 3, USB_C, 11.2, angled=True, strip=-47),
+    Controller("pico", 51, 21, _four(47, 11.4, 2, 4.8), 2.1, 12, plug_at=10.5, plug_left=True, shift=-15),
+    Controller(
+        "uno", 68.6, 53.4, ((14, 2.5), (15.3, 50.7), (66.1, 7.6), (66.1, 35.5)), 3.2, 15, 0, USB_B, 38.1,
+        plug_left=True, overhang=6.2, angled=True, shift=-8,
+    ),
+)  # fmt: skip
 """From the makers' drawings; `high` of the Pi Zero and the Pico allows for soldered pins."""
 
 

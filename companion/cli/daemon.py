@@ -82,6 +82,9 @@ def _serve(
     )
 
     def on_change(topic: str) -> None:
+        if who := sharing.wrong_coder(topic):
+            app.extensions["site"].lockout.count(who)
+            return
         hub.publish(topic)
         pacer.notice(topic)
 
@@ -115,6 +118,7 @@ def _serve(
             name_address=f"http://{socket.gethostname().partition('.')[0].lower()}.local{port}",
             first_start=settings.web.first_start == "on" and demo_temple is None,
             authority=Path(settings.web.authority) if settings.web.authority else None,
+            announce_wrong=share.announce_wrong,
             boot_fault=boot_fault.read,
         ),
     )

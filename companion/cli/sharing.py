@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import logging
+import secrets
 from collections.abc import Callable
 
 from companion.adapters.announcements import Announcements
 from companion.adapters.leases import PACING, Leases
+from companion.model.table import ServiceError
 from companion.service.services import Services
 from companion.service.workspace import Workspace
 from templo.liveness import Pulse
 
 THREADS = ("announcements", "leases")
 _TEMPLE = "temple:"
+_WRONG = "wrong:"
+
+log = logging.getLogger(__name__)
+
+
+def wrong_coder(topic: str) -> str:
+    """Return who typed a wrong code at another companion, by a topic; empty for any other topic."""
+    return topic.removeprefix(_WRONG).partition(":")[2] if topic.startswith(_WRONG) else ""
 
 
 class Alone:
@@ -25,6 +36,9 @@ class Alone:
         """Return whether a temple's tokens are this companion's to store."""
         return True
 
+    def announce_wrong(self, who: str) -> None:
+        """Let every companion count a wrong code that somebody typed at this one."""
+
     def start(self, take_over: Callable[[str], None], look_at_all: Callable[[], None]) -> None:
         """Begin."""
 
@@ -37,6 +51,7 @@ class Share(Alone):
 
     def __init__(self, url: str, workspace: Workspace, services: Services, pulse: Pulse) -> None:
         """Only remember; `start` begins."""
+        self._workspace = workspace
         self._services = services
         self._announcements = Announcements(
             url, workspace.origin, workspace.follow, workspace.follow_all, pulse.of("announcements")
@@ -50,6 +65,13 @@ class Share(Alone):
     def consumes(self, temple: str) -> bool:
         """Return whether a temple's tokens are this companion's to store."""
         return self._leases.holds(f"{_TEMPLE}{temple}")
+
+    def announce_wrong(self, who: str) -> None:
+        """Let every companion count a wrong code that somebody typed at this one."""
+        try:
+            self._workspace.announce(f"{_WRONG}{secrets.token_hex(4)}:{who}")  # no two are alike: each counts
+        except ServiceError as error:
+            log.warning("a wrong code is counted by this companion alone: %s", error.facts["reason"])
 
     def start(self, take_over: Callable[[str], None], look_at_all: Callable[[], None]) -> None:
         """Begin; the two are called with each temple whose tokens, and when the app's moves, become its own."""

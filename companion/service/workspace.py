@@ -375,6 +375,11 @@ class Workspace:
 
     # Other companions on the same store
 
+    def announce(self, topic: str) -> None:
+        """Announce something that is not stored to the other companions; raises `ServiceError` ``store_failing``."""
+        with self.store.transaction() as transaction:
+            transaction.announce(self.origin, [topic])
+
     def follow(self, topics: Iterable[str]) -> None:
         """Take in what other companions have announced; raises `ServiceError` ``store_failing``."""
         named = [topic.partition(":") for topic in dict.fromkeys(topics)]

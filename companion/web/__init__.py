@@ -77,5 +77,5 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
     ):
         app.register_blueprint(part.blueprint)
     errors.install(app)
-    app.extensions["site"] = Site(app, services, hub, config, guard.Lockout(clock))
+    app.extensions["site"] = Site(app, services, hub, config, guard.Lockout(clock, announce=config.announce_wrong))
     return app

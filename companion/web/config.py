@@ -37,6 +37,8 @@ class WebConfig:
     """Where phones find the companion by its name, whatever network it is on."""
     first_start: bool = False
     """Whether the first page leads through the first start until somebody has finished it."""
+    announce_wrong: Callable[[str], None] = lambda who: None
+    """Is given who typed each wrong code, for the other companions of the installation."""
     boot_fault: Callable[[], str] = str
     """What is wrong with the settings on the boot partition, if anything."""
     playtests: Playtests = field(default_factory=lambda: Playtests(Path(os.devnull)))

@@ -63,6 +63,8 @@ class LineBeams(BeamSource):
         self._emitters: Any = None
         self._lock = threading.Lock()
         """libgpiod's requests may be used by one thread at a time."""
+        self._waiting = select.poll()
+        """Whether the kernel holds edges."""
         self._put: Put = lambda message: None
         self._numbers = dict.fromkeys(God, 0)
         """Of each line's last edge."""
@@ -93,9 +95,12 @@ class LineBeams(BeamSource):
             raise
 
     def dark(self, god: God) -> bool:
-        """Read a beam's level now."""
+        """Read a beam's level now, after every edge that led to it was put: the thread may be late with them."""
         with self._lock:
             value = self._receivers.get_value(self._settings.pins[god])
+            while self._waiting.poll(0):
+                self._put_edges()
+                value = self._receivers.get_value(self._settings.pins[god])
         return bool(value is self._gpiod.line.Value.ACTIVE)
 
     def prove(self) -> Mapping[God, Answer] | None:
@@ -156,6 +161,8 @@ class LineBeams(BeamSource):
             lit = self._gpiod.LineSettings(direction=line.Direction.OUTPUT, output_value=line.Value.ACTIVE)
             self._emitters = self._request({emitters: lit})
         self._receivers = self._request({tuple(self._gods): receiver}, event_buffer_size=BUFFER)
+        self._waiting = select.poll()  # gpiod's own wait is a `select`, which fails from descriptor 1,024 on
+        self._waiting.register(self._receivers.fd, select.POLLIN)
 
     def _request(self, config: dict[Any, Any], **options: int) -> Any:
         try:
@@ -177,7 +184,7 @@ class LineBeams(BeamSource):
         return ""
 
     def _run(self) -> None:
-        poll = select.poll()  # `select` fails from descriptor 1,024 on
+        poll = select.poll()
         poll.register(self._receivers.fd, select.POLLIN)
         poll.register(self._wake[0], select.POLLIN)
         while True:
@@ -187,9 +194,13 @@ class LineBeams(BeamSource):
                 return
             if ready:
                 with self._lock:
-                    events = self._receivers.read_edge_events(_BATCH)
-                for event in events:
-                    self._take(event)
+                    if self._waiting.poll(0):  # `dark` may have put them
+                        self._put_edges()
+
+    def _put_edges(self) -> None:
+        """Put what the kernel holds, in its order; the caller has the lock."""
+        for event in self._receivers.read_edge_events(_BATCH):
+            self._take(event)
 
     def _take(self, event: Any) -> None:
         god = self._gods[event.line_offset]

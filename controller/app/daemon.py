@@ -360,9 +360,10 @@ class _Daemon:
     def _check_levels(self) -> None:
         """Compare the beams' levels with what their edges lead to: edges can be lost, or never arrive at all."""
         for god, counter in self._pipeline.counters.items():
+            read_ns = time.monotonic_ns()
             dark = self._beams.dark(god)
             if dark is not None and self._levels.differs(god, dark, counter):
-                self._items.put(LevelRead(god, time.monotonic_ns(), dark))
+                self._items.put(LevelRead(god, read_ns, dark))
                 log.info("the level of %s changed and no edge came", god)
                 self._beams.heal()
 

@@ -258,13 +258,15 @@ class Counter:
     def resync(self, at_ns: int, dark: bool) -> list[Event]:
         """Take a level that was read, and that no edge has led to: a missed edge, and never a token of its own.
 
+        A level that was read before the latest edge is no news: that edge was on its way.
+
         >>> counter = Counter(Limits(), dark=False, since_ns=0, proved=True)
         >>> counter.resync(10 * MS, dark=True)
         [MissedEdge(at_ns=10000000, dark=True, number=1), BeamChanged(beam=<Beam.DARK: 'dark'>)]
         """
-        if dark == self._dark:
+        if dark == self._dark or at_ns < self._last_ns:
             return []
-        at_ns = self._last_ns = max(at_ns, self._last_ns)
+        self._last_ns = at_ns
         events: list[Event] = []
         self._run(at_ns, 0, events)
         self.missed_edges += 1

@@ -11,7 +11,7 @@ from hardware import checks, rules
 from hardware.catalogue import Piece
 from hardware.making import Workshop
 from hardware.parameters import SENSORS, SIDES, TEMPLE, Temple
-from hardware.parts import chute, shrines, trays
+from hardware.parts import chute, plaza, shell, shrines, trays
 from hardware.shapes import BIG
 
 CHUTES = [f"chute_{name}" for name in SENSORS]
@@ -198,7 +198,7 @@ def test_a_sensor_lies_in_its_seat_on_both_sides(
         assert checks.overlap(longer, body) > 1
 
 
-@pytest.mark.parametrize("name", ["pi_zero_2w", "pi_3a_plus", "pi_4", "pi_5", "pico", "uno"])
+@pytest.mark.parametrize("name", [board.name for board in TEMPLE.controllers])
 def test_a_controller_has_its_room_with_air_above_and_a_way_for_its_wires(
     name: str, temple: Temple, standing: dict[str, manifold3d.Manifold]
 ) -> None:
@@ -212,7 +212,7 @@ def test_a_controller_has_its_room_with_air_above_and_a_way_for_its_wires(
         assert checks.overlap(wires, standing[part]) == 0, part
 
 
-@pytest.mark.parametrize("name", ["pi_zero_2w", "pi_3a_plus", "pi_4", "pi_5", "pico", "uno"])
+@pytest.mark.parametrize("name", [board.name for board in TEMPLE.controllers])
 def test_a_tray_has_a_post_under_every_hole_of_its_board(
     name: str, temple: Temple, kit: dict[str, Piece], workshop: Workshop
 ) -> None:
@@ -272,3 +272,80 @@ def test_the_throat_is_the_narrowest_place(temple: Temple, standing: dict[str, m
     assert checks.overlap(free, standing[f"shrine_{GODS[1]}/0"]) == 0
     assert checks.overlap(slit, standing[f"shrine_{GODS[1]}/0"]) > 0
     assert shrines.ROUND >= 24
+
+
+BOARDS = [board.name for board in TEMPLE.controllers]
+
+
+def _among(temple: Temple, name: str, kit: dict[str, Piece], workshop: Workshop) -> list[manifold3d.Manifold]:
+    """Return a board with its tray, and its strip."""
+    board = next(each for each in temple.controllers if each.name == name)
+    x, y = trays.corner(board)
+    low = trays.board_low(temple)
+    tray = kit[f"tray_{name}"]
+    return [
+        checks.solid(workshop.placed(tray, tray.places[0])),
+        checks.box((x - board.x - board.beyond, y - board.y, low), (x, y, low + 1.6)),
+        checks.box(*trays.strip(temple, board)),
+    ]
+
+
+INSIDE = ("shell/0", "base/0", "chute_5mm/0", "chute_5mm/1", "plaza/0")
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_the_power_plug_and_the_bend_of_its_cable_have_room(
+    name: str, temple: Temple, kit: dict[str, Piece], workshop: Workshop, standing: dict[str, manifold3d.Manifold]
+) -> None:
+    board = next(each for each in temple.controllers if each.name == name)
+    others = [*(standing[part] for part in INSIDE), *_among(temple, name, kit, workshop)]
+    for box in trays.plug(temple, board, angled=board.angled):
+        assert [checks.overlap(checks.box(*box), other) for other in others] == [0] * len(others)
+
+
+@pytest.mark.parametrize("name", [board.name for board in TEMPLE.controllers if board.angled])
+def test_a_straight_plug_is_seen_to_have_no_room_where_an_angled_one_is_needed(
+    name: str, temple: Temple, standing: dict[str, manifold3d.Manifold]
+) -> None:
+    board = next(each for each in temple.controllers if each.name == name)
+    boxes = trays.plug(temple, board, angled=False)
+    assert any(checks.overlap(checks.box(*box), standing[part]) > 1 for box in boxes for part in INSIDE)
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_the_strip_stands_in_its_rails_beside_every_board(
+    name: str, temple: Temple, kit: dict[str, Piece], workshop: Workshop, standing: dict[str, manifold3d.Manifold]
+) -> None:
+    board = next(each for each in temple.controllers if each.name == name)
+    tray, plate, strip = _among(temple, name, kit, workshop)
+    for other in (plate, *(standing[part] for part in INSIDE)):
+        assert checks.overlap(strip, other) == 0
+    (left, _, low), (right, _, high) = trays.strip(temple, board)
+    middle = sum(trays.RAIL) / 2
+    card = checks.box((left, middle - 0.8, low + 0.05), (right, middle + 0.8, high))
+    assert checks.overlap(card, tray) == 0
+    for by in (-2.0, 2.0):
+        assert checks.overlap(card.translate((0, by, 0)), tray) > 10
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_a_screwdriver_reaches_every_screw_in_the_order_of_the_guide(
+    name: str, temple: Temple, kit: dict[str, Piece], workshop: Workshop, standing: dict[str, manifold3d.Manifold]
+) -> None:
+    """The tray goes onto the base before its board, the strip after both, the shrines onto the plaza last."""
+
+    def free(at: tuple[float, float], low: float, up: float, *bodies: manifold3d.Manifold) -> bool:
+        handle = manifold3d.Manifold.cylinder(120, 3.0).translate((*at, low if up > 0 else low - 120))
+        return all(checks.overlap(handle, body) == 0 for body in bodies)
+
+    board = next(each for each in temple.controllers if each.name == name)
+    tray, plate, _ = _among(temple, name, kit, workshop)
+    base = standing["base/0"]
+    top = temple.floor + trays.BOSS_HIGH + temple.tray + 0.05
+    assert [at for at in trays.corners(temple) if not free(at, top, 1, base, tray)] == []
+    on_board = trays.board_low(temple) + 1.65
+    assert [at for at in trays.holes(board) if not free(at, on_board, 1, base, tray, plate)] == []
+    assert [at for at in shell.bottoms(temple) if not free(at, -0.05, -1, base, tray, standing["shell/0"])] == []
+    above = temple.top + 0.05
+    tops = (*plaza.screws(temple), *shell.tops(temple))
+    assert [at for at in tops if not free(at, above, 1, standing["plaza/0"], standing["shell/0"])] == []

@@ -65,6 +65,27 @@ def test_every_polarity_reads_broken_as_dark_and_the_kernel_pulls_as_the_setting
     assert beams.dark(God.TLALOC)
 
 
+def test_a_level_is_read_after_the_edges_that_led_to_it_were_put_though_the_thread_is_late(
+    kernel: Kernel, opened: Callable[..., LineBeams]
+) -> None:
+    kernel.levels |= dict.fromkeys(PINS.values(), 1)
+    queue = Queue()
+    beams = opened(queue)
+    beams._lock.acquire()  # as a thread that gets no time
+    kernel.set(27, 0)
+    kernel.set(27, 1)
+    kernel.set(27, 0)
+    time.sleep(0.1)
+    assert queue.messages == []
+    beams._lock.release()
+    assert beams.dark(God.TLALOC)
+    assert [(message.god, message.dark) for message in queue.messages] == [  # type: ignore[union-attr]
+        (God.TLALOC, True),
+        (God.TLALOC, False),
+        (God.TLALOC, True),
+    ]
+
+
 def test_a_line_that_another_program_uses_is_named_with_that_program_and_nothing_stays_claimed(
     kernel: Kernel, opened: Callable[..., LineBeams]
 ) -> None:

@@ -68,6 +68,12 @@
       if ((one.svg && two.svg) || one.fixed !== two.fixed || one.of.contains(two.of) && one.of !== two.of && false) continue;
       if (one.boxes.some((a) => two.boxes.some((b) => meets(a, b, 1)))) say("printed over", one.name, `and ${two.name}`);
     }
+  // Texts under the buttons that float on a page: the corner of a screen, the map's.
+  for (const [floating, of] of [[".layout-screen .sound", tall ? texts : []], [".siege-tools", texts.filter((each) => each.svg)]]) {
+    const box = document.querySelector(floating)?.getBoundingClientRect();
+    for (const each of box?.width ? of : [])
+      if (!each.of.closest(floating) && each.boxes.some((one) => meets(one, box, 1))) say("under a button", each.name, `(${floating})`);
+  }
   // Regions that lie on one another: the sticky bar of a phone does so by design, and sheets of a map.
   const regions = [...document.querySelectorAll("[data-region]")].filter((each) => seen(each) && !each.closest(".doing, .siege-sheets, .calendar, .waters"))
     .map((each) => [each, each.getBoundingClientRect()]).filter(([, box]) => box.width > 2 && box.height > 2);

@@ -90,3 +90,26 @@ def test_the_button_of_a_page_for_the_printer_prints_it(companion: Companion, de
     page.goto(f"{companion.address}/games/mexica/print/board")
     page.get_by_role("button", name="Print").click()
     assert page.evaluate("window.printed") is True
+
+
+NAMES_UNDER_BUTTONS = """() => {
+  const tools = document.querySelector(".siege-tools").getBoundingClientRect();
+  return [...document.querySelectorAll(".region-ground text")].filter((name) => {
+    const box = name.getBoundingClientRect();
+    const across = box.right > tools.left && box.left < tools.right;
+    return across && box.bottom > tools.top && box.top < tools.bottom && name.textContent.trim().length > 2;
+  }).map((name) => name.textContent);
+}"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(360, 640), (360, 780), (780, 360), (820, 1180), (1366, 768)])
+@pytest.mark.parametrize("preset", ["skirmish", "classic"])
+def test_the_buttons_of_the_siege_s_map_lie_on_no_name(
+    companion: Companion, device: Make, preset: str, width: int, height: int
+) -> None:
+    table = companion.home.services.tables.open("siege", "Sunday", 2, preset, {})
+    phone = device(ViewportSize(width=width, height=height))
+    companion.home.services.seats.begin(table.id, table.code)
+    phone.share(companion, table)
+    expect(phone.page.get_by_role("button", name="Whole map")).to_be_visible()
+    assert phone.page.evaluate(NAMES_UNDER_BUTTONS) == []

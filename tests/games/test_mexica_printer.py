@@ -15,9 +15,10 @@ from companion.games.mexica.rules.calendar import SIGNS, STARTS
 from companion.games.mexica.rules.cards import DECK
 from companion.games.mexica.rules.cards.deck import PILES
 from companion.web.rendering.art import Art
-from companion.web.rendering.paper import PAPERS, Paper, Printing
+from companion.web.rendering.paper import MARGIN, PAPERS, Paper, Printing
 from companion.web.rendering.renderer import ART, DAY, SHELL
 from companion.web.rendering.texts import LANGUAGES
+from hardware.parameters import Temple
 from tests.web import sheets as reading
 
 GAMES = registry.load()
@@ -78,6 +79,33 @@ def test_the_board_joins_to_400_mm_from_a4_and_to_sixteen_inches_from_letter() -
         assert 100.0 in measured
     html = PRESS.html(next(PRESS.sheets(["mexica/board"])), Printing(LETTER))
     assert html.count("h203.2M") == html.count('v203.2"') == 4
+
+
+def test_the_board_shows_where_the_printed_temple_stands_and_its_hole_is_its_lake_s() -> None:
+    temple = Temple()
+    foot, base = board()["footprint"], temple.tiers[0]
+    assert foot["hole"] == temple.shore + 0.5
+    assert (foot["half"], foot["front"], foot["back"]) == (base.half, base.front, -base.back)
+    assert (foot["stairs"], foot["foot"]) == (temple.stair_half, temple.stair_foot)
+    for paper, scale in ((A4, 200 / 494), (LETTER, 203.2 / 494)):
+        html = PRESS.html(next(PRESS.sheets(["mexica/board"])), Printing(paper))
+        radii = {float(radius) for radius in re.findall(r' r="([\d.]+)" fill="none"', html)}
+        assert any(abs(radius * scale - 102.5) < 0.01 for radius in radii)
+
+
+def test_rulers_are_within_what_a_printer_reaches() -> None:
+    for name in ("board", "tallies"):
+        for page in printed(name, LETTER):
+            rulers = [
+                ends
+                for ends in reading.strokes(page)
+                if abs(hypot(*(a - b for a, b in zip(*ends, strict=True))) - 100) < 0.01
+            ]
+            assert rulers
+            for (x1, y1), (x2, y2) in rulers:
+                assert min(x1, x2) >= MARGIN
+                assert max(x1, x2) <= LETTER.width - MARGIN
+                assert min(y1, y2) >= MARGIN + 3.6, "and its words below it"
 
 
 def test_the_tallies_are_two_pages_with_a_true_ruler() -> None:

@@ -171,7 +171,7 @@ def command(
         "-smp", "1",  # with two virtual processors a level is read late, and edges are lost
         "-nographic", "-nodefaults", "-serial", "stdio", "-nic", "none", "-no-reboot",
         "-kernel", str(made / "vmlinux"), "-initrd", str(initrd),
-        "-append", f"console=ttyS0 quiet panic=-1 nokaslr mitigations=off {words}",
+        "-append", f"console=ttyS0 quiet panic=-1 nokaslr no_timer_check mitigations=off {words}",
         *shares,
     ]  # fmt: skip
 

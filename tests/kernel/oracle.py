@@ -16,7 +16,7 @@ MIN_BREAK, MIN_CLEAR, MAX_BREAK = 3 * MS, 5 * MS, 250 * MS
 SLACK = MS // 2
 """How far a recorded width may be from the oracle's, beside what is uncertain."""
 
-SECONDS_APART = 1.0
+SECONDS_APART = 5.0
 """A token's time of day is computed from two clocks, between which an emulator may stand still."""
 
 

@@ -19,7 +19,15 @@ BASE = (
     *("systemd-sysv", "udev", "udhcpc", "wpasupplicant"),
 )
 RADIOS = ("mac80211_hwsim", "ccm", "ctr", "cmac", "nft_chain_nat", "nft_masq", "nft_ct")
-UNUSED = ("avahi-daemon", "getty@tty1", "mosquitto", "serial-getty@ttyS0", "templo-controller", "templo-mayor-name")
+UNUSED = (
+    "avahi-daemon",
+    "getty@tty1",
+    "mosquitto",
+    "serial-getty@ttyS0",
+    "systemd-modules-load",
+    "templo-controller",
+    "templo-mayor-name",
+)
 """What the hotspot does not need, and an emulator would start for minutes."""
 
 FILES = {

@@ -21,6 +21,7 @@ PATIENCE_S = 900.0
 
 HOME, PASSWORD = "Casa: Ruiz", "correct horse"
 HOME_NETWORK = "192.168.77"
+COMPANION = "templo-companion.service"
 WORK = Path("/run/wifi")
 LEASED = """#!/bin/sh
 [ "$1" = bound ] || [ "$1" = renew ] || exit 0
@@ -61,6 +62,7 @@ def main() -> int:
     phone.join(name, password)
     assert phone.address().startswith("10.42.0."), phone.address()
     report(f"the phone joins {name!r} with the password of the screen, and has the address {phone.address()}", begun)
+    until("the companion is ready", lambda: run("systemctl", "is-active", COMPANION, check=False).strip() == "active")
     begun = time.monotonic()
     page = phone.page(address)
     assert "/setup" in page, page[:2000]
@@ -85,14 +87,16 @@ def main() -> int:
     until("an address of the home's", lambda: HOME_NETWORK in run("ip", "-brief", "address", "show", "dev", own))
     report("the Wi-Fi that was chosen on the page is joined, and the hotspot closed", begun)
     until("nothing above the login", lambda: not ISSUE.exists())
+    report("the screen shows the hotspot no more", begun)
     begun = time.monotonic()
     phone.join(HOME, PASSWORD)
+    report(f"the phone joins it too, and has the address {phone.address()}", begun)
     found = re.search(rf"{HOME_NETWORK}\.\d+", run("ip", "-brief", "address", "show", "dev", own))
     assert found is not None
     page = phone.page(f"http://{found[0]}/setup/step/network")
     assert HOME in page, page[:3000]
-    assert name not in phone.scan(), phone.scan()
-    report("the phone joins it too, finds the page there, and the hotspot no more", begun)
+    assert "type managed" in run("iw", "dev", own, "info"), run("iw", "dev", own, "info")
+    report("it finds the page there; the machine's radio is no access point any more", begun)
     run("systemctl", "start", "templo-hotspot.service")
     assert active() == {HOME}, active()
     kept = run("nmcli", "--terse", "--fields", "NAME,AUTOCONNECT", "connection", "show")
@@ -122,8 +126,10 @@ def until(what: str, true: Callable[[], object], pause_s: float = 0.5) -> None:
     begun = time.monotonic()
     while not true():
         if time.monotonic() - begun > PATIENCE_S:
-            for log in ("templo-hotspot", "templo-network@*", "NetworkManager"):
+            for log in ("templo-hotspot", "templo-network@*", "NetworkManager", COMPANION):
                 print(run("journalctl", "--no-pager", "--lines=40", "--unit", log), flush=True)
+            for file in WORK.glob("*.log"):
+                print(file.name, *file.read_text().splitlines()[-30:], sep="\n", flush=True)
             raise TimeoutError(f"{what}: not within {PATIENCE_S:.0f} s")
         time.sleep(pause_s)
 
@@ -206,11 +212,6 @@ class Place:
         status, page = self._run(sys.executable, "-c", FETCH, url, origin, *form).split("\n", 1)
         assert status == "200", f"{url}: {status} {page[:2000]}"
         return page
-
-    def scan(self) -> set[str]:
-        """Return the names of the Wi-Fis in reach."""
-        found = self._run("iw", "dev", self._radio, "scan", "flush")
-        return {line.split(":", 1)[1].strip() for line in found.splitlines() if line.strip().startswith("SSID:")}
 
     def _supply(self, config: str) -> None:
         file = WORK / f"{self._name}.conf"

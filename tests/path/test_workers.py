@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 
 import psycopg
@@ -63,8 +64,8 @@ class Ledger(Temple):
 
 
 @contextmanager
-def worker(url: str, state: Path, broker: int) -> Iterator[subprocess.Popen[str]]:
-    words = ["--host", "127.0.0.1", "--port", str(free_port()), "--broker", f"127.0.0.1:{broker}"]
+def worker(url: str, state: Path, broker: int, port: int | None = None) -> Iterator[subprocess.Popen[str]]:
+    words = ["--host", "127.0.0.1", "--port", str(port or free_port()), "--broker", f"127.0.0.1:{broker}"]
     words += ["--state", str(state), "--store", url, "--set", "shared=on"]
     command = [sys.executable, "-m", "companion", "run", *words, "--instance", state.name * 12]
     with (
@@ -137,3 +138,32 @@ def _who_stores(logs: Path) -> int:
     """Return which companion, by its log, has come to hold the temple last."""
     held = [(logs / f"{name}.log").read_text().count("holds 'temple:templo'") for name in ("one", "two")]
     return 1 if held[1] else 0
+
+
+def post_code(port: int, code: str) -> int:
+    """Type a join code at a companion's page; return the status of its answer."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+    try:
+        headers = {"Origin": f"http://127.0.0.1:{port}", "Content-Type": "application/x-www-form-urlencoded"}
+        connection.request("POST", "/join", f"code={code}", headers)
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def test_who_types_wrong_codes_at_one_companion_is_locked_out_at_the_other(tmp_path: Path) -> None:
+    with ExitStack() as running:
+        url, nobody = running.enter_context(postgres()).url(), free_port()
+        ports = [free_port(), free_port()]
+        for port, name in zip(ports, ("one", "two"), strict=True):
+            running.enter_context(worker(url, tmp_path / name, nobody, port))
+        eventually(lambda: sum(name.startswith("worker ") for name in holders(url)) == 2)
+        for _ in range(10):
+            assert post_code(ports[0], "ZZZZZZ") == 403
+        assert post_code(ports[0], "ZZZZZZ") == 429
+        # Its own wrong codes would lock it out at the tenth: the lock-out must come sooner.
+        for _ in range(8):
+            if (answer := post_code(ports[1], "ZZZZZZ")) == 429:
+                break
+            time.sleep(3)
+        assert answer == 429

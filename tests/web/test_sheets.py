@@ -181,7 +181,7 @@ def test_the_style_sheet_of_low_ink_has_the_colours_of_the_drawings() -> None:
 
 def test_nothing_that_is_written_in_low_ink_is_paler_than_what_a_printer_shows() -> None:
     colours = low_ink(Art(ART, SHELL / "static" / DAY).colours)
-    for name in ("ink", "soot", "light", "war-text", "rain-text", "jade-text"):
+    for name in ("ink", "soot", "dark", "war-text", "rain-text", "jade-text"):
         assert sum(int(colours[name][at : at + 2], 16) for at in (1, 3, 5)) < 3 * 128, name
 
 

@@ -26,6 +26,10 @@ from companion.games.mexica.rules.cards.effects import (
 CARDS: Mapping[str, str] = {f"{pile}_cards": pile for pile in PILES}
 SHEETS: tuple[str, ...] = ("board", *CARDS, "tallies")
 
+FOOTPRINT: Mapping[str, float] = {"hole": 102.5, "half": 56, "front": 50, "back": 50, "stairs": 18, "foot": 59}
+"""The printed temple on the table, in millimetres: the radius of the hole for its lake, with half a millimetre of
+room, half the width of its base, how far that reaches to the front and the back, half of both stairs, their foot."""
+
 GODS = ("huitzilopochtli", "tlaloc")
 COUNTDOWN = 13
 
@@ -124,6 +128,7 @@ def _board() -> Mapping[str, Json]:
         "outer": geometry.OUTER,
         "inner": geometry.INNER,
         "shrines": list(LEFT_TO_RIGHT),
+        "footprint": dict(FOOTPRINT),
         "quarters": quarters,
         "track": _track(),
     }

@@ -106,7 +106,7 @@ class Art:
         return _VARIABLE.sub(colour, lines)
 
 
-INKED = frozenset({"ink", "soot"})
+INKED = frozenset({"ink", "dark", "soot"})
 """Colours that lines and words are drawn in: they stay."""
 
 PALE = 0.22
@@ -116,17 +116,13 @@ PALE = 0.22
 def low_ink(colours: Mapping[str, str]) -> Mapping[str, str]:
     """Return colours for printing with little ink: areas pale or white, lines and words as they are.
 
-    What is written in light colours on dark areas is written in ink, since these areas are light.
-
     >>> low_ink({"war": "#a03020", "paper": "#fbf3df", "ink": "#231815", "light": "#ffffff"})
-    {'war': '#ead1ce', 'paper': '#ffffff', 'ink': '#231815', 'light': '#231815'}
+    {'war': '#ead1ce', 'paper': '#ffffff', 'ink': '#231815', 'light': '#ffffff'}
     """
 
     def pale(name: str, colour: str) -> str:
         if name in INKED or name.endswith("-text"):
             return colour
-        if name == "light":
-            return colours["ink"]
         digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
         channels = [int(digits[at : at + 2], 16) for at in (0, 2, 4)]
         if min(channels) > 200:

@@ -257,6 +257,9 @@ class Painter:
         """Return the leaves of a page for the printer of a game or an aid, from what it shows."""
         words = self.library.words(language, game)
         art = self._pale_art if printing.low_ink else self.art
+        colours = dict(art.colours)
+        if printing.low_ink:
+            colours["light"] = colours["ink"]  # what is written on an area of colour, which is pale now
         pieces: Any = self._template("print_pieces.html").module
         html = self._template(f"game-{registry.parts(game)[0]}/print/{name}.html").render(
             t=words,
@@ -266,7 +269,7 @@ class Painter:
             paper=printing.paper,
             drawing=art.drawing,
             placed=art.placed,
-            colour=art.colours.__getitem__,
+            colour=colours.__getitem__,
             cut_marks=pieces.cut_marks,
             ruler=lambda: pieces.ruler(words),
         )

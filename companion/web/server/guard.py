@@ -141,7 +141,10 @@ class Lockout:
         within: float = 300.0,
         addresses: int = 4096,
         most_in_all: int = 600,
+        announce: Callable[[str], None] = lambda who: None,
     ) -> None:
+        """`announce` is given who typed each wrong code, for other companions of one installation to `count`."""
+        self._announce = announce
         self._clock = clock
         self._most = most
         self._within = within
@@ -160,8 +163,12 @@ class Lockout:
                     raise Refused(429, "locked_out", retry_after=wait, n=-(-wait // 60))
 
     def wrong(self, address: str | None) -> None:
-        """Count one wrong code."""
-        who = client(address)
+        """Count one wrong code, here and at every companion of the installation."""
+        self.count(client(address))
+        self._announce(client(address))
+
+    def count(self, who: str) -> None:
+        """Count one wrong code of somebody."""
         with self._lock:
             times = self._wrong.setdefault(who, deque(maxlen=self._most))
             times.append(self._clock())

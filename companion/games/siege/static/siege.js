@@ -9,6 +9,9 @@ import { corners, hexAt, middle, outline, place, ROW, sideOf, way, WIDE } from "
 
 const SLIP = 9; // pixels that a finger may wander and still have tapped
 const CLOSEST = 110; // the least width of the box: five hexes and a half
+const SHRUNK = 0.75; // how small the map may be drawn for the sake of what lies on its place
+const BUTTONS = 58; // pixels that the row, or the column, of buttons takes of the place
+const MOST_COVERED = 0.5; // of the place's height: with very large letters the bar would cover it all
 const STEP = 160; // ms for each thing that is replayed
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -28,6 +31,8 @@ class SiegeMap {
     this.mark = map.querySelector("[data-siege-asked]");
     this.fingers = new Map();
     this.box = null;
+    this.fitted = null; // how the map was fitted into its place, until somebody moves it
+    this.foot = this.edge = 0; // the shares of the place's height and width that the buttons take
     this.asking = false;
     this.held = null;
     this.whole = {};
@@ -38,10 +43,13 @@ class SiegeMap {
       this.sheets.addEventListener(name, (event) => this[name](event));
     }
     this.sheets.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-    map.querySelector("[data-siege-tools]").hidden = false;
+    this.tools = map.querySelector("[data-siege-tools]");
+    this.tools.hidden = false;
+    this.bar = root.querySelector(".doing");
     root.addEventListener("click", (event) => this.tool(event.target.closest("[data-siege]")?.dataset.siege));
     map.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.resized()).observe(this.sheets);
+    if (this.bar) new ResizeObserver(() => this.free()).observe(this.bar);
     const painted = { childList: true, subtree: true, attributes: true, attributeFilter: ["data-state"] };
     new MutationObserver(() => this.repainted()).observe(this.sheets, painted);
     this.repainted();
@@ -76,19 +84,43 @@ class SiegeMap {
   resized() {
     const { width, height } = this.sheets.getBoundingClientRect();
     if (!width || !height) return;
+    if (this.fitted) this.fit(this.fitted.cover);
+    else this.free();
     this.box.height = (this.box.width * height) / width;
     this.moveTo(this.box.x, this.box.y);
     this.show();
   }
 
+  /** Note which share of the place lies under the buttons at its edge, and under the bar of what can be done. */
+  free() {
+    const { left, right, bottom, height } = this.sheets.getBoundingClientRect();
+    const bar = this.bar?.getBoundingClientRect();
+    const below = bar && getComputedStyle(this.bar).position === "sticky" && bar.left < right && bar.right > left;
+    const covered = below ? Math.max(0, bottom + scrollY - (innerHeight - bar.height)) : 0;
+    this.covered = Math.min(covered, height * MOST_COVERED);
+    this.map.style.setProperty("--covered", `${this.covered}px`);
+    const tools = this.tools.getBoundingClientRect();
+    this.foot = this.aside || !tools.height ? 0 : (bottom - tools.top) / height;
+    this.edge = this.aside ? (right - tools.left) / (right - left) : 0;
+  }
+
   /** Show the whole map, or where that would leave much of the place empty, its height, the width to be dragged. */
   fit(cover) {
     const { width, height } = this.sheets.getBoundingClientRect();
+    this.fitted = { cover };
     const [across, down] = [this.whole.width / width, this.whole.height / height];
-    const [least, most] = [Math.min(across, down), Math.max(across, down)];
-    const scale = cover && most > 1.3 * least ? least : most;
+    const strip = this.tools.offsetHeight && BUTTONS;
+    this.free();
+    const free = Math.max(height - strip - this.covered, SHRUNK * (height - strip));
+    const [beside, above] = [this.whole.width / (width - strip), this.whole.height / free];
+    const dragged = cover && Math.max(across, down) > 1.3 * Math.min(across, down);
+    this.aside = !dragged && Math.max(beside, down) < Math.max(across, above);
+    this.tools.toggleAttribute("data-aside", this.aside);
+    this.free();
+    const scale = dragged ? Math.min(across, above) : this.aside ? Math.max(beside, down) : Math.max(across, above);
     this.box = { width: width * scale, height: height * scale };
-    this.moveTo((this.whole.width - this.box.width) / 2, (this.whole.height - this.box.height) / 2);
+    const { x, y } = this.room();
+    this.moveTo(x / 2, y / 2);
   }
 
   show() {
@@ -123,6 +155,7 @@ class SiegeMap {
     const [dx, dy] = [event.clientX - finger.x, event.clientY - finger.y];
     if (!finger.far && Math.hypot(dx, dy) < SLIP) return;
     finger.far = true;
+    this.fitted = null;
     if (this.fingers.size === 2) {
       const other = [...this.fingers.entries()].find(([id]) => id !== event.pointerId)[1];
       const before = Math.hypot(finger.x - other.x, finger.y - other.y);
@@ -163,9 +196,11 @@ class SiegeMap {
   }
 
   zoom(by, event) {
+    this.fitted = null;
     const at = this.point(event);
     const area = this.sheets.getBoundingClientRect();
-    const widest = area.width * Math.max(this.whole.width / area.width, this.whole.height / area.height);
+    const across = this.whole.width / (area.width * (1 - this.edge));
+    const widest = area.width * Math.max(across, this.whole.height / (area.height * (1 - this.foot)));
     const width = Math.min(widest, Math.max(CLOSEST, this.box.width * by));
     const share = width / this.box.width;
     this.box.width = width;
@@ -173,10 +208,19 @@ class SiegeMap {
     this.moveTo(at.x - (at.x - this.box.x) * share, at.y - (at.y - this.box.y) * share);
   }
 
+  /** Return how far the box may be moved: to the map's ends, and on until they are clear of what lies on the place. */
+  room() {
+    return {
+      x: this.whole.width - this.box.width * (1 - this.edge),
+      y: this.whole.height - this.box.height * (1 - this.foot),
+    };
+  }
+
   moveTo(x, y) {
     const within = (value, room) => (room < 0 ? room / 2 : Math.min(Math.max(value, 0), room));
-    this.box.x = within(x, this.whole.width - this.box.width);
-    this.box.y = within(y, this.whole.height - this.box.height);
+    const room = this.room();
+    this.box.x = within(x, room.x);
+    this.box.y = within(y, room.y);
   }
 
   tool(which) {
@@ -191,6 +235,7 @@ class SiegeMap {
   }
 
   key(event) {
+    if (event.key.startsWith("Arrow")) this.fitted = null;
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
     if (step) this.moveTo(this.box.x + step[0] * WIDE * 2, this.box.y + step[1] * ROW * 2);
     else if (event.key === "+" || event.key === "-") this.tool(event.key === "+" ? "nearer" : "farther");
