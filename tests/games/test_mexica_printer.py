@@ -90,7 +90,7 @@ def test_the_board_shows_where_the_printed_temple_stands_and_its_hole_is_its_lak
     for paper, scale in ((A4, 200 / 494), (LETTER, 203.2 / 494)):
         html = PRESS.html(next(PRESS.sheets(["mexica/board"])), Printing(paper))
         radii = {float(radius) for radius in re.findall(r' r="([\d.]+)" fill="none"', html)}
-        assert any(abs(radius * scale - 102.5) < 0.01 for radius in radii)
+        assert any(abs(radius * scale - foot["hole"]) < 0.01 for radius in radii)
 
 
 def test_rulers_are_within_what_a_printer_reaches() -> None:

@@ -26,7 +26,7 @@ from companion.games.mexica.rules.cards.effects import (
 CARDS: Mapping[str, str] = {f"{pile}_cards": pile for pile in PILES}
 SHEETS: tuple[str, ...] = ("board", *CARDS, "tallies")
 
-FOOTPRINT: Mapping[str, float] = {"hole": 102.5, "half": 56, "front": 50, "back": 50, "stairs": 18, "foot": 59}
+FOOTPRINT: Mapping[str, float] = {"hole": 108.5, "half": 56, "front": 50, "back": 50, "stairs": 18, "foot": 59}
 """The printed temple on the table, in millimetres: the radius of the hole for its lake, with half a millimetre of
 room, half the width of its base, how far that reaches to the front and the back, half of both stairs, their foot."""
 
