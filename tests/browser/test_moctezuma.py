@@ -42,14 +42,8 @@ def moved(page: Page, before: int) -> None:
 
 
 def tap(page: Page, button: Locator) -> None:
+    """Tap a button, and once more where it asks for that."""
     before = version(page)
-    button.click()
-    moved(page, before)
-
-
-def end_turn(page: Page) -> None:
-    """End the turn; where points would be lost, the button asks twice."""
-    before, button = version(page), page.locator(".end-turn button")
     asks = button.get_attribute("data-confirm") is not None
     button.click()
     if asks:
@@ -93,7 +87,7 @@ def test_three_phones_play_a_whole_game_and_a_screen_reveals_it(companion: Compa
     expect(phones["blue"].page.locator(".card-cell")).to_have_count(0)
     red.locator(".cards .keep button").last.click()
     expect(screen.page.locator(".treasure-card")).to_have_count(1)
-    end_turn(red)
+    tap(red, red.locator(".end-turn button"))
 
     for n in range(1, 15):
         seat = list(seats)[n % 3]
@@ -108,7 +102,7 @@ def test_three_phones_play_a_whole_game_and_a_screen_reveals_it(companion: Compa
             page.locator(".cards .keep button").first.click()
             expect(page.locator(".end-turn button")).to_be_visible()
         page.wait_for_timeout(SLIP)
-        end_turn(page)
+        tap(page, page.locator(".end-turn button"))
     expect(screen.page.locator(".turn-whose")).to_contain_text("reveal their names")
     for n in range(1, 11):
         page = phones[list(seats)[n % 3]].page
