@@ -104,8 +104,8 @@ def linked(page: Page) -> Iterator[str]:
 
 
 def kind_of(path: str) -> str:
-    """Return what a page has in common with others that look alike: moments, papers, and what has been picked."""
-    return re.sub(r"(?<=step=)\d+|(?<=paper=)\w+|(?<=seat=)\w+|,[^,]+?(?=%5D)", "", path)
+    """Return what a page has in common with others that look alike: moments, ways to print, and what was picked."""
+    return re.sub(r"(?<=step=)\d+|[?&](paper|ink|sides|players)=\w+|(?<=seat=)\w+|,[^,]+?(?=%5D)", "", path)
 
 
 def test_no_page_is_wider_than_a_phone(companion: Companion, device: Make) -> None:
