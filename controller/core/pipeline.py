@@ -18,6 +18,7 @@ from datetime import timedelta
 from controller.core.board_intake import BoardIntake, token_id
 from controller.core.calibration import Calibration
 from controller.core.counting import (
+    JAM_PATIENCE,
     MS,
     SECOND,
     BeamChanged,
@@ -237,7 +238,7 @@ class Pipeline:
     def _close(self) -> None:
         """Count what has just fallen, record it, and close."""
         now_ns = self._clock.monotonic_ns()
-        self._handle(self._slots.advance(now_ns + self._slots.limits.min_clear))
+        self._handle(self._slots.advance(now_ns + self._slots.limits.min_clear + JAM_PATIENCE, closing=True))
         self._outbox.settle_all()  # the end of a beam that is dark again will not come any more
         self._record(now_ns)
         self._release()

@@ -77,14 +77,17 @@ class Slots:
                 observed.level(at_ns, dark)
                 return [(god, counter.resync(at_ns, dark))]
 
-    def advance(self, now_ns: int) -> Found:
-        """Return what follows from time alone, and from the level of a beam that seems to be jammed."""
-        return [self._advanced(god, now_ns) for god in self.in_order()]
+    def advance(self, now_ns: int, *, closing: bool = False) -> Found:
+        """Return what follows from time alone, and from the level of a beam that seems to be jammed.
 
-    def _advanced(self, god: God, now_ns: int) -> tuple[God, list[Event]]:
-        return god, self.counters[god].advance(now_ns, lambda: self._reads_dark(god))
+        Before the end no other reading comes, so while `closing` a single dark one is enough.
+        """
+        return [self._advanced(god, now_ns, 1 if closing else JAM_READINGS) for god in self.in_order()]
 
-    def _reads_dark(self, god: God) -> bool:
+    def _advanced(self, god: God, now_ns: int, readings: int = JAM_READINGS) -> tuple[God, list[Event]]:
+        return god, self.counters[god].advance(now_ns, lambda: self._reads_dark(god, readings))
+
+    def _reads_dark(self, god: God, readings: int) -> bool:
         """Return whether a beam is dark for certain, or cannot be read, which proves nothing; the watch says why.
 
         Where edges come late, a beam may read dark because another token is in it while the end of the one before is
@@ -98,7 +101,7 @@ class Slots:
         before_ns, times = self._dark_readings.get(god, (last_ns, 0))
         times = times + 1 if dark and before_ns == last_ns else int(dark is True)
         self._dark_readings[god] = last_ns, times
-        return dark is None or times >= JAM_READINGS
+        return dark is None or times >= readings
 
     def note(self, god: God, event: Event, now_ns: int) -> None:
         """Add what a counter made of the edges to what is observed."""

@@ -129,6 +129,10 @@ def pico_emulated(job: Job) -> Findings:
     return _run_pico([sys.executable, str(HERE / "pico_cpython.py"), str(_pico_job(job, tapes=found["words"]))])
 
 
+LOOKS = 4
+"""Looks in a row, 0.1 s apart, that find all delivered: a beam that stays dark is read several times before a jam."""
+
+
 def _run_controller(job: Job, how: str, arguments: list[str], script: list[tuple[int, str]]) -> None:
     file = job.folder / "story.json"
     file.write_text(json.dumps({"story": script}))
@@ -144,8 +148,9 @@ def _run_controller(job: Job, how: str, arguments: list[str], script: list[tuple
             env=environment(PYTHONUNBUFFERED="1", LG_WD=str(state / "lgpio")), cwd=ROOT,
         )  # fmt: skip
     try:
-        until = time.monotonic() + 240
-        while not _settled(state, log):
+        until, settled = time.monotonic() + 240, 0
+        while settled < LOOKS:
+            settled = settled + 1 if _settled(state, log) else 0
             assert running.poll() is None, log.read_text()[-2000:]
             assert time.monotonic() < until, log.read_text()[-2000:]
             time.sleep(0.1)

@@ -74,7 +74,7 @@ def test_numbers_that_grow_are_reported_every_five_seconds_and_the_last_always(r
 @pytest.mark.usefixtures("expects_warnings")
 def test_a_time_that_only_passes_is_not_published(rig: Rig) -> None:
     rig.take(EdgeSeen(God.TLALOC, rig.now_ns, True), after_ns=SECOND)
-    rig.take(after_ns=SECOND)
+    rig.jam()
     number = len(published(rig))
     for _ in range(30):
         rig.take(after_ns=SECOND)
