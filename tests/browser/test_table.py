@@ -67,11 +67,14 @@ def test_a_whole_game_is_played_to_its_end_with_a_reload_in_the_middle(
             phone.page.reload()
             phone.listening()
         # Each tap is for the button as it reads now: a second one in a hurry would be taken for a slip.
-        words = phone.page.locator(".end-turn button").inner_text()
-        phone.page.click(".end-turn button")
+        button = phone.page.locator(".end-turn button")
+        words = button.inner_text()
+        button.click()
         if turn < 13:
-            expect(phone.page.locator(".end-turn button")).not_to_have_text(words)
+            expect(button).not_to_have_text(words)
             phone.page.wait_for_timeout(620)
+    expect(phone.page.locator("#notice")).to_contain_text("Tap again to confirm")  # the turn that ends the game
+    button.click()
     for each in (phone, screen):
         expect(each.page.locator(f".ending-{end}")).to_be_visible()
     outcome = companion.home.services.tables.get(table.id).state.outcome

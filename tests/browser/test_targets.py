@@ -27,7 +27,7 @@ FILES = {
     "pages.page_style", "static", "metrics.metrics", "interface.interface", "setup.hotspot", "play.follow",
     "story.export_csv", "story.export_json", "play.qr", "play.made", "results.result_play",
     "results.result_picture", "results.result_text", "streams.stream", "streams.temple_stream", "trust.authority",
-    "trust.worker", "pages.font", "playtests.report", "playtests.playtest",
+    "play.preview", "trust.worker", "pages.font", "playtests.report", "playtests.playtest",
 }  # fmt: skip
 """What answers with a file, or leads to another page; a playtest's own page needs hundreds of games first."""
 
@@ -68,7 +68,8 @@ def paths(companion: Companion, device: Device, folder: Path) -> list[str]:
              "/trust", "/tables", "/evenings", "/temples", "/temples/table", "/temples/table/held", "/join", "/games",
              "/playtests", NOWHERE, f"/t/{running.id}/held", f"/t/{running.id}/reconcile", f"/t/{running.id}/seats",
              f"/t/{running.id}/story", f"/t/{running.id}/replay?step=1", f"/j/{lobby.code}", f"/t/{lobby.id}",
-             f"/t/{lobby.id}/screen", f"/t/{absent.id}/for/west", "/games/mexica/print/tallies"]  # fmt: skip
+             f"/t/{lobby.id}/screen", f"/t/{absent.id}/for/west", "/games/mexica/print/tallies",
+             "/games/mexica/print?players=4"]  # fmt: skip
     for game in dict.fromkeys(game for game, _ in GAMES):
         found += [f"/games/{game}", f"/games/{game}/rules", f"/tables/new?game={game}"]
     siege = ""

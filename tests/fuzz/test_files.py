@@ -169,7 +169,7 @@ def reader(request: pytest.FixtureRequest, tmp_path: Path) -> Reader:
             return Reader(
                 request.param,
                 brought("siege", "map"),
-                files("companion/games/siege/data/*.toml"),
+                files("companion/games/siege/data/[fs]*.toml"),
                 r"x:\d+: .",
                 costly=5,
             )
