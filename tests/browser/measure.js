@@ -35,8 +35,8 @@
       if (look.position === "fixed") break;
       if (box.closest("svg") && box.tagName !== "svg") continue;
       if (look.overflowX === "visible" && look.overflowY === "visible") continue;
-      if (box.tagName === "svg") continue;
       const frame = box.getBoundingClientRect();
+      if (box.tagName === "svg") { if (!meets(all, frame, 0)) hidden = true; continue; } // of a map that is dragged
       const scrolls = [look.overflowX, look.overflowY].some((way) => way === "auto" || way === "scroll");
       if (scrolls) { if (all.right > frame.right + 1 && look.overflowX !== "auto") cut = box; if (!meets(all, frame, 0)) hidden = true; shown = frame; continue; }
       const inside = all.left >= frame.left - 1 && all.right <= frame.right + 1 &&

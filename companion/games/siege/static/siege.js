@@ -11,7 +11,7 @@ const SLIP = 9; // pixels that a finger may wander and still have tapped
 const CLOSEST = 110; // the least width of the box: five hexes and a half
 const SHRUNK = 0.75; // how small the map may be drawn for the sake of what lies on its place
 const BUTTONS = 58; // pixels that the row, or the column, of buttons takes of the place
-const MOST_COVERED = 0.5; // of the place's height: with very large letters the bar would cover it all
+const MOST_COVERED = 0.7; // of the place's height: with very large letters the bar would cover it all
 const STEP = 160; // ms for each thing that is replayed
 const SVG = "http://www.w3.org/2000/svg";
 
