@@ -87,7 +87,7 @@ class Pacer:
         if not self._is_own():
             return
         table = self._services.tables.find(table_id)
-        if table is None or not (table.awaits_app or table.awaits_outcome):
+        if table is None or not table.goes_on_by_itself:
             self._due.pop(table_id, None)
         else:
             self._due.setdefault(table_id, time.monotonic() + self._wait(table))

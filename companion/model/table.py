@@ -537,6 +537,11 @@ class Table:
         due = self.chance()
         return self.phase == "running" and due is not None and self._brought_by_app(due)
 
+    @property
+    def goes_on_by_itself(self) -> bool:
+        """Whether the app is to bring the next thing, a move or an outcome."""
+        return self.awaits_app or self.awaits_outcome
+
     def _brought_by_app(self, due: Chance) -> bool:
         """Return whether nobody is asked: a die that is nobody's belongs to whoever is on turn, and may be away."""
         whose = due.seat or self.on_turn

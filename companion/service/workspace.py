@@ -615,9 +615,9 @@ class Change:
         return [*dict.fromkeys(topics)]
 
     def paced_topics(self) -> list[str]:
-        """Return a topic for each table that awaits a move of the app, or did before this change."""
+        """Return a topic for each table that the app is to go on with, or was before this change."""
         tables = self.tables.values() if self.paced else ()
-        return [f"pace:{each.id}" for each in tables if any(map(_awaits_app, (each, self._found.get(each.id))))]
+        return [f"pace:{each.id}" for each in tables if any(map(_goes_on, (each, self._found.get(each.id))))]
 
     def _is_listed_anew(self, table: Table) -> bool:
         before = self._found.get(table.id)
@@ -634,8 +634,8 @@ class Change:
                 raise Conflict(f"more entries at table {table_id!r}")
 
 
-def _awaits_app(table: Table | None) -> bool:
-    return table is not None and table.awaits_app
+def _goes_on(table: Table | None) -> bool:
+    return table is not None and table.goes_on_by_itself
 
 
 class _Locks:
