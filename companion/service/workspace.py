@@ -212,11 +212,14 @@ class Workspace:
                 self._tables[table.id] = outline.with_keys(table.keys)
 
     def _stored_sources(self, temples: Collection[str] | None = None) -> dict[str, Source]:
-        """Return every ledger that tokens came from, or those of some temples."""
+        """Return every ledger that tokens came from, or those of some temples.
+
+        The marks are read first: whatever another companion enters meanwhile, what was found has its temple.
+        """
+        marks = self.store.marks(temples)
         of, old = self.store.sources(), {old.source: old for old in self.store.old()}
         return {
-            source: Source(source, of[source], Mark(*record), old.get(source))
-            for source, record in self.store.marks(temples).items()
+            source: Source(source, of[source], Mark(*record), old.get(source)) for source, record in marks.items()
         }
 
     # Reading
