@@ -314,8 +314,8 @@ class SettingFlag(argparse.Action):
 
     >>> parser = argparse.ArgumentParser()
     >>> _ = parser.add_argument("--state", action=SettingFlag)
-    >>> given_flags(parser.parse_args(["--state", "/tmp/a"]))
-    {'state': ('/tmp/a', '--state')}
+    >>> given_flags(parser.parse_args(["--state", "kept"]))
+    {'state': ('kept', '--state')}
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
