@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Iterable
 
 import sqlalchemy as sa
 
+from companion.adapters.background import Background
 from companion.adapters.sql_store import CHANNEL
 from companion.model.table import ServiceError
 from templo.liveness import DISK_S, Beat, no_heartbeat
@@ -24,7 +24,7 @@ _KEEPALIVES = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval
 """A server whose machine lost its power is noticed within half a minute: nobody sends on this connection."""
 
 
-class Announcements:
+class Announcements(Background):
     """Calls `follow` with the topics that other companions announce, and `follow_all` where some may be missing."""
 
     def __init__(
@@ -36,6 +36,7 @@ class Announcements:
         beat: Beat = no_heartbeat,
     ) -> None:
         """Only remember; `start` begins. What this companion announces itself, as `origin`, is left out."""
+        super().__init__("announcements")
         self._engine = sa.create_engine(
             url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT", connect_args=_KEEPALIVES
         )
@@ -44,18 +45,6 @@ class Announcements:
         self._follow = follow
         self._follow_all = follow_all
         self._beat = beat
-        self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="announcements", daemon=True)
-
-    def start(self) -> None:
-        """Begin to listen."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End the thread; what it takes in at the moment is finished first."""
-        self._ending.set()
-        if self._thread.is_alive():
-            self._thread.join()
 
     def _run(self) -> None:
         while not self._ending.is_set():

@@ -6,10 +6,10 @@ It knows files and services, and no game: what a file may hold is its option's b
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from companion.adapters.background import Background
 from companion.games.kit import Fault, Option
 from companion.model.lobby import read_text
 from companion.model.table import ServiceError
@@ -21,7 +21,7 @@ EVERY = 0.5
 """Seconds between two looks. A file is taken when two in a row found the same: editors write in parts."""
 
 
-class Draft:
+class Draft(Background):
     """One table's option, kept as its file says; of a file with faults the last sound one stays in play.
 
     `on_version` is given the faults of each version, none where it is in play. It is called from this thread.
@@ -35,6 +35,7 @@ class Draft:
         path: Path,
         on_version: Callable[[Sequence[Fault]], None],
     ) -> None:
+        super().__init__("draft")
         self._services = services
         self._table_id = table_id
         self._option = option
@@ -42,19 +43,11 @@ class Draft:
         self._on_version = on_version
         self._seen: object = self
         self._taken: object = self
-        self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._follow, name="draft", daemon=True)
 
     def start(self) -> None:
         """Begin to follow the file; the table's pages know of it from here on."""
         self._services.tables.set_draft(self._table_id, ())
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Follow it no more; returns when that is so."""
-        self._ending.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        super().start()
 
     def look(self) -> None:
         """Look at the file once, and take it in where it has come to rest in a new shape."""
@@ -79,6 +72,6 @@ class Draft:
         self._services.tables.set_draft(self._table_id, faults)
         self._on_version(faults)
 
-    def _follow(self) -> None:
+    def _run(self) -> None:
         while not self._ending.wait(EVERY):
             self.look()

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import logging
 import math
-import threading
 import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
 
 import sqlalchemy as sa
 
+from companion.adapters.background import Background
 from companion.adapters.schema import LEASES
 from companion.model.table import ServiceError
 from templo.liveness import DISK_S, Beat, no_heartbeat
@@ -44,8 +44,8 @@ _TAKE = sa.text(
 )
 
 
-class Leases:
-    """Holds this companion's share of the leases that are wanted, until it is stopped."""
+class Leases(Background):
+    """Holds this companion's share of the leases that are wanted, and gives them back when it is stopped."""
 
     def __init__(
         self,
@@ -56,6 +56,7 @@ class Leases:
         beat: Beat = no_heartbeat,
     ) -> None:
         """Only remember; `start` begins. `on_taken` is called with each lease that is newly held."""
+        super().__init__("leases")
         self._engine = sa.create_engine(
             url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT", connect_args={"connect_timeout": 5}
         )
@@ -65,18 +66,6 @@ class Leases:
         self._beat = beat
         self._until: dict[str, float] = {}
         self._renew_at = 0.0
-        self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="leases", daemon=True)
-
-    def start(self) -> None:
-        """Begin to take leases."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End the thread, and give back what is held, so that nobody waits for it."""
-        self._ending.set()
-        if self._thread.is_alive():
-            self._thread.join()
 
     def holds(self, name: str) -> bool:
         """Return whether this companion holds a lease, by its own clock; after a standstill it does not."""

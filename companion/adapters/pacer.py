@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 
+from companion.adapters.background import Background
 from companion.model.entries import PACES
 from companion.model.table import ServiceError, Table
 from companion.service.services import Services
@@ -21,7 +21,7 @@ def seconds(table: Table) -> float:
     return PACES[table.pace]
 
 
-class Pacer:
+class Pacer(Background):
     """Watches every table for a move that the app is to make, and makes it when its time has come.
 
     It begins where an earlier run of the program ended: each table is looked at once at the start.
@@ -38,13 +38,13 @@ class Pacer:
 
         `is_own` says whether the moves are this companion's to make, where several share a store.
         """
+        super().__init__("pacer")
         self._services = services
         self._wait = wait
         self._beat = beat
         self._is_own = is_own
         self._changed: SimpleQueue[str | None] = SimpleQueue()
         self._due: dict[str, float] = {}
-        self._thread = threading.Thread(target=self._run, name="pacer", daemon=True)
 
     def notice(self, topic: str) -> None:
         """Look at a table at which the app is to move: ``"pace:<id>"``; others are ignored. Safe from any thread."""
@@ -56,7 +56,7 @@ class Pacer:
         """Begin, with every table that waits already."""
         if self._is_own():
             self.look_at_all()
-        self._thread.start()
+        super().start()
 
     def look_at_all(self) -> None:
         """Look at every table, whichever companion made its last move."""
@@ -67,8 +67,7 @@ class Pacer:
     def stop(self) -> None:
         """End the thread; a move that is being made is finished first."""
         self._changed.put(None)
-        if self._thread.is_alive():
-            self._thread.join()
+        super().stop()
 
     def _run(self) -> None:
         while True:

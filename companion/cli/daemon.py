@@ -17,6 +17,7 @@ from types import FrameType
 
 from companion.adapters import boot_fault, store_lock
 from companion.adapters.addresses import address_for
+from companion.adapters.background import Background
 from companion.adapters.mqtt_intake import Intake
 from companion.adapters.network_helper import NetworkHelper
 from companion.adapters.news import Hub
@@ -184,21 +185,15 @@ def _serve(
     return EXIT_DEAD if died else 0
 
 
-class _Watch:
+class _Watch(Background):
     """The thread that watches over the others, and feeds the supervisor's watchdog; if it dies, nobody does."""
 
     def __init__(self, feeder: Feeder) -> None:
+        super().__init__("watch")
         self._feeder = feeder
-        self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
 
     def stop(self) -> None:
-        self._ending.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        super().stop()
         self._feeder.stopping()
 
     def _run(self) -> None:
