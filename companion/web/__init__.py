@@ -32,7 +32,7 @@ from companion.web.routes import (
     trust,
     uploads,
 )
-from companion.web.server import guard, rates
+from companion.web.server import assets, guard, rates
 from companion.web.site import Site
 
 FILES = ("pages.open_table", "pages.rules_of_choice", "games.open_aid", "playtests.start_playtest")
@@ -77,5 +77,7 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
     ):
         app.register_blueprint(part.blueprint)
     errors.install(app)
-    app.extensions["site"] = Site(app, services, hub, config, guard.Lockout(clock, announce=config.announce_wrong))
+    site = Site(app, services, hub, config, guard.Lockout(clock, announce=config.announce_wrong))
+    app.extensions["site"] = site
+    assets.install(app, site.version)
     return app
