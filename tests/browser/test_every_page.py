@@ -1,16 +1,24 @@
-"""Whatever is tapped outside a running text is 44 px high and wide, on every page, on a phone and on a laptop."""
+"""Every page there is fits a phone, and whatever is tapped on it is large enough for a thumb, on a laptop too."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from string import Formatter
+from urllib.parse import urldefrag, urlsplit
 
-from playwright.sync_api import ViewportSize
+from playwright.sync_api import Page, ViewportSize
 
 from companion.adapters import certificates
 from companion.model.network import Hotspot, Network, Wifi
 from companion.model.table import Table
+from controller.app.explanations import FINDINGS
+from templo.contract import Finding, God
+from tests import sanctuary
 from tests.browser.conftest import PHONE, Companion, Device
+from tests.browser.layout import too_full, too_wide
+from tests.browser.test_look_back import doubtful
 
 Make = Callable[..., Device]
 
@@ -54,12 +62,9 @@ def paths(companion: Companion, device: Device, folder: Path) -> list[str]:
         in_reach=(Wifi("Casa", 72), Wifi("W" * 32, 30)),
         hotspot=Hotspot("Templo Mayor", "obsidian-ocelot-7"),
     )
-    running = companion.table(2, apocalypse_tokens=13)
-    device.share(companion, running)
-    companion.drop("tlaloc", 2)
-    jammed = home.token(90, "tlaloc", "jam")
-    twice = home.token(1, "huitzilopochtli", token="f" * 32)
-    services.temples.intake.receive([("table", jammed), ("table", twice)])
+    running = troubled(companion)
+    device.join(companion, running, "west", "Nezahualcoyotl de Texcoco")
+    services.temples.intake.receive([("table", home.token(1, "huitzilopochtli", token="f" * 32))])
     lobby, absent = home.lobby(), companion.table(2, None)
     key = home.seated(absent, "west", "Ben")
     services.seats.away(absent.id, key, "west", "anyone")
@@ -87,18 +92,50 @@ def paths(companion: Companion, device: Device, folder: Path) -> list[str]:
 def begun(companion: Companion, device: Device, game: str, preset: str) -> Table:
     """Begin a table whose seats this device has."""
     services = companion.home.services
-    table = services.tables.open(game, "Sunday", 1 if "." in game else 2, preset, {})
+    table = services.tables.open(game, "Sunday", max(companion.home.games[game].seatings), preset, {})
     key = services.seats.share(table.id, table.code, {})
     device.context.add_cookies([{"name": f"seat-{table.id}", "value": key, "url": companion.address}])
     return services.seats.begin(table.id, key)
 
 
-def test_whatever_is_tapped_is_large_enough_for_a_thumb(companion: Companion, device: Make, tmp_path: Path) -> None:
-    reader = device(guide=True)
+def troubled(companion: Companion) -> Table:
+    """Return a table with tokens in doubt, on a temple in all kinds of trouble."""
+    table = doubtful(companion)
+    facts = {field for what, _ in FINDINGS.values() for _, field, _, _ in Formatter().parse(what) if field}
+    troubles = tuple(Finding(code, dict.fromkeys(facts, 1440)) for code in FINDINGS)
+    sanctuary.evening(companion.home, {God.TLALOC: troubles, God.HUITZILOPOCHTLI: troubles[:3]})
+    sanctuary.selftest(companion.home)
+    return table
+
+
+def linked(page: Page) -> Iterator[str]:
+    """Yield the pages of ours that a page leads to."""
+    for href in page.evaluate("[...document.querySelectorAll('a[href]:not([download])')].map(a => a.href)"):
+        url = urlsplit(urldefrag(href).url)
+        if url.netloc == urlsplit(page.url).netloc and not re.search(r"\.\w+$", url.path):
+            yield url.path + (f"?{url.query}" if url.query else "")
+
+
+def kind_of(path: str) -> str:
+    """Return what a page has in common with others that look alike: moments, ways to print, and what was picked."""
+    return re.sub(r"(?<=step=)\d+|[?&](paper|ink|sides|players)=\w+|(?<=seat=)\w+|,[^,]+?(?=%5D)", "", path)
+
+
+def test_no_page_is_wider_than_a_phone_and_every_target_is_large_enough_for_a_thumb(
+    companion: Companion, device: Make, tmp_path: Path
+) -> None:
+    """Every page that has an address of its own, and one of each kind that links lead to from there.
+
+    They are looked at in the longer language and the wider font, which need most room.
+    """
+    reader = device(PHONE, "es", guide=True)
     routes = companion.home.app.url_map
     found: dict[str, str] = {}
     left = {rule.endpoint for rule in routes.iter_rules() if "GET" in (rule.methods or ())} - FILES
-    for path in paths(companion, reader, tmp_path):
+    ahead = paths(companion, reader, tmp_path)
+    seen = {kind_of(path) for path in ahead}
+    while ahead:
+        path = ahead.pop()
         reader.page.set_viewport_size(PHONE)
         answer = reader.page.goto(companion.address + path)
         assert answer
@@ -106,10 +143,16 @@ def test_whatever_is_tapped_is_large_enough_for_a_thumb(companion: Companion, de
         if path != NOWHERE:
             left -= {routes.bind("localhost").match(path.partition("?")[0])[0]}
         reader.page.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
+        for words in (*too_wide(reader.page), *too_full(reader.page)):
+            found.setdefault(words, path)
         for viewport in (PHONE, LAPTOP):
             reader.page.set_viewport_size(viewport)
             for small in reader.page.evaluate(f"({MEASURE})({THUMB})"):
                 found.setdefault(small, f"{path} at {viewport['width']} px")
+        further = {kind_of(link): link for link in linked(reader.page) if kind_of(link) not in seen}
+        seen |= set(further)
+        ahead += further.values()
     reader.complaints.clear()  # the page that is not there is one of them
+    assert len(seen) > 100
     assert left == set(), "pages that nobody measured"
-    assert "\n".join(f"{small} on {path}" for small, path in found.items()) == ""
+    assert "\n".join(f"{words} on {path}" for words, path in found.items()) == ""
