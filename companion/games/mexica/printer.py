@@ -24,7 +24,18 @@ from companion.games.mexica.rules.cards.effects import (
 )
 
 CARDS: Mapping[str, str] = {f"{pile}_cards": pile for pile in PILES}
-SHEETS: tuple[str, ...] = ("board", *CARDS, "tallies")
+SHEETS: tuple[str, ...] = ("board", *CARDS, "boxes", "tallies")
+
+CARD = (63, 88)
+"""Width and height of a card, in millimetres."""
+
+BOXES: Mapping[str, tuple[str, str]] = {
+    "day": ("sun", "ochre"),
+    "week": ("temple-front", "jade"),
+    "war": ("huitzilopochtli", "war"),
+    "rain": ("tlaloc", "rain"),
+}
+"""The drawing and the colour of each pile, as on the backs of its cards."""
 
 FOOTPRINT: Mapping[str, float] = {"hole": 108.5, "half": 56, "front": 50, "back": 50, "stairs": 18, "foot": 59}
 """The printed temple on the table, in millimetres: the radius of the hole for its lake, with half a millimetre of
@@ -38,7 +49,7 @@ def sheet(name: str, language: str) -> Mapping[str, Json]:
     """Return the slice of one page for the printer; raises `KeyError` for a name that is not in `SHEETS`."""
     if name in CARDS:
         return _cards(CARDS[name], language)
-    return {"board": _board, "tallies": _tallies}[name]()
+    return {"board": _board, "boxes": _boxes, "tallies": _tallies}[name]()
 
 
 def _cards(pile: str, language: str) -> Mapping[str, Json]:
@@ -79,6 +90,23 @@ def _motif(effect: Effect) -> tuple[str, str]:
         case Ward() | Reroll() | Draw():
             return f"motif-{type(effect).__name__.lower()}", ""
     return "", ""
+
+
+def _boxes() -> Mapping[str, Json]:
+    return {
+        "emblem": "temple-front",
+        "boxes": [
+            {
+                "name": f"pile.{pile}",
+                "cards": sum(card.pile == pile for card in DECK),
+                "width": CARD[0],
+                "height": CARD[1],
+                "drawing": drawing,
+                "tint": tint,
+            }
+            for pile, (drawing, tint) in BOXES.items()
+        ],
+    }
 
 
 def _tallies() -> Mapping[str, Json]:

@@ -19,7 +19,10 @@ from companion.games.moctezuma.rules.pieces import (
     chits_of,
 )
 
-SHEETS: tuple[str, ...] = ("decks", "names", "chits", "board", "records")
+SHEETS: tuple[str, ...] = ("decks", "names", "boxes", "chits", "board", "records")
+
+CARD = (44, 63)
+"""Width and height of a card, in millimetres."""
 
 _ROWS = ((1, 2, 3, 4), (5, 0, 6), (7, 8, 9, 10))
 """The places of the board as they lie on paper; 0 is the Library (ruling Z10)."""
@@ -27,7 +30,15 @@ _ROWS = ((1, 2, 3, 4), (5, 0, 6), (7, 8, 9, 10))
 
 def sheet(name: str, language: str) -> Mapping[str, Json]:
     """Return the slice of one page for the printer; raises `KeyError` for a name that is not in `SHEETS`."""
-    return {"decks": _decks, "names": _names, "chits": _chits, "board": _board, "records": _records}[name]()
+    slices = {
+        "decks": _decks,
+        "names": _names,
+        "boxes": _boxes,
+        "chits": _chits,
+        "board": _board,
+        "records": _records,
+    }
+    return slices[name]()
 
 
 def _decks() -> Mapping[str, Json]:
@@ -49,6 +60,18 @@ def _names() -> Mapping[str, Json]:
             for name, copies in enumerate(COPIES)
             for _ in range(copies)
         ]
+    }
+
+
+def _boxes() -> Mapping[str, Json]:
+    size = {"width": CARD[0], "height": CARD[1], "tint": "war"}
+    treasures = TEMPLES * sum(WORTH_COPIES)
+    return {
+        "emblem": "library",
+        "boxes": [
+            {"name": "sheet.decks.name", "cards": treasures, "drawing": "tomb", **size},
+            {"name": "sheet.names.name", "cards": sum(COPIES), "drawing": "name-moctezuma_ii", **size},
+        ],
     }
 
 
