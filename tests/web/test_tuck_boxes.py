@@ -110,6 +110,13 @@ def test_a_net_is_one_outline_that_reaches_its_whole_size() -> None:
             assert any(x == pytest.approx(panel.left) and y == pytest.approx(panel.bottom) for x, y in corners)
 
 
+def test_the_lines_on_both_sides_of_a_slit_can_be_seen() -> None:
+    box = tuck_box(130, 63, 88, 0.3)
+    roots = sorted(x for x, y in points(box.outline) if y == pytest.approx(box.back.top))
+    lid, flap = box.back.right, min(x for x in roots if x > box.back.right + 0.01)
+    assert flap - lid > 2 * (BLEED + LINE)
+
+
 def test_no_line_lies_on_the_cut_and_colour_runs_past_it() -> None:
     html = PRESS.html(next(PRESS.sheets(["mexica/boxes"])), Printing(PAPERS["a4"]))
     outlines = re.findall(r'<path d="(M[^"]+z)" fill="([^"]+)" stroke="[^"]+"\s+stroke-width="([\d.]+)"', html)

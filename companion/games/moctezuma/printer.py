@@ -64,7 +64,7 @@ def _names() -> Mapping[str, Json]:
 
 
 def _boxes() -> Mapping[str, Json]:
-    size = {"width": CARD[0], "height": CARD[1], "tint": "war"}
+    size: Mapping[str, Json] = {"width": CARD[0], "height": CARD[1], "tint": "war"}
     treasures = TEMPLES * sum(WORTH_COPIES)
     return {
         "emblem": "library",

@@ -25,6 +25,8 @@ BLEED = 0.6
 """How far colour runs past the cut: the line outside it is never on the box."""
 LINE = 0.25
 """How thick the line is that shows where to cut."""
+GAP = 2.0
+"""What is cut away between two flaps, so that the lines beside it can both be seen."""
 FOOT = 11.0
 """What a page leaves free below a box, for its ruler."""
 
@@ -129,22 +131,23 @@ class TuckBox:
             f"V{TONGUE:g}l0.8 -2V{8:g}a8 8 0 0 1 8 -8H{self.back.right - 8.8:g}a8 8 0 0 1 8 8V{TONGUE - 2:g}l0.8 2"
         )
         path += f"V{top:g}"
-        path += self._flap(self.sides[0].left, top, depth, -self.dust)
+        path += self._flap(self.sides[0].left, top, depth, -self.dust, GAP)
         path += f"H{self.front.middle[0] - notch:g}a{notch:g} 3.2 0 0 0 {2 * notch:g} 0H{self.front.right:g}"
-        path += self._flap(self.front.right, top, depth, -self.dust)
+        path += self._flap(self.front.right, top, depth, -self.dust, GAP)
         path += f"V{bottom:g}"
-        path += self._flap(self.sides[1].right, bottom, -depth, self.dust)
+        path += self._flap(self.sides[1].right, bottom, -depth, self.dust, GAP)
         path += self._flap(self.front.right, bottom, -width, self.bottom)
-        path += self._flap(self.sides[0].right, bottom, -depth, self.dust)
+        path += self._flap(self.sides[0].right, bottom, -depth, self.dust, GAP)
         path += self._flap(self.back.right, bottom, -width, self.bottom)
         return path + f"L0 {bottom - 4:g}V{top + 4:g}z"
 
     @staticmethod
-    def _flap(x: float, y: float, along: float, out: float) -> str:
-        """Return a flap with slanted sides on the edge that begins at a point and goes `along` it, as path data."""
-        slant = 2.0 if along > 0 else -2.0
-        there = f"L{x + slant / 4:g} {y + out / 4:g}L{x + slant:g} {y + out:g}h{along - 2 * slant:g}"
-        return f"{there}L{x + along - slant / 4:g} {y + out / 4:g}L{x + along:g} {y:g}"
+    def _flap(x: float, y: float, along: float, out: float, gap: float = 0.3) -> str:
+        """Return a flap on the edge that begins at a point and goes `along` it, `gap` from both its ends."""
+        way = 1 if along > 0 else -1
+        near, far = way * gap, way * (gap + 1.2)
+        there = f"L{x + near:g} {y:g}L{x + far:g} {y + out:g}h{along - 2 * far:g}"
+        return f"{there}L{x + along - near:g} {y:g}L{x + along:g} {y:g}"
 
     @property
     def folds(self) -> str:
