@@ -60,9 +60,7 @@ class Press:
         """Yield the sheets that are named, ``game`` or ``game/sheet``, or all; raises `SheetsError`."""
         for words in wanted or self.games:
             name, _, sheet = words.partition("/")
-            game = self.games.get(name)
-            if game is None:
-                raise SheetsError(f"game {name!r} is not there; expected one of {', '.join(self.games)}")
+            game = self._game(name)
             if sheet and sheet not in game.sheets:
                 raise SheetsError(
                     f"{name} has no sheet {sheet!r}; expected one of {', '.join(game.sheets) or 'none'}"
@@ -70,6 +68,26 @@ class Press:
             for each in [sheet] if sheet else game.sheets:
                 for language in LANGUAGES:
                     yield Sheet(game, each, language)
+
+    def exported(self, wanted: Sequence[str] = ()) -> Iterator[tuple[Game[Any], str, str]]:
+        """Yield game, page and language of the images of ``game`` or ``game/page``, or of all; raises `SheetsError`.
+
+        The page is empty where all are wanted.
+        """
+        for words in wanted or self.games:
+            name, _, page = words.partition("/")
+            game = self._game(name)
+            known = [*game.pieces, *game.boards]
+            if page and page not in known:
+                raise SheetsError(f"{name} has no pieces {page!r}; expected one of {', '.join(known) or 'none'}")
+            for language in LANGUAGES:
+                yield game, page, language
+
+    def _game(self, name: str) -> Game[Any]:
+        game = self.games.get(name)
+        if game is None:
+            raise SheetsError(f"game {name!r} is not there; expected one of {', '.join(self.games)}")
+        return game
 
     def everything(self, players: int, wanted: Sequence[str] = ()) -> Iterator[Sheet]:
         """Yield for each game, or each that is named, all of its pages for so many players; raises `SheetsError`."""
@@ -93,9 +111,7 @@ class Press:
         context = {
             "language": sheet.language,
             "gt": words,
-            "title": words(f"sheet.{sheet.name}.name")
-            if not sheet.players
-            else self._painter.library.words(sheet.language)("print.everything", players=sheet.players),
+            "title": self._title(sheet, words),
             "print_stylesheets": stylesheets(sheet.game.name, self._folders[sheet.game.name], printing, self._file),
             "leaves": Markup("\n").join(
                 self._painter.sheet(
@@ -106,6 +122,12 @@ class Press:
             "at_screen": False,
         }
         return self._painter.page("print.html", sheet.language, context)
+
+    def _title(self, sheet: Sheet, words: Words) -> str:
+        if sheet.players:
+            return self._painter.library.words(sheet.language)("print.everything", players=sheet.players)
+        key = f"sheet.{sheet.name}.name"
+        return words(key if words.has(key) else "name")
 
     def pdf(self, sheet: Sheet, printing: Printing) -> bytes:
         """Return a sheet as a PDF; raises `SheetsError` where WeasyPrint is not there."""

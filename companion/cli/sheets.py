@@ -13,6 +13,7 @@ from companion.web.rendering.paper import DEFAULT, PAPERS, Printing
 from companion.web.rendering.tuck_box import STOCKS, THICKEST, THINNEST
 
 OUT = Path("build/sheets")
+GAME_CRAFTER, TABLETOP_SIMULATOR = "game-crafter", "tabletop-simulator"
 
 
 def main(argv: Sequence[str]) -> int:
@@ -31,12 +32,33 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--stock", type=float, default=float(STOCKS[0]), metavar="MM", help=f"how thick a card is ({STOCKS[0]})"
     )
+    parser.add_argument(
+        "--export",
+        choices=[GAME_CRAFTER, TABLETOP_SIMULATOR],
+        help="build images of all pieces and boards instead, for a shop that prints them or a virtual table",
+    )
+    parser.add_argument(
+        "--images",
+        default="",
+        metavar="DIR",
+        help="the folder in which a player of Tabletop Simulator will keep the images (where they are written)",
+    )
     arguments = parser.parse_args(argv)
     printing = Printing(PAPERS[arguments.paper], arguments.low_ink, arguments.fronts, arguments.stock)
     try:
         if not THINNEST <= printing.stock <= THICKEST:
             raise SheetsError(f"--stock is {printing.stock:g}; expected {THINNEST:g} to {THICKEST:g} mm")
-        build(Press(registry.load()), arguments.wanted, arguments.out, printing, arguments.players)
+        press = Press(registry.load())
+        if arguments.export:
+            if arguments.low_ink or arguments.fronts or arguments.players or arguments.paper != DEFAULT:
+                raise SheetsError("--export has no --paper, --low-ink, --fronts or --players: those are for PDFs")
+            if arguments.images and arguments.export != TABLETOP_SIMULATOR:
+                raise SheetsError(f"--images goes with --export {TABLETOP_SIMULATOR}")
+            export(press, arguments.export, arguments.wanted, arguments.out, arguments.images)
+            return 0
+        if arguments.images:
+            raise SheetsError(f"--images goes with --export {TABLETOP_SIMULATOR}")
+        build(press, arguments.wanted, arguments.out, printing, arguments.players)
     except (SheetsError, registry.RegistryError) as error:
         print(f"templo-companion sheets: {error}", file=sys.stderr)
         return 2
@@ -53,3 +75,25 @@ def build(press: Press, wanted: Sequence[str], out: Path, printing: Printing, pl
         except OSError as error:
             raise SheetsError(f"--out is {str(out)!r}; expected a folder to write to ({error})") from error
         print(path, flush=True)
+
+
+def export(press: Press, where: str, wanted: Sequence[str], out: Path, images: str = "") -> None:
+    """Write images of what is wanted into a folder of its own, and say the name of each file."""
+    try:
+        from companion.cli import game_crafter, tabletop_simulator
+    except ImportError as error:
+        if error.name != "PIL":
+            raise
+        raise SheetsError(
+            "Pillow is not installed; expected the extra [sheets], which 'make sheets' brings"
+        ) from None
+    chosen = list(press.exported(wanted))
+    if where == GAME_CRAFTER:
+        written = game_crafter.export(press, chosen, out / where)
+    else:
+        written = tabletop_simulator.export(press, chosen, out / where, images)
+    try:
+        for path in written:
+            print(path, flush=True)
+    except OSError as error:
+        raise SheetsError(f"--out is {str(out)!r}; expected a folder to write to ({error})") from error

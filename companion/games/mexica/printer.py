@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from math import cos, radians, sin
 
-from companion.games.kit import LEFT_TO_RIGHT, Json
+from companion.games.kit import LEFT_TO_RIGHT, Board, Json, Piece, Pieces
 from companion.games.mexica.page import calendar_board as geometry
 from companion.games.mexica.rules.calendar import AROUND, SIGNS, STARTS, WEEK
 from companion.games.mexica.rules.cards import DECK
@@ -46,10 +47,25 @@ COUNTDOWN = 13
 
 
 def sheet(name: str, language: str) -> Mapping[str, Json]:
-    """Return the slice of one page for the printer; raises `KeyError` for a name that is not in `SHEETS`."""
+    """Return the slice of one page for the printer; raises `KeyError` for a name that it does not know."""
     if name in CARDS:
         return _cards(CARDS[name], language)
-    return {"board": _board, "boxes": _boxes, "tallies": _tallies}[name]()
+    return {"board": _board, "boxes": _boxes, "tallies": _tallies, CALENDAR: _board}[name]()
+
+
+def _named(pile: str, language: str) -> list[Piece]:
+    words = DECK.words[language]
+    cards = [card for card in DECK if card.pile == pile]
+    return [Piece(card.id, "print.piece", {"name": words[say.title(card)]}) for card in cards]
+
+
+PIECES: Mapping[str, Pieces] = {
+    sheet: Pieces(width=CARD[0], height=CARD[1], inset=2.9, pieces=partial(_named, pile), cards=True, backs=True)
+    for sheet, pile in CARDS.items()
+}
+CALENDAR = "calendar"
+BOARDS: Mapping[str, Board] = {CALENDAR: Board(400, 400, "sheet.board.name")}
+"""The calendar board whole, as large as its four quarters are on A4."""
 
 
 def _cards(pile: str, language: str) -> Mapping[str, Json]:

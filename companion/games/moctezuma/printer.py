@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from companion.games.kit import Json
+from companion.games.kit import Board, Json, Piece, Pieces
 from companion.games.moctezuma.rules.boards import PLACES, ways
 from companion.games.moctezuma.rules.pieces import (
     COPIES,
@@ -82,6 +82,25 @@ def _chits() -> Mapping[str, Json]:
     return {"chits": list(faces), "first": {"cursed": first.cursed, "safe": first.safe}}
 
 
+def _treasures(language: str) -> list[Piece]:
+    return [
+        Piece(f"temple-{temple}-treasure-{worth}", "piece.treasure", {"place": temple, "n": worth})
+        for temple in range(1, TEMPLES + 1)
+        for worth, copies in zip(WORTHS, WORTH_COPIES, strict=True)
+        for _ in range(copies)
+    ]
+
+
+def _name_cards(language: str) -> list[Piece]:
+    names = [NAMES[name] for name, copies in enumerate(COPIES) for _ in range(copies)]
+    return [Piece(name.replace("_", "-"), f"named.{name}") for name in names]
+
+
+def _chit_faces(language: str) -> list[Piece]:
+    later = chits("two_plus")
+    return [Piece(face, f"face.{face}") for face in [FACES[1]] * later.cursed + [FACES[0]] * later.safe]
+
+
 def _board() -> Mapping[str, Json]:
     columns = {place: n - (len(row) - 1) / 2 for row in _ROWS for n, place in enumerate(row)}
     rows = {place: n - 1 for n, row in enumerate(_ROWS) for place in row}
@@ -103,3 +122,12 @@ def _kings() -> list[Json]:
         {"king": name, "doubled": king in DOUBLED, "chits": len(chits_of(king, "second"))}
         for king, name in enumerate(KINGS)
     ]
+
+
+PIECES: Mapping[str, Pieces] = {
+    "decks": Pieces(width=CARD[0], height=CARD[1], inset=2.2, pieces=_treasures, cards=True, backs=True),
+    "names": Pieces(width=CARD[0], height=CARD[1], inset=2, pieces=_name_cards, cards=True, backs=True),
+    "chits": Pieces(width=27, height=27, inset=1.5, pieces=_chit_faces, backs=True, round=True),
+}
+BOARDS: Mapping[str, Board] = {"board": Board(204, 236, "sheet.board.name")}
+"""The map of places, and the chart."""
