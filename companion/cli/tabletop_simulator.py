@@ -180,6 +180,7 @@ def _sheet(pieces: Set, faces: Sequence[Face], laid: Grid) -> Image.Image:
 def _bag(pieces: Set, shelf: Shelf) -> Iterator[Path]:
     kind, drawn = pieces.kind, pieces.drawn
     size = _pixels(kind.width, kind.height)
+    secret = kind.backs and pieces.one_back
     within: list[Saved] = []
     shown: Image.Image | None = None
     for face in pieces.faces:
@@ -192,7 +193,7 @@ def _bag(pieces: Set, shelf: Shelf) -> Iterator[Path]:
             back = bled(drawn.image(face.back, *size), *size)
             path, back_url = shelf.image(back, f"{pieces.page}-{face.piece.face}-back.png")
             yield path
-        tile = _object("Custom_Tile", face.name, front_url, kind.width / TILE)
+        tile = _object("Custom_Tile", face.name, front_url, kind.width / TILE, turned=180 if secret else 0)
         tile["CustomImage"] = _image(front_url, back_url) | {
             "CustomTile": {
                 "Type": CIRCLE if kind.round else BOX,
@@ -246,6 +247,7 @@ def _object(kind: str, name: str, seed: str, scale: float, turned: int = 0) -> S
         "Autoraise": True,
         "Sticky": True,
         "Tooltip": True,
+        "HideWhenFaceDown": True,
         "LuaScript": "",
         "LuaScriptState": "",
         "XmlUI": "",
