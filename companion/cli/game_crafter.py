@@ -39,6 +39,15 @@ class Template(NamedTuple):
         return self.cut_width * MILLIMETRES - 2 * SAFE, self.cut_height * MILLIMETRES - 2 * SAFE
 
 
+class Row(NamedTuple):
+    """A line of a folder's list of contents: which template an image is for, and how many copies a game needs."""
+
+    template: str
+    image: str
+    copies: int
+    name: str
+
+
 CARDS = (
     Template("EuroPokerDeck", 825, 1125, 63 / MILLIMETRES, 88 / MILLIMETRES),
     Template("PokerDeck", 825, 1125, 2.5, 3.5),
@@ -122,23 +131,25 @@ def export(press: Press, wanted: Sequence[tuple[Game[Any], str, str]], out: Path
 
     Raises `SheetsError` and `OSError`.
     """
+    contents: dict[Path, list[Row]] = {}
     for game, page, language in wanted:
         folder = out / f"{game.name}-{language}"
-        rows: list[tuple[str, str, int, str]] = []
+        rows = contents.setdefault(folder, [])
         for pieces in sets(press, game, language, page):
             yield from _set(pieces, folder, rows)
         for board in boards(press, game, language, page):
-            yield from _boards(board, folder, rows)
-        if rows:
-            listed = folder / "contents.csv"
-            with listed.open("w", encoding="utf-8", newline="") as file:
-                csv.writer(file).writerows([("template", "image", "copies", "name"), *rows])
-            yield listed
+            yield from _boards(press, board, folder, rows)
+    for folder, rows in contents.items():
+        listed = folder / "contents.csv"
+        with listed.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([Row._fields, *rows])
+        yield listed
 
 
-def _set(pieces: Set, out: Path, rows: list[tuple[str, str, int, str]]) -> Iterator[Path]:
+def _set(pieces: Set, out: Path, rows: list[Row]) -> Iterator[Path]:
     template = template_of(pieces)
     folder = out / f"{pieces.page}-{template.name}"
+    drawn = pieces.drawn
     folder.mkdir(parents=True, exist_ok=True)
     alike = pieces.kind.backs and pieces.one_back
     for number, face in enumerate(pieces.faces, 1):
@@ -148,17 +159,18 @@ def _set(pieces: Set, out: Path, rows: list[tuple[str, str, int, str]]) -> Itera
             images[f"back-{name}"] = face.back
         for image, leaf in images.items():
             path = folder / f"{image}.png"
-            fitted(pieces.drawn, leaf, template, pieces.kind.inset).save(path, dpi=(DPI, DPI))
-            rows.append((template.name, f"{folder.name}/{path.name}", face.copies, face.name))
+            fitted(drawn, leaf, template, pieces.kind.inset).save(path, dpi=(DPI, DPI))
+            rows.append(Row(template.name, f"{folder.name}/{path.name}", face.copies, face.name))
             yield path
     if alike:
         path = folder / "back.png"
-        fitted(pieces.drawn, 1, template, pieces.kind.inset).save(path, dpi=(DPI, DPI))
-        rows.append((template.name, f"{folder.name}/{path.name}", len(pieces.pieces), pieces.name))
+        fitted(drawn, 1, template, pieces.kind.inset).save(path, dpi=(DPI, DPI))
+        rows.append(Row(template.name, f"{folder.name}/{path.name}", len(pieces.pieces), pieces.name))
         yield path
 
 
-def _boards(board: Boards, out: Path, rows: list[tuple[str, str, int, str]]) -> Iterator[Path]:
+def _boards(press: Press, board: Boards, out: Path, rows: list[Row]) -> Iterator[Path]:
+    words = press.words(board.language, board.game.name)
     template, turned = board_template(board.board.width, board.board.height)
     folder = out / f"{board.page}-{template.name}"
     folder.mkdir(parents=True, exist_ok=True)
@@ -169,5 +181,5 @@ def _boards(board: Boards, out: Path, rows: list[tuple[str, str, int, str]]) -> 
             drawing = drawing.transpose(Image.Transpose.ROTATE_90)
         path = folder / f"board-{leaf + 1}.png"
         placed(drawing, template.width, template.height).save(path, dpi=(DPI, DPI))
-        rows.append((template.name, f"{folder.name}/{path.name}", 1, board.page))
+        rows.append(Row(template.name, f"{folder.name}/{path.name}", 1, words(board.board.key)))
         yield path

@@ -60,7 +60,7 @@ def _named(pile: str, language: str) -> list[Piece]:
 
 
 PIECES: Mapping[str, Pieces] = {
-    sheet: Pieces(width=CARD[0], height=CARD[1], inset=2.9, pieces=partial(_named, pile), cards=True, backs=True)
+    sheet: Pieces(width=CARD[0], height=CARD[1], inset=2.7, pieces=partial(_named, pile), cards=True, backs=True)
     for sheet, pile in CARDS.items()
 }
 CALENDAR = "calendar"

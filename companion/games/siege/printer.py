@@ -147,7 +147,7 @@ def _counter_faces(language: str) -> list[Piece]:
 
 
 PIECES: Mapping[str, Pieces] = {
-    "counters": Pieces(width=COUNTER, height=COUNTER, inset=1.4, pieces=_counter_faces, backs=True)
+    "counters": Pieces(width=COUNTER, height=COUNTER, inset=1.6, pieces=_counter_faces, backs=True)
 }
 BOARDS: Mapping[str, Board] = {
     sheet: Board(*board.size(maps.field_of(name).grid), f"sheet.map_{name}.name") for sheet, name in WHOLE.items()
