@@ -98,7 +98,7 @@ class Set:
 
     @property
     def one_back(self) -> bool:
-        """Whether all backs are alike, so that nobody can tell a piece by its back."""
+        """Whether all backs are alike, so that no piece is known by its back."""
         backs = [self.drawn.image(face.back, 200, 200) for face in self.faces if face.back is not None]
         return all(back.tobytes() == backs[0].tobytes() for back in backs)
 

@@ -168,6 +168,17 @@ def test_a_board_is_never_smaller_than_it_is_printed() -> None:
     assert game_crafter.board_template(5000, 200) == (game_crafter.BOARDS[-1], False)
 
 
+def test_the_guide_names_the_template_of_every_piece_and_board_with_its_size() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "print-and-play.md").read_text(encoding="utf-8")
+    used = {game_crafter.template_of(pieces.Set(PRESS, game, page, "en")) for game, page in SETS}
+    for game in GAMES.values():
+        used |= {game_crafter.board_template(board.width, board.height)[0] for board in game.boards.values()}
+    rows = [line for line in guide.splitlines() if line.startswith("|")]
+    for template in used:
+        (row,) = [line for line in rows if f"`{template.name}`" in line]
+        assert f"{template.width} by {template.height}" in row
+
+
 @drawn_set
 def test_what_matters_lies_in_the_safe_zone_and_colour_runs_to_the_edge_of_the_image(
     drawn: Mapping[tuple[str, str], pieces.Set], game: str, page: str
