@@ -160,6 +160,17 @@ def test_a_sheet_that_is_not_there_is_named(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
+@pytest.mark.parametrize("words", ["siege/map_skirmish", "siege/odds", "market/tokens", "moctezuma/board"])
+def test_a_ruler_lies_within_what_a_printer_reaches(words: str, paper: Paper) -> None:
+    for page in reading.pages(PRESS.pdf(next(PRESS.sheets([words])), Printing(paper))):
+        for (x1, y1), (x2, y2) in reading.strokes(page):
+            if abs(y1 - y2) < 0.01 and abs(abs(x1 - x2) - 100) < 0.01:
+                assert min(x1, x2) >= MARGIN
+                assert max(x1, x2) <= paper.width - MARGIN
+                assert min(y1, y2) >= MARGIN + 3.6, "and its words below it"
+
+
 # -- what a table at home chooses --
 
 

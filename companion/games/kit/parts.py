@@ -244,7 +244,7 @@ class Piece(NamedTuple):
     """A piece that a page for the printer holds."""
 
     face: str
-    """What distinguishes its face from others: lower-case letters, digits and hyphens, as it stands in names of files."""
+    """What distinguishes its face from others in names of files: lower-case letters, digits and hyphens."""
     key: str
     """The text that names it."""
     facts: Mapping[str, Json] = {}
