@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from companion.cli.press import Press, SheetsError
@@ -92,8 +92,13 @@ def export(press: Press, where: str, wanted: Sequence[str], out: Path, images: s
         written = game_crafter.export(press, chosen, out / where)
     else:
         written = tabletop_simulator.export(press, chosen, out / where, images)
+    for path in _writing(written, out):
+        print(path, flush=True)
+
+
+def _writing(written: Iterator[Path], out: Path) -> Iterator[Path]:
+    """Yield what is written into a folder; raises `SheetsError` where it cannot be."""
     try:
-        for path in written:
-            print(path, flush=True)
+        yield from written
     except OSError as error:
         raise SheetsError(f"--out is {str(out)!r}; expected a folder to write to ({error})") from error

@@ -366,6 +366,12 @@ def test_what_cannot_be_exported_is_said(
     assert not (tmp_path / "out").exists()
 
 
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    assert main(["sheets", "market/start", "--export", "game-crafter", "--out", str(tmp_path / "file")]) == 2
+    assert "expected a folder to write to" in capsys.readouterr().err
+
+
 def test_without_pypdfium2_the_command_says_what_brings_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
