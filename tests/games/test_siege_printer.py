@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from companion.cli import press
@@ -36,7 +37,7 @@ def test_no_line_lies_on_the_cut_of_a_tile_and_marks_outside_show_it() -> None:
     assert "stroke-dasharray" not in html
     a4 = PAPERS["a4"]
     page = reading.pages(PRESS.pdf(sheet, Printing(a4)))[0]
-    left, right, top, bottom = (a4.width - 186) / 2, (a4.width + 186) / 2, a4.height - 6, a4.height - 6 - 258
+    left, right, top, bottom = (a4.width - 186) / 2, (a4.width + 186) / 2, a4.height - 8.4, a4.height - 8.4 - 258
     marks = [
         sorted((x1, x2))
         for (x1, y1), (x2, y2) in reading.strokes(page)
@@ -47,6 +48,13 @@ def test_no_line_lies_on_the_cut_of_a_tile_and_marks_outside_show_it() -> None:
         assert start >= MARGIN
         assert end <= a4.width - MARGIN
         assert end < left or right < start
+
+
+def test_what_is_written_above_a_tile_and_the_ruler_below_it_lie_within_what_a_printer_reaches() -> None:
+    html = PRESS.html(next(PRESS.sheets(["siege/map_full"])), Printing(PAPERS["letter"]))
+    baseline = float(re.findall(r'y="([\d.]+)" font-size="3.4"', html)[0])
+    assert baseline - 3.4 * 0.72 >= MARGIN, "capitals are 0.72 of the size"
+    assert PAPERS["letter"].height - MARGIN - 7 >= 8.4 + 258, "the ruler is 7 mm high"
 
 
 def test_a_map_is_also_drawn_whole_as_a_board() -> None:
