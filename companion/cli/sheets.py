@@ -1,139 +1,19 @@
-"""Builds PDFs of the games' printable pages from the HTML that the companion serves. It opens no port."""
+"""Builds PDFs of the games' printable pages, or images of their pieces for others who print or play."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from markupsafe import Markup
-
+from companion.cli.press import Press, SheetsError
 from companion.games import registry
-from companion.games.kit import Game
-from companion.web.rendering import fonts
 from companion.web.rendering.paper import DEFAULT, PAPERS, Printing
-from companion.web.rendering.renderer import SHELL, Painter
-from companion.web.rendering.texts import LANGUAGES, Library
-from companion.web.routes.printing import stylesheets
+from companion.web.rendering.tuck_box import STOCKS, THICKEST, THINNEST
 
 OUT = Path("build/sheets")
-EVERYTHING = "everything"
-
-
-class SheetsError(Exception):
-    """PDFs that cannot be built; the message says what was found and what was expected."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """One page for the printer in one language."""
-
-    game: Game[Any]
-    name: str
-    language: str
-    players: int = 0
-    """For how many players it holds all of the game's pages, under the name `EVERYTHING`; else none."""
-
-    @property
-    def pages(self) -> Sequence[str]:
-        """The names of the pages that it holds."""
-        return self.game.copies(self.players) if self.players else [self.name]
-
-    def file(self, printing: Printing) -> str:
-        """Return the name of its PDF; what is usual goes without saying."""
-        suffix = "" if printing.paper.name == DEFAULT else f"-{printing.paper.name}"
-        suffix += "-low-ink" * printing.low_ink + "-fronts" * printing.fronts_only
-        suffix = f"-{self.players}{suffix}" if self.players else suffix
-        return f"{self.game.name}-{self.name}-{self.language}{suffix}.pdf"
-
-
-class Press:
-    """Lays out the sheets of some games."""
-
-    def __init__(self, games: Mapping[str, Game[Any]]) -> None:
-        self.games = games
-        self._folders = {name: registry.folder(game) for name, game in games.items()}
-        texts = {name: folder / "texts" for name, folder in self._folders.items()}
-        self._painter = Painter(Library(SHELL / "texts", texts), self._folders, self._file)
-
-    def sheets(self, wanted: Sequence[str] = ()) -> Iterator[Sheet]:
-        """Yield the sheets that are named, ``game`` or ``game/sheet``, or all; raises `SheetsError`."""
-        for words in wanted or self.games:
-            name, _, sheet = words.partition("/")
-            game = self.games.get(name)
-            if game is None:
-                raise SheetsError(f"game {name!r} is not there; expected one of {', '.join(self.games)}")
-            if sheet and sheet not in game.sheets:
-                raise SheetsError(
-                    f"{name} has no sheet {sheet!r}; expected one of {', '.join(game.sheets) or 'none'}"
-                )
-            for each in [sheet] if sheet else game.sheets:
-                for language in LANGUAGES:
-                    yield Sheet(game, each, language)
-
-    def everything(self, players: int, wanted: Sequence[str] = ()) -> Iterator[Sheet]:
-        """Yield for each game, or each that is named, all of its pages for so many players; raises `SheetsError`."""
-        for name in dict.fromkeys(sheet.game.name for sheet in self.sheets(wanted)):
-            game = self.games[name]
-            if players not in game.seatings:
-                if wanted:
-                    seatings = ", ".join(map(str, game.seatings))
-                    raise SheetsError(f"--players is {players}; expected for {name} one of {seatings}")
-                continue
-            for language in LANGUAGES:
-                yield Sheet(game, EVERYTHING, language, players)
-
-    def html(self, sheet: Sheet, printing: Printing) -> str:
-        """Return a sheet as the page that the companion serves, without the bar above it."""
-        words = self._painter.library.words(sheet.language, sheet.game.name)
-        context = {
-            "language": sheet.language,
-            "gt": words,
-            "title": words(f"sheet.{sheet.name}.name")
-            if not sheet.players
-            else self._painter.library.words(sheet.language)("print.everything", players=sheet.players),
-            "print_stylesheets": stylesheets(sheet.game.name, self._folders[sheet.game.name], printing, self._file),
-            "leaves": Markup("\n").join(
-                self._painter.sheet(
-                    sheet.game.name, page, sheet.language, printing, sheet.game.sheet(page, sheet.language)
-                )
-                for page in sheet.pages
-            ),
-            "at_screen": False,
-        }
-        return self._painter.page("print.html", sheet.language, context)
-
-    def pdf(self, sheet: Sheet, printing: Printing) -> bytes:
-        """Return a sheet as a PDF; raises `SheetsError` where WeasyPrint is not there."""
-        written: bytes = self.document(sheet, printing).write_pdf()
-        return written
-
-    def document(self, sheet: Sheet, printing: Printing) -> Any:
-        """Return a sheet as WeasyPrint laid it out; raises `SheetsError` where that is not there."""
-        style, known = self._fonts
-        page = _weasyprint().HTML(string=self.html(sheet, printing), base_url=SHELL.as_uri())
-        return page.render(stylesheets=[style], font_config=known)
-
-    @cached_property
-    def _fonts(self) -> tuple[Any, Any]:
-        """The style sheet that brings the fonts, and what WeasyPrint knows of fonts with it."""
-        from weasyprint.text.fonts import FontConfiguration
-
-        known = FontConfiguration()
-        try:
-            css = fonts.embedded((SHELL / "static" / "styles" / "base" / "font-face.css").read_text(encoding="utf-8"))
-        except fonts.FontError as error:
-            raise SheetsError(str(error)) from error
-        return _weasyprint().CSS(string=css, font_config=known), known
-
-    def _file(self, route: str, **values: str) -> str:
-        """Return a static file's path on this machine: nothing is fetched from anywhere else."""
-        folder = SHELL if route == "static" else self._folders[values["game"]]
-        return (folder / "static" / values["filename"]).as_uri()
+GAME_CRAFTER, TABLETOP_SIMULATOR = "game-crafter", "tabletop-simulator"
 
 
 def main(argv: Sequence[str]) -> int:
@@ -149,10 +29,36 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--players", type=int, default=0, metavar="N", help="build one file of each game with all that N players need"
     )
+    parser.add_argument(
+        "--stock", type=float, default=float(STOCKS[0]), metavar="MM", help=f"how thick a card is ({STOCKS[0]})"
+    )
+    parser.add_argument(
+        "--export",
+        choices=[GAME_CRAFTER, TABLETOP_SIMULATOR],
+        help="build images of all pieces and boards instead, for a shop that prints them or a virtual table",
+    )
+    parser.add_argument(
+        "--images",
+        default="",
+        metavar="DIR",
+        help="the folder in which a player of Tabletop Simulator will keep the images (where they are written)",
+    )
     arguments = parser.parse_args(argv)
-    printing = Printing(PAPERS[arguments.paper], arguments.low_ink, arguments.fronts)
+    printing = Printing(PAPERS[arguments.paper], arguments.low_ink, arguments.fronts, arguments.stock)
     try:
-        build(Press(registry.load()), arguments.wanted, arguments.out, printing, arguments.players)
+        if not THINNEST <= printing.stock <= THICKEST:
+            raise SheetsError(f"--stock is {printing.stock:g}; expected {THINNEST:g} to {THICKEST:g} mm")
+        press = Press(registry.load())
+        if arguments.export:
+            if arguments.low_ink or arguments.fronts or arguments.players or arguments.paper != DEFAULT:
+                raise SheetsError("--export has no --paper, --low-ink, --fronts or --players: those are for PDFs")
+            if arguments.images and arguments.export != TABLETOP_SIMULATOR:
+                raise SheetsError(f"--images goes with --export {TABLETOP_SIMULATOR}")
+            export(press, arguments.export, arguments.wanted, arguments.out, arguments.images)
+            return 0
+        if arguments.images:
+            raise SheetsError(f"--images goes with --export {TABLETOP_SIMULATOR}")
+        build(press, arguments.wanted, arguments.out, printing, arguments.players)
     except (SheetsError, registry.RegistryError) as error:
         print(f"templo-companion sheets: {error}", file=sys.stderr)
         return 2
@@ -171,16 +77,28 @@ def build(press: Press, wanted: Sequence[str], out: Path, printing: Printing, pl
         print(path, flush=True)
 
 
-def _weasyprint() -> Any:
+def export(press: Press, where: str, wanted: Sequence[str], out: Path, images: str = "") -> None:
+    """Write images of what is wanted into a folder of its own, and say the name of each file."""
     try:
-        import weasyprint
-    except ImportError:
+        from companion.cli import game_crafter, tabletop_simulator
+    except ImportError as error:
+        if error.name != "PIL":
+            raise
         raise SheetsError(
-            "WeasyPrint is not installed; expected the extra [sheets], which 'make sheets' brings"
+            "Pillow is not installed; expected the extra [sheets], which 'make sheets' brings"
         ) from None
+    chosen = list(press.exported(wanted))
+    if where == GAME_CRAFTER:
+        written = game_crafter.export(press, chosen, out / where)
+    else:
+        written = tabletop_simulator.export(press, chosen, out / where, images)
+    for path in _writing(written, out):
+        print(path, flush=True)
+
+
+def _writing(written: Iterator[Path], out: Path) -> Iterator[Path]:
+    """Yield what is written into a folder; raises `SheetsError` where it cannot be."""
+    try:
+        yield from written
     except OSError as error:
-        raise SheetsError(
-            f"WeasyPrint does not find its libraries ({error}); expected Pango, which is "
-            "libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 on Debian, pango with Homebrew or Fedora"
-        ) from None
-    return weasyprint
+        raise SheetsError(f"--out is {str(out)!r}; expected a folder to write to ({error})") from error

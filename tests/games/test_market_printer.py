@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from companion.cli import sheets
+from companion.cli import press
 from companion.games import registry
 from companion.games.market.printer import BUYERS, SHEETS
 from companion.games.market.rules.board import COINS, COMMODITIES, COPIES
@@ -16,7 +16,7 @@ from tests.web import sheets as reading
 
 GAMES = registry.load()
 MARKET = GAMES["market"]
-PRESS = sheets.Press(GAMES)
+PRESS = press.Press(GAMES)
 
 
 def sheet(name: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from companion.cli import sheets
+from companion.cli import press
 from companion.games import registry
 from companion.games.mexica.printer import CARDS
 from companion.games.mexica.rules.calendar import SIGNS, STARTS
@@ -23,7 +23,7 @@ from tests.web import sheets as reading
 
 GAMES = registry.load()
 MEXICA = GAMES["mexica"]
-PRESS = sheets.Press(GAMES)
+PRESS = press.Press(GAMES)
 A4, LETTER = PAPERS["a4"], PAPERS["letter"]
 
 
@@ -146,7 +146,7 @@ def test_a_page_that_is_not_there_is_an_error() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_card_s_story_reaches_into_what_the_card_does(pile: str, language: str) -> None:
     """Measured in the layout itself: what a player reads first must not cover what the card does."""
-    sheet = sheets.Sheet(MEXICA, f"{pile}_cards", language)
+    sheet = press.Sheet(MEXICA, f"{pile}_cards", language)
     cards = reading.bottoms_and_tops(PRESS.document(sheet, Printing(A4)), "card-story", "card-effect")
     assert len(cards) == {"week": 20, "war": 40, "rain": 40}[pile]
     assert [gap for story, effect in cards if (gap := effect - story) < 0] == []

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from companion.cli import sheets
+from companion.cli import press
 from companion.games import registry
 from companion.games.moctezuma import GAME
 from companion.web.rendering.paper import PAPERS, Paper, Printing
 from tests.web import sheets as reading
 
-PRESS = sheets.Press(registry.load())
+PRESS = press.Press(registry.load())
 
 
 def printed(name: str, paper: Paper) -> list[Any]:

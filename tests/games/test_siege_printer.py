@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+from companion.cli import press
+from companion.games import registry
 from companion.games.siege import GAME
+from companion.web.rendering.paper import MARGIN, PAPERS, Printing
+from tests.web import sheets as reading
+
+PRESS = press.Press(registry.load())
 
 
 def test_the_table_of_forces_adds_up_to_both_sides_of_the_text() -> None:
@@ -22,3 +29,39 @@ def test_a_tables_own_map_is_cut_into_tiles_like_those_that_ship() -> None:
     options = {option.key: option.default for option in GAME.options}
     state = GAME.setup(options, ("aztecs", "spaniards"))
     assert GAME.own_sheet(state, "map", "en") == GAME.sheet("map_full", "en")
+
+
+def test_no_line_lies_on_the_cut_of_a_tile_and_marks_outside_show_it() -> None:
+    sheet = next(PRESS.sheets(["siege/map_full"]))
+    html = PRESS.html(sheet, Printing(PAPERS["a4"]))
+    assert "stroke-dasharray" not in html
+    a4 = PAPERS["a4"]
+    page = reading.pages(PRESS.pdf(sheet, Printing(a4)))[0]
+    left, right, top, bottom = (a4.width - 186) / 2, (a4.width + 186) / 2, a4.height - 8.4, a4.height - 8.4 - 258
+    marks = [
+        sorted((x1, x2))
+        for (x1, y1), (x2, y2) in reading.strokes(page)
+        if abs(y1 - y2) < 0.01 and min(abs(y1 - top), abs(y1 - bottom)) < 0.01 and abs(abs(x1 - x2) - 4) < 0.01
+    ]
+    assert len(marks) == 4
+    for start, end in marks:
+        assert start >= MARGIN
+        assert end <= a4.width - MARGIN
+        assert end < left or right < start
+
+
+def test_what_is_written_above_a_tile_and_the_ruler_below_it_lie_within_what_a_printer_reaches() -> None:
+    html = PRESS.html(next(PRESS.sheets(["siege/map_full"])), Printing(PAPERS["letter"]))
+    baseline = float(re.findall(r'y="([\d.]+)" font-size="3.4"', html)[0])
+    assert baseline - 3.4 * 0.72 >= MARGIN, "capitals are 0.72 of the size"
+    assert PAPERS["letter"].height - MARGIN - 7 >= 8.4 + 258, "the ruler is 7 mm high"
+
+
+def test_a_map_is_also_drawn_whole_as_a_board() -> None:
+    for name in ("full", "skirmish"):
+        whole: Any = GAME.sheet(f"whole_{name}", "en")
+        (tile,) = whole["tiles"]
+        board = GAME.boards[f"whole_{name}"]
+        assert (tile["width"], tile["height"]) == (round(board.width, 1), round(board.height, 1))
+        hexes = sum(len(ground["hexes"].split("M")) - 1 for ground in tile["grounds"])
+        assert hexes == {"full": 528, "skirmish": 208}[name]

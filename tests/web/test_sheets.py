@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.cli import sheets
+from companion.cli import press, sheets
 from companion.cli.command_line import main
 from companion.games import registry
 from companion.web.rendering.art import Art, ArtError, day_colours, low_ink
@@ -19,7 +19,7 @@ from tests.web import sheets as reading
 from tests.web.conftest import TOSS, WebHome, text_of
 
 GAMES = registry.load([TOSS])
-PRESS = sheets.Press(GAMES)
+PRESS = press.Press(GAMES)
 EVERY = list(PRESS.sheets())
 A4 = PAPERS["a4"]
 USUAL = Printing(A4)
@@ -27,13 +27,13 @@ USUAL = Printing(A4)
 every = pytest.mark.parametrize("sheet", EVERY, ids=lambda sheet: f"{sheet.game.name}-{sheet.name}-{sheet.language}")
 
 
-def track() -> sheets.Sheet:
+def track() -> press.Sheet:
     return next(PRESS.sheets(["toss/track"]))
 
 
 @every
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
-def test_every_sheet_is_laid_out_in_every_language_on_every_paper(sheet: sheets.Sheet, paper: Paper) -> None:
+def test_every_sheet_is_laid_out_in_every_language_on_every_paper(sheet: press.Sheet, paper: Paper) -> None:
     html = PRESS.html(sheet, Printing(paper))
     assert f'<html lang="{sheet.language}">' in html
     assert html.count('<section class="leaf') > 0
@@ -56,7 +56,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebHome]:
 
 @every
 def test_every_sheet_is_served_with_its_heading_and_a_bar_that_is_not_printed(
-    library: WebHome, sheet: sheets.Sheet
+    library: WebHome, sheet: press.Sheet
 ) -> None:
     browser = library.browser(language=sheet.language)
     page = browser.get(f"/games/{sheet.game.name}/print/{sheet.name}")
@@ -160,6 +160,17 @@ def test_a_sheet_that_is_not_there_is_named(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
+@pytest.mark.parametrize("words", ["siege/map_skirmish", "siege/odds", "market/tokens", "moctezuma/board"])
+def test_a_ruler_lies_within_what_a_printer_reaches(words: str, paper: Paper) -> None:
+    for page in reading.pages(PRESS.pdf(next(PRESS.sheets([words])), Printing(paper))):
+        for (x1, y1), (x2, y2) in reading.strokes(page):
+            if abs(y1 - y2) < 0.01 and abs(abs(x1 - x2) - 100) < 0.01:
+                assert min(x1, x2) >= MARGIN
+                assert max(x1, x2) <= paper.width - MARGIN
+                assert min(y1, y2) >= MARGIN + 3.6, "and its words below it"
+
+
 # -- what a table at home chooses --
 
 
@@ -201,7 +212,7 @@ def test_one_file_holds_everything_that_a_table_of_some_players_needs() -> None:
     assert sheet.file(Printing(PAPERS["letter"], True, True)) == (
         "moctezuma-everything-en-4-letter-low-ink-fronts.pdf"
     )
-    with pytest.raises(sheets.SheetsError, match="--players is 40; expected for moctezuma one of"):
+    with pytest.raises(press.SheetsError, match="--players is 40; expected for moctezuma one of"):
         list(PRESS.everything(40, ["moctezuma"]))
 
 

@@ -39,9 +39,12 @@ from companion.games.kit.options import Option as Option
 from companion.games.kit.options import Reader as Reader
 from companion.games.kit.options import TableRules as TableRules
 from companion.games.kit.options import complete as complete
+from companion.games.kit.parts import Board as Board
 from companion.games.kit.parts import Bot as Bot
 from companion.games.kit.parts import Heat as Heat
 from companion.games.kit.parts import Page as Page
+from companion.games.kit.parts import Piece as Piece
+from companion.games.kit.parts import Pieces as Pieces
 from companion.games.kit.parts import Playtest as Playtest
 from companion.games.kit.parts import Printer as Printer
 from companion.games.kit.parts import Rules as Rules

@@ -108,6 +108,7 @@ class Game(Generic[S]):
         self.levels = tuple(level for level in LEVELS if level == PRACTISED or level in bot.skills)
         self.sheets, self.sheet = printer.sheets, printer.sheet
         self.own_sheets, self.own_sheet = printer.own_sheets, printer.own_sheet
+        self.pieces, self.boards = printer.pieces, printer.boards
         self._shared_by = printer.shared_by
         self.uses_temple = temple is not None
         self._written = written

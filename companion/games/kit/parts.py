@@ -240,6 +240,44 @@ def _blank_own(state: Any, name: str, language: str) -> View:
     return {}
 
 
+class Piece(NamedTuple):
+    """A piece that a page for the printer holds."""
+
+    face: str
+    """What distinguishes its face from others in names of files: lower-case letters, digits and hyphens."""
+    key: str
+    """The text that names it."""
+    facts: Mapping[str, Json] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pieces:
+    """The pieces of a page for the printer, which are all of one size. Lengths are in millimetres.
+
+    The page lays them out in a grid of `paper.grid(width, height)`, so that on a paper of their size each has a leaf
+    of its own; a leaf of backs, if it has them, follows each leaf of fronts.
+    """
+
+    width: float
+    height: float
+    inset: float
+    """How wide the edge of each piece is that holds one colour and nothing else."""
+    pieces: Callable[[str], Sequence[Piece]]
+    """From a language: each of them, in the order of the page."""
+    cards: bool = False
+    """Whether they are of card stock, else of board."""
+    backs: bool = False
+    round: bool = False
+
+
+class Board(NamedTuple):
+    """A board that is drawn whole, one on each leaf of its page: its size in millimetres, and its name's text."""
+
+    width: float
+    height: float
+    key: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Printer(Generic[S]):
     """A game's pages for the printer. The template of each is ``templates/print/<name>.html``."""
@@ -250,6 +288,10 @@ class Printer(Generic[S]):
     """What a page shows, by its name and a language."""
     shared_by: Mapping[str, int] = field(default_factory=dict)
     """For how many players one copy of a page is enough; of one that is not named, all share one."""
+    pieces: Mapping[str, Pieces] = field(default_factory=dict)
+    """By the name of a page: the pieces on it, for images of each. Such a page need not be one of `sheets`."""
+    boards: Mapping[str, Board] = field(default_factory=dict)
+    """By the name of a page: the board that each of its leaves shows. Such a page need not be one of `sheets`."""
     own_sheets: tuple[str, ...] = ()
     """The names of pages that show what a table has of its own, such as a map."""
     own_sheet: Callable[[S, str, str], View] = _blank_own

@@ -13,7 +13,7 @@ from companion.games.market.page import drawing
 from companion.games.market.page.guide import guide
 from companion.games.market.page.regions import regions
 from companion.games.market.page.view import view
-from companion.games.market.printer import SHEETS, sheet
+from companion.games.market.printer import PIECES, SHEETS, sheet
 from companion.games.market.rules import legal, notation, turn
 from companion.games.market.rules.board import LANES
 from companion.games.market.rules.choices import choices
@@ -87,7 +87,7 @@ GAME: Game[State] = Game(
         view=view, regions=regions, log=story, guide=guide, emblem="tile-king", minutes=MINUTES, changes=changes
     ),
     bot=Bot(decide=decide, skills=SKILLS, idle=least("rollback", "leave", "pass")),
-    printer=Printer(sheets=SHEETS, sheet=sheet, shared_by={"turn_card": 4}),
+    printer=Printer(sheets=SHEETS, sheet=sheet, pieces=PIECES, shared_by={"turn_card": 4}),
     playtest=Playtest(standing=_standing, heat=_heat, touched=_bought),
     tools=TOOLS,
 )

@@ -35,7 +35,7 @@ from companion.games.mexica.page import calendar_board, charts
 from companion.games.mexica.page.guide import guide
 from companion.games.mexica.page.regions import regions
 from companion.games.mexica.page.view import known, view
-from companion.games.mexica.printer import SHEETS, sheet
+from companion.games.mexica.printer import BOARDS, PIECES, SHEETS, sheet
 from companion.games.mexica.rules import apocalypse, course, decisions, hands, legal, notation, play
 from companion.games.mexica.rules.audit import audit
 from companion.games.mexica.rules.calendar import sign
@@ -171,7 +171,7 @@ GAME: Game[State] = Game(
         minutes=MINUTES,
     ),
     bot=Bot(decide=_decide, idle=_idle, skills=bot.SKILLS),
-    printer=Printer(sheets=SHEETS, sheet=sheet),
+    printer=Printer(sheets=SHEETS, sheet=sheet, pieces=PIECES, boards=BOARDS),
     temple=TempleRules(drop=play.entering, audit=audit, mood=apocalypse.mood),
     playtest=Playtest(
         chores=play.CHORES,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from math import cos, radians, sin
 
-from companion.games.kit import LEFT_TO_RIGHT, Json
+from companion.games.kit import LEFT_TO_RIGHT, Board, Json, Piece, Pieces
 from companion.games.mexica.page import calendar_board as geometry
 from companion.games.mexica.rules.calendar import AROUND, SIGNS, STARTS, WEEK
 from companion.games.mexica.rules.cards import DECK
@@ -24,7 +25,18 @@ from companion.games.mexica.rules.cards.effects import (
 )
 
 CARDS: Mapping[str, str] = {f"{pile}_cards": pile for pile in PILES}
-SHEETS: tuple[str, ...] = ("board", *CARDS, "tallies")
+SHEETS: tuple[str, ...] = ("board", *CARDS, "boxes", "tallies")
+
+CARD = (63, 88)
+"""Width and height of a card, in millimetres."""
+
+BOXES: Mapping[str, tuple[str, str]] = {
+    "day": ("sun", "ochre"),
+    "week": ("temple-front", "jade"),
+    "war": ("huitzilopochtli", "war"),
+    "rain": ("tlaloc", "rain"),
+}
+"""The drawing and the colour of each pile, as on the backs of its cards."""
 
 FOOTPRINT: Mapping[str, float] = {"hole": 108.5, "half": 56, "front": 50, "back": 50, "stairs": 18, "foot": 59}
 """The printed temple on the table, in millimetres: the radius of the hole for its lake, with half a millimetre of
@@ -35,10 +47,25 @@ COUNTDOWN = 13
 
 
 def sheet(name: str, language: str) -> Mapping[str, Json]:
-    """Return the slice of one page for the printer; raises `KeyError` for a name that is not in `SHEETS`."""
+    """Return the slice of one page for the printer; raises `KeyError` for a name that it does not know."""
     if name in CARDS:
         return _cards(CARDS[name], language)
-    return {"board": _board, "tallies": _tallies}[name]()
+    return {"board": _board, "boxes": _boxes, "tallies": _tallies, CALENDAR: _board}[name]()
+
+
+def _named(pile: str, language: str) -> list[Piece]:
+    words = DECK.words[language]
+    cards = [card for card in DECK if card.pile == pile]
+    return [Piece(card.id, "print.piece", {"name": words[say.title(card)]}) for card in cards]
+
+
+PIECES: Mapping[str, Pieces] = {
+    sheet: Pieces(width=CARD[0], height=CARD[1], inset=2.7, pieces=partial(_named, pile), cards=True, backs=True)
+    for sheet, pile in CARDS.items()
+}
+CALENDAR = "calendar"
+BOARDS: Mapping[str, Board] = {CALENDAR: Board(400, 400, "sheet.board.name")}
+"""The calendar board whole, as large as its four quarters are on A4."""
 
 
 def _cards(pile: str, language: str) -> Mapping[str, Json]:
@@ -79,6 +106,23 @@ def _motif(effect: Effect) -> tuple[str, str]:
         case Ward() | Reroll() | Draw():
             return f"motif-{type(effect).__name__.lower()}", ""
     return "", ""
+
+
+def _boxes() -> Mapping[str, Json]:
+    return {
+        "emblem": "temple-front",
+        "boxes": [
+            {
+                "name": f"pile.{pile}",
+                "cards": sum(card.pile == pile for card in DECK),
+                "width": CARD[0],
+                "height": CARD[1],
+                "drawing": drawing,
+                "tint": tint,
+            }
+            for pile, (drawing, tint) in BOXES.items()
+        ],
+    }
 
 
 def _tallies() -> Mapping[str, Json]:

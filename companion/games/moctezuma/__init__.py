@@ -13,7 +13,7 @@ from companion.games.moctezuma.page import board
 from companion.games.moctezuma.page.guide import guide
 from companion.games.moctezuma.page.regions import regions
 from companion.games.moctezuma.page.view import known, view
-from companion.games.moctezuma.printer import SHEETS, sheet
+from companion.games.moctezuma.printer import BOARDS, PIECES, SHEETS, sheet
 from companion.games.moctezuma.rules import chance, legal, notation, play
 from companion.games.moctezuma.rules.knowledge import resample
 from companion.games.moctezuma.rules.laws import laws
@@ -93,7 +93,7 @@ GAME: Game[State] = Game(
         changes=changes,
     ),
     bot=Bot(decide=bot.decide, skills=bot.SKILLS, idle=least("end_turn", "leave", "ready")),
-    printer=Printer(sheets=SHEETS, sheet=sheet, shared_by={"records": 2}),
+    printer=Printer(sheets=SHEETS, sheet=sheet, pieces=PIECES, boards=BOARDS, shared_by={"records": 2}),
     playtest=Playtest(standing=_standing, heat=_heat, touched=_walked),
     tools=TOOLS,
 )

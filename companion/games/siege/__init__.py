@@ -30,7 +30,7 @@ from companion.games.siege.page import board
 from companion.games.siege.page.guide import guide
 from companion.games.siege.page.regions import regions
 from companion.games.siege.page.view import map_of, view
-from companion.games.siege.printer import SHEETS, map_sheet, sheet
+from companion.games.siege.printer import BOARDS, PIECES, SHEETS, map_sheet, sheet
 from companion.games.siege.rules import legal, notation, play
 from companion.games.siege.rules.choices import choices
 from companion.games.siege.rules.laws import laws
@@ -128,7 +128,15 @@ GAME: Game[State] = Game(
         follows=follows,
     ),
     bot=Bot(decide=bot.decide, skills=bot.SKILLS, idle=least("ready", "rest", "hold", "done")),
-    printer=Printer(sheets=SHEETS, sheet=sheet, shared_by={"odds": 1}, own_sheets=("map",), own_sheet=_own_sheet),
+    printer=Printer(
+        sheets=SHEETS,
+        sheet=sheet,
+        pieces=PIECES,
+        boards=BOARDS,
+        shared_by={"odds": 1},
+        own_sheets=("map",),
+        own_sheet=_own_sheet,
+    ),
     playtest=Playtest(standing=_standing, heat=_heat, touched=_fallen, handicaps=HANDICAPS),
     tools=TOOLS,
 )

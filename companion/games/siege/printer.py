@@ -6,8 +6,9 @@ A hex is 20 mm wide, as in `board`, so that one unit of a drawing is a millimetr
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from math import ceil
 
-from companion.games.kit import Json
+from companion.games.kit import Board, Json, Piece, Pieces
 from companion.games.siege.page import board
 from companion.games.siege.page.view import map_of, odds_table
 from companion.games.siege.rules import maps
@@ -23,6 +24,7 @@ from companion.games.siege.rules.roster import (
 )
 
 MAPS: Mapping[str, str] = {f"map_{name}": name for name in maps.SHIPPED}
+WHOLE: Mapping[str, str] = {f"whole_{name}": name for name in maps.SHIPPED}
 SHEETS: tuple[str, ...] = (*MAPS, "counters", "forces", "odds")
 
 TILE = (186, 258)
@@ -32,26 +34,29 @@ REACH = 12.0
 """How far a hex reaches from its middle."""
 
 COUNTER = 16
+FIRES = 20
 
 
 def sheet(name: str, language: str) -> Mapping[str, Json]:
-    """Return the slice of one page for the printer; raises `KeyError` for a name that is not in `SHEETS`."""
+    """Return the slice of one page for the printer; raises `KeyError` for a name that it does not know."""
     if name in MAPS:
         return map_sheet(maps.field_of(MAPS[name]))
+    if name in WHOLE:
+        return map_sheet(maps.field_of(WHOLE[name]), whole=True)
     return {"counters": _counters, "forces": _forces, "odds": _odds}[name]()
 
 
-def map_sheet(field: Field) -> Mapping[str, Json]:
-    """Return a map in tiles."""
+def map_sheet(field: Field, whole: bool = False) -> Mapping[str, Json]:
+    """Return a map in tiles, or whole in one."""
     width, height = board.size(field.grid)
-    across, down = TILE
-    columns, rows = -(-int(width) // across), -(-int(height) // down)
+    across, down = (ceil(width), ceil(height)) if whole else TILE
+    columns, rows = (1, 1) if whole else (-(-int(width) // across), -(-int(height) // down))
     tiles: list[Json] = [
         _tile(field, column, row, min(across, width - column * across), min(down, height - row * down))
         for row in range(rows)
         for column in range(columns)
     ]
-    return {"name": field.name, "columns": columns, "rows": rows, "tiles": tiles}
+    return {"name": field.name, "columns": columns, "rows": rows, "tiles": tiles, "whole": whole}
 
 
 def _tile(field: Field, column: int, row: int, width: float, height: float) -> Mapping[str, Json]:
@@ -92,7 +97,7 @@ def _list(value: Json) -> list[dict[str, float]]:
 
 def _counters() -> Mapping[str, Json]:
     units: list[Json] = list(ROSTERS[FULL].people)
-    return {"size": COUNTER, "counters": [*units, *["fire"] * 20]}
+    return {"size": COUNTER, "counters": [*units, *["fire"] * FIRES]}
 
 
 def _forces() -> Mapping[str, Json]:
@@ -134,3 +139,16 @@ def _odds() -> Mapping[str, Json]:
         "costs": {TERRAINS[letter]: cost for letter, cost in COSTS.items()} | {"water": 1},
         "wall": WALL_COST,
     }
+
+
+def _counter_faces(language: str) -> list[Piece]:
+    found = [Piece(people, f"people.{people}") for people in ROSTERS[FULL].people]
+    return [*found, *[Piece("fire", "sheet.fire")] * FIRES]
+
+
+PIECES: Mapping[str, Pieces] = {
+    "counters": Pieces(width=COUNTER, height=COUNTER, inset=1.6, pieces=_counter_faces, backs=True)
+}
+BOARDS: Mapping[str, Board] = {
+    sheet: Board(*board.size(maps.field_of(name).grid), f"sheet.map_{name}.name") for sheet, name in WHOLE.items()
+}

@@ -20,11 +20,13 @@ class Paper:
     name: str
     width: float
     height: float
+    margin: float = MARGIN
+    """What it leaves white on each side."""
 
     def grid(self, width: float, height: float) -> Grid:
         """Return as many pieces of one size as fit inside the margins, in the middle of the page, edge to edge."""
-        columns = int((self.width - 2 * MARGIN) // width)
-        rows = int((self.height - 2 * MARGIN) // height)
+        columns = int((self.width - 2 * self.margin) // width)
+        rows = int((self.height - 2 * self.margin) // height)
         if not columns or not rows:
             raise ValueError(f"a piece is {width} by {height} mm; expected one that fits on {self.name}")
         left, top = (self.width - columns * width) / 2, (self.height - rows * height) / 2
@@ -84,6 +86,8 @@ class Printing:
     """Whether areas of colour are pale, for a table that prints at home."""
     fronts_only: bool = False
     """Whether the backs of pieces are left out, for sleeves or opaque card."""
+    stock: float = 0.3
+    """How thick a card is, in millimetres, for the boxes: card stock of 250 to 300 g/m2."""
 
 
 PAPERS: Mapping[str, Paper] = MappingProxyType(

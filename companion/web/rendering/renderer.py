@@ -33,6 +33,9 @@ finds ``slice``, ``t`` and ``words`` as above, and:
 - ``placed(id, x, y, width, height=width)`` the same inside an SVG of one's own
 - ``colour(name)`` a colour of the palette's day, for attributes of an SVG
 - ``cut_marks(grid)`` where to cut, and ``ruler()`` the 100 mm that show whether a printer scaled the page
+- ``tuck_boxes(cards, width, height)`` the boxes for a deck (`companion.web.rendering.tuck_box`); a page that includes
+  ``print_boxes.html`` draws those of ``slice.boxes``, each with its ``name`` (a text), ``cards``, ``width``,
+  ``height``, ``drawing`` and ``tint``, and ``slice.emblem`` on their backs
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -56,6 +59,7 @@ from companion.model.temples import Temple
 from companion.web.rendering.art import Art
 from companion.web.rendering.paper import Printing
 from companion.web.rendering.texts import LANGUAGES, Library, MissingText, Words
+from companion.web.rendering.tuck_box import BLEED, LINE, tuck_boxes
 from companion.web.rendering.widths import LEAST, plot
 from companion.web.view_models.table import Audience
 from templo import contract
@@ -272,6 +276,10 @@ class Painter:
             colour=colours.__getitem__,
             cut_marks=pieces.cut_marks,
             ruler=lambda: pieces.ruler(words),
+            stock=printing.stock,
+            tuck_boxes=partial(tuck_boxes, stock=printing.stock, paper=printing.paper),
+            bleed=BLEED,
+            line_width=LINE,
         )
         return Markup(html)  # noqa: S704  # templates that escape
 

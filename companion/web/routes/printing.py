@@ -14,6 +14,7 @@ from companion.games.kit import Game, Json
 from companion.model.table import ServiceError
 from companion.web.rendering.paper import DEFAULT, PAPERS, Printing
 from companion.web.rendering.renderer import DAY, Url
+from companion.web.rendering.tuck_box import STOCKS
 from companion.web.site import language, site
 
 blueprint = Blueprint("printing", __name__)
@@ -80,8 +81,16 @@ def _page(
         "ink": "low" if asked.get("ink") == "low" else "full",
         "sides": "fronts" if asked.get("sides") == "fronts" else "both",
     }
-    printing = Printing(PAPERS[chosen["paper"]], chosen["ink"] == "low", chosen["sides"] == "fronts")
     offered = {"paper": list(PAPERS), "ink": ["full", "low"], "sides": ["both", "fronts"]}
+    if any("boxes" in slice_ for _, slice_ in sheets):
+        offered["stock"] = list(STOCKS)
+        chosen["stock"] = next((each for each in STOCKS if each == asked.get("stock")), STOCKS[0])
+    printing = Printing(
+        PAPERS[chosen["paper"]],
+        chosen["ink"] == "low",
+        chosen["sides"] == "fronts",
+        float(chosen.get("stock", STOCKS[0])),
+    )
 
     def address(**more: Any) -> str:
         usual = {key: values[0] for key, values in offered.items()}
@@ -114,8 +123,10 @@ def stylesheets(game: str, folder: Path, printing: Printing, url: Url) -> Sequen
     """Return the paths of the style sheets of a game's pages for the printer; `url` names a static file."""
     shell = [f"print/{path.name}" for path in sorted(STYLES.glob("*.css"))]
     own = [f"print/{path.name}" for path in sorted((folder / "static" / "print").glob("*.css"))]
+    known = printing.paper.name in PAPERS
     return [
-        *(url("static", filename=name) for name in (DAY, *shell, f"print/paper/{printing.paper.name}.css")),
+        *(url("static", filename=name) for name in (DAY, *shell)),
+        *([url("static", filename=f"print/paper/{printing.paper.name}.css")] if known else []),
         *(url("game_static", game=game, filename=name) for name in own),
         *([url("static", filename="print/ink/low.css")] if printing.low_ink else []),
         *([url("static", filename="print/sides/fronts.css")] if printing.fronts_only else []),
