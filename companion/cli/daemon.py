@@ -10,6 +10,7 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,7 +46,7 @@ WATCH_S = 2.0
 LOOPBACK = "127.0.0.1"
 
 
-def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path | None = None) -> int:
+def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), deck: Path | None = None) -> int:
     """Serve until a signal ends it.
 
     Raises `StoreError` where the store cannot be opened or another companion uses it; under a supervisor the page
@@ -64,13 +65,13 @@ def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path |
 
     def start() -> int:
         with store_lock.hold(settings.store_url, shared=settings.shared == "on"):
-            return _serve(settings, instance, demo_temple, deck, supervised)
+            return _serve(settings, instance, demo_temples, deck, supervised)
 
     return start_when_possible(start, settings.web, supervised)
 
 
 def _serve(
-    settings: Settings, instance: str, demo_temple: str | None, deck: Path | None, supervised: Supervisor
+    settings: Settings, instance: str, demo_temples: Sequence[str], deck: Path | None, supervised: Supervisor
 ) -> int:
     hub = Hub()
     store = SqlStore(settings.store_url)
@@ -116,9 +117,11 @@ def _serve(
             owner=_owner(settings.state_directory),
             network=network,
             name_address=f"http://{socket.gethostname().partition('.')[0].lower()}.local{port}",
-            first_start=settings.web.first_start == "on" and demo_temple is None,
+            first_start=settings.web.first_start == "on" and not demo_temples,
             authority=Path(settings.web.authority) if settings.web.authority else None,
             announce_wrong=share.announce_wrong,
+            stores=share.consumes,
+            is_connected=lambda: intake.subscribed,
             boot_fault=boot_fault.read,
         ),
     )
@@ -167,13 +170,13 @@ def _serve(
     shelving.start()
     watch.start()
     print(f"ready {address(LOOPBACK)}", flush=True)
-    draft = demo.table(services, demo_temple, deck) if demo_temple else None
+    drafts = demo.tables(services, demo_temples, deck)
     try:
         server.serve()
     finally:
         watch.stop()
         hub.close()
-        if draft:
+        for draft in drafts:
             draft.stop()
         share.stop()
         intake.stop()

@@ -39,6 +39,10 @@ class WebConfig:
     """Whether the first page leads through the first start until somebody has finished it."""
     announce_wrong: Callable[[str], None] = lambda who: None
     """Is given who typed each wrong code, for the other companions of the installation."""
+    stores: Callable[[str], bool] = lambda temple: True
+    """Whether a temple's tokens are this companion's to store, where several share the store."""
+    is_connected: Callable[[], bool] = lambda: True
+    """Whether it receives what temples publish."""
     boot_fault: Callable[[], str] = str
     """What is wrong with the settings on the boot partition, if anything."""
     playtests: Playtests = field(default_factory=lambda: Playtests(Path(os.devnull)))
