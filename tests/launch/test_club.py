@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import re
 import shutil
@@ -13,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from queue import Empty, Queue
@@ -26,6 +27,7 @@ from companion.cli import network
 from companion.cli.children import Program, Signals
 from companion.cli.club import postgresql, proxy
 from companion.cli.club.command_line import default_folder, main
+from companion.cli.club.control import Control, Lines, send
 from companion.cli.club.parts import Part, Plan
 from companion.cli.club.running import Club, CommandError
 from tests.launch.conftest import READY, alive, family, kill, until
@@ -166,6 +168,67 @@ def test_where_no_club_runs_a_command_for_one_says_how_to_start_it(
 
 def test_a_user_s_club_has_one_folder_wherever_it_is_directed_from() -> None:
     assert default_folder().name == f"templo-club-{os.geteuid()}"
+
+
+def test_the_socket_carries_out_a_command_and_says_what_is_wrong_with_another(tmp_path: Path) -> None:
+    def obey(words: Sequence[str]) -> list[str]:
+        if words == ["stop", "x"]:
+            raise CommandError("'x' is no part of this club")
+        return [" ".join(words)]
+
+    control = Control(tmp_path)
+    answers: list[tuple[bool, list[str]]] = []
+
+    def client() -> None:
+        answers.extend(send(tmp_path, words) for words in (["stop", "worker-2"], ["stop", "x"]))
+
+    directing = threading.Thread(target=client)
+    directing.start()
+    try:
+
+        def served() -> bool:
+            control.serve(obey)
+            return len(answers) == 2
+
+        assert until(served)
+        assert answers == [(True, ["stop worker-2"]), (False, ["'x' is no part of this club"])]
+        assert (tmp_path / "control.sock").stat().st_mode & 0o777 == 0o600
+    finally:
+        control.close()
+        directing.join()
+
+
+@pytest.mark.parametrize("sent", [b"stop worker-2\n", b'{"stop": 1}\n', b"[1]\n", b"", b"[" * 4000])
+def test_a_client_that_sends_something_else_is_answered_and_harms_nobody(tmp_path: Path, sent: bytes) -> None:
+    control = Control(tmp_path)
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(tmp_path / "control.sock"))
+        client.sendall(sent)
+        client.shutdown(socket.SHUT_WR)
+        try:
+            control.serve(lambda _: pytest.fail("nothing was to be carried out"))
+        finally:
+            control.close()
+        assert json.loads(client.makefile().readline()) == {
+            "ok": False,
+            "lines": ["expected a list of words, as JSON"],
+        }
+
+
+def test_typed_lines_count_when_they_are_finished_and_a_closed_terminal_is_noticed() -> None:
+    source, typing = os.pipe()
+    try:
+        lines = Lines(source)
+        assert lines.read() == []
+        os.write(typing, b"status\nstop wor")
+        assert lines.read() == ["status"]
+        os.write(typing, b"ker-2\n")
+        assert lines.read() == ["stop worker-2"]
+        os.close(typing)
+        assert lines.read() == []
+        assert lines.ended
+    finally:
+        os.close(source)
 
 
 def test_haproxy_takes_the_configuration_for_any_number_of_workers(tmp_path: Path) -> None:

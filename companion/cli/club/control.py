@@ -68,7 +68,7 @@ class Control:
             words = json.loads(line)
             if not (isinstance(words, list) and all(isinstance(word, str) for word in words)):
                 raise ValueError
-        except ValueError:
+        except (ValueError, RecursionError):
             return {"ok": False, "lines": ["expected a list of words, as JSON"]}
         try:
             return {"ok": True, "lines": obey(words)}
