@@ -16,12 +16,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 
-from companion.adapters import boot_fault, store_lock
+from companion.adapters import boot_fault, installation, store_lock
 from companion.adapters.addresses import address_for
+from companion.adapters.installation import Installation
+from companion.adapters.message_end import MessageEnd
 from companion.adapters.mqtt_intake import Intake
 from companion.adapters.network_helper import NetworkHelper
 from companion.adapters.news import Hub
-from companion.adapters.owner import FILE, Owner, make_owner
+from companion.adapters.owner import FILE, ORGANISER_FILE, Owner, make_owner
 from companion.adapters.pacer import Pacer
 from companion.adapters.playtests import Playtests
 from companion.adapters.shelving import Shelving
@@ -31,7 +33,7 @@ from companion.cli.settings import Settings
 from companion.cli.trouble import start_when_possible
 from companion.games import registry
 from companion.service.services import Services
-from companion.service.workspace import Workspace
+from companion.service.workspace import MESSAGE, Workspace
 from companion.web import create_app
 from companion.web.config import WebConfig
 from companion.web.server.serving import Server
@@ -83,6 +85,9 @@ def _serve(
     )
 
     def on_change(topic: str) -> None:
+        if topic == MESSAGE:
+            services.messages.read()
+            message_end.look()
         if who := sharing.wrong_coder(topic):
             app.extensions["site"].lockout.count(who)
             return
@@ -93,6 +98,7 @@ def _serve(
     services = Services.over(workspace)
     if services.setup.finished:
         services.setup.finish()
+    message_end = MessageEnd(lambda: services.messages.seconds_left, lambda: hub.publish(MESSAGE))
     share = sharing.Share(settings.store_url, workspace, services, pulse) if shared else sharing.Alone()
     pacer = Pacer(services, beat=pulse.of("pacer"), is_own=share.paces)
     shelving = Shelving(services.tables.shelve)
@@ -114,7 +120,11 @@ def _serve(
             playtests=playtests,
             stream_cap=settings.web.streams,
             streams_each=settings.web.streams_each,
-            owner=_owner(settings.state_directory),
+            owner=_code(settings.state_directory / FILE),
+            organiser=_code(settings.state_directory / ORGANISER_FILE),
+            installation=lambda: Installation(
+                share.companions(), installation.brokers(settings.broker.addresses, intake.broker)
+            ),
             network=network,
             name_address=f"http://{socket.gethostname().partition('.')[0].lower()}.local{port}",
             first_start=settings.web.first_start == "on" and not demo_temples,
@@ -168,6 +178,7 @@ def _serve(
     pacer.start()
     share.start(intake.take_over, pacer.look_at_all)
     shelving.start()
+    message_end.look()
     watch.start()
     print(f"ready {address(LOOPBACK)}", flush=True)
     drafts = demo.tables(services, demo_temples, deck)
@@ -182,6 +193,7 @@ def _serve(
         intake.stop()
         pacer.stop()
         shelving.stop()
+        message_end.stop()
         playtests.close()
         store.close()
     return EXIT_DEAD if died else 0
@@ -209,12 +221,12 @@ class _Watch:
             self._feeder.turn()
 
 
-def _owner(state: Path) -> Owner | None:
-    """Return the owner's code; none where it can be neither read nor written, so that nobody has it."""
+def _code(file: Path) -> Owner | None:
+    """Return the code in a file; none where it can be neither read nor written, so that nobody has it."""
     try:
-        return make_owner(state / FILE, secrets.token_bytes)
+        return make_owner(file, secrets.token_bytes)
     except OSError as error:
-        logging.warning("%s cannot be written, so nobody can change settings on the pages: %s", state / FILE, error)
+        logging.warning("%s cannot be written, so nobody can do on the pages what takes its code: %s", file, error)
         return None
 
 

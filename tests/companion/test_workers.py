@@ -94,6 +94,17 @@ def test_a_move_at_one_companion_reaches_the_pages_of_the_other(pair: tuple[Home
         assert two.services.seats.held(table.id, phone) == ("east",)
 
 
+def test_the_organiser_s_message_at_one_companion_is_announced_to_the_other(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    with listening(one, two):
+        eventually(lambda: "message" in two.changes)  # the first look at everything
+        two.changes.clear()
+        one.services.messages.send("Pizza", 10)
+        eventually(lambda: "message" in two.changes)
+        two.services.messages.read()
+        assert two.services.messages.text == "Pizza"
+
+
 def test_a_companion_is_not_given_its_own_announcements(pair: tuple[Home, Home]) -> None:
     one, two = pair
     table = one.table()

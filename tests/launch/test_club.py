@@ -14,10 +14,12 @@ import subprocess
 import sys
 import tempfile
 import threading
+import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from queue import Empty, Queue
+from urllib.parse import urlencode
 
 import psycopg
 import pytest
@@ -60,7 +62,7 @@ def plan(folder: Path, *programs: tuple[str, tuple[str, ...]]) -> Plan:
     for name, command in programs:
         program = Program(name, command, dict(os.environ), folder)
         stages.append((Part(program, "nowhere", lambda child: "up" in child.program.said.read_text()),))
-    return Plan(tuple(stages), (), "", "", ())
+    return Plan(tuple(stages), (), "", "", "", ())
 
 
 def states(club: Club) -> dict[str, str]:
@@ -278,6 +280,9 @@ class Running:
 
     def ask(self, path: str) -> http.client.HTTPResponse:
         """Ask the proxy as a browser that trusts the club's authority."""
+        return self._asked("GET", path, None, {})
+
+    def _asked(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> http.client.HTTPResponse:
         context = ssl.create_default_context(cafile=self.folder / "authority.pem")
         with (
             socket.create_connection(("127.0.0.1", self.port), timeout=60) as plain,
@@ -285,10 +290,18 @@ class Running:
         ):
             connection = http.client.HTTPConnection("localhost", self.port)
             connection.sock = secure
-            connection.request("GET", path, headers={"Connection": "close"})
+            connection.request(method, path, body, {"Connection": "close", **headers})
             answer = connection.getresponse()
             answer.body = answer.read()  # type: ignore[attr-defined]
             return answer
+
+    def post(self, path: str, form: dict[str, str], cookie: str = "") -> http.client.HTTPResponse:
+        """Post a form of a page."""
+        origin = f"https://localhost:{self.port}"
+        headers = {"Origin": origin, "Content-Type": "application/x-www-form-urlencoded", "Cookie": cookie}
+        answer = self._asked("POST", path, urlencode(form), headers)
+        assert answer.status == 303, answer.status
+        return answer
 
     def worker(self, path: str) -> str:
         """Return which worker serves a page."""
@@ -320,6 +333,11 @@ def store_of(status: str) -> str:
     return store.removeprefix("TEMPLO_STORE=").replace("postgresql+psycopg", "postgresql")
 
 
+def page(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=180) as answer:
+        return str(answer.read().decode())
+
+
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """An empty folder that PostgreSQL's own user may enter, which pytest's are not."""
@@ -348,6 +366,11 @@ def test_a_club_plays_on_while_its_parts_are_stopped_and_leaves_nothing_behind(f
                 return until(lambda: tokens() > before + 3, every_s=0.2)
 
             assert arriving()
+            (code,) = [line.split()[-1] for line in running.lines if "organiser" in line]
+            cookie = running.post("/organiser/code", {"code": code}).headers["Set-Cookie"].partition(";")[0]
+            running.post("/organiser/message", {"text": "Pizza is here", "minutes": "10"}, cookie)
+            for worker in re.findall(r"worker-\d .*(http://\S+)", status):
+                assert until(lambda: "Pizza is here" in page(f"{worker}{tables[0]}"), every_s=0.2)  # noqa: B023
             at = {table: running.worker(table) for table in tables}
             for table in tables:
                 assert {running.worker(f"{table}/{page}") for page in ("rules", "story")} == {at[table]}

@@ -168,6 +168,7 @@ def _greeting(plan: Plan, wish: Wish, club: Club) -> list[str]:
         f"  Its pages             {plan.urls[0]}/tables",
     ]
     lines += [f"                    or  {url}/tables" for url in plan.urls[1:]]
+    lines += [f"  The organiser's page  {plan.urls[0]}/organiser, code {plan.organiser_code}"]
     lines += [f"  The owner's code      {plan.owner_code}"]
     if found := club.output("worker-1", "table"):
         code, path = found[0].split()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from companion.adapters import addresses, certificates
-from companion.adapters.owner import FILE, make_owner
+from companion.adapters.owner import FILE, ORGANISER_FILE, make_owner
 from companion.cli import broker, network
 from companion.cli.children import Child, Program
 from companion.cli.club import postgresql, proxy
@@ -64,6 +64,7 @@ class Plan:
     urls: tuple[str, ...]
     """Where phones find the pages, the likeliest first."""
     owner_code: str
+    organiser_code: str
     broker_password: str = field(repr=False)
     metrics: tuple[str, ...]
     """Where Prometheus finds each worker's metrics."""
@@ -121,7 +122,7 @@ class _Planner:
 
     def plan(self) -> Plan:
         served, authority = self._certificate()
-        owner = make_owner(self._folder / FILE, secrets.token_bytes)
+        owner, organiser = (make_owner(self._folder / name, secrets.token_bytes) for name in (FILE, ORGANISER_FILE))
         first, *others = [self._worker(number, authority) for number in range(1, self._wish.workers + 1)]
         temples = [self._temple(number) for number in range(1, self._wish.temples + 1)]
         stages = [
@@ -134,7 +135,12 @@ class _Planner:
         ]
         metrics = [f"http://{broker.HOST}:{port}/metrics" for port in self._worker_ports]
         return Plan(
-            tuple(tuple(stage) for stage in stages if stage), self._urls, owner.code, self._password, tuple(metrics)
+            tuple(tuple(stage) for stage in stages if stage),
+            self._urls,
+            owner.code,
+            organiser.code,
+            self._password,
+            tuple(metrics),
         )
 
     @property
@@ -167,7 +173,8 @@ class _Planner:
         name, port, instance = f"worker-{number}", self._worker_ports[number - 1], secrets.token_hex(16)
         state = self._folder / name
         state.mkdir(mode=0o700)
-        os.link(self._folder / FILE, state / FILE)  # one owner's code for all
+        for code in (FILE, ORGANISER_FILE):  # one code for all companions
+            os.link(self._folder / code, state / code)
         tables = [word for temple in self._temple_names() for word in ("--demo-table", temple)] if number == 1 else []
         command = (
             *_python("companion"),
