@@ -13,8 +13,8 @@ from companion.service.workspace import MESSAGE, Workspace
 NOTE = "message"
 """The store's note."""
 
-LONGEST = 160
-"""Signs of a message: it is read across a room."""
+LONGEST = 100
+"""Signs of a message: it is one line of a table screen, read across a room."""
 
 MINUTES = (2, 10, 60)
 """How long a message may be shown."""
