@@ -388,3 +388,20 @@ def test_a_club_plays_on_while_its_parts_are_stopped_and_leaves_nothing_behind(f
         assert not list(folder.iterdir())
     finally:
         running.clear()
+
+
+def test_a_club_killed_outright_takes_every_program_with_it_and_what_another_left_is_not_in_its_way(
+    folder: Path,
+) -> None:
+    (folder / "club.lock").touch()
+    (folder / "postgresql").mkdir()
+    (folder / "control.sock").touch()
+    running = Running(folder, "--workers", "1", "--brokers", "1", "--temples", "0")
+    try:
+        running.ready()
+        pids = family(running.process.pid)
+        assert len(pids) >= 4
+        running.process.kill()
+        assert until(lambda: not alive(pids), every_s=0.2), pids
+    finally:
+        running.clear()
