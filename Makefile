@@ -18,7 +18,7 @@ export PYTHON
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo temple sheets test coverage fresh packages packages-test appliance firmware conformance check layout bench lab chaos crash pictures docs hardware hardware-test kernel physics release clean
+.PHONY: help demo club temple sheets test coverage fresh packages packages-test appliance firmware conformance check layout bench lab chaos crash pictures docs hardware hardware-test kernel physics release clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\): ## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name words; do \
@@ -27,6 +27,10 @@ help: ## list the targets
 demo: ## play with a simulated temple: keys drop tokens, phones show the score
 	@tools/environment $(PLAY)
 	@exec .venv/bin/python -m companion launch --with-parent --simulate $(ARGS)
+
+club: ## run a club on this machine: PostgreSQL, three brokers, four workers, TLS, simulated temples (docs/club.md)
+	@tools/environment $(PLAY),postgresql
+	@exec .venv/bin/python -m companion club --with-parent $(ARGS)
 
 temple: ## run the real temple on a Raspberry Pi, with its beams
 	@tools/environment --system-lgpio $(PLAY)

@@ -71,6 +71,16 @@ class Leases(Background):
         """Return whether this companion holds a lease, by its own clock; after a standstill it does not."""
         return self._until.get(name, -math.inf) > time.monotonic()
 
+    def held(self) -> dict[str, Collection[str]]:
+        """Return the leases that each companion holds by now, itself included; raises `ServiceError`."""
+        try:
+            with self._engine.connect() as connection:
+                rows = connection.execute(_LOOK).all()
+        except sa.exc.DBAPIError as error:
+            raise ServiceError("store_failing", reason=str(error.orig)) from None
+        workers = {row.holder for row in rows if row.name.startswith(_WORKER)} | {self._holder}
+        return {worker: [row.name for row in rows if row.holder == worker] for worker in sorted(workers)}
+
     def _run(self) -> None:
         while not self._ending.is_set():
             self._beat(DISK_S)

@@ -18,7 +18,7 @@ from companion.model.scores import mood_of, score_of
 from companion.model.table import ServiceError
 from companion.service.services import Services
 from templo import contract
-from templo.broker import BrokerSettings
+from templo.broker import Address, BrokerSettings
 from templo.liveness import DISK_S, IDLE_S, Beat, no_heartbeat
 from templo.mqtt import Connection
 
@@ -113,6 +113,11 @@ class Intake:
     def subscribed(self) -> bool:
         """Whether the broker has answered the subscriptions, so that every token published from now on arrives."""
         return self._connection.subscribed
+
+    @property
+    def broker(self) -> Address | None:
+        """The broker that it is connected to, or none."""
+        return self._connection.address if self.subscribed else None
 
     def on_connected(self) -> None:
         """Enqueue it."""

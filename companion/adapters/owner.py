@@ -13,6 +13,9 @@ from templo import files
 FILE = "owner-code"
 """Its name in the state directory."""
 
+ORGANISER_FILE = "organiser-code"
+"""The name of the file with the code of who runs an evening of several tables, which is made and proved alike."""
+
 LENGTH = 8
 _FORM = re.compile(rf"([{CODE_LETTERS}]{{{LENGTH}}}) ([0-9a-f]{{32}})\s*")
 

@@ -38,21 +38,31 @@ def bundled_program() -> Path | None:
     return program if program.is_file() else None
 
 
-def prepare(program: Path, folder: Path, port: int, password: str) -> Broker:
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One of several brokers that share their messages: its number from 1, and where each finds the others."""
+
+    number: int
+    routes: tuple[int, ...]
+    """One port for each node, in their order."""
+
+
+def prepare(program: Path, folder: Path, port: int, password: str, node: Node | None = None) -> Broker:
     """Write the configuration, readable by its owner alone, into a folder that is made where it is missing."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     configuration = folder / "nats-server.conf"
     configuration.unlink(missing_ok=True)
     create_private(configuration)
-    configuration.write_text(_configuration(folder / "store", port, password))
+    configuration.write_text(_configuration(folder / "store", port, password, node))
     return Broker(program, configuration, port, password)
 
 
-def _configuration(store: Path, port: int, password: str) -> str:
+def _configuration(store: Path, port: int, password: str, node: Node | None) -> str:
     """Return the configuration; a JSON string is a string of nats-server's own language too."""
+    cluster = _cluster(node, password) if node and len(node.routes) > 1 else ""
     return f"""\
 # Written again at every start.
-server_name: templo
+server_name: {f"broker-{node.number}" if node else "templo"}
 # nats-server always listens for its own protocol as well: on loopback, wherever the system likes.
 listen: {json.dumps(f"{HOST}:-1")}
 max_payload: 64KB
@@ -60,4 +70,17 @@ max_payload: 64KB
 jetstream {{ store_dir: {json.dumps(str(store))}, max_memory_store: 16MB, max_file_store: 256MB }}
 mqtt {{ listen: {json.dumps(f"{HOST}:{port}")} }}
 authorization {{ users: [ {{ user: {USER}, password: {json.dumps(password)} }} ] }}
+{cluster}"""
+
+
+def _cluster(node: Node, password: str) -> str:
+    listen = f"{HOST}:{node.routes[node.number - 1]}"
+    routes = [f"nats://{USER}:{password}@{HOST}:{port}" for port in node.routes]
+    return f"""\
+cluster {{
+    name: templo
+    listen: {json.dumps(listen)}
+    authorization {{ user: {USER}, password: {json.dumps(password)} }}
+    routes: {json.dumps(routes)}
+}}
 """

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import BinaryIO, Self
+from typing import BinaryIO, Protocol, Self
 
 GRACE = 5.0
 """Seconds that a program has to end before it is killed."""
@@ -43,7 +43,8 @@ def end_with_parent(number: int, parent: int) -> None:
 class Program:
     """What to run: `name` as a person would call it, and the folder of its logs.
 
-    One with the `terminal` shares it, standard output included, and receives its Ctrl-C; no other does.
+    One with the `terminal` shares it, standard output included, and receives its Ctrl-C; no other does. `ending` is
+    the signal that asks it to end, `user` whom it runs as where that is somebody else, in `folder`.
     """
 
     name: str
@@ -51,6 +52,9 @@ class Program:
     environment: Mapping[str, str]
     logs: Path
     terminal: bool = False
+    ending: signal.Signals = signal.SIGTERM
+    user: str | None = None
+    folder: Path | None = None
 
     @property
     def said(self) -> Path:
@@ -82,6 +86,8 @@ class Child:
                 stderr=log,
                 env=dict(program.environment),
                 start_new_session=not program.terminal,
+                user=program.user,
+                cwd=program.folder,
                 preexec_fn=lambda: end_with_parent(number, parent),
             )
 
@@ -134,13 +140,20 @@ class Child:
     def tell_to_end(self) -> None:
         """Ask it to end."""
         if self.ended is None:
-            self._process.terminate()
+            self._process.send_signal(self.program.ending)
 
     def kill(self) -> None:
         """End it now; it is gone when this returns."""
         if self.ended is None:
             self._process.kill()
         self._process.wait()
+
+
+class HasFileno(Protocol):
+    """A source that `select` can wait for."""
+
+    def fileno(self) -> int:
+        """Return its descriptor."""
 
 
 class Signals:
@@ -173,9 +186,9 @@ class Signals:
         self._here.close()
         self._there.close()
 
-    def wait(self, seconds: float | None) -> bool:
-        """Wait until a signal comes, or so long at most; return whether one of them asked to end."""
-        select.select([self._here], [], [], seconds)
+    def wait(self, seconds: float | None, *sources: HasFileno) -> bool:
+        """Wait until a signal comes or a source can be read, or so long at most; return whether to end was asked."""
+        select.select([self._here, *sources], [], [], seconds)
         with contextlib.suppress(BlockingIOError):
             came = set(self._here.recv(4096))
             if came & {int(number) for number in self.ENDING}:
@@ -184,12 +197,12 @@ class Signals:
         return False
 
 
-def end(children: list[Child], signals: Signals) -> None:
+def end(children: list[Child], signals: Signals, impatient: bool = False) -> bool:
     """End the programs one after another, the youngest first: each may still need those before it to say goodbye.
 
-    One that does not end within `GRACE` is killed; to be asked a second time means to kill them all at once.
+    One that does not end within `GRACE` is killed; to be asked a second time, or to be `impatient` from the
+    beginning, means to kill them all at once. Returns whether that was so.
     """
-    impatient = False
     while children:
         child = children.pop()
         child.tell_to_end()
@@ -197,6 +210,7 @@ def end(children: list[Child], signals: Signals) -> None:
         while child.ended is None and not impatient and (left := deadline - time.monotonic()) > 0:
             impatient = signals.wait(left)
         child.kill()
+    return impatient
 
 
 def _earlier(file: Path) -> Path:

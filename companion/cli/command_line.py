@@ -19,6 +19,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from companion.cli import launch
 
         return launch.main(words[1:])
+    if words[:1] == ["club"]:
+        from companion.cli.club import command_line as club
+
+        return club.main(words[1:])
     if words[:1] == ["sheets"]:
         from companion.cli import sheets
 
@@ -51,7 +55,11 @@ def _parser() -> argparse.ArgumentParser:
     _add_store(run_command)
     run_command.add_argument("--instance", help="an id that /healthz returns, to recognise this process")
     run_command.add_argument(
-        "--demo-table", metavar="TEMPLE", help="open and begin a table for four that uses this temple"
+        "--demo-table",
+        action="append",
+        default=[],
+        metavar="TEMPLE",
+        help="open and begin a table for four that uses this temple; may be given several times",
     )
     run_command.add_argument(
         "--deck",
@@ -80,6 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_forget(commands)
     _add_held(commands)
     commands.add_parser("launch", help="start broker, companion and temple together", add_help=False)
+    commands.add_parser("club", help="run several companions, brokers and simulated temples together", add_help=False)
     commands.add_parser("sheets", help="build PDFs of the printable pages", add_help=False)
     return parser
 

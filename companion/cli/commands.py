@@ -79,8 +79,8 @@ def _run(arguments: argparse.Namespace) -> int:
         wanted = held_commands.Wanted(**{name: given[name] for name in held_commands.Wanted._fields if name in given})
         games = registry.with_tools(registry.load(settings.games))
         return held_commands.held(settings, wanted, games, _now, secrets.token_bytes, sys.stdout)
-    if arguments.deck and not arguments.demo_table:
-        raise SettingsError("--deck is given without --demo-table; expected both")
+    if arguments.deck and len(arguments.demo_table) != 1:
+        raise SettingsError(f"--deck is given with {len(arguments.demo_table)} of --demo-table; expected one")
     return daemon.run(settings, arguments.instance or secrets.token_hex(16), arguments.demo_table, arguments.deck)
 
 

@@ -10,18 +10,21 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 
-from companion.adapters import boot_fault, store_lock
+from companion.adapters import boot_fault, installation, store_lock
 from companion.adapters.addresses import address_for
 from companion.adapters.background import Background
+from companion.adapters.installation import Installation
+from companion.adapters.message_end import MessageEnd
 from companion.adapters.mqtt_intake import Intake
 from companion.adapters.network_helper import NetworkHelper
 from companion.adapters.news import Hub
-from companion.adapters.owner import FILE, Owner, make_owner
+from companion.adapters.owner import FILE, ORGANISER_FILE, Owner, make_owner
 from companion.adapters.pacer import Pacer
 from companion.adapters.playtests import Playtests
 from companion.adapters.shelving import Shelving
@@ -31,7 +34,7 @@ from companion.cli.settings import Settings
 from companion.cli.trouble import start_when_possible
 from companion.games import registry
 from companion.service.services import Services
-from companion.service.workspace import Workspace
+from companion.service.workspace import MESSAGE, Workspace
 from companion.web import create_app
 from companion.web.config import WebConfig
 from companion.web.server.serving import Server
@@ -46,7 +49,7 @@ WATCH_S = 2.0
 LOOPBACK = "127.0.0.1"
 
 
-def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path | None = None) -> int:
+def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), deck: Path | None = None) -> int:
     """Serve until a signal ends it.
 
     Raises `StoreError` where the store cannot be opened or another companion uses it; under a supervisor the page
@@ -65,13 +68,13 @@ def run(settings: Settings, instance: str, demo_temple: str | None, deck: Path |
 
     def start() -> int:
         with store_lock.hold(settings.store_url, shared=settings.shared == "on"):
-            return _serve(settings, instance, demo_temple, deck, supervised)
+            return _serve(settings, instance, demo_temples, deck, supervised)
 
     return start_when_possible(start, settings.web, supervised)
 
 
 def _serve(
-    settings: Settings, instance: str, demo_temple: str | None, deck: Path | None, supervised: Supervisor
+    settings: Settings, instance: str, demo_temples: Sequence[str], deck: Path | None, supervised: Supervisor
 ) -> int:
     hub = Hub()
     store = SqlStore(settings.store_url)
@@ -83,6 +86,9 @@ def _serve(
     )
 
     def on_change(topic: str) -> None:
+        if topic == MESSAGE:
+            services.messages.read()
+            message_end.look()
         if who := sharing.wrong_coder(topic):
             app.extensions["site"].lockout.count(who)
             return
@@ -93,6 +99,7 @@ def _serve(
     services = Services.over(workspace)
     if services.setup.finished:
         services.setup.finish()
+    message_end = MessageEnd(lambda: services.messages.seconds_left, lambda: hub.publish(MESSAGE))
     share = sharing.Share(settings.store_url, workspace, services, pulse) if shared else sharing.Alone()
     pacer = Pacer(services, beat=pulse.of("pacer"), is_own=share.paces)
     shelving = Shelving(services.tables.shelve)
@@ -114,12 +121,18 @@ def _serve(
             playtests=playtests,
             stream_cap=settings.web.streams,
             streams_each=settings.web.streams_each,
-            owner=_owner(settings.state_directory),
+            owner=_code(settings.state_directory / FILE),
+            organiser=_code(settings.state_directory / ORGANISER_FILE),
+            installation=lambda: Installation(
+                share.companions(), installation.brokers(settings.broker.addresses, intake.broker)
+            ),
             network=network,
             name_address=f"http://{socket.gethostname().partition('.')[0].lower()}.local{port}",
-            first_start=settings.web.first_start == "on" and demo_temple is None,
+            first_start=settings.web.first_start == "on" and not demo_temples,
             authority=Path(settings.web.authority) if settings.web.authority else None,
             announce_wrong=share.announce_wrong,
+            stores=share.consumes,
+            is_connected=lambda: intake.subscribed,
             boot_fault=boot_fault.read,
         ),
     )
@@ -166,20 +179,22 @@ def _serve(
     pacer.start()
     share.start(intake.take_over, pacer.look_at_all)
     shelving.start()
+    message_end.look()
     watch.start()
     print(f"ready {address(LOOPBACK)}", flush=True)
-    draft = demo.table(services, demo_temple, deck) if demo_temple else None
+    drafts = demo.tables(services, demo_temples, deck)
     try:
         server.serve()
     finally:
         watch.stop()
         hub.close()
-        if draft:
+        for draft in drafts:
             draft.stop()
         share.stop()
         intake.stop()
         pacer.stop()
         shelving.stop()
+        message_end.stop()
         playtests.close()
         store.close()
     return EXIT_DEAD if died else 0
@@ -201,12 +216,12 @@ class _Watch(Background):
             self._feeder.turn()
 
 
-def _owner(state: Path) -> Owner | None:
-    """Return the owner's code; none where it can be neither read nor written, so that nobody has it."""
+def _code(file: Path) -> Owner | None:
+    """Return the code in a file; none where it can be neither read nor written, so that nobody has it."""
     try:
-        return make_owner(state / FILE, secrets.token_bytes)
+        return make_owner(file, secrets.token_bytes)
     except OSError as error:
-        logging.warning("%s cannot be written, so nobody can change settings on the pages: %s", state / FILE, error)
+        logging.warning("%s cannot be written, so nobody can do on the pages what takes its code: %s", file, error)
         return None
 
 

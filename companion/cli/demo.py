@@ -1,4 +1,4 @@
-"""The table that exists when a demo starts: opened and begun for its temple, following a deck file if one is given.
+"""The tables that exist when a demo starts: opened and begun for their temples, following a deck if one is given.
 
 It knows which game is shown, and serves nothing. It says on standard output, a line each, what its starter waits for:
 the table, and what is wrong with the deck.
@@ -22,8 +22,11 @@ OPTION = "deck"
 PRESET = "classic"
 """The demo's table follows a file for this option, under this preset, where its starter names one."""
 
-TOKENS = 52
-"""The age of the demo's table ends after an evening's tokens, so that its end can be seen."""
+TITLE = "Templo Mayor"
+TOKENS, MANY_TOKENS = 52, 360
+"""The age of the demo's one table ends after an evening's tokens, so that its end can be seen; that of several, whose
+tokens fall by themselves, lasts as long as it can.
+"""
 
 
 def check_takes_deck(services: Services) -> None:
@@ -33,8 +36,16 @@ def check_takes_deck(services: Services) -> None:
         raise SettingsError(f"--deck is given; expected a {GAME} whose tables take one")
 
 
-def table(services: Services, temple: str, deck: Path | None) -> Draft | None:
-    """Open the demo's table, or find it running; returns what follows its file, where there is one."""
+def tables(services: Services, temples: Sequence[str], deck: Path | None) -> list[Draft]:
+    """Open a table for each temple, or find it running; returns what follows the deck's file, where there is one."""
+    if len(temples) == 1:
+        return _table(services, temples[0], TITLE, TOKENS, deck)
+    for number, temple in enumerate(temples, 1):
+        _table(services, temple, f"{TITLE} {number}", MANY_TOKENS, None)
+    return []
+
+
+def _table(services: Services, temple: str, title: str, tokens: int, deck: Path | None) -> list[Draft]:
     presets = (PRESET,) if deck else tuple(services.tables.games[GAME].presets)
     running = [
         each
@@ -45,7 +56,7 @@ def table(services: Services, temple: str, deck: Path | None) -> Draft | None:
         opened = running[0]
     else:
         services.temples.expect(temple)
-        options: dict[str, Value] = {"apocalypse_tokens": TOKENS}
+        options: dict[str, Value] = {"apocalypse_tokens": tokens}
         if deck and (text := _sound(deck, check.option_of(services.tables.games[GAME], OPTION))):
             options[OPTION] = text
         preset = PRESET if deck else "temple_only"
@@ -53,10 +64,10 @@ def table(services: Services, temple: str, deck: Path | None) -> Draft | None:
             temple
         )  # whoever starts the demo owns its temple, whatever else was played on it
         leave = holder.code if holder else ""
-        opened = services.tables.open(GAME, "Templo Mayor", 4, preset, options, temple, leave)
+        opened = services.tables.open(GAME, title, 4, preset, options, temple, leave)
         opened = services.seats.begin(opened.id, opened.code)
     print(f"table {opened.code} /t/{opened.id}", flush=True)
-    return _draft(services, opened, deck) if deck else None
+    return [_draft(services, opened, deck)] if deck else []
 
 
 def _sound(file: Path, option: Option) -> str:

@@ -9,15 +9,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import fcntl
-import http.client
-import json
 import os
 import secrets
 import signal
-import socket
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +21,17 @@ from pathlib import Path
 from companion.adapters import addresses
 from companion.cli import broker, network
 from companion.cli.children import Child, Program, Signals, end, end_with_parent
+from companion.cli.starting import (
+    LaunchError,
+    Stopped,
+    is_instance,
+    listens,
+    reason,
+    started,
+    wait_until,
+    with_log,
+    without_settings,
+)
 from companion.cli.terminal import Terminal, kept
 from templo.settings import default_state
 
@@ -35,25 +42,11 @@ BROKER_PORT = 11883
 TEMPLE = "templo"
 """The temple's name where no setting gives another, and the one that the first table is served by."""
 
-PATIENCE = 60.0
-"""Seconds until a program must answer: a Pi 3 with a slow card takes a dozen to import them all."""
-
 LISTEN = 0.5
 """Seconds between two looks at what the companion says of a deck that it follows."""
 
-_CONFIGS = ("TEMPLO_CONTROLLER_CONFIG", "TEMPLO_COMPANION_CONFIG")
-"""What names the settings files: a simulated temple has none."""
-
 LOOK_AT_LOGS = 5.0
 """Seconds between two looks at how long the programs' logs have grown."""
-
-
-class LaunchError(Exception):
-    """What is in the way of a start, in a sentence that names its mend."""
-
-
-class Stopped(Exception):
-    """The person asked to end while things were still starting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,14 +222,13 @@ class Launch:
         password = self._password = secrets.token_urlsafe(24)
         made = broker.prepare(program, self._state / "broker", self._wish.broker_port, password)
         self._environment = {
-            **_inherited(simulate=self._wish.simulate),
+            **(without_settings() if self._wish.simulate else os.environ),
             "PYTHONUNBUFFERED": "1",
-            **(dict.fromkeys(_CONFIGS, os.devnull) if self._wish.simulate else {}),
             "TEMPLO_BROKER_USER": broker.USER,
             "TEMPLO_BROKER_PASSWORD": password,
         }
-        child = self._start("broker", made.command, environment=_inherited(simulate=True))
-        self._until(child, lambda: _listens(self._wish.broker_port))
+        child = self._start("broker", made.command, environment=without_settings())
+        self._until(child, lambda: listens(self._wish.broker_port))
 
     def _start_companion(self) -> str:
         """Start it and return the path of its table."""
@@ -248,7 +240,7 @@ class Launch:
             *(("--deck", str(self._wish.deck)) if self._wish.deck else ()),
         )
         self._companion = child = self._start("companion", command)
-        self._until(child, lambda: child.printed_after("table") and self._is_ours())
+        self._until(child, lambda: child.printed_after("table") and is_instance(self._wish.web_port, self._instance))
         self._code, path = child.printed_after("table")
         return path
 
@@ -302,21 +294,13 @@ class Launch:
         environment: Mapping[str, str] | None = None,
         terminal: bool = False,
     ) -> Child:
-        if self._signals.asked_to_end:
-            raise Stopped
-        child = Child(Program(name, command, environment or self._environment, self._logs, terminal))
+        child = started(Program(name, command, environment or self._environment, self._logs, terminal), self._signals)
         self._children.append(child)
         return child
 
     def _until(self, child: Child, answers: Callable[[], object]) -> None:
         """Wait until a program answers; raises `LaunchError` where it does not."""
-        deadline = time.monotonic() + PATIENCE
-        while not answers():
-            if self._signals.wait(0.05):
-                raise Stopped
-            self._all_alive()
-            if time.monotonic() > deadline:
-                raise LaunchError(_story(child, f"did not answer within {PATIENCE:.0f} seconds"))
+        wait_until(child, answers, self._signals, self._all_alive)
 
     def _all_alive(self) -> None:
         for child in self._children:
@@ -324,19 +308,7 @@ class Launch:
                 # Ctrl-C reaches the one that shares the terminal as soon as it reaches this one.
                 if child.program.terminal and (status == 0 or self._signals.wait(0.3)):
                     raise Stopped
-                raise LaunchError(_story(child, f"has ended by itself ({_why(status)})"))
-
-    def _is_ours(self) -> bool:
-        """Return whether the one that answers at the port is the companion that was started here."""
-        connection = http.client.HTTPConnection("127.0.0.1", self._wish.web_port, timeout=5)
-        try:
-            connection.request("GET", "/healthz")
-            answer = json.loads(connection.getresponse().read(4096))
-        except (OSError, http.client.HTTPException, ValueError):
-            return False
-        finally:
-            connection.close()
-        return isinstance(answer, dict) and answer.get("instance") == self._instance
+                raise LaunchError(with_log(child, f"has ended by itself ({reason(status)}), so everything was ended"))
 
     def _url(self, address: str) -> str:
         return f"http://{address}" + (f":{self._wish.web_port}" if self._wish.web_port != 80 else "")
@@ -348,11 +320,6 @@ def shown_code(code: str) -> str:
     return f"{code[:half]}-{code[half:]}"
 
 
-def _inherited(*, simulate: bool) -> dict[str, str]:
-    """Return this process's environment; what is set there for a real temple is not meant for a simulated one."""
-    return {name: value for name, value in os.environ.items() if not (simulate and name.startswith("TEMPLO_"))}
-
-
 def _here(path: str) -> str:
     """Return a path as it would be typed in this directory."""
     return str(Path(path).relative_to(Path.cwd())) if Path(path).is_relative_to(Path.cwd()) else path
@@ -360,24 +327,3 @@ def _here(path: str) -> str:
 
 def _python(package: str) -> tuple[str, ...]:
     return (sys.executable, "-m", package, "run")
-
-
-def _listens(port: int) -> bool:
-    try:
-        with socket.create_connection((broker.HOST, port), timeout=1):
-            return True
-    except OSError:
-        return False
-
-
-def _story(child: Child, what: str) -> str:
-    return "\n".join(
-        [
-            f"The {child.program.name} {what}, so everything was ended. The last lines of its log were:",
-            *(f"  {line}" for line in child.last_lines() or ["(nothing)"]),
-        ]
-    )
-
-
-def _why(status: int) -> str:
-    return f"exit code {status}" if status >= 0 else f"signal {signal.Signals(-status).name}"

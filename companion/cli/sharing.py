@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable
 
 from companion.adapters.announcements import Announcements
+from companion.adapters.installation import Companion
 from companion.adapters.leases import PACING, Leases
 from companion.model.table import ServiceError
 from companion.service.services import Services
@@ -35,6 +36,10 @@ class Alone:
     def consumes(self, temple: str) -> bool:
         """Return whether a temple's tokens are this companion's to store."""
         return True
+
+    def companions(self) -> tuple[Companion, ...]:
+        """Return the companions that share the store, with how many temples each stores; none where it is alone."""
+        return ()
 
     def announce_wrong(self, who: str) -> None:
         """Let every companion count a wrong code that somebody typed at this one."""
@@ -72,6 +77,13 @@ class Share(Alone):
             self._workspace.announce(f"{_WRONG}{secrets.token_hex(4)}:{who}")  # no two are alike: each counts
         except ServiceError as error:
             log.warning("a wrong code is counted by this companion alone: %s", error.facts["reason"])
+
+    def companions(self) -> tuple[Companion, ...]:
+        """Return the companions that share the store, each with how many temples it stores; raises `ServiceError`."""
+        return tuple(
+            Companion(holder[:6], sum(name.startswith(_TEMPLE) for name in names), holder == self._workspace.origin)
+            for holder, names in self._leases.held().items()
+        )
 
     def start(self, take_over: Callable[[str], None], look_at_all: Callable[[], None]) -> None:
         """Begin; the two are called with each temple whose tokens, and when the app's moves, become its own."""

@@ -62,6 +62,9 @@ COMPANION: Seat = "house"
 OWNER = "owner"
 """Whose hand decided at the command line of the companion's machine, about tokens held apart."""
 
+ORGANISER = "organiser"
+"""Who ends a table's game for its players."""
+
 HELD = "held"
 """The doubt of a token that was held apart; `OLD` is that of an old one."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from companion.service.arrivals import TokenIntake
 from companion.service.decisions import Decisions
 from companion.service.ledgers import Ledgers
+from companion.service.messages import MessageService
 from companion.service.play import PlayService
 from companion.service.requests import TempleRequests
 from companion.service.seats import SeatService
@@ -26,6 +27,7 @@ class Services:
     seats: SeatService
     play: PlayService
     setup: SetupService
+    messages: MessageService
 
     @classmethod
     def over(cls, workspace: Workspace) -> Services:
@@ -40,4 +42,5 @@ class Services:
             SeatService(workspace, requests),
             PlayService(workspace),
             SetupService(workspace),
+            MessageService(workspace),
         )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from companion.games.kit import Fault, Value
+from companion.games.kit import Fault, Seat, Value
 from companion.model.entries import Again, Archive, Begin, Close, Rename, SetOption, Sit
 from companion.model.history import ReplayStep, replay_log
 from companion.model.lobby import clean_name, complete_options, new_code, seats_of
 from companion.model.ports import StoredToken
 from companion.model.seating import is_code, require_seats
-from companion.model.table import COMPANION, Charter, Entry, ServiceError, Table
+from companion.model.table import COMPANION, ORGANISER, Charter, Entry, ServiceError, Table
 from companion.service.automatic import play_on
 from companion.service.serving import Serving, move_temple
 from companion.service.workspace import Change, Workspace
@@ -153,10 +153,16 @@ class TableService:
 
         A table whose game has not begun is closed as well. Raises `ServiceError` ``not_seated``, ``not_running``.
         """
+        return self._close(table_id, lambda table: require_seats(table, token)[0])
 
+    def close_for_players(self, table_id: str) -> Table:
+        """End the game of a table as `close` does, for its players: the organiser may. Raises ``not_running``."""
+        return self._close(table_id, lambda _: ORGANISER)
+
+    def _close(self, table_id: str, by_whom: Callable[[Table], Seat]) -> Table:
         def judge(change: Change) -> Table:
             table = change.lock_with_temple(table_id)
-            by = require_seats(table, token)[0]
+            by = by_whom(table)
             if table.phase == "lobby":
                 change.enter(table_id, by, Begin())
             change.enter(table_id, by, Close())

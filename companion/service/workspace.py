@@ -33,6 +33,9 @@ from companion.model.temples import RECENT, Mark, Source, Temple
 
 log = logging.getLogger(__name__)
 
+MESSAGE = "message"
+"""The topic of the organiser's message to all tables."""
+
 ATTEMPTS = 50
 """How often a change is judged, at most: each time another writer was first, so that somebody gets on."""
 
@@ -55,7 +58,8 @@ class Workspace:
         """Read what the store holds.
 
         `clock` gives aware times in UTC, `entropy` that many random bytes. `on_change` is given a topic,
-        ``table:<id>``, ``temple:<name>`` or ``tables``, after each change that is durable; it must not wait.
+        ``table:<id>``, ``temple:<name>``, ``tables`` or ``message``, after each change that is durable; it must not
+        wait.
         `paced` says that somebody makes the app's moves for absent players one at a time, who is given the topic
         ``pace:<id>`` for each table that awaits such a move, or no longer does. `shared` says that other companions
         change the same store.
@@ -403,7 +407,12 @@ class Workspace:
         temples = {record.name for record in self.store.temples()} | self._temples.keys()
         tables = list(self._tables)
         self.follow(
-            [*(f"table:{each}" for each in tables), *(f"temple:{each}" for each in sorted(temples)), "tables"]
+            [
+                *(f"table:{each}" for each in tables),
+                *(f"temple:{each}" for each in sorted(temples)),
+                "tables",
+                MESSAGE,
+            ]
         )
 
     def _publish(self, change: Change) -> None:

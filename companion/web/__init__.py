@@ -18,6 +18,7 @@ from companion.web.routes import (
     games,
     held,
     metrics,
+    organiser,
     playtests,
     printing,
     reconcile,
@@ -74,6 +75,7 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
         api_description,
         setup,
         trust,
+        organiser,
     ):
         app.register_blueprint(part.blueprint)
     errors.install(app)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from companion.adapters.addresses import own_hosts
+from companion.adapters.installation import Installation
 from companion.adapters.owner import Owner
 from companion.adapters.playtests import Playtests
 from companion.model.network import NetworkPort, NoNetwork
@@ -32,6 +33,10 @@ class WebConfig:
     """The file of the certificate that phones may download and trust."""
     owner: Owner | None = None
     """Who may change how the place is set up once that is done; none where nobody may."""
+    organiser: Owner | None = None
+    """Who may see everything that runs, close tables and send messages to all; none where nobody may."""
+    installation: Callable[[], Installation] = Installation
+    """Which companions and brokers serve the tables now."""
     network: NetworkPort = field(default_factory=NoNetwork)
     name_address: str = ""
     """Where phones find the companion by its name, whatever network it is on."""
@@ -39,6 +44,10 @@ class WebConfig:
     """Whether the first page leads through the first start until somebody has finished it."""
     announce_wrong: Callable[[str], None] = lambda who: None
     """Is given who typed each wrong code, for the other companions of the installation."""
+    stores: Callable[[str], bool] = lambda temple: True
+    """Whether a temple's tokens are this companion's to store, where several share the store."""
+    is_connected: Callable[[], bool] = lambda: True
+    """Whether it receives what temples publish."""
     boot_fault: Callable[[], str] = str
     """What is wrong with the settings on the boot partition, if anything."""
     playtests: Playtests = field(default_factory=lambda: Playtests(Path(os.devnull)))

@@ -14,6 +14,7 @@ from flask import Flask, Response, current_app, jsonify, make_response, redirect
 from markupsafe import Markup
 
 from companion.adapters.news import Gallery, Hub, Picture
+from companion.adapters.owner import Owner
 from companion.games import registry
 from companion.games.kit import Game, Seat
 from companion.model.lobby import LONGEST_NAME, digest, normal_code
@@ -27,7 +28,7 @@ from companion.web.rendering.texts import LANGUAGES, Library, Words
 from companion.web.server import assets
 from companion.web.server.broadcast import Broadcast
 from companion.web.server.guard import Lockout
-from companion.web.view_models.table import Audience, table_topic, table_view_model, temple_tone, temple_topics
+from companion.web.view_models.table import Audience, table_topics, table_view_model, temple_tone, temple_topics
 from companion.web.view_models.temple import temple_view_model
 
 HERE = Path(__file__).parent
@@ -40,8 +41,8 @@ SEATED = "seated"
 """The cookie by which pages that are no table's know where this phone sits. It proves nothing: see `Site.sits_at`."""
 MOST_SEATED = 12
 """How many tables it names, so that what every request carries stays short."""
-OWNER = "owner"
-"""The cookie by which a browser proves that the owner's code was typed in it."""
+OWNER, ORGANISER = "owner", "organiser"
+"""The cookies by which a browser proves that the owner's, or the organiser's, code was typed in it."""
 ID_LENGTH, MARK_LENGTH = 32, 8
 
 FORBIDDEN, NOT_FOUND, CONFLICT, BAD_FORM = 403, 404, 409, 422
@@ -184,7 +185,7 @@ class Site:
         paint = cache(lambda: self.painter.of_table(self.services.tables.get(table.id), audience))
         return self.gallery.picture(
             (table.id, audience),
-            (table_topic(table.id),),
+            table_topics(table.id),
             lambda: table_view_model(self.services, table.id, audience),
             lambda region, slice_: paint()(region, slice_),
         )
@@ -269,20 +270,32 @@ class Site:
         """Return whether this request may set up the place: until somebody has, anybody may; then its owner."""
         if not self.services.setup.finished:
             return True
-        proof = request.cookies.get(OWNER, "")
-        return self.config.owner is not None and hmac.compare_digest(self.config.owner.proof.encode(), proof.encode())
+        return _is_proved(self.config.owner, OWNER)
 
     def owner_proof(self, typed: str) -> str:
         """Return what proves from now on that the owner's code was typed; raises `ServiceError` ``wrong_code``.
 
         Wrong ones are counted with those of tables; too many lock the address out.
         """
+        return self._proof(self.config.owner, typed, "wrong_code")
+
+    def is_organiser(self) -> bool:
+        """Return whether the organiser's code was typed in this request's browser."""
+        return _is_proved(self.config.organiser, ORGANISER)
+
+    def organiser_proof(self, typed: str) -> str:
+        """Return what proves from now on that the organiser's code was typed; as `owner_proof`.
+
+        Raises `ServiceError` ``wrong_organiser_code``.
+        """
+        return self._proof(self.config.organiser, typed, "wrong_organiser_code")
+
+    def _proof(self, holder: Owner | None, typed: str, refusal: str) -> str:
         self.lockout.check(request.remote_addr)
-        code = normal_code(typed)
-        if self.config.owner is None or not hmac.compare_digest(self.config.owner.code.encode(), code.encode()):
+        if holder is None or not hmac.compare_digest(holder.code.encode(), normal_code(typed).encode()):
             self.lockout.wrong(request.remote_addr)
-            raise ServiceError("wrong_code")
-        return self.config.owner.proof
+            raise ServiceError(refusal)
+        return holder.proof
 
     def check_code(self, table: Table, code: str) -> None:
         """Raise `ServiceError` ``wrong_code`` where a code is not this table's.
@@ -295,6 +308,12 @@ class Site:
         elif self.by_code(code).id != table.id:
             self.lockout.wrong(request.remote_addr)
             raise ServiceError("wrong_code")
+
+
+def _is_proved(holder: Owner | None, cookie: str) -> bool:
+    """Return whether this request's browser proves that a code was typed in it."""
+    proof = request.cookies.get(cookie, "")
+    return holder is not None and hmac.compare_digest(holder.proof.encode(), proof.encode())
 
 
 def site() -> Site:

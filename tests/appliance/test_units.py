@@ -207,3 +207,33 @@ def test_no_unit_holds_a_password(name: str) -> None:
     assert not re.search(r"PASSWORD=\S", text)
     settings = ["-/etc/templo-mayor/tls/settings.env"] if name == "templo-companion" else []
     assert unit(name)["EnvironmentFile"] == [f"-/etc/templo-mayor/{name.removeprefix('templo-')}.env", *settings]
+
+
+def test_a_club_s_companion_is_as_confined_as_the_only_one_and_shares_its_store() -> None:
+    one, several = unit("templo-companion"), unit("templo-companion@")
+    differing = {key for key in one | several if one.get(key) != several.get(key)}
+    assert differing == {
+        *("Description", "Documentation", "After", "Conflicts"),
+        *("StateDirectory", "WorkingDirectory", "Environment", "EnvironmentFile"),
+        *("CapabilityBoundingSet", "AmbientCapabilities"),
+    }
+    assert several["StateDirectory"] == ["templo-companion/%i"], "each has a state of its own"
+    assert {"TEMPLO_SHARED=on", "TEMPLO_WEB_PORT=800%i"} <= set(several["Environment"])
+    assert several["CapabilityBoundingSet"] == several["AmbientCapabilities"] == [""]
+    assert several["Conflicts"] == ["templo-companion.service"]
+
+
+def test_systemd_reads_the_unit_of_a_club_s_companion(tmp_path: Path) -> None:
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("systemd-analyze is not here")
+    text = (ROOT / "systemd" / "templo-companion@.service").read_text()
+    (tmp_path / "templo-companion@.service").write_text(text.replace("/usr/bin/templo-companion", sys.executable))
+    checked = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", tmp_path / "templo-companion@1.service"],
+        env={**os.environ, "SYSTEMD_UNIT_PATH": f"{tmp_path}:"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert "templo-companion@" not in checked.stderr, checked.stderr

@@ -19,6 +19,7 @@ from tests import sanctuary
 from tests.browser.conftest import PHONE, Companion, Device
 from tests.browser.layout import too_full, too_wide
 from tests.browser.test_look_back import doubtful
+from tests.web.conftest import ORGANISER
 
 Make = Callable[..., Device]
 
@@ -69,7 +70,12 @@ def paths(companion: Companion, device: Device, folder: Path) -> list[str]:
     key = home.seated(absent, "west", "Ben")
     services.seats.away(absent.id, key, "west", "anyone")
     device.join(companion, absent, "east", "Ana")
+    home.services.messages.send("Pizza is here", 60)
+    device.context.add_cookies(
+        [{"name": "organiser", "value": ORGANISER.proof, "domain": "localhost", "path": "/organiser"}]
+    )
     found = ["/", "/setup", "/setup/step/name", "/setup/step/network", "/setup/step/beams", "/setup/step/table",
+             "/organiser", "/organiser/codes",
              "/trust", "/tables", "/evenings", "/temples", "/temples/table", "/temples/table/held", "/join", "/games",
              "/playtests", NOWHERE, f"/t/{running.id}/held", f"/t/{running.id}/reconcile", f"/t/{running.id}/seats",
              f"/t/{running.id}/story", f"/t/{running.id}/replay?step=1", f"/j/{lobby.code}", f"/t/{lobby.id}",

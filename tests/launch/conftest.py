@@ -20,13 +20,13 @@ from companion.cli import network
 READY = "Ctrl-C ends everything."
 
 
-def until(happens: Callable[[], object], seconds: float = 180) -> bool:
+def until(happens: Callable[[], object], seconds: float = 180, every_s: float = 0.02) -> bool:
     """Wait until something holds; whether it did in time."""
     deadline = time.monotonic() + seconds
     while not happens():
         if time.monotonic() > deadline:
             return False
-        time.sleep(0.02)
+        time.sleep(every_s)
     return True
 
 

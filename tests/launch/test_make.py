@@ -59,6 +59,7 @@ def test_make_alone_lists_every_target_in_words() -> None:
     targets = {line.split()[1] for line in listed.stdout.splitlines()}
     assert targets == {
         "help",
+        "club",
         "demo",
         "docs",
         "temple",

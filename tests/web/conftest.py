@@ -36,6 +36,7 @@ TOSS = Path(__file__).parent / "toss"
 ORIGIN = {"Origin": "http://localhost"}
 SESSION = "c" * 32
 OWNER = Owner("ABCDEFGH", "0" * 32)
+ORGANISER = Owner("HGFEDCBA", "1" * 32)
 
 
 @dataclass
@@ -86,6 +87,7 @@ class WebHome(Home):
             lambda: ["192.168.1.7"],
             playtests=self.playtests,
             owner=OWNER,
+            organiser=ORGANISER,
             network=Joining(self),
             name_address="http://raspberrypi.local",
             first_start=self.first_start,

@@ -77,6 +77,14 @@ def test_a_companion_that_has_received_nothing_is_scraped_too(home: WebHome) -> 
     assert found["templo_temple_up"] == {}
 
 
+def test_a_companion_publishes_its_own_processor_time_and_that_it_stores_every_temple_alone(home: WebHome) -> None:
+    home.services.temples.expect("templo")
+    found = scraped(home)
+    assert one(found, "process_cpu_seconds_total") > 0
+    assert one(found, "templo_broker_connected") == 1
+    assert one(found, "templo_temple_stored", temple="templo") == 1
+
+
 def test_tokens_are_counted_by_temple_and_god(home: WebHome) -> None:
     table = home.table(temple="templo")
     home.beams("templo", contract.Beam.CLEAR, contract.Beam.CLEAR)

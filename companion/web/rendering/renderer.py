@@ -88,6 +88,7 @@ SHELL_REGIONS = frozenset(
         "absent",
         "guide",
         "phases",
+        "message",
     }
 )
 
@@ -241,7 +242,7 @@ class Painter:
         lobby = table.phase == "lobby"
         name = "lobby.html" if lobby else f"{game_folder(table.charter.game)}/{audience.layout}.html"
         region = placer(context["words"], picture, request_id)
-        above = [name for name in ("call", "draft", "yours", "ending", "guide") if name in picture.regions]
+        above = [name for name in ("message", "call", "draft", "yours", "ending", "guide") if name in picture.regions]
         inside = Markup(  # noqa: S704  # every part comes out of a template that escapes
             self._template(name).render(
                 context,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from flask import Blueprint, Response
 from companion.adapters.news import Hub
 from companion.model.temples import Temple
 from companion.service.services import Services
+from companion.web.config import WebConfig
 from companion.web.site import site
 from templo import contract
 
@@ -28,7 +30,7 @@ class Metric:
     name: str
     kind: str
     meaning: str
-    samples: tuple[tuple[Labels, int], ...]
+    samples: tuple[tuple[Labels, float], ...]
 
     def lines(self) -> Iterator[str]:
         """Write it in Prometheus's text format."""
@@ -42,17 +44,30 @@ class Metric:
 @blueprint.get("/metrics")
 def metrics() -> Response:
     """Return every metric as of now."""
-    lines = [line for metric in measured(site().services, site().hub) for line in metric.lines()]
+    here = site()
+    lines = [line for metric in measured(here.services, here.hub, here.config) for line in metric.lines()]
     return Response("\n".join(lines) + "\n", content_type=CONTENT_TYPE)
 
 
-def measured(services: Services, hub: Hub) -> list[Metric]:
-    """Return what there is to measure at the tables and temples, and at its hub."""
+def measured(services: Services, hub: Hub, config: WebConfig) -> list[Metric]:
+    """Return what there is to measure at the tables and temples, at its hub and of this process."""
     temples = services.temples.all()
     return [
         Metric("templo_tables", "gauge", "Tables, by their game and phase.", _tables(services)),
         Metric("templo_streams", "gauge", "Event streams that are open.", (({}, hub.streams),)),
         Metric("templo_streams_limit", "gauge", "Event streams that may be open.", (({}, hub.cap),)),
+        Metric(
+            "templo_broker_connected",
+            "gauge",
+            "Whether this companion receives what temples publish.",
+            (({}, int(config.is_connected())),),
+        ),
+        Metric(
+            "process_cpu_seconds_total",
+            "counter",
+            "Processor time that this companion has used.",
+            (({}, round(time.process_time(), 2)),),
+        ),
         Metric(
             "templo_tokens_unclaimed", "gauge", "Tokens that wait for somebody's word, by game.", _unclaimed(services)
         ),
@@ -61,6 +76,12 @@ def measured(services: Services, hub: Hub) -> list[Metric]:
             "gauge",
             "Whether a temple is connected and last reported that it works.",
             tuple(({"temple": each.name}, int(each.alive and each.reachable)) for each in temples),
+        ),
+        Metric(
+            "templo_temple_stored",
+            "gauge",
+            "Whether this companion, of all that share the store, stores a temple's tokens.",
+            tuple(({"temple": each.name}, int(config.stores(each.name))) for each in temples),
         ),
         Metric("templo_beam_state", "gauge", "1 for the state that a beam is in.", tuple(_beams(temples))),
         Metric(

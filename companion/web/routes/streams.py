@@ -13,7 +13,7 @@ from companion.web.server.encoding import Gzip, Plain
 from companion.web.server.guard import Refused, client
 from companion.web.server.serving import FOLLOWER, Line
 from companion.web.site import language, seat_token, site
-from companion.web.view_models.table import table_topic, temple_topics
+from companion.web.view_models.table import table_topics, temple_topics
 
 blueprint = Blueprint("streams", __name__)
 
@@ -39,7 +39,7 @@ def stream(table_id: str) -> Response:
             return None
         return here.picture(table, audience)
 
-    return _stream([table_topic(table_id)], look)
+    return _stream(table_topics(table_id), look)
 
 
 @blueprint.get("/temples/<name>/stream")

@@ -15,6 +15,7 @@ from companion.model.plays import minutes, ranked, result_of
 from companion.model.table import Chair, Table
 from companion.model.temples import Health, Temple
 from companion.service.services import Services
+from companion.service.workspace import MESSAGE
 from companion.web.view_models import seat as handheld
 from templo import contract
 from templo.shrines import LEFT_TO_RIGHT
@@ -28,8 +29,13 @@ FAULTS = 3
 
 
 def table_topic(table_id: str) -> str:
-    """Return what a table's page listens to. A temple's change is published for the table that it serves as well."""
+    """Return the topic of a table. A temple's change is published for the table that it serves as well."""
     return f"table:{table_id}"
+
+
+def table_topics(table_id: str) -> tuple[str, str]:
+    """Return what a table's page listens to: the table first, and the organiser's message to all."""
+    return (table_topic(table_id), MESSAGE)
 
 
 def temple_topics(name: str) -> tuple[str, str]:
@@ -59,6 +65,7 @@ def table_view_model(services: Services, table_id: str, audience: Audience) -> C
         "log": _log(table, audience.layout),
         "health": _table_health(services, table, temple, audience),
         "seats": _seats(table, audience),
+        "message": {"text": services.messages.text},
     }
     if (faults := services.tables.draft(table_id)) is not None:
         slices["draft"] = _draft(faults)

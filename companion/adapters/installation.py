@@ -1,0 +1,54 @@
+"""What an organiser sees of the programs: the companions of an installation, and its brokers."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from templo.broker import Address
+
+PROBE_S = 1.0
+"""How long a broker may take to accept a connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Companion:
+    """One companion that shares the store."""
+
+    name: str
+    temples: int
+    """How many temples' tokens it stores."""
+    is_own: bool
+    """Whether it is the one that was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerState:
+    """One broker of the list."""
+
+    address: str
+    is_used: bool
+    """Whether this companion is connected to it."""
+    answers: bool
+    """Whether it accepts connections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """The programs that serve the tables, as one companion sees them now."""
+
+    companions: tuple[Companion, ...] = ()
+    brokers: tuple[BrokerState, ...] = ()
+
+
+def brokers(listed: Iterable[Address], used: Address | None) -> tuple[BrokerState, ...]:
+    """Return the state of each broker of a list: those that this companion does not use are tried for a moment."""
+    return tuple(BrokerState(str(each), each == used, each == used or _answers(each)) for each in listed)
+
+
+def _answers(address: Address) -> bool:
+    with suppress(OSError), socket.create_connection(address, PROBE_S):
+        return True
+    return False

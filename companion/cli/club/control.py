@@ -1,0 +1,130 @@
+"""The two ways in which a person directs a club that runs: a socket in its folder, and the terminal.
+
+Both are read when they are ready and never waited for, because the main thread alone may start programs: the kernel
+ends each with the thread that started it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from companion.cli.club.running import CommandError
+
+Obey = Callable[[Sequence[str]], list[str]]
+"""Carries out a command's words, and returns the lines to print; raises `CommandError`."""
+
+_LONGEST_PATH = 107
+_LONGEST_LINE = 4096
+_REQUEST_S = 2.0
+"""A client on this machine sends its one line at once."""
+
+_ANSWER_S = 900.0
+"""Parts that start may take their time."""
+
+
+class Control:
+    """The socket by which ``make club ARGS="stop worker-2"`` reaches a club; it is open to its owner alone."""
+
+    def __init__(self, folder: Path) -> None:
+        """Listen; raises `CommandError` where the folder's path is too long for a socket."""
+        path = _path(folder)
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        mask = os.umask(0o177)
+        try:
+            self._socket.bind(os.fspath(path))
+        finally:
+            os.umask(mask)
+        self._socket.listen(8)
+        self._socket.setblocking(False)
+
+    def fileno(self) -> int:
+        """Return its descriptor, for `select`."""
+        return self._socket.fileno()
+
+    def serve(self, obey: Obey) -> None:
+        """Answer one client, if there is any."""
+        try:
+            client, _ = self._socket.accept()
+        except BlockingIOError:
+            return
+        with client, suppress(OSError):  # a client that has left needs no answer
+            client.settimeout(_REQUEST_S)
+            with client.makefile("rwb") as lines:
+                answer = self._answered(lines.readline(_LONGEST_LINE), obey)
+                lines.write(json.dumps(answer).encode() + b"\n")
+
+    def close(self) -> None:
+        """Close the socket; its file stays in the folder."""
+        self._socket.close()
+
+    def _answered(self, line: bytes, obey: Obey) -> dict[str, object]:
+        try:
+            words = json.loads(line)
+            if not (isinstance(words, list) and all(isinstance(word, str) for word in words)):
+                raise ValueError
+        except (ValueError, RecursionError):
+            return {"ok": False, "lines": ["expected a list of words, as JSON"]}
+        try:
+            return {"ok": True, "lines": obey(words)}
+        except CommandError as error:
+            return {"ok": False, "lines": str(error).splitlines()}
+
+
+def send(folder: Path, words: Sequence[str]) -> tuple[bool, list[str]]:
+    """Send a command to the club of a folder; return whether it was carried out, and the lines to print.
+
+    Raises `CommandError` where no club runs there.
+    """
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(_ANSWER_S)
+        try:
+            connection.connect(os.fspath(_path(folder)))
+            with connection.makefile("rwb") as lines:
+                lines.write(json.dumps(list(words)).encode() + b"\n")
+                lines.flush()
+                answer = json.loads(lines.readline())
+        except (OSError, ValueError):
+            raise CommandError(f"No club runs in {folder}: 'make club' starts one.") from None
+    return bool(answer["ok"]), [str(line) for line in answer["lines"]]
+
+
+class Lines:
+    """What a person types into the terminal, line by line."""
+
+    def __init__(self, source: int) -> None:
+        """Read from a descriptor."""
+        self._source = source
+        self._pending = b""
+        self.ended = False
+
+    def fileno(self) -> int:
+        """Return its descriptor, for `select`."""
+        return self._source
+
+    def read(self) -> list[str]:
+        """Return the lines that were finished since the last call."""
+        if self.ended or not select.select([self._source], [], [], 0)[0]:
+            return []
+        try:
+            data = os.read(self._source, _LONGEST_LINE)
+        except OSError:  # the terminal is gone
+            data = b""
+        self.ended = not data
+        *finished, self._pending = (self._pending + data).split(b"\n")
+        return [line.decode("utf-8", "replace") for line in finished]
+
+
+def _path(folder: Path) -> Path:
+    path = folder / "control.sock"
+    if (length := len(os.fsencode(path))) > _LONGEST_PATH:
+        raise CommandError(
+            f"folder is {str(folder)!r}, which makes a socket's path of {length} bytes; expected at most "
+            f"{_LONGEST_PATH}: choose a shorter one with --folder"
+        )
+    return path

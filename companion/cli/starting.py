@@ -1,0 +1,101 @@
+"""Starts programs: each is waited for until it answers, and named with the end of its log if it does not."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+
+from companion.cli.broker import HOST
+from companion.cli.children import Child, Program, Signals
+
+PATIENCE = 60.0
+"""Seconds until a program must answer: a Pi 3 with a slow card takes a dozen to import them all."""
+
+_SETTINGS_FILES = ("TEMPLO_CONTROLLER_CONFIG", "TEMPLO_COMPANION_CONFIG")
+
+
+class LaunchError(Exception):
+    """What prevents a start, in a sentence that names its remedy."""
+
+
+class Stopped(Exception):
+    """The person asked to end while things were still starting."""
+
+
+def started(program: Program, signals: Signals) -> Child:
+    """Start a program; raises `Stopped` where somebody has asked to end."""
+    if signals.asked_to_end:
+        raise Stopped
+    return Child(program)
+
+
+def wait_until(
+    child: Child,
+    answers: Callable[[], object],
+    signals: Signals,
+    check: Callable[[], None],
+    patience_s: float = PATIENCE,
+) -> None:
+    """Wait until a program answers; `check` is called meanwhile, and raises where it cannot any more.
+
+    Raises what `check` raises, `Stopped`, or `LaunchError` where it takes longer than `patience_s`.
+    """
+    deadline = time.monotonic() + patience_s
+    while not answers():
+        if signals.wait(0.05):
+            raise Stopped
+        check()
+        if time.monotonic() > deadline:
+            raise LaunchError(with_log(child, f"did not answer within {patience_s:.0f} seconds"))
+
+
+def without_settings() -> dict[str, str]:
+    """Return this process's environment for a simulation: settings that are meant for a real temple are left out."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("TEMPLO_")}
+    return inherited | dict.fromkeys(_SETTINGS_FILES, os.devnull)
+
+
+def listens(port: int) -> bool:
+    """Return whether somebody takes connections at a port of loopback."""
+    try:
+        with socket.create_connection((HOST, port), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+def is_instance(port: int, instance: str) -> bool:
+    """Return whether the one that answers at a port of loopback is the companion that was started with this id."""
+    connection = http.client.HTTPConnection(HOST, port, timeout=5)
+    try:
+        connection.request("GET", "/healthz")
+        answer = json.loads(connection.getresponse().read(4096))
+    except (OSError, http.client.HTTPException, ValueError):
+        return False
+    finally:
+        connection.close()
+    return isinstance(answer, dict) and answer.get("instance") == instance
+
+
+def with_log(child: Child, what: str) -> str:
+    """Return what happened to a program, with the last lines of its log."""
+    return "\n".join(
+        [
+            f"The {child.program.name} {what}. The last lines of its log were:",
+            *(f"  {line}" for line in child.last_lines() or ["(nothing)"]),
+        ]
+    )
+
+
+def reason(status: int) -> str:
+    """Return how a program ended, by its exit status.
+
+    >>> reason(3), reason(-9)
+    ('exit code 3', 'signal SIGKILL')
+    """
+    return f"exit code {status}" if status >= 0 else f"signal {signal.Signals(-status).name}"

@@ -1,0 +1,139 @@
+"""The organiser's page, behind a code of its own: everything that runs, a message to all, and the end of a table."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import segno
+from flask import Blueprint, Response, request
+from markupsafe import Markup
+
+from companion.model.table import ServiceError, Table
+from companion.service.messages import LONGEST, MINUTES
+from companion.web.site import BAD_FORM, FORBIDDEN, ORGANISER, YEAR, see, site, whole_number
+
+blueprint = Blueprint("organiser", __name__, url_prefix="/organiser")
+
+View = TypeVar("View", bound=Callable[..., Response])
+
+
+@blueprint.get("")
+def organiser() -> Response:
+    """Show all tables, temples, companions and brokers, or ask for the code."""
+    return _page() if site().is_organiser() else _asked()
+
+
+@blueprint.post("/code")
+def organiser_code() -> Response:
+    """Let a browser prove from now on that the organiser's code was typed in it."""
+    try:
+        proof = site().organiser_proof(request.form.get("code", ""))
+    except ServiceError as error:
+        return _asked(FORBIDDEN, site().refusal(error))
+    path = site().url("organiser")
+    response = see(path)
+    response.set_cookie(ORGANISER, proof, max_age=YEAR, path=path, httponly=True, samesite="Strict")
+    return response
+
+
+def _proved(view: View) -> View:
+    """Let only who typed the organiser's code use a view."""
+
+    @wraps(view)
+    def checked(*given: Any, **named: Any) -> Response:
+        if not site().is_organiser():
+            return _asked(FORBIDDEN, site().words()("refusal.organiser_only"))
+        return view(*given, **named)
+
+    return checked  # type: ignore[return-value] # it takes and gives what the view does
+
+
+@blueprint.post("/message")
+@_proved
+def send_message() -> Response:
+    """Show a message on every table's pages, for so many minutes."""
+    form = request.form
+    try:
+        site().services.messages.send(form.get("text", ""), whole_number(form.get("minutes", ""), max(MINUTES)) or 0)
+    except ServiceError as error:
+        return _page(BAD_FORM, site().refusal(error), form.get("text", ""))
+    return see(site().url("organiser"))
+
+
+@blueprint.post("/message/end")
+@_proved
+def end_message() -> Response:
+    """Take the message back."""
+    site().services.messages.take_back()
+    return see(site().url("organiser"))
+
+
+@blueprint.post("/tables/<table_id>/close")
+@_proved
+def close_for_players(table_id: str) -> Response:
+    """End a table's game without a result."""
+    site().services.tables.close_for_players(table_id)
+    return see(site().url("organiser"))
+
+
+@blueprint.get("/codes")
+@_proved
+def codes() -> Response:
+    """Show the QR code of every table that is not over, for the printer."""
+    here = site()
+    address = here.address
+    invitations = [
+        {"table": table, "qr": _qr(f"{address}{here.url('invited', code=table.code)}")} for table in _open_tables()
+    ]
+    return here.page("organiser_codes.html", invitations=invitations, join=f"{here.address}{here.url('join')}")
+
+
+def _asked(status: int = 200, problem: str = "") -> Response:
+    return site().page("organiser.html", status, allowed=False, problem=problem)
+
+
+def _page(status: int = 200, problem: str = "", typed: str = "") -> Response:
+    here = site()
+    services = here.services
+    return here.page(
+        "organiser.html",
+        status,
+        allowed=True,
+        problem=problem,
+        typed=typed,
+        tables=_open_tables(),
+        temples=sorted(services.temples.all(), key=lambda temple: temple.name),
+        titles={table.id: table.title for table in services.tables.all()},
+        installation=here.config.installation(),
+        message=services.messages.text,
+        minutes_left=-int(-services.messages.seconds_left // 60),
+        longest=LONGEST,
+        choices=MINUTES,
+    )
+
+
+def _open_tables() -> list[Table]:
+    """Return every table that is not over, those of aids left out, by their titles."""
+    here = site()
+    tables = [table for table in here.services.tables.all() if table.phase != "over"]
+    return sorted((table for table in tables if table.charter.game in here.games), key=lambda table: table.title)
+
+
+def _qr(text: str) -> Markup:
+    out = io.BytesIO()
+    code = segno.make(text, error="m", micro=False)
+    code.save(
+        out,
+        kind="svg",
+        border=3,
+        omitsize=True,
+        xmldecl=False,
+        dark="#231815",
+        light="#fff",
+        svgclass="qr-drawing",
+        lineclass=None,
+    )
+    return Markup(out.getvalue().decode())  # noqa: S704  # segno's own drawing, of which the text is no part

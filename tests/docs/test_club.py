@@ -1,0 +1,120 @@
+"""The files in docs/examples/club agree with the programs: settings, metrics, addresses, and those that read them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from companion.adapters.news import Hub
+from companion.cli import broker
+from companion.cli.club import postgresql, proxy
+from companion.cli.settings import Settings
+from companion.web.config import WebConfig
+from companion.web.routes.metrics import measured
+from templo.settings import declared_settings
+from tests.companion.conftest import Home
+from tests.docs.pages import ROOT
+
+CLUB = ROOT / "docs" / "examples" / "club"
+NAMES = re.compile(r"\b(?:templo|process)_[a-z_]+\b")
+VARIABLES = {setting.variable for setting in declared_settings(Settings).values()}
+
+
+def compose() -> Any:
+    return yaml.safe_load((CLUB / "compose.yaml").read_text())
+
+
+def companions() -> dict[str, Any]:
+    return {name: each for name, each in compose()["services"].items() if name.startswith("worker-")}
+
+
+@pytest.fixture
+def exported(tmp_path: Path) -> set[str]:
+    """The names of the metrics that a companion exports."""
+    home = Home(f"sqlite:///{tmp_path / 'store.sqlite'}")
+    try:
+        config = WebConfig((), lambda _: "http://localhost", "")
+        return {metric.name for metric in measured(home.services, Hub(), config)}
+    finally:
+        home.store.close()
+
+
+def expressions() -> list[str]:
+    dashboard = json.loads((CLUB / "grafana.json").read_text())
+    return [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+
+
+def test_the_dashboard_shows_every_metric_that_is_exported_and_no_other(exported: set[str]) -> None:
+    assert {name for each in expressions() for name in NAMES.findall(each)} == exported
+
+
+def test_every_panel_of_the_dashboard_has_a_place_of_its_own() -> None:
+    panels = json.loads((CLUB / "grafana.json").read_text())["panels"]
+    places = [panel["gridPos"] for panel in panels]
+    cells = [(x, y) for p in places for x in range(p["x"], p["x"] + p["w"]) for y in range(p["y"], p["y"] + p["h"])]
+    assert len(cells) == len(set(cells))
+    assert max(x for x, _ in cells) < 24
+    assert len({panel["id"] for panel in panels}) == len(panels)
+
+
+def test_the_page_s_alarms_use_metrics_that_are_exported(exported: set[str]) -> None:
+    watch = (ROOT / "docs" / "club.md").read_text().split("## What to watch")[1]
+    named = {name for row in re.findall(r"^\| `([^`]+)`", watch, re.MULTILINE) for name in NAMES.findall(row)}
+    assert named
+    assert named <= exported
+
+
+def test_services_md_lists_every_metric(exported: set[str]) -> None:
+    table = (ROOT / "docs" / "services.md").read_text().split("## Prometheus")[1]
+    assert set(re.findall(r"`((?:templo|process)_\w+)`(?=[^|]*\|[^|]*\|[^|]*\|$)", table, re.MULTILINE)) == exported
+
+
+def test_the_example_s_proxy_is_the_one_of_make_club_with_the_containers_addresses() -> None:
+    workers = {name: f"{each['networks']['club']['ipv4_address']}:8000" for name, each in companions().items()}
+    origin = "Before the companions of compose.yaml; put your own addresses in for other machines."
+    expected = proxy.configuration(origin, ":443", "/usr/local/etc/haproxy/club.pem", workers)
+    assert (CLUB / "haproxy.cfg").read_text() == expected
+    scraped = yaml.safe_load((CLUB / "prometheus.yaml").read_text())["scrape_configs"][0]
+    assert scraped["static_configs"][0]["targets"] == list(workers.values())
+    assert scraped["job_name"] == "templo"
+
+
+def test_the_containers_give_settings_that_there_are_and_trust_the_proxy_alone() -> None:
+    proxy_address = compose()["services"]["proxy"]["networks"]["club"]["ipv4_address"]
+    for each in companions().values():
+        assert set(each["environment"]) <= VARIABLES
+        assert each["environment"]["TEMPLO_WEB_PROXY"] == proxy_address
+        assert each["environment"]["TEMPLO_SHARED"] == "on"
+        assert each["environment"]["TEMPLO_BROKER_HOST"].split(",") == ["broker-1", "broker-2", "broker-3"]
+
+
+def test_the_settings_of_the_unit_s_companions_are_settings() -> None:
+    lines = [line for line in (CLUB / "club.env").read_text().splitlines() if not line.startswith("#")]
+    assert {line.partition("=")[0] for line in lines} <= VARIABLES
+
+
+def test_the_image_takes_folders_that_there_are() -> None:
+    copied = re.findall(r"^COPY (.+) \S+$", (CLUB / "Dockerfile").read_text(), re.MULTILINE)
+    assert copied
+    for path in " ".join(copied).split():
+        assert (ROOT / path).exists(), path
+
+
+def test_the_brokers_configuration_is_one_for_nats_server() -> None:
+    program = broker.bundled_program()
+    assert program
+    environment = {**os.environ, "NODE": "broker-1", "TEMPLO_BROKER_PASSWORD": "atl"}
+    words = [program, "-t", "-c", CLUB / "nats.conf"]
+    checked = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_the_page_says_how_many_connections_a_companion_opens() -> None:
+    assert f"up to {postgresql.CONNECTIONS_EACH} connections" in (ROOT / "docs" / "club.md").read_text()

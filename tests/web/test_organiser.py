@@ -1,0 +1,196 @@
+"""The organiser's page: closed without its code; with it, everything at a glance, messages to all, tables ended."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from threading import Event
+
+import pytest
+
+from companion.adapters import installation
+from companion.adapters.installation import BrokerState, Companion, Installation
+from companion.adapters.message_end import MessageEnd
+from companion.service.messages import LONGEST
+from companion.service.workspace import MESSAGE
+from templo import contract
+from templo.broker import Address
+from tests.brokers import free_port
+from tests.web.conftest import ORGANISER, OWNER, Browser, WebHome, text_of
+
+POSTS = ("/organiser/message", "/organiser/message/end")
+
+
+@pytest.fixture
+def organiser(home: WebHome) -> Browser:
+    """A browser in which the organiser's code was typed."""
+    browser = home.browser()
+    assert browser.post("/organiser/code", {"code": "hgfe-dcba"}).status_code == 303
+    return browser
+
+
+def shown(home: WebHome, table_id: str, layout: str = "") -> str:
+    """Return the message that a page of a table shows."""
+    page = home.browser().get(f"/t/{table_id}{layout}").get_data(as_text=True)
+    found = re.search(r'<p class="message".*?<bdi>(.*?)</bdi>', page, re.DOTALL)
+    return found[1] if found else ""
+
+
+def test_without_the_organiser_s_code_the_page_shows_nothing_and_changes_nothing(home: WebHome) -> None:
+    table = home.table(temple="templo")
+    stranger = home.browser()
+    page = stranger.get("/organiser")
+    assert page.status_code == 200
+    assert table.title not in text_of(page)
+    assert "templo" not in text_of(page).split()
+    assert stranger.get("/organiser/codes").status_code == 403
+    for path in (*POSTS, f"/organiser/tables/{table.id}/close"):
+        assert stranger.post(path, {"text": "Fire", "minutes": "10"}).status_code == 403
+    assert home.services.tables.get(table.id).phase == "running"
+    assert home.services.messages.text == ""
+
+
+def test_the_owner_s_code_and_cookie_open_another_page_than_the_organiser_s(
+    home: WebHome, organiser: Browser
+) -> None:
+    browser = home.browser()
+    assert browser.post("/organiser/code", {"code": OWNER.code}).status_code == 403
+    home.services.setup.finish()
+    assert organiser.post("/setup/code", {"code": ORGANISER.code}).status_code == 403
+
+
+def test_what_proves_the_organiser_is_a_cookie_that_no_script_reads_and_no_other_page_gets(home: WebHome) -> None:
+    cookie = home.browser().post("/organiser/code", {"code": ORGANISER.code}).headers["Set-Cookie"]
+    assert {"HttpOnly", "Path=/organiser", "SameSite=Strict"} <= set(cookie.split("; "))
+    assert ORGANISER.code not in cookie
+
+
+def test_wrong_codes_are_counted_with_all_others(home: WebHome) -> None:
+    browser = home.browser("192.168.1.20")
+    for _ in range(10):
+        assert browser.post("/organiser/code", {"code": "ZZZZZZZZ"}).status_code == 403
+    assert browser.post("/organiser/code", {"code": ORGANISER.code}).status_code == 429
+
+
+def test_the_page_shows_every_table_temple_companion_and_broker(home: WebHome, organiser: Browser) -> None:
+    table, lobby = home.table(temple="templo"), home.lobby()
+    home.beams("templo", contract.Beam.CLEAR, contract.Beam.JAMMED, contract.State.ALERT)
+    seen = Installation(
+        (Companion("3f2a91", 1, True), Companion("b07c44", 0, False)),
+        (BrokerState("one.lan:1883", True, True), BrokerState("two.lan:1883", False, False)),
+    )
+    home.configure(installation=lambda: seen)
+    text = text_of(organiser.get("/organiser"))
+    for expected in (table.title, table.code[:3], lobby.code[3:], "templo", "3f2a91", "b07c44"):
+        assert expected in text
+    assert "Broker one.lan:1883 used by this companion" in text
+    assert "Broker two.lan:1883 does not answer" in text
+
+
+@pytest.mark.parametrize("layout", ["", "/screen"])
+def test_a_message_is_on_every_table_s_pages_until_it_is_taken_back(
+    home: WebHome, organiser: Browser, layout: str
+) -> None:
+    tables = [home.table(), home.lobby()]
+    answer = organiser.post("/organiser/message", {"text": " Pizza <b>is</b>\nhere ", "minutes": "10"})
+    assert answer.status_code == 303
+    for table in tables:
+        assert shown(home, table.id, layout) == "Pizza &lt;b&gt;is&lt;/b&gt; here"
+    organiser.post("/organiser/message/end")
+    assert [shown(home, table.id, layout) for table in tables] == ["", ""]
+
+
+def test_a_message_reaches_an_open_page_as_one_region_and_is_spoken(home: WebHome, organiser: Browser) -> None:
+    table = home.table()
+    stream = home.hub.open([MESSAGE])
+    before = home.hub.serial([MESSAGE])
+    organiser.post("/organiser/message", {"text": "Pizza", "minutes": "2"})
+    assert home.hub.serial([MESSAGE]) > before
+    stream.leave()
+    page = home.browser().get(f"/t/{table.id}").get_data(as_text=True)
+    assert 'id="region-message"' in page
+    assert 'class="message" data-speak="message"' in page
+
+
+def test_a_message_goes_by_itself_and_outlives_a_restart_until_then(home: WebHome) -> None:
+    table = home.table()
+    home.services.messages.send("Pizza", 2)
+    home.restart()
+    assert shown(home, table.id) == "Pizza"
+    home.clock.now += timedelta(minutes=2)
+    home.hub.publish(MESSAGE)  # as `MessageEnd` has it done
+    assert shown(home, table.id) == ""
+
+
+@pytest.mark.parametrize("text", ["", "  \n ", "x" * (LONGEST + 1)])
+def test_an_empty_or_long_message_is_refused_with_why_and_what_was_typed(
+    home: WebHome, organiser: Browser, text: str
+) -> None:
+    answer = organiser.post("/organiser/message", {"text": text, "minutes": "10"})
+    assert answer.status_code == 422
+    assert str(LONGEST) in text_of(answer)
+    assert text in answer.get_data(as_text=True)
+    assert home.services.messages.text == ""
+
+
+@pytest.mark.parametrize("minutes", ["", "0", "3", "-2", "99999999999", "x"])
+def test_a_message_is_shown_for_a_time_of_the_list_alone(home: WebHome, organiser: Browser, minutes: str) -> None:
+    assert organiser.post("/organiser/message", {"text": "Pizza", "minutes": minutes}).status_code == 422
+
+
+def test_a_sign_that_turns_the_line_round_does_not_reach_the_pages(home: WebHome) -> None:
+    home.services.messages.send("a\u202eb\x00c", 2)
+    assert home.services.messages.text == "a b c"
+
+
+def test_the_organiser_ends_a_table_and_frees_its_temple(home: WebHome, organiser: Browser) -> None:
+    running, lobby = home.table(temple="templo"), home.lobby()
+    for table in (running, lobby):
+        assert organiser.post(f"/organiser/tables/{table.id}/close").status_code == 303
+        closed = home.services.tables.get(table.id)
+        assert closed.phase == "over"
+        assert closed.is_closed
+    assert home.services.temples.get("templo").table_id is None
+    page = home.browser().get(f"/t/{running.id}/story")
+    assert "The organiser closed the table" in text_of(page)
+    assert organiser.post(f"/organiser/tables/{running.id}/close").status_code == 409
+
+
+def test_all_codes_are_printed_each_with_its_table(home: WebHome, organiser: Browser) -> None:
+    tables, over = [home.table(), home.lobby()], home.table()
+    home.services.tables.close_for_players(over.id)
+    page = organiser.get("/organiser/codes").get_data(as_text=True)
+    assert page.count('class="qr-drawing"') == len(tables)
+    for table in tables:
+        assert f"{table.code[:3]}-{table.code[3:]}" in page
+    assert "<?xml" not in page
+
+
+def test_each_language_has_the_page_in_its_own_words(home: WebHome) -> None:
+    browser = home.browser(language="es")
+    browser.post("/organiser/code", {"code": ORGANISER.code})
+    assert "Mensaje a todas las mesas" in text_of(browser.get("/organiser"))
+
+
+def test_the_timer_ends_a_message_once_and_is_set_again_for_another() -> None:
+    left, ended = [0.05], Event()
+    end = MessageEnd(lambda: left[0], ended.set)
+    try:
+        end.look()
+        assert ended.wait(60)
+        ended.clear()
+        left[0] = 600.0
+        end.look()
+        left[0] = 0.0
+        end.look()  # taken back: nothing is left to end
+        assert not ended.is_set()
+    finally:
+        end.stop()
+
+
+def test_a_broker_that_does_not_answer_is_seen() -> None:
+    nobody, used = Address("127.0.0.1", free_port()), Address("127.0.0.1", free_port())
+    assert installation.brokers([used, nobody], used) == (
+        BrokerState(str(used), True, True),
+        BrokerState(str(nobody), False, False),
+    )
