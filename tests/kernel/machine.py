@@ -31,7 +31,7 @@ DISK_MIB = 1500
 _MODULES = ("virtio_pci", "virtio_blk", "crc32c_generic", "ext4", "9p", "9pnet_virtio")
 SIMULATED_LINES = ("configfs", "gpio-sim")
 NS_AN_INSTRUCTION = 2
-"""On a steady machine; a Raspberry Pi Zero 2 W needs one to two."""
+"""On a steady machine: 500 million instructions a second. A power of two."""
 
 
 def missing(needed: dict[str, str]) -> str:

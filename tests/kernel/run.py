@@ -26,7 +26,7 @@ from tests.kernel.parts import Found, once
 
 PROGRAM = "tests.kernel.guest"
 STAGES = ("backends", "tokens", "troubles", "cuts", "wifi")
-TOKENS_A_PART, CUTS_A_PART = 1000, 20
+TOKENS_A_PART, CUTS_A_PART = 1700, 20
 
 
 def main(argv: Sequence[str]) -> int:
