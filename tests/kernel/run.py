@@ -89,6 +89,8 @@ def tokens(disk: Path, fall: int, starved: int, seed: int) -> list[str]:
         for name, found in once(key, partial(temple.counted, disk, *sizes, begins)).items():
             whole.setdefault(name, Found()).add(found)
             show(f"{name}, part {number + 1} of {parts}", found)
+    key = f"{disk.stem} late {starved} seed {seed}"
+    whole |= once(key, partial(temple.late, disk, starved, seed)) if starved else {}
     for name, found in whole.items():
         show(name, found)
     return [fault for found in whole.values() for fault in found.faults]

@@ -101,7 +101,20 @@ def made(disk: Path) -> Iterator[Temple]:
 
 def counted(disk: Path, tokens: int, starved: int, seed: int) -> dict[str, Found]:
     """Let tokens with bounces fall through each backend, and some on a starved machine; returns what each found."""
-    runs = dict.fromkeys(BACKENDS, tokens) | {f"{backend}-starved": starved for backend in BACKENDS}
+    return _fallen(
+        disk, dict.fromkeys(BACKENDS, tokens) | {f"{backend}-starved": starved for backend in BACKENDS}, seed
+    )
+
+
+def late(disk: Path, tokens: int, seed: int) -> dict[str, Found]:
+    """Let tokens with bounces fall while the machine stands still for up to 4 s; returns what that found.
+
+    Only for libgpiod, for which the kernel holds as many edges as the controller asked for.
+    """
+    return _fallen(disk, {"gpiod-late": tokens}, seed)
+
+
+def _fallen(disk: Path, runs: dict[str, int], seed: int) -> dict[str, Found]:
     runs = {name: number for name, number in runs.items() if number}
     with made(disk) as temple:
         for number, (name, each) in enumerate(runs.items()):
