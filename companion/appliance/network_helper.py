@@ -43,7 +43,7 @@ WATCH_PATIENCE_S = 60.0
 TRY_AGAIN_S = 0.5
 
 JOINS, WATCHES = "another Wi-Fi is being joined", "this machine's own Wi-Fi is being looked after"
-"""What a run of the helper that changes connections does, as those are told who wait for it in vain."""
+"""What a run of the helper that changes connections does, as the message says to whoever waited for it in vain."""
 
 
 class BusyError(NetworkError):
@@ -101,7 +101,8 @@ class Helper:
     def _changing(self, what: str, patience_s: float) -> Iterator[None]:
         """Let no other run of the helper change a connection until the block ends.
 
-        `what` tells others what this one does. Raises `BusyError` where another one is not done within `patience_s`.
+        `what` says what this one does, for those that wait. Raises `BusyError` where another one is not done within
+        `patience_s`.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "lock").open("a+") as lock:
