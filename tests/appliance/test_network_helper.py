@@ -23,7 +23,7 @@ from companion.adapters import network_helper, network_manager
 from companion.adapters.network_helper import NetworkHelper
 from companion.adapters.network_manager import NetworkError
 from companion.appliance import command_line
-from companion.appliance.network_helper import ALONE_S, JOIN_PATIENCE_S, RETRY_S, WATCH_PATIENCE_S, Helper
+from companion.appliance.network_helper import ALONE_S, JOIN_PATIENCE_S, LEAVE_S, RETRY_S, WATCH_PATIENCE_S, Helper
 from companion.model.network import Hotspot, Network
 from tests.controller.program import ROOT
 
@@ -289,7 +289,7 @@ def test_the_wi_fi_that_is_chosen_is_joined_after_the_phone_has_its_answer(machi
         answer = companion.join(HOME, PASSWORD)
         assert (answer.joining, answer.can_join, answer.hotspot_is_open) == (HOME, True, True)
     found = machine.helper
-    assert machine.waited == [3.0]
+    assert machine.waited == [LEAVE_S]
     assert machine.active == HOME
     with machine.listening() as companion:
         now = companion.look()
