@@ -14,7 +14,7 @@ from typing import Any
 from companion.adapters.addresses import own_addresses, own_names, phone_addresses
 from companion.adapters.network_manager import NetworkError
 from companion.appliance import backup, status, tls
-from companion.appliance.network_helper import Helper
+from companion.appliance.network_helper import BusyError, Helper
 from companion.cli.terminal import Terminal
 from templo import __version__
 from templo.settings import SettingsError
@@ -114,6 +114,8 @@ def _network(action: str) -> int:
     try:
         if done := helper.watch():
             print(done)
+    except BusyError as error:
+        print(f"the hotspot is not looked after: {error}")
     except NetworkError as error:
         print(f"no hotspot: {error}", file=sys.stderr)
         return 1

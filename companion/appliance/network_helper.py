@@ -1,6 +1,7 @@
 """What root does for the network: `templo-mayor network` answers a request of the companion, or opens the hotspot.
 
-It reads one line from a socket that the companion alone may open, and changes nothing but Wi-Fi connections.
+It reads one line from a socket that the companion alone may open, and changes nothing but Wi-Fi connections. Of all
+runs of it, one at a time changes them.
 """
 
 from __future__ import annotations
@@ -8,8 +9,8 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -23,14 +24,30 @@ from companion.model.network import Network
 
 FOLDER = Path("/run/templo-network")
 
-LEAVE_S = 3.0
-"""The phone that chose a Wi-Fi may be on the hotspot: it gets its page before that is closed."""
+LEAVE_S = 8.0
+"""The phone that chose a Wi-Fi may be on the hotspot: it gets its page, for which the helper runs again, first."""
 
 ALONE_S = 180.0
 """How long a machine that knows a Wi-Fi waits for it before it opens its own."""
 
 RETRY_S = 600.0
 """How long a hotspot that nobody uses is open before a known Wi-Fi is tried again."""
+
+
+JOIN_PATIENCE_S = 10.0
+"""How long a join waits for another run of the helper; the companion gets its answer before its own 30 s are over."""
+
+WATCH_PATIENCE_S = 60.0
+"""How long the watch waits for a join; two minutes later it runs again."""
+
+TRY_AGAIN_S = 0.5
+
+JOINS, WATCHES = "another Wi-Fi is being joined", "this machine's own Wi-Fi is being looked after"
+"""What a run of the helper that changes connections does, as the message says to whoever waited for it in vain."""
+
+
+class BusyError(NetworkError):
+    """Another run of the helper changes NetworkManager's connections; the message says what it does."""
 
 
 class Last(msgspec.Struct):
@@ -70,17 +87,37 @@ class Helper:
         if not request.join:
             answer(msgspec.json.encode(Answer(self._look())))
             return 0
+        try:
+            with self._changing(JOINS, JOIN_PATIENCE_S):
+                self._note(Last(joining=request.join))
+                answer(msgspec.json.encode(Answer(self._look())))
+                self.wait(LEAVE_S)
+                return self._join(request)
+        except BusyError as error:
+            answer(msgspec.json.encode(Answer(self._look(), f"{error}; wait a minute")))
+            return 1
+
+    @contextmanager
+    def _changing(self, what: str, patience_s: float) -> Iterator[None]:
+        """Let no other run of the helper change a connection until the block ends.
+
+        `what` says what this one does, for those that wait. Raises `BusyError` where another one is not done within
+        `patience_s`.
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / "lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                answer(msgspec.json.encode(Answer(self._look(), "another Wi-Fi is being joined; wait a minute")))
-                return 1
-            self._note(Last(joining=request.join))
-            answer(msgspec.json.encode(Answer(self._look())))
-            self.wait(LEAVE_S)
-            return self._join(request)
+        with (self.folder / "lock").open("a+") as lock:
+            for _ in range(round(patience_s / TRY_AGAIN_S)):
+                if _locked(lock):
+                    break
+                self.wait(TRY_AGAIN_S)
+            else:
+                if not _locked(lock):
+                    lock.seek(0)
+                    raise BusyError(lock.read() or "the network is being changed")
+            lock.truncate(0)
+            lock.write(what)
+            lock.flush()
+            yield
 
     def _join(self, request: Request) -> int:
         try:
@@ -96,8 +133,16 @@ class Helper:
     def watch(self) -> str:
         """Open the hotspot where the machine is on no network, and close it where there is another way.
 
-        Returns what was done, or nothing. Raises `NetworkError`.
+        It waits for a running join, and then looks at what came of that. Returns what was done, or nothing. Raises
+        `BusyError` where the join takes longer, and `NetworkError`.
         """
+        with self._changing(WATCHES, WATCH_PATIENCE_S):
+            last = self._last()
+            if last.joining:  # of a join that was killed: a running one has the lock
+                self._note(Last(failed=last.joining))
+            return self._looked_after()
+
+    def _looked_after(self) -> str:
         network = network_manager.look(secrets=True)
         if not network.managed or not network.has_wifi:
             return ""
@@ -131,11 +176,14 @@ class Helper:
         return "opened the hotspot: there is no other network"
 
     def _look(self) -> Network:
-        last = Last()
-        with suppress(OSError, msgspec.DecodeError):
-            last = msgspec.json.decode((self.folder / "last").read_bytes(), type=Last)
+        last = self._last()
         network = network_manager.look(secrets=True)
         return msgspec.structs.replace(network, can_join=network.has_wifi, joining=last.joining, failed=last.failed)
+
+    def _last(self) -> Last:
+        with suppress(OSError, msgspec.DecodeError):
+            return msgspec.json.decode((self.folder / "last").read_bytes(), type=Last)
+        return Last()
 
     def _note(self, last: Last) -> None:
         (self.folder / "last").write_bytes(msgspec.json.encode(last))
@@ -164,3 +212,12 @@ class Helper:
         self.issue.write_text(
             f"Templo Mayor: join the Wi-Fi {hotspot.name}, password {hotspot.password}, and open http://{address}\n\n"
         )
+
+
+def _locked(lock: IO[str]) -> bool:
+    """Return whether this process has a file's lock now."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

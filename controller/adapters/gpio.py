@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -63,6 +64,8 @@ class HeaderBeams(BeamSource):
         except Exception as error:
             with suppress(Exception):  # what was half claimed may fail to close; the claim's own error is reported
                 self.close()
+            # gpiozero reserves a pin for as long as its half made device exists, and this traceback holds that.
+            traceback.clear_frames(error.__traceback__)
             busy = "busy" in _words(error).lower()  # lgpio's own words for a line that is used: 'GPIO busy'
             raise (BeamsBusyError if busy else BeamsError)(
                 f"the pins {self._shown_pins()} cannot be claimed: {_words(error)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
 import os
@@ -12,16 +13,17 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
-from companion.adapters import network_manager
+from companion.adapters import network_helper, network_manager
 from companion.adapters.network_helper import NetworkHelper
 from companion.adapters.network_manager import NetworkError
-from companion.appliance.network_helper import ALONE_S, RETRY_S, Helper
+from companion.appliance import command_line
+from companion.appliance.network_helper import ALONE_S, JOIN_PATIENCE_S, LEAVE_S, RETRY_S, WATCH_PATIENCE_S, Helper
 from companion.model.network import Hotspot, Network
 from tests.controller.program import ROOT
 
@@ -71,6 +73,16 @@ class Machine:
         """Let NetworkManager know a Wi-Fi from before."""
         known = {"con-name": name, "ssid": name, "wifi-sec.psk": password, "uuid": f"{name}-before"}
         self.set(connections=[*self.get("connections"), known])
+
+    @contextmanager
+    def another_run(self, what: str) -> Iterator[IO[str]]:
+        """Have the lock as another run of the helper has it; closing what is yielded ends that."""
+        (self.folder / "run").mkdir(exist_ok=True)
+        with (self.folder / "run" / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            lock.write(what)
+            lock.flush()
+            yield lock
 
     @contextmanager
     def listening(self) -> Iterator[NetworkHelper]:
@@ -198,6 +210,76 @@ def test_a_hotspot_is_not_closed_under_who_uses_it(machine: Machine) -> None:
     assert machine.helper.watch() == "closed the hotspot: there is another network"
 
 
+# -- one run at a time --
+
+
+def test_the_watch_waits_for_a_running_join_and_then_sees_what_came_of_it(machine: Machine) -> None:
+    with machine.another_run("another Wi-Fi is being joined") as lock:
+
+        def wait(seconds: float) -> None:
+            machine.waited.append(seconds)
+            if len(machine.waited) == 3:
+                machine.set(cable=True)
+                lock.close()
+
+        assert replace(machine.helper, wait=wait).watch() == ""
+    assert len(machine.waited) == 3
+    assert machine.get("connections") != []
+    assert machine.active == ""
+
+
+def test_a_watch_that_waited_long_enough_says_so_and_changes_nothing(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command_line, "Helper", lambda: machine.helper)
+    with machine.another_run("another Wi-Fi is being joined"):
+        assert command_line.main(["network", "watch"]) == 0
+    assert capsys.readouterr().out == "the hotspot is not looked after: another Wi-Fi is being joined\n"
+    assert sum(machine.waited) == WATCH_PATIENCE_S
+    assert machine.get("asked") == []
+    assert command_line.main(["network", "watch"]) == 0
+    assert capsys.readouterr().out == "opened the hotspot: there is no other network\n"
+
+
+def test_a_join_waits_for_a_running_watch_as_long_as_the_companion_does(machine: Machine) -> None:
+    with machine.another_run("this machine's own Wi-Fi is being looked after"), machine.listening() as companion:
+        with pytest.raises(NetworkError, match="this machine's own Wi-Fi is being looked after; wait a minute"):
+            companion.join(HOME, PASSWORD)
+        assert not companion.look().joining
+    assert sum(machine.waited) == JOIN_PATIENCE_S < network_helper.PATIENCE_S
+    assert not any("add" in asked or "up" in asked for asked in machine.get("asked"))
+
+
+def test_while_a_wi_fi_is_joined_neither_a_second_join_nor_the_watch_touches_it(machine: Machine) -> None:
+    seen: list[str] = []
+
+    def wait(_: float) -> None:  # the phone gets its page: the first join has the lock
+        if seen:
+            return
+        seen.append("the first join")
+        assert machine.helper.serve(io.BytesIO(b'{"join": "Open"}\n'), lambda line: seen.append(line.decode())) == 1
+        with pytest.raises(NetworkError, match="another Wi-Fi is being joined"):
+            machine.helper.watch()
+
+    request = json.dumps({"join": HOME, "password": PASSWORD}).encode()
+    assert replace(machine.helper, wait=wait).serve(io.BytesIO(request), lambda line: None) == 0
+    assert json.loads(seen[1])["error"] == "another Wi-Fi is being joined; wait a minute"
+    assert machine.active == HOME
+
+
+def test_a_join_that_was_killed_is_shown_as_failed_after_the_next_watch(machine: Machine) -> None:
+    def killed(_: float) -> None:
+        raise SystemExit(143)
+
+    request = json.dumps({"join": HOME, "password": PASSWORD}).encode()
+    with pytest.raises(SystemExit):
+        replace(machine.helper, wait=killed).serve(io.BytesIO(request), lambda line: None)
+    machine.helper.watch()
+    with machine.listening() as companion:
+        now = companion.look()
+    assert (now.joining, now.failed, now.hotspot_is_open) == ("", HOME, True)
+
+
 # -- choosing a Wi-Fi --
 
 
@@ -207,7 +289,7 @@ def test_the_wi_fi_that_is_chosen_is_joined_after_the_phone_has_its_answer(machi
         answer = companion.join(HOME, PASSWORD)
         assert (answer.joining, answer.can_join, answer.hotspot_is_open) == (HOME, True, True)
     found = machine.helper
-    assert machine.waited == [3.0]
+    assert machine.waited == [LEAVE_S]
     assert machine.active == HOME
     with machine.listening() as companion:
         now = companion.look()

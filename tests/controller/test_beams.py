@@ -20,7 +20,7 @@ from controller.adapters.gpio import HeaderBeams
 from controller.core.counting import MS, Counter, Detection, Edge, Limits
 from controller.core.diagnosis import Answer
 from controller.core.messages import EdgeSeen, PipelineMessage
-from controller.core.ports import BackendContext, BeamsError
+from controller.core.ports import BackendContext, BeamsBusyError, BeamsError
 from controller.core.settings import BeamSettings
 from templo.contract import God, Timing
 from tests.controller.program import eventually
@@ -198,6 +198,8 @@ class Chips:
         self.lgpio = lgpio
         self.calls: list[tuple[str, int]] = []
         self.open_chips: list[int] = []
+        self.busy: set[int] = set()
+        """Lines that another program has."""
         answers: dict[str, Callable[..., Any]] = {
             "_gpiochip_open": self._open,
             "_gpiochip_close": lambda handle: 0,
@@ -220,7 +222,7 @@ class Chips:
 
     def _claim(self, how: str, gpio: int) -> int:
         self.calls.append((how, gpio))
-        return 0
+        return int(self.lgpio.GPIO_BUSY) if gpio in self.busy else 0
 
     def report(self, edges: list[tuple[int, int, int]], chip: int = 4) -> None:
         """Write reports as the C library does, each edge a stamp, a line and a level."""
@@ -268,6 +270,26 @@ def test_a_machine_without_a_header_is_named_with_what_it_has(
     monkeypatch.setattr(header, "chip_numbers", lambda: [0])
     with pytest.raises(BeamsError, match="INT34C6:00; expected a chip labelled pinctrl-rp1"):
         opened(LGPIO).open(Listener())
+
+
+@pytest.mark.parametrize("line", [22, 27])
+def test_lines_that_another_program_gave_back_are_claimed_while_the_error_is_still_remembered(
+    opened: Callable[..., HeaderBeams], chips: Chips, monkeypatch: pytest.MonkeyPatch, line: int
+) -> None:
+    """Whoever waits for the beams remembers the last error, and with it all that its traceback holds."""
+    monkeypatch.setattr(chips.lgpio._lgpio, "_gpio_get_mode", lambda _, line: 2 if line == 22 else 0)
+    monkeypatch.setattr(chips.lgpio._lgpio, "_gpio_claim_output", lambda *_: 0)
+    monkeypatch.setattr(chips.lgpio._lgpio, "_gpio_write", lambda *_: 0)
+    chips.busy.add(line)
+    errors = []
+    for _ in range(2):
+        with pytest.raises(BeamsBusyError, match="busy") as caught:
+            opened(replace(LGPIO, emitters=22)).open(Listener())
+        errors.append(caught.value)
+    chips.busy.clear()
+    monkeypatch.setattr(HeaderBeams, "_blink", lambda _: dict.fromkeys(God, Answer(False, True, True)))
+    opened(replace(LGPIO, emitters=22)).open(Listener())
+    assert len(errors) == 2
 
 
 def test_the_beams_are_claimed_a_while_after_the_chip_and_one_unused_line_after_them(

@@ -30,6 +30,8 @@ APT = "DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes --no-install-recomme
 DISK_MIB = 1500
 _MODULES = ("virtio_pci", "virtio_blk", "crc32c_generic", "ext4", "9p", "9pnet_virtio")
 SIMULATED_LINES = ("configfs", "gpio-sim")
+NS_AN_INSTRUCTION = 2
+"""On a steady machine: 500 million instructions a second. A power of two."""
 
 
 def missing(needed: dict[str, str]) -> str:
@@ -154,18 +156,31 @@ def _entry(name: str, mode: int, content: bytes = b"", device: tuple[int, int] =
 
 
 def command(
-    made: Path, initrd: Path, words: str, *, writable: Path | None = None, disk: Path | None = None
+    made: Path,
+    initrd: Path,
+    words: str,
+    *,
+    writable: Path | None = None,
+    disk: Path | None = None,
+    steady: bool = False,
 ) -> list[str]:
     """Return the command line of a machine, whose first serial port is this program's standard output.
 
     It sees this machine's files, read-only, as the 9p file system `host`, one folder that it may write as `out`, and
     a disk's image. `words` are added to the kernel's command line.
+
+    A `steady` machine's clock counts its instructions, and while it has nothing to do its next timer is due at once:
+    whatever else this machine does, nothing stands still in there. How long it reads or writes a file of this machine
+    means nothing then.
     """
     shares = ["-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap"]
     if writable is not None:
         shares += ["-virtfs", f"local,path={writable},mount_tag=out,security_model=none,multidevs=remap"]
     if disk is not None:
         shares += ["-drive", f"file={disk},if=virtio,format=raw"]
+    if steady:
+        words = f"sysctl.kernel.hung_task_timeout_secs=0 {words}"
+        shares += ["-icount", f"shift={NS_AN_INSTRUCTION.bit_length() - 1},sleep=off"]
     return [
         "qemu-system-x86_64", "-M", "q35", "-accel", "tcg", "-cpu", "max", "-m", "1024",
         "-smp", "1",  # with two virtual processors a level is read late, and edges are lost

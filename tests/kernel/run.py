@@ -26,7 +26,7 @@ from tests.kernel.parts import Found, once
 
 PROGRAM = "tests.kernel.guest"
 STAGES = ("backends", "tokens", "troubles", "cuts", "wifi")
-TOKENS_A_PART, CUTS_A_PART = 1000, 10
+TOKENS_A_PART, CUTS_A_PART = 1700, 20
 
 
 def main(argv: Sequence[str]) -> int:
@@ -85,10 +85,12 @@ def tokens(disk: Path, fall: int, starved: int, seed: int) -> list[str]:
     for number in range(parts):
         sizes = [each // parts + (number < each % parts) for each in (fall, starved)]
         begins = seed + number * len(temple.BACKENDS) * 2
-        key = f"{disk.stem} tokens {sizes[0]} starved {sizes[1]} seed {begins}"
+        key = f"{disk.stem} steady tokens {sizes[0]} starved {sizes[1]} seed {begins}"
         for name, found in once(key, partial(temple.counted, disk, *sizes, begins)).items():
             whole.setdefault(name, Found()).add(found)
             show(f"{name}, part {number + 1} of {parts}", found)
+    key = f"{disk.stem} late {starved} seed {seed}"
+    whole |= once(key, partial(temple.late, disk, starved, seed)) if starved else {}
     for name, found in whole.items():
         show(name, found)
     return [fault for found in whole.values() for fault in found.faults]

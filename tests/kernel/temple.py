@@ -7,6 +7,7 @@ Debian does not have, from PyPI. It is a disk's image, made once for each build 
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import shutil
@@ -28,6 +29,10 @@ LINES = {"huitzilopochtli": 17, "tlaloc": 27}
 BACKENDS = ("gpiod", "gpio")
 NEEDED = {"mmdebstrap": "mmdebstrap", "mke2fs": "e2fsprogs", "gcc": "gcc", "cp": "coreutils"}
 BASE = ("ca-certificates", "mosquitto", "python3", "python3-libgpiod")
+STATE_MIB = 64
+WITHIN_S = 60.0
+"""How long a machine may have a processor from the power on until it counts; the time on a busy host says nothing."""
+
 LGPIO = ("gcc", "libc6-dev", "python3-dev", "python3-pip", "python3-setuptools", "python3-wheel", "swig")
 """What builds lgpio for Debian 13's Python; with `PYPI` set it takes the sources that it brings."""
 
@@ -64,7 +69,7 @@ class Temple:
         self.out = folder / "out"
         self.out.mkdir()
         self._made = made
-        self._initrd = machine.pack(made, machine.HERE / "temple_init")
+        self._initrd = machine.pack(made, machine.HERE / "temple_init", (*machine.SIMULATED_LINES, "null_blk"))
         self._disk = folder / "disk.img"
         fresh.run("cp", "--sparse=always", "--reflink=auto", disk, self._disk)
         shutil.copy(machine.HERE / "temple_guest.py", self.out)
@@ -76,10 +81,15 @@ class Temple:
         waits = oracle.plan(tokens, tuple(LINES.values()), seed, gap_ms, bounces)
         (self.out / f"{name}.plan").write_text("".join(f"{wait_us} {line} {dark}\n" for wait_us, line, dark in waits))
 
-    def command(self, *words: str) -> list[str]:
-        """Return the command line that starts the machine with the guest's program."""
+    def command(self, *words: str, steady: bool = False) -> list[str]:
+        """Return the command line that starts the machine with the guest's program.
+
+        A steady machine has its ledger on a disk in its own memory, each of whose requests takes 2 ms.
+        """
+        if steady:
+            fresh.run("mke2fs", "-q", "-t", "ext4", "-F", self.out / "state.img", f"{STATE_MIB}M")
         guest = f'guest="{" ".join(words)}"'
-        return machine.command(self._made, self._initrd, guest, writable=self.out, disk=self._disk)
+        return machine.command(self._made, self._initrd, guest, writable=self.out, disk=self._disk, steady=steady)
 
 
 @contextmanager
@@ -91,24 +101,41 @@ def made(disk: Path) -> Iterator[Temple]:
 
 def counted(disk: Path, tokens: int, starved: int, seed: int) -> dict[str, Found]:
     """Let tokens with bounces fall through each backend, and some on a starved machine; returns what each found."""
-    runs = dict.fromkeys(BACKENDS, tokens) | {f"{backend}-starved": starved for backend in BACKENDS}
+    return _fallen(
+        disk, dict.fromkeys(BACKENDS, tokens) | {f"{backend}-starved": starved for backend in BACKENDS}, seed
+    )
+
+
+def late(disk: Path, tokens: int, seed: int) -> dict[str, Found]:
+    """Let tokens with bounces fall while the machine stands still for up to 4 s; returns what that found.
+
+    Only for libgpiod, for which the kernel holds as many edges as the controller asked for.
+    """
+    return _fallen(disk, {"gpiod-late": tokens}, seed)
+
+
+def _fallen(disk: Path, runs: dict[str, int], seed: int) -> dict[str, Found]:
     runs = {name: number for name, number in runs.items() if number}
     with made(disk) as temple:
         for number, (name, each) in enumerate(runs.items()):
             # While nobody reads, the kernel keeps 16 events of a line for lgpio, too few for tokens that bounce.
             temple.plan(name, -(-each // len(LINES)), seed + number, bounces=0 if "starved" in name else 3)
-        if machine.run(temple.command("tokens", *runs)):
+        if machine.run(temple.command("tokens", *runs, steady=True)):
             raise fresh.FreshError(f"the guest's program failed while tokens fell, with the seed {seed}")
-        return {name: judged(name, temple.out) for name in runs}
+        found = {name: judged(name, temple.out) for name in runs}
+        if any(each.faults for each in found.values()):
+            kept = machine.BUILD / f"faults-{seed}"
+            shutil.copytree(temple.out, kept, dirs_exist_ok=True)
+            print(f"logs, ledgers and plans are kept in {kept.relative_to(machine.ROOT)}", flush=True)
+        return found
 
 
 def troubled(disk: Path, starts: int, seed: int = 1) -> list[str]:
     """Start often, on a busy line, and lose the chip; returns the faults."""
     with made(disk) as temple:
         temple.plan("one", 1, seed, bounces=0)
-        return (
-            ["a trouble was not mastered"] if machine.run(temple.command("troubles", str(starts), *BACKENDS)) else []
-        )
+        failed = machine.run(temple.command("troubles", str(starts), *BACKENDS, steady=True))
+    return ["a trouble was not mastered"] if failed else []
 
 
 def judged(name: str, out: Path) -> Found:
@@ -153,7 +180,7 @@ def cut(disk: Path, cuts: int, seed: int, backend: str = "gpiod") -> dict[str, F
     """
     random_ = random.Random(seed)
     acknowledged: dict[tuple[str, int], str] = {}
-    found = Found({"cuts": cuts}, {"counting again": [], "a cut": []})
+    found = Found({"cuts": cuts}, {"counting again": [], "of a processor": [], "a cut": []})
     with made(disk) as temple:
         for number in range(cuts + 1):
             name = "cut"
@@ -169,8 +196,13 @@ def cut(disk: Path, cuts: int, seed: int, backend: str = "gpiod") -> dict[str, F
                             break
                     elif again := re.match(r"counting ([\d.]+)", line):
                         found.seconds["counting again"].append(float(again[1]))
+                        found.seconds["of a processor"].append(processor_s := used_s(running.pid))
+                        if processor_s > WITHIN_S:
+                            found.faults.append(
+                                f"start {number}: it took {processor_s:.0f} s of a processor to count"
+                            )
                         counts = True
-                        threading.Timer(random_.uniform(0.5, 8.0), running.kill).start()
+                        threading.Timer(random_.uniform(0.3, 5.0), running.kill).start()
                     elif one := re.match(r"acknowledged (\w+) (\d+) (\w{32})$", line):
                         acknowledged[one[1], int(one[2])] = one[3]
                     elif "guest-exit-code" in line or "Traceback" in line:
@@ -183,6 +215,12 @@ def cut(disk: Path, cuts: int, seed: int, backend: str = "gpiod") -> dict[str, F
             found.seconds["a cut"].append(time.monotonic() - begun)
     found.figures["acknowledged"] = len(acknowledged)
     return {"cuts": found}
+
+
+def used_s(process: int) -> float:
+    """Return the seconds that a process of this machine has had a processor."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def missing(acknowledged: dict[tuple[str, int], str], out: Path, number: int) -> list[str]:

@@ -181,8 +181,9 @@ def keep(name: str, listener: Listener) -> None:
 
 def play(name: str) -> subprocess.Popen[bytes]:
     """Let a plan fall."""
-    shutil.copy(OUT / "oracle", "/run/oracle")
-    return subprocess.Popen(["/run/oracle", chip(), str(OUT / f"{name}.plan"), "/run/log"])
+    for file in ("oracle", f"{name}.plan"):
+        shutil.copy(OUT / file, "/run")
+    return subprocess.Popen(["/run/oracle", chip(), f"/run/{name}.plan", "/run/log"])
 
 
 def played(name: str) -> None:
@@ -191,23 +192,30 @@ def played(name: str) -> None:
         raise ChildProcessError(f"the oracle ended with exit code {code}")
 
 
+def read_ahead() -> None:
+    """Have every program and library in memory, as after a first start: reading the disk takes no certain time."""
+    for folders in ("lib/python3*", "local/lib", "share/templo-mayor", "lib/x86_64-linux-gnu"):
+        for file in (file for folder in Path("/usr").glob(folders) for file in folder.rglob("*")):
+            if file.is_file():
+                file.read_bytes()
+
+
 def tokens(*names: str) -> None:
-    """Let a plan fall through each backend; a name is `BACKEND` or `BACKEND-starved`."""
+    """Let a plan fall through each backend; a name is `BACKEND`, `BACKEND-starved` or `BACKEND-late`."""
+    read_ahead()
     broker()
     listener = Listener()
     for name in names:
-        backend, _, starved = name.partition("-")
+        backend, _, how = name.partition("-")
         with counting(backend, listener):
-            with hogs() if starved else nullcontext():
+            with hogs(HOGS[how]) if how else nullcontext():
                 played(name)
             settled(listener)
         keep(name, listener)
 
 
-@contextmanager
-def hogs() -> Iterator[None]:
-    """Take the processor from everything but the oracle again and again, for up to 0.7 s, until the block ends."""
-    code = (
+HOGS = {
+    "starved": (
         "import os, random, sys, time\n"
         "os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))\n"
         "random.seed(1)\n"
@@ -215,7 +223,25 @@ def hogs() -> Iterator[None]:
         "    time.sleep(random.uniform(0.05, 0.8))\n"
         "    until = time.monotonic() + random.uniform(0.05, 0.7)\n"
         "    while time.monotonic() < until: pass\n"
-    )
+    ),
+    "late": (
+        "import os, random, sys, time\n"
+        "random.seed(2)\n"
+        "while True:\n"
+        "    time.sleep(random.uniform(0.1, 2.0))\n"
+        "    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(random.choice([10, 30])))\n"
+        "    held = random.uniform(1, 4) if random.random() < 0.2 else random.uniform(0.01, 0.5)\n"
+        "    until = time.monotonic() + held\n"
+        "    while time.monotonic() < until: pass\n"
+    ),
+}
+"""What takes the processor again and again: for up to 0.7 s, from everything but the oracle; or for up to 4 s, each
+second time from the oracle as well, as on a machine that stands still."""
+
+
+@contextmanager
+def hogs(code: str) -> Iterator[None]:
+    """Run what takes the processor until the block ends."""
     # By default the kernel leaves others 5 % of each second.
     Path("/proc/sys/kernel/sched_rt_runtime_us").write_text("-1")
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(20))  # the oracle inherits it
@@ -281,6 +307,7 @@ class Supervised:
 
 def troubles(starts: str, *backends: str) -> None:
     """Start again and again; start on a line that another program has; take the chip away and give it back."""
+    read_ahead()
     broker()
     listener = Listener()
     for backend in backends:
