@@ -74,6 +74,14 @@
     for (const each of box?.width ? of : [])
       if (!each.of.closest(floating) && each.boxes.some((one) => meets(one, box, 1))) say("under a button", each.name, `(${floating})`);
   }
+  // One of a thing that is named as if it were many.
+  const many = document.documentElement.lang === "es"
+    ? /(?<![\d.,:→] ?)\b(?:1|un|uno|una) (?:puntos|joyas|fichas|cartas|monedas|turnos|días|piezas|vidas|jugadores)(?![\p{L}])/iu
+    : /(?<![\d.,:→] ?)\b(?:1|one) (?:points|jewels|tokens|cards|coins|turns|days|pieces|chits|stones|purchases|players)\b/iu;
+  for (const each of document.querySelectorAll("[data-region]")) {
+    const one = each.innerText?.replace(/\s+/g, " ").match(many);
+    if (one) say("one as many", `${each.dataset.region} "${one[0]}"`);
+  }
   // Regions that lie on one another: the sticky bar of a phone does so by design, and sheets of a map.
   const regions = [...document.querySelectorAll("[data-region]")].filter((each) => seen(each) && !each.closest(".doing, .siege-sheets, .calendar, .waters"))
     .map((each) => [each, each.getBoundingClientRect()]).filter(([, box]) => box.width > 2 && box.height > 2);

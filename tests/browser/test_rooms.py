@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.conftest import Companion, Device
-from tests.browser.rooms import LONG, ROOMS, SIZES, Room, View, look
+from tests.browser.rooms import LONG, ROOMS, SIZES, WITHOUT_FONTS, Room, View, look
 
 Make = Callable[..., Device]
 
@@ -60,3 +60,33 @@ def test_a_laptop_and_a_tablet_show_the_whole_board_during_a_guided_turn_too(
     assert box["width"] >= 0.45 * width
     assert box["y"] + box["height"] <= height
     assert turn["x"] >= box["x"] + box["width"]
+
+
+BOXES = """async () => {
+  await document.fonts.ready;
+  return [...document.querySelectorAll("main *")].map((each) => {
+    const box = each.getBoundingClientRect();
+    return [each.tagName, ...[box.x, box.y, box.width, box.height].map(Math.round)];
+  });
+}"""
+
+
+@pytest.mark.parametrize("layout", ["", "/screen"])
+def test_a_page_without_its_fonts_is_laid_out_as_in_a_browser_that_loads_none(
+    companion: Companion, browser_in: Callable[[str], Browser], layout: str
+) -> None:
+    table = companion.home.services.tables.open("market", "Sunday", 2, "short", {})
+    companion.home.services.seats.begin(table.id, table.code)
+    found = {}
+    for browser in ("both", "narrow", "wide"):
+        page = browser_in(browser).new_page(viewport={"width": 820, "height": 1180}, locale="es")
+        page.goto(f"{companion.address}/t/{table.id}{layout}")
+        page.wait_for_selector("html[data-scripted]", state="attached")
+        found[browser] = page.evaluate(BOXES)
+        if browser == "both":
+            page.evaluate(WITHOUT_FONTS)
+            found["neither"] = page.evaluate(BOXES)
+        page.close()
+    assert found["both"] == found["narrow"]
+    assert found["neither"] == found["wide"]
+    assert found["narrow"] != found["wide"]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import ViewportSize, expect
 
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device
-from tests.browser.layout import too_wide
+from tests.browser.layout import READ_FROM_AFAR, measured, too_wide
+from tests.browser.rooms import LONG
 
 Make = Callable[..., Device]
 
@@ -82,6 +84,33 @@ def test_a_screen_that_set_no_table_shows_no_link(companion: Companion, device: 
     screen.watch(companion, table, "/screen")
     shown = [each for each in screen.page.get_by_role("link").all() if (each.bounding_box() or {"y": -1})["y"] >= 0]
     assert [each.inner_text() for each in shown] == []
+
+
+@pytest.mark.parametrize("game", ["market", "moctezuma", "siege"])
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_the_screen_of_a_game_without_a_temple_names_none(
+    companion: Companion, device: Make, game: str, language: str
+) -> None:
+    preset = next(iter(companion.home.games[game].presets))
+    table = companion.home.services.tables.open(game, "Sunday", 2, preset, {})
+    companion.home.services.seats.begin(table.id, table.code)
+    screen = device(SCREEN, language)
+    screen.watch(companion, table, "/screen")
+    assert not any(each.is_visible() for each in screen.page.locator(".region-health *").all())
+    assert not re.search("no temple|sin templo", screen.page.locator("main").inner_text(), re.IGNORECASE)
+
+
+def test_the_last_entries_of_a_screen_name_the_gods_whole(companion: Companion, device: Make) -> None:
+    table = companion.table(4)
+    companion.home.services.seats.share(table.id, table.code, dict(zip(table.charter.seats, LONG, strict=False)))
+    for _ in range(3):
+        companion.drop("tlaloc")
+        companion.drop("huitzilopochtli")
+    for font in ("wide", "narrow"):
+        screen = device(SCREEN, font=font)
+        screen.watch(companion, table, "/screen")
+        expect(screen.page.locator(".log")).to_contain_text("Tlaloc")
+        assert measured(screen.page, least=READ_FROM_AFAR, whole=True).wrong == ()
 
 
 def test_the_button_of_a_page_for_the_printer_prints_it(companion: Companion, device: Make) -> None:

@@ -311,7 +311,7 @@ class SiegeMap {
     this.root.dispatchEvent(new CustomEvent("foresee", { detail: asked }));
     const found = (await asked.answered) ?? [];
     if (!this.foreseen || found.length !== aims.length || this.selected !== hex || this.painted !== state) return;
-    this.foreseen.textContent = aims.map((aim, n) => `${aim[2]} · ${found[n]}`).join("\n");
+    this.foreseen.textContent = aims.map((aim, n) => `${aim[2]} · ${found[n].replaceAll("\n", " ")}`).join("\n");
     this.root.dispatchEvent(new CustomEvent("speak", { detail: this.foreseen.textContent }));
   }
 
