@@ -185,7 +185,7 @@ def look(
                     found[view].stages += 1
                     for size in [each for each in sizes if each in SIZES[layout]] or SIZES[layout]:
                         _measure(page, view, size, n, stage, found[view])
-                page.goto("about:blank")  # it need not follow what is played until the next stage
+                page.goto(f"{companion.address}/healthz")  # it need not follow what is played until the next stage
     return found
 
 
