@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.conftest import Companion, Device
-from tests.browser.rooms import LONG, ROOMS, SIZES, WITHOUT_FONTS, Room, View, look
+from tests.browser.layout import measured
+from tests.browser.rooms import LONG, ROOMS, SIZES, WITHOUT_FONTS, Room, View, look, stages
 
 Make = Callable[..., Device]
 
@@ -90,3 +91,20 @@ def test_a_page_without_its_fonts_is_laid_out_as_in_a_browser_that_loads_none(
     assert found["both"] == found["narrow"]
     assert found["neither"] == found["wide"]
     assert found["narrow"] != found["wide"]
+
+
+@pytest.mark.parametrize(
+    ("players", "long", "width", "height"),
+    [(6, False, 1366, 768), (2, True, 1920, 1080)],
+    ids=["laptop", "television"],
+)
+def test_the_log_ends_above_the_corner_while_the_tombs_are_opened(
+    companion: Companion, device: Make, players: int, long: bool, width: int, height: int
+) -> None:
+    revealing = '"name"'
+    room = Room("moctezuma", "swift", players, long)
+    stage = next(each for each in stages(companion, room) if revealing in each.name)
+    screen = device({"width": width, "height": height}, font="narrow")
+    screen.watch(companion, stage.table, "/screen")
+    screen.page.evaluate("document.fonts.ready")
+    assert measured(screen.page, least=0, whole=True).wrong == ()
