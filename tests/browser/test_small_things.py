@@ -10,7 +10,7 @@ from playwright.sync_api import ViewportSize, expect
 
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device
 from tests.browser.layout import READ_FROM_AFAR, measured, too_wide
-from tests.browser.rooms import LONG
+from tests.browser.rooms import LONG, Room, stages
 
 Make = Callable[..., Device]
 
@@ -142,3 +142,23 @@ def test_the_buttons_of_the_siege_s_map_lie_on_no_name(
     phone.share(companion, table)
     expect(phone.page.get_by_role("button", name="Whole map")).to_be_visible()
     assert phone.page.evaluate(NAMES_UNDER_BUTTONS) == []
+
+
+def test_a_map_that_a_guide_moves_keeps_its_names_and_the_next_hex_from_under_its_buttons(
+    companion: Companion, device: Make
+) -> None:
+    march = next(stage for stage in stages(companion, Room("siege", "skirmish", 2, False)) if '"march"' in stage.name)
+    phone = device(ViewportSize(width=1366, height=768), guide=True)
+    phone.context.add_cookies([{"name": f"seat-{march.table.id}", "value": march.key, "url": companion.address}])
+    phone.watch(companion, march.table)
+    lit = phone.page.locator(".next-hex")
+    expect(lit).to_have_attribute("points", re.compile(r"\d"))
+    for width, height in ((360, 640), (780, 360), (360, 780), (820, 1180)):
+        phone.page.set_viewport_size({"width": width, "height": height})
+        phone.page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+        assert phone.page.evaluate(NAMES_UNDER_BUTTONS) == []
+        tools, hexagon = phone.page.locator(".siege-tools").bounding_box(), lit.bounding_box()
+        assert tools
+        assert hexagon
+        above = hexagon["y"] + hexagon["height"] <= tools["y"] + 1
+        assert above or hexagon["x"] + hexagon["width"] <= tools["x"] + 1
