@@ -145,6 +145,10 @@ WITHOUT_FONTS = """() => {
 """Takes the fonts that a page brings from it; what stays is what a browser that loads none shows."""
 
 
+DRAWN = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+"""Waits until a window is drawn in its new size: a map is fitted into its place in the frame after that."""
+
+
 @dataclass
 class Found:
     """What was wrong, with the first stage and how many there were, and how much was looked at."""
@@ -211,6 +215,7 @@ def _open(companion: Companion, page: Page, layout: str, stage: Stage) -> None:
 def _measure(page: Page, view: View, size: tuple[int, int], n: int, stage: Stage, found: Found) -> None:
     width, height = size
     page.set_viewport_size({"width": width, "height": height})
+    page.evaluate(DRAWN)
     screen = view.layout == "screen"
     got = measured(
         page,

@@ -41,6 +41,10 @@ def test_a_page_with_a_fault_is_found_to_have_it(browser_in: Callable[[str], Bro
     [
         ("en", '<p data-region="a">Ana has <b>1</b> point, 11 points in all</p><p data-region="b">0.1 points</p>'),
         ("en", '<p data-region="a">3 \u2192 1 points</p>'),
+        (
+            "en",
+            '<svg width="200" height="60" style="display: block"><text x="5" y="70">Texcoco</text></svg><p>Ana wins</p>',
+        ),
         ("es", '<p data-region="a">Ana tiene 1 punto y 21 puntos</p>'),
         ("es", '<p data-region="a">una ficha</p><button class="sound">o</button>'),
     ],
