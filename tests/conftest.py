@@ -39,9 +39,13 @@ WITHOUT_FONTS = "--disable-remote-fonts"
 
 
 def launched(driver: Playwright, font: str, folder: Path) -> Browser:
-    """Start Chromium; in the wide font it shows pages as a browser that loads no fonts from pages does."""
+    """Start Chromium; in the wide font it shows pages as a browser that loads no fonts from pages does.
+
+    With ``both`` it has the wide font alone and loads the narrow one from pages.
+    """
     arguments = [*ARGUMENTS, WITHOUT_FONTS] if font == "wide" else ARGUMENTS
-    environment = fonts.environment(font, folder)
+    forced = font != "both"
+    environment = fonts.environment(font if forced else "wide", folder, forced=forced)
     return driver.chromium.launch(executable_path=chromium_path(), args=arguments, env=environment)
 
 

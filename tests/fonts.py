@@ -34,26 +34,32 @@ CONFIGURATION = """<?xml version="1.0"?>
       <pattern><patelt name="scalable"><bool>false</bool></patelt></pattern>
     </rejectfont>
   </selectfont>
-  <match target="pattern">
-    <test name="family" qual="all" compare="not_eq"><string>monospace</string></test>
-    <edit name="family" mode="prepend" binding="strong"><string>{family}</string></edit>
-  </match>
-  <match target="pattern">
+  {forced}<match target="pattern">
     <test name="family"><string>monospace</string></test>
     <edit name="family" mode="prepend" binding="strong"><string>DejaVu Sans Mono</string></edit>
   </match>
 </fontconfig>
 """
-"""Every family that a page asks for is the wanted one; DejaVu Sans stays for the signs that the wanted one lacks."""
+"""DejaVu Sans stays for the signs that the wanted family lacks."""
+
+FORCED = """<match target="pattern">
+    <test name="family" qual="all" compare="not_eq"><string>monospace</string></test>
+    <edit name="family" mode="prepend" binding="strong"><string>{family}</string></edit>
+  </match>
+  """
+"""Every family that a page asks for is the wanted one."""
 
 
-def environment(font: str, folder: Path, installed: Path = FOLDER) -> dict[str, str | float | bool]:
+def environment(
+    font: str, folder: Path, installed: Path = FOLDER, *, forced: bool = True
+) -> dict[str, str | float | bool]:
     """Return the environment in which a browser shows every page in one font.
 
     Args:
         font: "narrow" or "wide".
         folder: where fontconfig's file and cache may be written.
         installed: where this machine's fonts are.
+        forced: whether whatever a page asks for is shown in that font, or only what no font of the page's own shows.
 
     Raises:
         LookupError: the font is not installed, so that another one would be measured in its place.
@@ -62,6 +68,8 @@ def environment(font: str, folder: Path, installed: Path = FOLDER) -> dict[str, 
     for name in files:
         if next(installed.rglob(name), None) is None:
             raise LookupError(f"{name} of {FAMILIES[font]} is not in {installed}: install the package {package}")
-    file = folder / f"{font}.conf"
-    file.write_text(CONFIGURATION.format(family=FAMILIES[font], folder=installed, cache=folder / "cache"))
+    file = folder / f"{font}{'-forced' if forced else ''}.conf"
+    rule = FORCED.format(family=FAMILIES[font]) if forced else ""
+    words = {"family": FAMILIES[font], "forced": rule, "folder": installed, "cache": folder / "cache"}
+    file.write_text(CONFIGURATION.format(**words))
     return {**os.environ, "FONTCONFIG_FILE": str(file)}

@@ -2,7 +2,7 @@
 
 ``make layout`` looks at every game with two and with most players, with names of one and of 24 letters, in English
 and Spanish, in both fonts and at every size of window, at every stage that a table comes through. Each processor
-plays tables of its own before browsers of its own.
+plays tables of its own before a browser of its own. A page is loaded once for both fonts and all windows.
 """
 
 from __future__ import annotations

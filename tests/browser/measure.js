@@ -15,6 +15,14 @@
   };
   if (document.documentElement.scrollWidth > room) say("wider than the window", document.documentElement.scrollWidth);
 
+  // The letters of a line within the frame that shows it: what is dragged or scrolled out of it is not printed.
+  const inSight = (box, frame) => ({
+    left: Math.max(box.left + 1, frame?.left ?? -Infinity),
+    right: Math.min(box.right - 1, frame?.right ?? Infinity),
+    top: Math.max(box.top + box.height * 0.2, frame?.top ?? -Infinity),
+    bottom: Math.min(box.bottom - box.height * 0.2, frame?.bottom ?? Infinity),
+  });
+
   // Texts: where each stands, how large it is, and which box cuts it.
   const texts = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const range = document.createRange();
@@ -36,7 +44,7 @@
       if (box.closest("svg") && box.tagName !== "svg") continue;
       if (look.overflowX === "visible" && look.overflowY === "visible") continue;
       const frame = box.getBoundingClientRect();
-      if (box.tagName === "svg") { if (!meets(all, frame, 0)) hidden = true; continue; } // of a map that is dragged
+      if (box.tagName === "svg") { if (!meets(all, frame, 0)) hidden = true; shown = frame; continue; } // of a map that is dragged
       const scrolls = [look.overflowX, look.overflowY].some((way) => way === "auto" || way === "scroll");
       if (scrolls) { if (all.right > frame.right + 1 && look.overflowX !== "auto") cut = box; if (!meets(all, frame, 0)) hidden = true; shown = frame; continue; }
       const inside = all.left >= frame.left - 1 && all.right <= frame.right + 1 &&
@@ -58,7 +66,7 @@
         if (range.getClientRects().length > 1) say("broken in mid-word", name, `at ${word[0]}`);
       }
     }
-    texts.push({ node, of, boxes: boxes.map((box) => ({ left: box.left + 1, right: box.right - 1, top: box.top + box.height * 0.2, bottom: Math.min(box.bottom - box.height * 0.2, shown?.bottom ?? Infinity) })), all, name, svg, region: region(of), fixed: !!of.closest(".doing, .notice") });
+    texts.push({ node, of, boxes: boxes.map((box) => inSight(box, shown)), all, name, svg, region: region(of), fixed: !!of.closest(".doing, .notice") });
   }
   // Texts that are printed over one another.
   texts.sort((a, b) => a.all.top - b.all.top);
@@ -73,6 +81,14 @@
     const box = document.querySelector(floating)?.getBoundingClientRect();
     for (const each of box?.width ? of : [])
       if (!each.of.closest(floating) && each.boxes.some((one) => meets(one, box, 1))) say("under a button", each.name, `(${floating})`);
+  }
+  // One of a thing that is named as if it were many.
+  const many = document.documentElement.lang === "es"
+    ? /(?<![\d.,:→] ?)\b(?:1|un|uno|una) (?:puntos|joyas|fichas|cartas|monedas|turnos|días|piezas|vidas|jugadores)(?![\p{L}])/iu
+    : /(?<![\d.,:→] ?)\b(?:1|one) (?:points|jewels|tokens|cards|coins|turns|days|pieces|chits|stones|purchases|players)\b/iu;
+  for (const each of document.querySelectorAll("[data-region]")) {
+    const one = each.innerText?.replace(/\s+/g, " ").match(many);
+    if (one) say("one as many", `${each.dataset.region} "${one[0]}"`);
   }
   // Regions that lie on one another: the sticky bar of a phone does so by design, and sheets of a map.
   const regions = [...document.querySelectorAll("[data-region]")].filter((each) => seen(each) && !each.closest(".doing, .siege-sheets, .calendar, .waters"))

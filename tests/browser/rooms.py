@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page
 
 from companion.games.kit import CHANCE, Refusal
 from companion.model.table import ServiceError, Table
+from tests import fonts
 from tests.browser.conftest import PATIENCE_MS, Companion
 from tests.browser.layout import READ_FROM_AFAR, measured
 
@@ -130,6 +131,24 @@ class View:
     font: str
 
 
+WITHOUT_FONTS = """() => {
+  const bare = (rules) => {
+    for (let n = rules.cssRules.length - 1; n >= 0; n--) {
+      const rule = rules.cssRules[n];
+      if (rule instanceof CSSFontFaceRule) rules.deleteRule(n);
+      else if (rule instanceof CSSImportRule) bare(rule.styleSheet);
+      else if (rule instanceof CSSLayerBlockRule) bare(rule);
+    }
+  };
+  [...document.styleSheets].forEach(bare);
+}"""
+"""Takes the fonts that a page brings from it; what stays is what a browser that loads none shows."""
+
+
+DRAWN = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+"""Waits until a window is drawn in its new size: a map is fitted into its place in the frame after that."""
+
+
 @dataclass
 class Found:
     """What was wrong, with the first stage and how many there were, and how much was looked at."""
@@ -153,21 +172,30 @@ def look(
     """Play a table and measure views of it at every stage, or every few, in all sizes of window."""
     found = {view: Found() for view in views}
     with ExitStack() as contexts:
-        pages = {view: contexts.enter_context(_page(browser_in(view.font), view)) for view in views}
+        pages = {
+            shown: contexts.enter_context(_page(browser_in("both"), shown[1]))
+            for shown in dict.fromkeys((view.layout, view.language) for view in views)
+        }
         for n, stage in enumerate(stages(companion, room)):
             if n % every and stage.table.phase != "over":
                 continue
-            for view, page in pages.items():
-                _open(companion, page, view, stage)
-                found[view].stages += 1
-                for size in [each for each in sizes if each in SIZES[view.layout]] or SIZES[view.layout]:
-                    _measure(page, view, size, n, stage, found[view])
+            for (layout, language), page in pages.items():
+                _open(companion, page, layout, stage)
+                for view in [View(layout, language, font) for font in fonts.FAMILIES]:
+                    if view not in found:
+                        continue
+                    if view.font == "wide":
+                        page.evaluate(WITHOUT_FONTS)
+                    found[view].stages += 1
+                    for size in [each for each in sizes if each in SIZES[layout]] or SIZES[layout]:
+                        _measure(page, view, size, n, stage, found[view])
+                page.goto(f"{companion.address}/healthz")  # it need not follow what is played until the next stage
     return found
 
 
 @contextmanager
-def _page(browser: Browser, view: View) -> Iterator[Page]:
-    context = browser.new_context(locale=view.language, reduced_motion="reduce")
+def _page(browser: Browser, language: str) -> Iterator[Page]:
+    context = browser.new_context(locale=language, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE_MS)
     try:
         yield context.new_page()
@@ -175,17 +203,19 @@ def _page(browser: Browser, view: View) -> Iterator[Page]:
         context.close()
 
 
-def _open(companion: Companion, page: Page, view: View, stage: Stage) -> None:
+def _open(companion: Companion, page: Page, layout: str, stage: Stage) -> None:
     address = f"{companion.address}/t/{stage.table.id}"
-    if view.layout == "phone":
+    if layout == "phone":
         page.context.add_cookies([{"name": f"seat-{stage.table.id}", "value": stage.key, "url": companion.address}])
-    page.goto(address if view.layout == "phone" else f"{address}/screen")
+    page.goto(address if layout == "phone" else f"{address}/screen")
     page.wait_for_selector("html[data-scripted]", state="attached")
+    page.evaluate("document.fonts.ready")
 
 
 def _measure(page: Page, view: View, size: tuple[int, int], n: int, stage: Stage, found: Found) -> None:
     width, height = size
     page.set_viewport_size({"width": width, "height": height})
+    page.evaluate(DRAWN)
     screen = view.layout == "screen"
     got = measured(
         page,

@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.conftest import Companion, Device
-from tests.browser.rooms import LONG, ROOMS, SIZES, Room, View, look
+from tests.browser.layout import measured
+from tests.browser.rooms import LONG, ROOMS, SIZES, WITHOUT_FONTS, Room, View, look, stages
 
 Make = Callable[..., Device]
 
@@ -60,3 +61,50 @@ def test_a_laptop_and_a_tablet_show_the_whole_board_during_a_guided_turn_too(
     assert box["width"] >= 0.45 * width
     assert box["y"] + box["height"] <= height
     assert turn["x"] >= box["x"] + box["width"]
+
+
+BOXES = """async () => {
+  await document.fonts.ready;
+  return [...document.querySelectorAll("main *")].map((each) => {
+    const box = each.getBoundingClientRect();
+    return [each.tagName, ...[box.x, box.y, box.width, box.height].map(Math.round)];
+  });
+}"""
+
+
+@pytest.mark.parametrize("layout", ["", "/screen"])
+def test_a_page_without_its_fonts_is_laid_out_as_in_a_browser_that_loads_none(
+    companion: Companion, browser_in: Callable[[str], Browser], layout: str
+) -> None:
+    table = companion.home.services.tables.open("market", "Sunday", 2, "short", {})
+    companion.home.services.seats.begin(table.id, table.code)
+    found = {}
+    for browser in ("both", "narrow", "wide"):
+        page = browser_in(browser).new_page(viewport={"width": 820, "height": 1180}, locale="es")
+        page.goto(f"{companion.address}/t/{table.id}{layout}")
+        page.wait_for_selector("html[data-scripted]", state="attached")
+        found[browser] = page.evaluate(BOXES)
+        if browser == "both":
+            page.evaluate(WITHOUT_FONTS)
+            found["neither"] = page.evaluate(BOXES)
+        page.close()
+    assert found["both"] == found["narrow"]
+    assert found["neither"] == found["wide"]
+    assert found["narrow"] != found["wide"]
+
+
+@pytest.mark.parametrize(
+    ("players", "long", "width", "height"),
+    [(6, False, 1366, 768), (2, True, 1920, 1080)],
+    ids=["laptop", "television"],
+)
+def test_the_log_ends_above_the_corner_while_the_tombs_are_opened(
+    companion: Companion, device: Make, players: int, long: bool, width: int, height: int
+) -> None:
+    revealing = '"name"'
+    room = Room("moctezuma", "swift", players, long)
+    stage = next(each for each in stages(companion, room) if revealing in each.name)
+    screen = device({"width": width, "height": height}, font="narrow")
+    screen.watch(companion, stage.table, "/screen")
+    screen.page.evaluate("document.fonts.ready")
+    assert measured(screen.page, least=0, whole=True).wrong == ()

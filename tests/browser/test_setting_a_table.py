@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import ViewportSize, expect
 
-from tests.browser.conftest import PHONE, Companion, Device
+from tests.browser.conftest import PHONE, SCREEN, Companion, Device
 from tests.browser.layout import too_full, too_small, too_wide
 
 Make = Callable[..., Device]
@@ -21,6 +21,22 @@ def test_the_code_and_join_are_in_sight_on_the_first_page(companion: Companion, 
         phone.page.goto(companion.address)
         for part in ('.join-form input[name="code"]', ".join-form button"):
             expect(phone.page.locator(part)).to_be_in_viewport(ratio=1)
+
+
+def test_the_table_screen_of_who_set_the_table_shows_its_code_at_once(companion: Companion, device: Make) -> None:
+    screen, other = device(SCREEN), device(SCREEN)
+    screen.page.goto(f"{companion.address}/tables/new?game=market")
+    screen.page.click("#new-form .button-main")
+    screen.page.get_by_role("button", name="Use as the table screen").click()
+    screen.page.wait_for_url("**/screen")
+    code = screen.page.locator("img.qr")
+    expect(code).to_be_in_viewport(ratio=1)
+    screen.page.wait_for_function("() => document.querySelector('img.qr').naturalWidth > 0")
+    expect(screen.page.locator(".invite .code")).to_be_in_viewport(ratio=1)
+    expect(screen.page.locator(".prove-form")).to_have_count(0)
+    other.page.goto(screen.page.url)
+    expect(other.page.locator(".prove-form")).to_be_visible()
+    expect(other.page.locator("img.qr")).to_have_count(0)
 
 
 def test_begin_is_in_sight_in_a_lobby_and_covers_no_chair(companion: Companion, device: Make) -> None:

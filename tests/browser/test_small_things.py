@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import ViewportSize, expect
 
 from tests.browser.conftest import PHONE, SCREEN, Companion, Device
-from tests.browser.layout import too_wide
+from tests.browser.layout import READ_FROM_AFAR, measured, too_wide
+from tests.browser.rooms import LONG, Room, stages
 
 Make = Callable[..., Device]
 
@@ -84,6 +86,33 @@ def test_a_screen_that_set_no_table_shows_no_link(companion: Companion, device: 
     assert [each.inner_text() for each in shown] == []
 
 
+@pytest.mark.parametrize("game", ["market", "moctezuma", "siege"])
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_the_screen_of_a_game_without_a_temple_names_none(
+    companion: Companion, device: Make, game: str, language: str
+) -> None:
+    preset = next(iter(companion.home.games[game].presets))
+    table = companion.home.services.tables.open(game, "Sunday", 2, preset, {})
+    companion.home.services.seats.begin(table.id, table.code)
+    screen = device(SCREEN, language)
+    screen.watch(companion, table, "/screen")
+    assert not any(each.is_visible() for each in screen.page.locator(".region-health *").all())
+    assert not re.search("no temple|sin templo", screen.page.locator("main").inner_text(), re.IGNORECASE)
+
+
+def test_the_last_entries_of_a_screen_name_the_gods_whole(companion: Companion, device: Make) -> None:
+    table = companion.table(4)
+    companion.home.services.seats.share(table.id, table.code, dict(zip(table.charter.seats, LONG, strict=False)))
+    for _ in range(3):
+        companion.drop("tlaloc")
+        companion.drop("huitzilopochtli")
+    for font in ("wide", "narrow"):
+        screen = device(SCREEN, font=font)
+        screen.watch(companion, table, "/screen")
+        expect(screen.page.locator(".log")).to_contain_text("Tlaloc")
+        assert measured(screen.page, least=READ_FROM_AFAR, whole=True).wrong == ()
+
+
 def test_the_button_of_a_page_for_the_printer_prints_it(companion: Companion, device: Make) -> None:
     page = device().page
     page.add_init_script("window.print = () => { window.printed = true; }")
@@ -113,3 +142,23 @@ def test_the_buttons_of_the_siege_s_map_lie_on_no_name(
     phone.share(companion, table)
     expect(phone.page.get_by_role("button", name="Whole map")).to_be_visible()
     assert phone.page.evaluate(NAMES_UNDER_BUTTONS) == []
+
+
+def test_a_map_that_a_guide_moves_keeps_its_names_and_the_next_hex_from_under_its_buttons(
+    companion: Companion, device: Make
+) -> None:
+    march = next(stage for stage in stages(companion, Room("siege", "skirmish", 2, False)) if '"march"' in stage.name)
+    phone = device(ViewportSize(width=1366, height=768), guide=True)
+    phone.context.add_cookies([{"name": f"seat-{march.table.id}", "value": march.key, "url": companion.address}])
+    phone.watch(companion, march.table)
+    lit = phone.page.locator(".next-hex")
+    expect(lit).to_have_attribute("points", re.compile(r"\d"))
+    for width, height in ((360, 640), (780, 360), (360, 780), (820, 1180)):
+        phone.page.set_viewport_size({"width": width, "height": height})
+        phone.page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+        assert phone.page.evaluate(NAMES_UNDER_BUTTONS) == []
+        tools, hexagon = phone.page.locator(".siege-tools").bounding_box(), lit.bounding_box()
+        assert tools
+        assert hexagon
+        above = hexagon["y"] + hexagon["height"] <= tools["y"] + 1
+        assert above or hexagon["x"] + hexagon["width"] <= tools["x"] + 1

@@ -175,7 +175,7 @@ def test_what_would_hurt_asks_for_a_second_tap(companion: Companion, device: Mak
     phone.page.click("#drawer > summary")
     settle = phone.page.locator(".settle button").first
     settle.click()
-    expect(phone.page.locator("#notice")).to_have_text(re.compile("the game ends.*Tap again to confirm"))
+    expect(phone.page.locator("#notice")).to_have_text(re.compile("the game ends.*Tap again to confirm", re.DOTALL))
     assert companion.home.services.tables.get(table.id).phase == "running"
     companion.drop("tlaloc")
     expect(phone.page.locator('[data-piece="count-tlaloc"]').first).to_have_text("1")

@@ -113,7 +113,7 @@ def test_a_sacrifice_that_brings_the_apocalypse_says_so_and_asks_twice() -> None
     assert (asks[few], asks[enough]) == (False, True)
     assert (
         words("mexica", game.preview(sitting.state, "east", few))
-        == "Tlaloc: 0 → 2. 1 more token brings the apocalypse."
+        == "Tlaloc: 0 → 2.\n1 more token brings the apocalypse."
     )
     codes = [line.code for line in game.preview(sitting.state, "east", enough).certain]
     assert codes == ["god", "starts", "doom_war"]
@@ -164,7 +164,7 @@ def test_an_exploration_shows_its_price_and_how_likely_it_finds_the_name() -> No
     assert [line.code for line in shown.certain] == ["points", "draws", "name_among"]
     assert (
         words("moctezuma", shown)
-        == "Points of this turn: 4 → 1. You draw 5 of 12 cards. Its name is among them: 42 %."
+        == "Points of this turn: 4 → 1.\nYou draw 5 of 12 cards.\nIts name is among them: 42\u00a0%."
     )
 
 

@@ -20,7 +20,7 @@ def test_each_move_is_answered_in_the_words_of_its_game(home: WebHome, phone: Br
     )
     assert answer.get_json()["previews"] == [
         "Ana settles Tenochtitlan: the game ends, and Ana wins.",
-        "Tlaloc: 0 → 3. 257 more tokens bring the apocalypse.",
+        "Tlaloc: 0 → 3.\n257 more tokens bring the apocalypse.",
         "",
         "",
     ]

@@ -35,6 +35,13 @@ def test_a_text_that_counts_has_words_for_one(home: WebHome) -> None:
     assert [text for text in wrong if text not in allowed] == []
 
 
+def test_an_army_that_is_placed_is_called_a_deployment(home: WebHome) -> None:
+    folder = home.app.extensions["site"].folders["siege"]
+    texts = [text for text in load(folder / "texts")["en"].values() if isinstance(text, str)]
+    assert [text for text in texts if re.search(r"\barrays?\b", text, re.IGNORECASE)] == []
+    assert any("eployment" in text for text in texts)
+
+
 @pytest.mark.parametrize(("n", "said"), [(1, "1 jewel"), (2, "2 jewels")])
 def test_one_jewel_is_one_jewel(home: WebHome, n: int, said: str) -> None:
     words = home.app.extensions["site"].painter.library.words("en", "market")

@@ -9,17 +9,17 @@ from companion.web.rendering.texts import Words
 
 
 def preview_words(words: Words, preview: Preview) -> str:
-    """Return a preview in one paragraph; nothing where it shows nothing."""
-    said = [_said(words, preview.certain)]
+    """Return a preview, a line of text for each change and each way; nothing where it shows nothing."""
+    said = _said(words, preview.certain)
     if preview.assumed:
         said.append(words("preview.assumed"))
     for way in preview.ways:
-        lines = _said(words, way.lines)
+        lines = " ".join(_said(words, way.lines))
         if way.open or not lines:
             lines = f"{lines} {words('preview.open' if way.open else 'preview.nothing')}".strip()
         said.append(words("preview.way", share=words.share(float(way.share)), lines=lines))
-    return " ".join(filter(None, said))
+    return "\n".join(said)
 
 
-def _said(words: Words, lines: Iterable[Line]) -> str:
-    return " ".join(words(f"preview.{line.code}", **line.facts) for line in lines)
+def _said(words: Words, lines: Iterable[Line]) -> list[str]:
+    return [words(f"preview.{line.code}", **line.facts) for line in lines]

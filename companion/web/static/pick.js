@@ -17,7 +17,7 @@ const PATIENCE = 8_000;
 export class Picker {
   /**
    * @param {HTMLElement} root what holds the version and the words
-   * @param {{news: (news: object) => void, say: (words: string) => void, leave: (path: string) => void}} report
+   * @param {{news: (news: object) => void, say: (words: string, asks?: string) => void}} report
    */
   constructor(root, report) {
     this.root = root;
@@ -105,7 +105,7 @@ export class Picker {
     const [changes] = await previews(this.root, { seat, moves: [move] });
     if (!changes || this.armed?.aim !== aim) return;
     this.arm(aim, READ);
-    this.report.say(`${changes} ${this.root.dataset.wordsConfirm}`);
+    this.report.say(changes, this.root.dataset.wordsConfirm);
   }
 
   /** Whether this is the second tap for the same aim; the first one asks for it. */
@@ -116,7 +116,7 @@ export class Picker {
       return true;
     }
     this.arm(aim, ARMED);
-    this.report.say(this.root.dataset.wordsConfirm);
+    this.report.say("", this.root.dataset.wordsConfirm);
     return false;
   }
 

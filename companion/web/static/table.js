@@ -21,14 +21,24 @@ const GOOD_NEWS = 4000; // milliseconds; what asks for nothing goes away by itse
 let fading = 0;
 let outage = ""; // what is wrong with the connection; it stays on the page until the page is current again
 
-function say(text) {
-  const words = text || outage;
+/** Say something about the last tap, and what is asked about it. */
+function say(text, asks = "") {
+  const words = text || (asks ? "" : outage), all = [words, asks].filter(Boolean).join("\n");
   clearTimeout(fading);
-  if (notice.textContent !== words) {
-    notice.textContent = words;
-    if (words) speaker.speak(words);
+  if (notice.textContent !== all) {
+    notice.replaceChildren(words, ...(asks ? [question(words ? `\n${asks}` : asks)] : []));
+    if (all) speaker.speak(all);
   }
+  notice.toggleAttribute("data-asks", Boolean(asks));
+  const armed = asks && root.querySelector("button[data-armed]")?.getBoundingClientRect();
+  notice.toggleAttribute("data-low", Boolean(armed) && armed.top < notice.getBoundingClientRect().height);
   if (words && [root.dataset.wordsAgain, root.dataset.wordsCopied].includes(words) || (outage && words !== outage)) fade();
+}
+
+function question(words) {
+  const asked = document.createElement("strong");
+  asked.textContent = words;
+  return asked;
 }
 
 function fade() {

@@ -12,6 +12,7 @@ const CLOSEST = 110; // the least width of the box: five hexes and a half
 const SHRUNK = 0.75; // how small the map may be drawn for the sake of what lies on its place
 const BUTTONS = 58; // pixels that the row, or the column, of buttons takes of the place
 const MOST_COVERED = 0.7; // of the place's height: with very large letters the bar would cover it all
+const CLEARED = 4; // units of the map by which it is moved from under its buttons
 const STEP = 160; // ms for each thing that is replayed
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -49,7 +50,7 @@ class SiegeMap {
     root.addEventListener("click", (event) => this.tool(event.target.closest("[data-siege]")?.dataset.siege));
     map.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.resized()).observe(this.sheets);
-    if (this.bar) new ResizeObserver(() => this.free()).observe(this.bar);
+    if (this.bar) new ResizeObserver(() => this.barred()).observe(this.bar);
     const painted = { childList: true, subtree: true, attributes: true, attributeFilter: ["data-state"] };
     new MutationObserver(() => this.repainted()).observe(this.sheets, painted);
     this.repainted();
@@ -74,6 +75,7 @@ class SiegeMap {
     if (this.selected && !this.aims().length) this.select("");
     else this.select(this.selected);
     this.lead();
+    this.clear();
     const since = JSON.stringify(this.state.since);
     if (this.state.seat && this.state.since.length && this.replayed !== since) {
       this.replayed = since;
@@ -84,11 +86,39 @@ class SiegeMap {
   resized() {
     const { width, height } = this.sheets.getBoundingClientRect();
     if (!width || !height) return;
-    if (this.fitted) this.fit(this.fitted.cover);
-    else this.free();
+    if (this.fitted) {
+      this.fit(this.fitted.cover);
+      this.lead(true);
+      this.clear();
+    } else this.free();
     this.box.height = (this.box.width * height) / width;
     this.moveTo(this.box.x, this.box.y);
     this.show();
+  }
+
+  /** Keep the buttons above a bar that grew or shrank. */
+  barred() {
+    this.free();
+    if (!this.selected) this.clear();
+  }
+
+  /** Move a map that nobody has moved, by as little as it takes, until no name lies under the buttons. */
+  clear() {
+    const room = this.fitted ? this.room().y : 0;
+    if (room <= 0) return;
+    const [place, tools] = [this.sheets, this.tools].map((each) => each.getBoundingClientRect());
+    const scale = this.box.width / place.width;
+    const [left, right] = [tools.left, tools.right].map((x) => this.box.x + (x - place.left) * scale);
+    const [top, bottom] = [tools.top, tools.bottom].map((y) => (y - place.top) * scale);
+    const names = [...this.sheets.querySelectorAll(".region-ground text")].map((name) => name.getBBox());
+    const across = names.filter((name) => name.x < right && name.x + name.width > left);
+    const free = (y) => y >= 0 && y <= room && !across.some((name) => name.y < y + bottom && name.y + name.height > y + top);
+    for (let step = 0; step <= room + CLEARED; step += CLEARED) {
+      const y = [this.box.y + step, this.box.y - step].map((at) => Math.min(at, room)).find(free);
+      if (y === undefined) continue;
+      this.moveTo(this.box.x, y);
+      return this.show();
+    }
   }
 
   /** Note which share of the place lies under the buttons at its edge, and under the bar of what can be done. */
@@ -311,24 +341,25 @@ class SiegeMap {
     this.root.dispatchEvent(new CustomEvent("foresee", { detail: asked }));
     const found = (await asked.answered) ?? [];
     if (!this.foreseen || found.length !== aims.length || this.selected !== hex || this.painted !== state) return;
-    this.foreseen.textContent = aims.map((aim, n) => `${aim[2]} · ${found[n]}`).join("\n");
+    this.foreseen.textContent = aims.map((aim, n) => `${aim[2]} · ${found[n].replaceAll("\n", " ")}`).join("\n");
     this.root.dispatchEvent(new CustomEvent("speak", { detail: this.foreseen.textContent }));
   }
 
   /** Mark the hex that a first turn taps next, and bring it into sight; only a page that is guided shows the mark. */
-  lead() {
+  lead(again = false) {
     const [first, second] = this.state.next ?? [];
     const hex = second && this.selected === first ? second : first;
     let mark = this.overlay.querySelector(".next-hex");
     if (!mark) this.overlay.append((mark = element("polygon", { class: "next-hex" })));
-    if (mark.dataset.hex === (hex ?? "")) return;
+    if (!again && mark.dataset.hex === (hex ?? "")) return;
     mark.dataset.hex = hex ?? "";
     mark.setAttribute("points", hex ? corners(hex) : "");
     if (!hex || !("guiding" in this.root.dataset)) return;
     const [x, y] = middle(...place(hex));
-    const [right, bottom] = [this.box.x + this.box.width - WIDE, this.box.y + this.box.height - ROW];
+    const [across, down] = [this.box.width * (1 - this.edge), this.box.height * (1 - this.foot)]; // beside what lies on it
+    const [right, bottom] = [this.box.x + across - WIDE, this.box.y + down - ROW];
     if (x > this.box.x + WIDE && x < right && y > this.box.y + ROW && y < bottom) return;
-    this.moveTo(x - this.box.width / 2, y - this.box.height / 2);
+    this.moveTo(x - across / 2, y - down / 2);
     this.show();
   }
 
