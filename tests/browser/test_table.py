@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+from flask import request
 from playwright.sync_api import expect
 
 from tests.browser.conftest import SCREEN, Companion, Device
@@ -50,6 +51,23 @@ def test_a_family_sets_a_table_joins_and_begins(companion: Companion, device: Ma
     for each in (host, guest):
         expect(each.page.locator("body")).to_have_class(re.compile("phase-running"))
         expect(each.page.locator(".turn-whose")).to_be_visible()
+
+
+def test_a_table_that_is_opened_again_fetches_only_its_page_and_its_stream(
+    companion: Companion, device: Make
+) -> None:
+    asked: list[str] = []
+    companion.home.app.before_request(lambda: asked.append(request.path))
+    table = companion.table()
+    phone = device(font="narrow")
+    phone.watch(companion, table)
+    expect(phone.page.locator("#live")).to_have_attribute("data-version", re.compile(r"\d"))
+    phone.page.wait_for_load_state("load")
+    first, asked[:] = len(asked), []
+    phone.watch(companion, table)
+    phone.page.wait_for_load_state("load")
+    assert first > 15
+    assert sorted(asked) == [f"/t/{table.id}", f"/t/{table.id}/stream"]
 
 
 @pytest.mark.parametrize(("god", "end"), [("tlaloc", "flood"), ("huitzilopochtli", "war")])
