@@ -27,6 +27,12 @@ NAME = "Ana"
 SLIP_MS = 700
 """The time in which a second tap is taken for a slip."""
 
+WORDS_A_SECOND = 3.0
+"""How fast an adult reads a sentence that is new, 180 words a minute."""
+
+DECIDING_S = 1.35 + 1.1
+"""To make up one's mind and point at something, of the keystroke-level model (Card, Moran and Newell, 1983)."""
+
 GAMES = ("mexica", "market", "siege", "moctezuma")
 
 SIZES = """() => {
@@ -54,6 +60,15 @@ class Way:
     taps: int = 0
     letters: int = 0
     seconds: float = 0.0
+    guided: int = 0
+    """The taps to which the guide led."""
+    words: int = 0
+    """The words that the guide said before them."""
+
+    @property
+    def guide_s(self) -> float:
+        """How long the guide takes before the first move: reading it, and deciding on and making each tap."""
+        return self.words / WORDS_A_SECOND + self.guided * DECIDING_S
 
     def tap(self, what: Locator) -> None:
         """Tap, and let the page that follows load."""
@@ -102,11 +117,17 @@ def from_setting_to_move(companion: Companion, context: BrowserContext, game: st
     table = page.url.rpartition("/")[2]
     begun = companion.home.services.tables.get(table).version
     way.timed(lambda: page.wait_for_selector("[data-guided-to]"))
+    said = ""
     while companion.home.services.tables.get(table).version == begun:
         assert way.taps < 20, f"{game}: no tap of {way.taps} made a move"
         level, lit = page.locator(".levels-list button, .levels-list a"), page.locator("[data-guided-to]")
         on_map = lit.first.get_attribute("data-guide-at") == "map"
         before = _stand(companion, page, table)
+        words = page.locator("[data-guide]").inner_text()
+        if words != said:
+            way.words += len(words.split())
+            said = words
+        way.guided += 1
         way.tap(level.first if level.count() else page.locator(".doing button").first if on_map else lit.first)
         way.timed(lambda before=before: _await(companion, page, table, before))
         page.wait_for_timeout(SLIP_MS)
@@ -165,12 +186,15 @@ def main() -> int:
         companion = Companion.started(WebHome(f"sqlite:///{folder}/companion.sqlite"))
         try:
             print(
-                "| game | QR to seat: taps | letters | waiting, s | set to first move: taps | letters | waiting, s |"
+                "| game | QR to seat: taps | letters | waiting, s | set to first move: taps | letters | waiting, s "
+                "| guide: words | taps | s |"
             )
-            print("| --- | --: | --: | --: | --: | --: | --: |")
+            print("| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |")
             for game in GAMES:
                 ways = [walk(companion, phone(browser), game) for walk in (from_code_to_seat, from_setting_to_move)]
                 cells = [f"{way.taps} | {way.letters} | {way.seconds:.1f}" for way in ways]
+                guide = ways[1]
+                cells += [f"{guide.words} | {guide.guided} | {guide.guide_s:.0f}"]
                 print(f"| {game} | {' | '.join(cells)} |")
             print("\n| table screen | texts | smallest, px | median, px | largest, px |")
             print("| --- | --: | --: | --: | --: |")
