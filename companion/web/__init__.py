@@ -81,5 +81,5 @@ def create_app(services: Services, hub: Hub, config: WebConfig, clock: Callable[
     errors.install(app)
     site = Site(app, services, hub, config, guard.Lockout(clock, announce=config.announce_wrong))
     app.extensions["site"] = site
-    assets.install(app, site.version)
+    assets.install(app, site.files)
     return app

@@ -75,8 +75,8 @@ class Site:
         self._routes = {rule.endpoint.rpartition(".")[2]: rule.endpoint for rule in app.url_map.iter_rules()}
         adapter = app.url_map.bind("localhost")
         self._path = lru_cache(maxsize=4096)(lambda route, **values: adapter.build(self._routes[route], values))
-        self.version = assets.version([HERE / "static", *(folder / "static" for folder in self.folders.values())])
-        """The version of all files that pages are drawn with, in each of their paths."""
+        own = {name: folder / "static" for name, folder in self.folders.items()}
+        self.files = assets.Files({"": HERE / "static", **own})
         self.style = styles.of_site(HERE / "static" / "styles")
         # What one page has of its own reaches no other, so that none of its names meets a game's.
         self.page_styles = styles.of_pages(HERE / "static" / "pages")
@@ -90,7 +90,7 @@ class Site:
     def url(self, route: str, **values: Any) -> str:
         """Return the path of a route by its plain name; needs no request, so a stream's thread can paint."""
         path = self._path(route, **{key: value for key, value in values.items() if value != ""})
-        return assets.versioned(path, self.version) if route in assets.KEPT else path
+        return assets.versioned(path, self.files.version) if route in assets.CACHED else path
 
     def game(self, name: str) -> Game[Any]:
         """Return a game that a lobby offers; raises `ServiceError` ``unknown_game``."""

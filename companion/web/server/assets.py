@@ -2,13 +2,14 @@
 
 A page names ``/v/3f9c01d2a7b4/static/table.js``, and what that imports stands below the same version. So a phone that
 opens a page a second time asks for the page alone. Without a version, or with that of another release, the same path
-is answered too, and asked for again each time.
+is answered too, and asked for again each time: while companions of one installation are updated one after another, a
+page of one release may get a script of the other, for as long as that takes.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from flask import Flask, Response, abort, request
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication
 
-KEPT = frozenset({"static", "style", "page_style", "game_style", "game_static"})
+CACHED = frozenset({"static", "style", "page_style", "game_style", "game_static"})
 """The plain names of the routes that are answered below a version."""
 
 YEAR_S = 365 * 24 * 3600
@@ -25,44 +26,70 @@ _PREFIX = "/v/"
 _VERSION = "templo.version"
 
 
-def version(folders: Iterable[Path]) -> str:
-    """Return the version of all files in some folders: 12 hexadecimal digits of a digest of names and contents."""
-    digest = hashlib.sha256()
-    for folder in folders:
-        for path in sorted(folder.rglob("*")):
-            if path.is_file():
-                data = path.read_bytes()
-                digest.update(f"{path.relative_to(folder).as_posix()} {len(data)} ".encode() + data)
-    return digest.hexdigest()[:12]
+class Files:
+    """The files that pages are drawn with, as they were when this program started."""
+
+    def __init__(self, folders: Mapping[str, Path]) -> None:
+        """Read every file: those of a game's folder by the game's name, those of all pages by an empty one."""
+        self._folders = folders
+        self._stamps: dict[Path, tuple[int, int]] = {}
+        content = hashlib.sha256()
+        for folder in folders.values():
+            for path in sorted(folder.rglob("*")):
+                if path.is_file():
+                    self._stamps[path] = _stamp(path)
+                    data = path.read_bytes()
+                    content.update(f"{path.relative_to(folder).as_posix()} {len(data)} ".encode() + data)
+        self.version = content.hexdigest()[:12]
+        """12 hexadecimal digits, others where a name or a content differs."""
+
+    def unchanged(self, game: str, name: str) -> bool:
+        """Return whether a file is still what it was: an update may have replaced it while this program runs."""
+        path = self._folders[game] / name
+        try:
+            return self._stamps.get(path) == _stamp(path)
+        except OSError:
+            return False
 
 
-def versioned(path: str, of: str) -> str:
+def versioned(path: str, version: str) -> str:
     """Return a path with a version before it.
 
     >>> versioned("/static/table.js", "3f9c01d2a7b4")
     '/v/3f9c01d2a7b4/static/table.js'
     """
-    return f"{_PREFIX}{of}{path}"
+    return f"{_PREFIX}{version}{path}"
 
 
-def install(app: Flask, current: str) -> None:
+def install(app: Flask, files: Files) -> None:
     """Answer below a version as without one, and let browsers keep what they got below the current one."""
     app.wsgi_app = _without_version(app.wsgi_app)  # type: ignore[method-assign,assignment]  # the way that Flask documents
 
     @app.before_request
     def only_files() -> None:
-        if _VERSION in request.environ and not _is_kept():
+        if _VERSION in request.environ and _route() not in CACHED:
             abort(404)
 
     @app.after_request
-    def kept(response: Response) -> Response:
-        if request.environ.get(_VERSION) == current and response.status_code < 400:
+    def cached(response: Response) -> Response:
+        if request.environ.get(_VERSION) == files.version and response.status_code < 400 and _is_current(files):
             response.headers["Cache-Control"] = f"public, max-age={YEAR_S}, immutable"
         return response
 
 
-def _is_kept() -> bool:
-    return (request.endpoint or "").rpartition(".")[2] in KEPT
+def _route() -> str:
+    return (request.endpoint or "").rpartition(".")[2]
+
+
+def _is_current(files: Files) -> bool:
+    """Return whether the answer is as old as the version: style sheets are, because they were joined at the start."""
+    asked = request.view_args or {}
+    return "filename" not in asked or files.unchanged(asked.get("game", ""), asked["filename"])
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
 
 
 def _without_version(answer: WSGIApplication) -> WSGIApplication:
