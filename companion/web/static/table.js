@@ -32,6 +32,7 @@ function say(text, asks = "") {
   notice.toggleAttribute("data-asks", Boolean(asks));
   const armed = asks && root.querySelector("button[data-armed]")?.getBoundingClientRect();
   notice.toggleAttribute("data-low", Boolean(armed) && armed.top < notice.getBoundingClientRect().height);
+  if (asks) return; // it stays for as long as the tap is awaited
   if (words && [root.dataset.wordsAgain, root.dataset.wordsCopied].includes(words) || (outage && words !== outage)) fade();
 }
 

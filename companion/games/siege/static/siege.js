@@ -99,20 +99,20 @@ class SiegeMap {
   /** Keep the buttons above a bar that grew or shrank. */
   barred() {
     this.free();
-    if (!this.selected) this.clear();
+    this.clear();
   }
 
-  /** Move a map that nobody has moved, by as little as it takes, until no name lies under the buttons. */
+  /** Move a map that nobody has moved, by as little as it takes, until no name and no hex to tap lies under the buttons. */
   clear() {
-    const room = this.fitted ? this.room().y : 0;
+    const room = this.fitted && !this.selected ? this.room().y : 0; // nothing moves under a finger that has a unit
     if (room <= 0) return;
     const [place, tools] = [this.sheets, this.tools].map((each) => each.getBoundingClientRect());
     const scale = this.box.width / place.width;
     const [left, right] = [tools.left, tools.right].map((x) => this.box.x + (x - place.left) * scale);
     const [top, bottom] = [tools.top, tools.bottom].map((y) => (y - place.top) * scale);
-    const names = [...this.sheets.querySelectorAll(".region-ground text")].map((name) => name.getBBox());
-    const across = names.filter((name) => name.x < right && name.x + name.width > left);
-    const free = (y) => y >= 0 && y <= room && !across.some((name) => name.y < y + bottom && name.y + name.height > y + top);
+    const kept = [...this.sheets.querySelectorAll(".region-ground text"), ...this.lit()].map((each) => each.getBBox());
+    const across = kept.filter((each) => each.x < right && each.x + each.width > left);
+    const free = (y) => y >= 0 && y <= room && !across.some((each) => each.y < y + bottom && each.y + each.height > y + top);
     for (let step = 0; step <= room + CLEARED; step += CLEARED) {
       const y = [this.box.y + step, this.box.y - step].map((at) => Math.min(at, room)).find(free);
       if (y === undefined) continue;
@@ -361,6 +361,12 @@ class SiegeMap {
     if (x > this.box.x + WIDE && x < right && y > this.box.y + ROW && y < bottom) return;
     this.moveTo(x - across / 2, y - down / 2);
     this.show();
+  }
+
+  /** The hex that the guide lights now, if any. */
+  lit() {
+    const mark = "guiding" in this.root.dataset ? this.overlay.querySelector(".next-hex[points]") : null;
+    return mark?.dataset.hex ? [mark] : [];
   }
 
   wins(modifier) {
