@@ -110,6 +110,32 @@ def test_pieces_stay_inside_what_a_printer_reaches() -> None:
             paper.grid(300, 10)
 
 
+def reached(path: str) -> list[tuple[float, float]]:
+    """Return both ends of every stroke of a grid's cut marks."""
+    ends = []
+    for x, y, way, length in re.findall(r"M([-\d.]+) ([-\d.]+)([hv])([-\d.]+)", path):
+        assert float(length) != 0
+        ends.append((float(x), float(y)))
+        ends.append((float(x) + float(length) * (way == "h"), float(y) + float(length) * (way == "v")))
+    return ends
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
+def test_cut_marks_and_colour_past_the_cut_stay_inside_what_a_printer_reaches(paper: Paper) -> None:
+    sizes = {(pieces.width, pieces.height) for game in GAMES.values() for pieces in game.pieces.values()}
+    for width, height in sizes:
+        for x, y in reached(paper.grid(width, height).marks):
+            assert MARGIN - 1e-9 <= x <= paper.width - MARGIN + 1e-9
+            assert MARGIN - 1e-9 <= y <= paper.height - MARGIN + 1e-9
+    backs = PRESS.html(next(PRESS.sheets(["mexica/week_cards"])), Printing(paper)).split('class="leaf backs"')[1]
+    shape = re.search(r'<rect x="([\d.]+)"\s+y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', backs)
+    assert shape
+    x, y, width, height = map(float, shape.groups())
+    assert min(x, y) >= MARGIN - 1e-9
+    assert x + width <= paper.width - MARGIN + 1e-9
+    assert y + height <= paper.height - MARGIN + 1e-9
+
+
 def test_backs_lie_behind_their_fronts_when_the_page_is_turned() -> None:
     grid = A4.grid(63, 88)
     pages = list(grid.pages("abcdefghijk"))

@@ -9,6 +9,8 @@ from typing import TypeVar
 
 MARGIN = 5.0
 """What nearly every printer can leave white, and reaches up to."""
+GAP, SHORTEST, LONGEST = 1.0, 1.0, 5.0
+"""How far a cut mark stays from the pieces, and how long it is at least and at most."""
 
 Item = TypeVar("Item")
 
@@ -24,13 +26,20 @@ class Paper:
     """What it leaves white on each side."""
 
     def grid(self, width: float, height: float) -> Grid:
-        """Return as many pieces of one size as fit inside the margins, in the middle of the page, edge to edge."""
-        columns = int((self.width - 2 * self.margin) // width)
-        rows = int((self.height - 2 * self.margin) // height)
+        """Return as many pieces of one size as fit inside the margins, in the middle of the page, edge to edge.
+
+        Where several fit in a row, there is room for cut marks beside them.
+        """
+        columns, rows = self._fit(self.width, width), self._fit(self.height, height)
         if not columns or not rows:
             raise ValueError(f"a piece is {width} by {height} mm; expected one that fits on {self.name}")
         left, top = (self.width - columns * width) / 2, (self.height - rows * height) / 2
         return Grid(self, columns, rows, width, height, left, top)
+
+    def _fit(self, whole: float, each: float) -> int:
+        number = int((whole - 2 * self.margin) // each)
+        room = (whole - number * each) / 2 - self.margin
+        return number - 1 if number > 1 and room < GAP + SHORTEST else number
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +73,20 @@ class Grid:
     @property
     def marks(self) -> str:
         """The cut marks as path data: short strokes outside the block, at the end of each line to be cut."""
-        gap, longest = 1.0, 5.0
         right, bottom = self.left + self.columns * self.width, self.top + self.rows * self.height
-        across, down = min(longest, self.left - gap - 1), min(longest, self.top - gap - 1)
+        across, down = self._mark(self.left), self._mark(self.top)
         marks = []
         for column in range(self.columns + 1):
             x = self.left + column * self.width
-            marks += [f"M{x:g} {self.top - gap:g}v{-down:g}", f"M{x:g} {bottom + gap:g}v{down:g}"]
+            marks += [f"M{x:g} {self.top - GAP:g}v{-down:g}", f"M{x:g} {bottom + GAP:g}v{down:g}"]
         for row in range(self.rows + 1):
             y = self.top + row * self.height
-            marks += [f"M{self.left - gap:g} {y:g}h{-across:g}", f"M{right + gap:g} {y:g}h{across:g}"]
+            marks += [f"M{self.left - GAP:g} {y:g}h{-across:g}", f"M{right + GAP:g} {y:g}h{across:g}"]
         return "".join(marks)
+
+    def _mark(self, beside: float) -> float:
+        """Return how long a mark is where the pieces lie so far from the edge of the paper."""
+        return max(0.0, min(LONGEST, beside - GAP - self.paper.margin))
 
 
 @dataclass(frozen=True, slots=True)
