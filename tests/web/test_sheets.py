@@ -186,6 +186,13 @@ def test_a_sheet_that_is_not_there_is_named(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("words", ["mexica/tallies", "market/tiles", "moctezuma/board", "siege/odds"])
+def test_each_game_has_the_page_with_a_ruler_that_the_guide_names(words: str) -> None:
+    for sheet in PRESS.sheets([words]):
+        for paper in PAPERS.values():
+            assert 'class="ruler"' in PRESS.html(sheet, Printing(paper)).split("</section>")[0], "on the first leaf"
+
+
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
 @pytest.mark.parametrize("words", ["siege/map_skirmish", "siege/odds", "market/tokens", "moctezuma/board"])
 def test_a_ruler_lies_within_what_a_printer_reaches(words: str, paper: Paper) -> None:
