@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from companion.cli.press import Press, SheetsError
 from companion.games.kit import Board, Game, Piece, Pieces
@@ -35,9 +35,12 @@ class Face:
 class Drawn:
     """A document of leaves of one size, as images."""
 
-    def __init__(self, pdf: bytes, width: float, height: float) -> None:
-        """Read a PDF; raises `SheetsError` where pypdfium2 is not there."""
-        self.width, self.height = width, height
+    def __init__(self, pdf: bytes, width: float, height: float, rim: float = 0.0) -> None:
+        """Read a PDF; raises `SheetsError` where pypdfium2 is not there.
+
+        Where it shows discs, `rim` is how many millimetres the line around a disc lies inside its leaf.
+        """
+        self.width, self.height, self.rim = width, height, rim
         self._document = _pypdfium2().PdfDocument(pdf)
 
     def __len__(self) -> int:
@@ -52,7 +55,7 @@ class Drawn:
         if drawn.width < size[0] or drawn.height < size[1]:
             drawn = drawn.resize(size)
         cropped: Image.Image = drawn.crop((0, 0, *size))
-        return cropped
+        return _filled(cropped, self.rim * scale) if self.rim else cropped
 
 
 class Set:
@@ -90,7 +93,7 @@ class Set:
     def drawn(self) -> Drawn:
         """Their fronts, and where they have backs each back after its front; raises `SheetsError`."""
         pdf = self._press.single(self.game, self.page, self.language, self.kind.width, self.kind.height)
-        drawn = Drawn(pdf, self.kind.width, self.kind.height)
+        drawn = Drawn(pdf, self.kind.width, self.kind.height, self.kind.inset if self.kind.round else 0.0)
         expected = len(self.pieces) * (2 if self.kind.backs else 1)
         if len(drawn) != expected:
             raise SheetsError(f"{self.game.name}/{self.page} has {len(drawn)} leaves; expected {expected}")
@@ -149,6 +152,15 @@ def placed(drawing: Image.Image, width: int, height: int) -> Image.Image:
     """Return a drawing in the middle of a white image."""
     image = Image.new("RGB", (width, height), WHITE)
     image.paste(drawing, ((width - drawing.width) // 2, (height - drawing.height) // 2))
+    return image
+
+
+def _filled(drawing: Image.Image, rim: float) -> Image.Image:
+    """Return the drawing of a disc with the colour of its rim, so many pixels inside the edge, all round it."""
+    image = Image.new("RGB", drawing.size, drawing.getpixel((round(rim), drawing.height // 2)))
+    disc = Image.new("1", drawing.size)
+    ImageDraw.Draw(disc).ellipse((rim, rim, drawing.width - 1 - rim, drawing.height - 1 - rim), fill=1)
+    image.paste(drawing, mask=disc)
     return image
 
 

@@ -8,6 +8,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,20 @@ def test_the_edge_of_every_piece_has_one_colour_so_that_it_can_be_carried_on(
                 within = image.crop((2, 2, image.width - 2, image.height - 2))
                 edge = found.kind.inset * scale - 3
                 assert len(frame(within, edge, edge)) == 1, face.name
+
+
+def test_a_chit_is_a_disc_of_25_mm_and_its_rim_s_colour_is_all_round_it(
+    drawn: Mapping[tuple[str, str], pieces.Set],
+) -> None:
+    leaf = drawn["moctezuma", "chits"].drawn
+    filled, bare = leaf.image(0, 540, 540), copy(leaf)
+    bare.rim = 0
+    left, top, right, bottom = ImageChops.invert(bare.image(0, 540, 540)).getbbox() or (0, 0, 0, 0)
+    assert (right - left) / 20 == pytest.approx(25, abs=0.15)
+    assert (bottom - top) / 20 == pytest.approx(25, abs=0.15)
+    rim = filled.getpixel((540 // 2, round(leaf.rim * 20)))
+    assert rim != pieces.WHITE
+    assert {filled.getpixel((x, y)) for x in (0, 539) for y in (0, 539)} == {rim}
 
 
 @drawn_set

@@ -268,6 +268,7 @@ class Pieces:
     """Whether they are of card stock, else of board."""
     backs: bool = False
     round: bool = False
+    """Whether they are discs: `inset` is then as far from the edge as the middle of the line around the disc."""
 
 
 class Board(NamedTuple):

@@ -127,7 +127,7 @@ def _kings() -> list[Json]:
 PIECES: Mapping[str, Pieces] = {
     "decks": Pieces(width=CARD[0], height=CARD[1], inset=2.2, pieces=_treasures, cards=True, backs=True),
     "names": Pieces(width=CARD[0], height=CARD[1], inset=2, pieces=_name_cards, cards=True, backs=True),
-    "chits": Pieces(width=27, height=27, inset=1.5, pieces=_chit_faces, backs=True, round=True),
+    "chits": Pieces(width=27, height=27, inset=1.65, pieces=_chit_faces, backs=True, round=True),
 }
 BOARDS: Mapping[str, Board] = {"board": Board(204, 236, "sheet.board.name")}
 """The map of places, and the chart."""
