@@ -356,7 +356,7 @@ def test_boards_are_locked_and_as_fine_as_they_may_be(table: Path) -> None:
 def test_objects_name_the_folder_in_which_a_player_keeps_the_images(tmp_path: Path) -> None:
     start = [(GAMES["market"], "start", "en")]
     list(tabletop_simulator.export(PRESS, start, tmp_path, "C:\\Games\\Templo Mayor\\"))
-    url = saved(tmp_path, "begins")["CustomImage"]["ImageURL"]
+    url = saved(tmp_path, "start marker")["CustomImage"]["ImageURL"]
     assert url == "file:///C:/Games/Templo Mayor/market-en/start-start.png"
 
 

@@ -46,21 +46,21 @@ def _tokens(language: str) -> list[Piece]:
     return [Piece(name, f"commodity.{name}") for name in COMMODITIES for _ in range(PER_COMMODITY)]
 
 
-def _alike(face: str, key: str, copies: int) -> Callable[[str], Sequence[Piece]]:
-    return lambda language: [Piece(face, key)] * copies
+def _alike(face: str, copies: int) -> Callable[[str], Sequence[Piece]]:
+    return lambda language: [Piece(face, f"piece.{face}")] * copies
 
 
 PIECES: Mapping[str, Pieces] = {
     "tiles": Pieces(width=TILE, height=TILE, inset=1, pieces=_tiles),
-    "buyers": Pieces(width=TILE, height=TILE, inset=1.5, pieces=_alike("buyer", "sheet.buyers.name", BUYERS)),
+    "buyers": Pieces(width=TILE, height=TILE, inset=1.5, pieces=_alike("buyer", BUYERS)),
     "tokens": Pieces(width=TOKEN, height=TOKEN, inset=1, pieces=_tokens),
-    "coins": Pieces(width=TOKEN, height=TOKEN, inset=1, pieces=_alike("coin", "sheet.coins.name", COINS)),
-    START: Pieces(width=MARKER, height=MARKER, inset=1.5, pieces=_alike("start", "sheet.coins.start", 1)),
+    "coins": Pieces(width=TOKEN, height=TOKEN, inset=1, pieces=_alike("coin", COINS)),
+    START: Pieces(width=MARKER, height=MARKER, inset=1.5, pieces=_alike("start", 1)),
     "turn_card": Pieces(
         width=TURN_CARD[0],
         height=TURN_CARD[1],
         inset=4,
-        pieces=_alike("turn", "sheet.turn_card.name", PLAYERS),
+        pieces=_alike("turn", PLAYERS),
         cards=True,
     ),
 }
