@@ -129,28 +129,39 @@ def fitted(drawn: Drawn, leaf: int, template: Template, inset: float) -> Image.I
 def export(press: Press, wanted: Sequence[tuple[Game[Any], str, str]], out: Path) -> Iterator[Path]:
     """Write the images of each game, page or none for all, and language that is wanted; yields what it wrote.
 
+    Each page has a folder of its own with a list of its contents; what an earlier export left there is replaced.
     Raises `SheetsError` and `OSError`.
     """
-    contents: dict[Path, list[Row]] = {}
     for game, page, language in wanted:
         folder = out / f"{game.name}-{language}"
-        rows = contents.setdefault(folder, [])
         for pieces in sets(press, game, language, page):
-            yield from _set(pieces, folder, rows)
+            yield from _set(pieces, folder)
         for board in boards(press, game, language, page):
-            yield from _boards(press, board, folder, rows)
-    for folder, rows in contents.items():
-        listed = folder / "contents.csv"
-        with listed.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([Row._fields, *rows])
-        yield listed
+            yield from _boards(press, board, folder)
 
 
-def _set(pieces: Set, out: Path, rows: list[Row]) -> Iterator[Path]:
-    template = template_of(pieces)
-    folder = out / f"{pieces.page}-{template.name}"
-    drawn = pieces.drawn
+def _emptied(folder: Path) -> Path:
+    """Return a folder without the images of an earlier export."""
     folder.mkdir(parents=True, exist_ok=True)
+    for name in ("front-*.png", "back*.png", "board-*.png"):
+        for path in folder.glob(name):
+            path.unlink()
+    return folder
+
+
+def _listed(folder: Path, rows: Sequence[Row]) -> Path:
+    """Write a folder's list of contents; returns its path."""
+    path = folder / "contents.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([Row._fields, *rows])
+    return path
+
+
+def _set(pieces: Set, out: Path) -> Iterator[Path]:
+    template = template_of(pieces)
+    drawn = pieces.drawn
+    folder = _emptied(out / f"{pieces.page}-{template.name}")
+    rows = []
     alike = pieces.kind.backs and pieces.one_back
     for number, face in enumerate(pieces.faces, 1):
         name = f"{number:03}-{face.piece.face}" + f"-x{face.copies}" * (face.copies > 1)
@@ -160,20 +171,21 @@ def _set(pieces: Set, out: Path, rows: list[Row]) -> Iterator[Path]:
         for image, leaf in images.items():
             path = folder / f"{image}.png"
             fitted(drawn, leaf, template, pieces.kind.inset).save(path, dpi=(DPI, DPI))
-            rows.append(Row(template.name, f"{folder.name}/{path.name}", face.copies, face.name))
+            rows.append(Row(template.name, path.name, face.copies, face.name))
             yield path
     if alike:
         path = folder / "back.png"
         fitted(drawn, 1, template, pieces.kind.inset).save(path, dpi=(DPI, DPI))
-        rows.append(Row(template.name, f"{folder.name}/{path.name}", len(pieces.pieces), pieces.name))
+        rows.append(Row(template.name, path.name, len(pieces.pieces), pieces.name))
         yield path
+    yield _listed(folder, rows)
 
 
-def _boards(press: Press, board: Boards, out: Path, rows: list[Row]) -> Iterator[Path]:
+def _boards(press: Press, board: Boards, out: Path) -> Iterator[Path]:
     words = press.words(board.language, board.game.name)
     template, turned = board_template(board.board.width, board.board.height)
-    folder = out / f"{board.page}-{template.name}"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = _emptied(out / f"{board.page}-{template.name}")
+    rows = []
     safe = [round(length * DPI / MILLIMETRES) for length in template.safe]
     for leaf in range(len(board.drawn)):
         drawing = board.drawn.image(leaf, *(reversed(safe) if turned else safe))
@@ -181,5 +193,6 @@ def _boards(press: Press, board: Boards, out: Path, rows: list[Row]) -> Iterator
             drawing = drawing.transpose(Image.Transpose.ROTATE_90)
         path = folder / f"board-{leaf + 1}.png"
         placed(drawing, template.width, template.height).save(path, dpi=(DPI, DPI))
-        rows.append(Row(template.name, f"{folder.name}/{path.name}", 1, words(board.board.key)))
+        rows.append(Row(template.name, path.name, 1, words(board.board.key)))
         yield path
+    yield _listed(folder, rows)

@@ -231,20 +231,27 @@ def test_the_shop_gets_each_face_once_with_how_many_and_one_back_for_all(tmp_pat
 
 def test_the_list_of_contents_adds_up_to_the_box(tmp_path: Path) -> None:
     list(game_crafter.export(PRESS, [(GAMES["moctezuma"], "names", "es")], tmp_path))
-    with (tmp_path / "moctezuma-es" / "contents.csv").open(encoding="utf-8", newline="") as file:
+    with (tmp_path / "moctezuma-es" / "names-MiniDeck" / "contents.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert sum(int(row["copies"]) for row in rows if "front" in row["image"]) == 10
-    assert {row["image"] for row in rows} == {
-        path.relative_to(tmp_path / "moctezuma-es").as_posix() for path in tmp_path.rglob("*.png")
-    }
+    assert {row["image"] for row in rows} == {path.name for path in tmp_path.rglob("*.png")}
     assert "Ciudad de Oro" in {row["name"] for row in rows}
 
 
-def test_a_folder_that_holds_two_languages_lists_each_of_them(tmp_path: Path) -> None:
-    list(game_crafter.export(PRESS, list(PRESS.exported(["market/start", "market/coins"])), tmp_path))
+def test_a_page_that_is_exported_again_replaces_its_own_images_and_no_others(tmp_path: Path) -> None:
+    coins = tmp_path / "market-en" / "coins-MediumSquareChit"
+    coins.mkdir(parents=True)
+    (coins / "front-001-coin-x12.png").write_bytes(b"of an earlier export")
+    (coins / "notes.txt").write_text("mine")
+    (coins.parent / "other-folder").mkdir()
+    (coins.parent / "other-folder" / "contents.csv").write_text("")
+    written = list(game_crafter.export(PRESS, list(PRESS.exported(["market/start", "market/coins"])), tmp_path))
     assert {path.name for path in tmp_path.iterdir()} == {"market-en", "market-es"}
-    rows = (tmp_path / "market-en" / "contents.csv").read_text(encoding="utf-8").splitlines()
-    assert len(rows) == 3, "both pages are in the list of their game"
+    assert {path.name for path in coins.iterdir()} == {"front-001-coin-x16.png", "contents.csv", "notes.txt"}
+    rows = (coins / "contents.csv").read_text(encoding="utf-8").splitlines()
+    assert rows == ["template,image,copies,name", "MediumSquareChit,front-001-coin-x16.png,16,coin"]
+    assert (coins.parent / "other-folder" / "contents.csv").read_text() == ""
+    assert len(written) == 2 * 2 * 2, "an image and a list for each page in each language"
 
 
 # -- Tabletop Simulator --
