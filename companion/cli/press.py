@@ -12,7 +12,7 @@ from markupsafe import Markup
 from companion.games import registry
 from companion.games.kit import Game
 from companion.web.rendering import fonts
-from companion.web.rendering.paper import DEFAULT, Paper, Printing
+from companion.web.rendering.paper import DEFAULT, STOCK, Paper, Printing
 from companion.web.rendering.renderer import SHELL, Painter
 from companion.web.rendering.texts import LANGUAGES, Library, Words
 from companion.web.routes.printing import stylesheets
@@ -43,6 +43,8 @@ class Sheet:
         """Return the name of its PDF; what is usual goes without saying."""
         suffix = "" if printing.paper.name == DEFAULT else f"-{printing.paper.name}"
         suffix += "-low-ink" * printing.low_ink + "-fronts" * printing.fronts_only
+        if printing.stock != STOCK and any("boxes" in self.game.sheet(page, self.language) for page in self.pages):
+            suffix += f"-cards-{printing.stock:g}mm"
         suffix = f"-{self.players}{suffix}" if self.players else suffix
         return f"{self.game.name}-{self.name}-{self.language}{suffix}.pdf"
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from companion.cli.press import Press, SheetsError
 from companion.games import registry
-from companion.web.rendering.paper import DEFAULT, PAPERS, Printing
-from companion.web.rendering.tuck_box import STOCKS, THICKEST, THINNEST
+from companion.web.rendering.paper import DEFAULT, PAPERS, STOCK, Printing
+from companion.web.rendering.tuck_box import THICKEST, THINNEST
 
 OUT = Path("build/sheets")
 GAME_CRAFTER, TABLETOP_SIMULATOR = "game-crafter", "tabletop-simulator"
@@ -29,9 +30,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--players", type=int, default=0, metavar="N", help="build one file of each game with all that N players need"
     )
-    parser.add_argument(
-        "--stock", type=float, default=float(STOCKS[0]), metavar="MM", help=f"how thick a card is ({STOCKS[0]})"
-    )
+    parser.add_argument("--stock", type=float, metavar="MM", help=f"how thick a card is, for the boxes ({STOCK:g})")
     parser.add_argument(
         "--export",
         choices=[GAME_CRAFTER, TABLETOP_SIMULATOR],
@@ -41,10 +40,12 @@ def main(argv: Sequence[str]) -> int:
         "--images",
         default="",
         metavar="DIR",
-        help="the folder in which a player of Tabletop Simulator will keep the images (where they are written)",
+        help="the whole path of the folder in which a player of Tabletop Simulator will keep the images; "
+        "without it they stay where they are written",
     )
     arguments = parser.parse_args(argv)
-    printing = Printing(PAPERS[arguments.paper], arguments.low_ink, arguments.fronts, arguments.stock)
+    stock = STOCK if arguments.stock is None else arguments.stock
+    printing = Printing(PAPERS[arguments.paper], arguments.low_ink, arguments.fronts, stock)
     try:
         if not THINNEST <= printing.stock <= THICKEST:
             raise SheetsError(f"--stock is {printing.stock:g}; expected {THINNEST:g} to {THICKEST:g} mm")
@@ -52,8 +53,14 @@ def main(argv: Sequence[str]) -> int:
         if arguments.export:
             if arguments.low_ink or arguments.fronts or arguments.players or arguments.paper != DEFAULT:
                 raise SheetsError("--export has no --paper, --low-ink, --fronts or --players: those are for PDFs")
+            if arguments.stock is not None:
+                raise SheetsError("--export has no --stock: that is for PDFs of boxes")
             if arguments.images and arguments.export != TABLETOP_SIMULATOR:
                 raise SheetsError(f"--images goes with --export {TABLETOP_SIMULATOR}")
+            if arguments.images and not _absolute(arguments.images):
+                raise SheetsError(
+                    f"--images is {arguments.images!r}; expected a whole path, as /home/ana/images or C:/images"
+                )
             export(press, arguments.export, arguments.wanted, arguments.out, arguments.images)
             return 0
         if arguments.images:
@@ -63,6 +70,12 @@ def main(argv: Sequence[str]) -> int:
         print(f"templo-companion sheets: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def _absolute(folder: str) -> bool:
+    """Return whether a path is absolute on some player's machine, with a drive on Windows."""
+    on_posix = PurePosixPath(folder).is_absolute() and not folder.startswith("//")
+    return on_posix or bool(re.match(r"[A-Za-z]:[\\/]", folder))
 
 
 def build(press: Press, wanted: Sequence[str], out: Path, printing: Printing, players: int = 0) -> None:

@@ -378,6 +378,10 @@ def test_objects_name_the_folder_in_which_a_player_keeps_the_images(tmp_path: Pa
         (["--export", "game-crafter", "--low-ink"], "those are for PDFs"),
         (["--export", "game-crafter", "--images", "C:/x"], "--images goes with --export tabletop-simulator"),
         (["--images", "C:/x"], "--images goes with --export tabletop-simulator"),
+        (["--export", "game-crafter", "--stock", "0.4"], "--export has no --stock"),
+        (["--export", "tabletop-simulator", "--images", "images"], "expected a whole path"),
+        (["--export", "tabletop-simulator", "--images", "C:images"], "expected a whole path"),
+        (["--export", "tabletop-simulator", "--images", r"\\server\images"], "expected a whole path"),
     ],
 )
 def test_what_cannot_be_exported_is_said(

@@ -245,6 +245,11 @@ def test_one_file_holds_everything_that_a_table_of_some_players_needs() -> None:
     assert sheet.file(Printing(PAPERS["letter"], True, True)) == (
         "moctezuma-everything-en-4-letter-low-ink-fronts.pdf"
     )
+    thick = Printing(A4, stock=0.4)
+    assert sheet.file(thick) == "moctezuma-everything-en-4-cards-0.4mm.pdf", "there are boxes among them"
+    names = {each.name: each.file(thick) for each in PRESS.sheets(["moctezuma"]) if each.language == "en"}
+    assert names["boxes"] == "moctezuma-boxes-en-cards-0.4mm.pdf"
+    assert names["chits"] == "moctezuma-chits-en.pdf"
     with pytest.raises(press.SheetsError, match="--players is 40; expected for moctezuma one of"):
         list(PRESS.everything(40, ["moctezuma"]))
 

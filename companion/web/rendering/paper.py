@@ -9,6 +9,8 @@ from typing import TypeVar
 
 MARGIN = 5.0
 """What nearly every printer can leave white, and reaches up to."""
+STOCK = 0.3
+"""How thick a card is where nothing is said."""
 GAP, SHORTEST, LONGEST = 1.0, 1.0, 5.0
 """How far a cut mark stays from the pieces, and how long it is at least and at most."""
 
@@ -98,7 +100,7 @@ class Printing:
     """Whether areas of colour are pale, for a table that prints at home."""
     fronts_only: bool = False
     """Whether the backs of pieces are left out, for sleeves or opaque card."""
-    stock: float = 0.3
+    stock: float = STOCK
     """How thick a card is, in millimetres, for the boxes: card stock of 250 to 300 g/m2."""
 
 

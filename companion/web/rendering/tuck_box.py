@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple
 
-from companion.web.rendering.paper import MARGIN, Paper
+from companion.web.rendering.paper import MARGIN, STOCK, Paper
 
-STOCKS = ("0.3", "0.2", "0.4")
+STOCKS = (f"{STOCK:g}", "0.2", "0.4")
 """The thicknesses of a card that a page offers, what is usual first."""
 THINNEST, THICKEST = 0.05, 2.0
 """What is still a card: from thick paper to board."""
