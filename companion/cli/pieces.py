@@ -169,7 +169,6 @@ def _pypdfium2() -> Any:
         import pypdfium2
     except ImportError:
         raise SheetsError(
-            "pypdfium2 is not installed; expected the extra [sheets], which 'make sheets' brings, "
-            "or 'pip install pypdfium2' beside Debian's package"
+            "pypdfium2 is not installed; expected the extra [sheets], which 'make sheets' brings"
         ) from None
     return pypdfium2
