@@ -124,7 +124,7 @@ def linked(page: Page) -> Iterator[str]:
 
 def kind_of(path: str) -> str:
     """Return what a page has in common with others that look alike: moments, ways to print, and what was picked."""
-    return re.sub(r"(?<=step=)\d+|[?&](paper|ink|sides|players)=\w+|(?<=seat=)\w+|,[^,]+?(?=%5D)", "", path)
+    return re.sub(r"(?<=step=)\d+|[?&](paper|ink|sides|players|stock)=[\w.]+|(?<=seat=)\w+|,[^,]+?(?=%5D)", "", path)
 
 
 def test_no_page_is_wider_than_a_phone_and_every_target_is_large_enough_for_a_thumb(
