@@ -73,7 +73,7 @@
   for (const [n, one] of texts.entries())
     for (let m = n + 1; m < texts.length && texts[m].all.top < one.all.bottom; m++) {
       const two = texts[m];
-      if ((one.svg && two.svg) || one.fixed !== two.fixed || one.of.contains(two.of) && one.of !== two.of && false) continue;
+      if ((one.svg && two.svg) || one.fixed !== two.fixed) continue;
       if (one.boxes.some((a) => two.boxes.some((b) => meets(a, b, 1)))) say("printed over", one.name, `and ${two.name}`);
     }
   // Texts under the buttons that float on a page: the corner of a screen, the map's.
