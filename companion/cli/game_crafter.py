@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 
-from companion.cli.pieces import MILLIMETRES, Boards, Drawn, Set, bled, boards, placed, sets
+from companion.cli.pieces import MILLIMETRES, Boards, Drawn, PieceSet, boards, centred, sets, with_bleed
 from companion.cli.press import Press
 from companion.games.kit import Game
 
@@ -110,7 +110,7 @@ def board_template(width: float, height: float) -> tuple[Template, bool]:
     )
 
 
-def template_of(pieces: Set) -> Template:
+def template_of(pieces: PieceSet) -> Template:
     """Return the template for the pieces of a page."""
     kind = pieces.kind
     templates = CARDS if kind.cards else CIRCLES if kind.round else SQUARES
@@ -123,7 +123,7 @@ def fitted(drawn: Drawn, leaf: int, template: Template, inset: float) -> Image.I
         safe / (length - 2 * inset) for safe, length in zip(template.safe, (drawn.width, drawn.height), strict=True)
     )
     size = [round(length * scale * DPI / MILLIMETRES) for length in (drawn.width, drawn.height)]
-    return bled(drawn.image(leaf, size[0], size[1]), template.width, template.height)
+    return with_bleed(drawn.image(leaf, size[0], size[1]), template.width, template.height)
 
 
 def export(press: Press, wanted: Sequence[tuple[Game[Any], str, str]], out: Path) -> Iterator[Path]:
@@ -157,7 +157,7 @@ def _listed(folder: Path, rows: Sequence[Row]) -> Path:
     return path
 
 
-def _set(pieces: Set, out: Path) -> Iterator[Path]:
+def _set(pieces: PieceSet, out: Path) -> Iterator[Path]:
     template = template_of(pieces)
     drawn = pieces.drawn
     folder = _emptied(out / f"{pieces.page}-{template.name}")
@@ -192,7 +192,7 @@ def _boards(press: Press, board: Boards, out: Path) -> Iterator[Path]:
         if turned:
             drawing = drawing.transpose(Image.Transpose.ROTATE_90)
         path = folder / f"board-{leaf + 1}.png"
-        placed(drawing, template.width, template.height).save(path, dpi=(DPI, DPI))
+        centred(drawing, template.width, template.height).save(path, dpi=(DPI, DPI))
         rows.append(Row(template.name, path.name, 1, words(board.board.key)))
         yield path
     yield _listed(folder, rows)

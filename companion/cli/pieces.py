@@ -58,7 +58,7 @@ class Drawn:
         return _filled(cropped, self.rim * scale) if self.rim else cropped
 
 
-class Set:
+class PieceSet:
     """The pieces of one page of a game, in one language."""
 
     def __init__(self, press: Press, game: Game[Any], page: str, language: str) -> None:
@@ -117,11 +117,11 @@ class Boards:
     drawn: Drawn
 
 
-def sets(press: Press, game: Game[Any], language: str, page: str = "") -> Iterator[Set]:
+def sets(press: Press, game: Game[Any], language: str, page: str = "") -> Iterator[PieceSet]:
     """Yield the pieces of each page of a game, or of one."""
     for each in game.pieces:
         if page in ("", each):
-            yield Set(press, game, each, language)
+            yield PieceSet(press, game, each, language)
 
 
 def boards(press: Press, game: Game[Any], language: str, page: str = "") -> Iterator[Boards]:
@@ -132,7 +132,7 @@ def boards(press: Press, game: Game[Any], language: str, page: str = "") -> Iter
             yield Boards(game, each, language, board, drawn)
 
 
-def bled(drawing: Image.Image, width: int, height: int) -> Image.Image:
+def with_bleed(drawing: Image.Image, width: int, height: int) -> Image.Image:
     """Return a drawing in the middle of an image, its edge carried on to that of the image."""
     drawing = drawing.crop((EDGE, EDGE, drawing.width - EDGE, drawing.height - EDGE))
     left, top = (width - drawing.width) // 2, (height - drawing.height) // 2
@@ -148,7 +148,7 @@ def bled(drawing: Image.Image, width: int, height: int) -> Image.Image:
     return image
 
 
-def placed(drawing: Image.Image, width: int, height: int) -> Image.Image:
+def centred(drawing: Image.Image, width: int, height: int) -> Image.Image:
     """Return a drawing in the middle of a white image."""
     image = Image.new("RGB", (width, height), WHITE)
     image.paste(drawing, ((width - drawing.width) // 2, (height - drawing.height) // 2))

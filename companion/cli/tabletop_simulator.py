@@ -15,7 +15,7 @@ from zlib import crc32
 
 from PIL import Image
 
-from companion.cli.pieces import MILLIMETRES, Boards, Face, Set, bled, boards, sets
+from companion.cli.pieces import MILLIMETRES, Boards, Face, PieceSet, boards, sets, with_bleed
 from companion.cli.press import Press
 from companion.games.kit import Game
 
@@ -68,7 +68,7 @@ def grid(faces: int, width: float, height: float) -> Grid:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class OutputFolders:
     """Where the files of one game in one language go, and how an object names an image."""
 
     objects: Path
@@ -119,24 +119,24 @@ def export(press: Press, wanted: Sequence[tuple[Game[Any], str, str]], out: Path
         title = press.words(language, game.name)("name")
         here = out / "images" / f"{game.name}-{language}"
         there = images.replace("\\", "/").rstrip("/") or (out / "images").resolve().as_posix()
-        shelf = Shelf(
+        folders = OutputFolders(
             out / "Saved Objects" / "Templo Mayor" / f"{title} ({language})",
             here,
             f"file:///{there.lstrip('/')}/{PurePosixPath(here.name)}",
         )
         for pieces in sets(press, game, language, page):
             if pieces.kind.cards and pieces.kind.backs:
-                yield from _deck(pieces, shelf)
+                yield from _deck(pieces, folders)
             else:
-                yield from _bag(pieces, shelf)
+                yield from _bag(pieces, folders)
         for board in boards(press, game, language, page):
-            yield from _boards(press, board, shelf)
+            yield from _boards(press, board, folders)
 
 
-def _deck(pieces: Set, shelf: Shelf) -> Iterator[Path]:
+def _deck(pieces: PieceSet, folders: OutputFolders) -> Iterator[Path]:
     kind, drawn = pieces.kind, pieces.drawn
     back = drawn.image(1, *_pixels(kind.width, kind.height))
-    path, back_url = shelf.image(back, f"{pieces.page}-back.png")
+    path, back_url = folders.image(back, f"{pieces.page}-back.png")
     yield path
     first = 1000 + crc32(f"{pieces.game.name} {pieces.page} {pieces.language}".encode()) % 8000
     decks: dict[str, Saved] = {}
@@ -144,7 +144,7 @@ def _deck(pieces: Set, shelf: Shelf) -> Iterator[Path]:
     for number in range(-(-len(pieces.faces) // MOST_FACES)):
         faces = pieces.faces[number * MOST_FACES : (number + 1) * MOST_FACES]
         laid = grid(len(faces), kind.width, kind.height)
-        path, face_url = shelf.image(_sheet(pieces, faces, laid), f"{pieces.page}-{number + 1}.png")
+        path, face_url = folders.image(_sheet(pieces, faces, laid), f"{pieces.page}-{number + 1}.png")
         yield path
         deck = {
             "FaceURL": face_url,
@@ -163,35 +163,35 @@ def _deck(pieces: Set, shelf: Shelf) -> Iterator[Path]:
             cards += [card | {"GUID": _guid(f"{face_url} {place} {copy}")} for copy in range(face.copies)]
     state = _object("DeckCustom", pieces.name, back_url, kind.height / CARD, turned=180)
     state |= {"SidewaysCard": False, "DeckIDs": [card["CardID"] for card in cards], "CustomDeck": decks}
-    yield from shelf.saved(state | {"ContainedObjects": cards}, pieces.name, back)
+    yield from folders.saved(state | {"ContainedObjects": cards}, pieces.name, back)
 
 
-def _sheet(pieces: Set, faces: Sequence[Face], laid: Grid) -> Image.Image:
+def _sheet(pieces: PieceSet, faces: Sequence[Face], laid: Grid) -> Image.Image:
     """Return the image of a deck: its faces row by row, and in the last place the back."""
     sheet = Image.new("RGB", (laid.columns * laid.width, laid.rows * laid.height), (255, 255, 255))
     leaves = {place: face.front for place, face in enumerate(faces)} | {laid.faces: 1}
     for place, leaf in leaves.items():
         row, column = divmod(place, laid.columns)
-        drawing = bled(pieces.drawn.image(leaf, laid.width, laid.height), laid.width, laid.height)
+        drawing = with_bleed(pieces.drawn.image(leaf, laid.width, laid.height), laid.width, laid.height)
         sheet.paste(drawing, (column * laid.width, row * laid.height))
     return sheet
 
 
-def _bag(pieces: Set, shelf: Shelf) -> Iterator[Path]:
+def _bag(pieces: PieceSet, folders: OutputFolders) -> Iterator[Path]:
     kind, drawn = pieces.kind, pieces.drawn
     size = _pixels(kind.width, kind.height)
     secret = kind.backs and pieces.one_back
     within: list[Saved] = []
     shown: Image.Image | None = None
     for face in pieces.faces:
-        front = bled(drawn.image(face.front, *size), *size)
+        front = with_bleed(drawn.image(face.front, *size), *size)
         shown = shown or front
-        path, front_url = shelf.image(front, f"{pieces.page}-{face.piece.face}.png")
+        path, front_url = folders.image(front, f"{pieces.page}-{face.piece.face}.png")
         yield path
         back_url = front_url
         if face.back is not None:
-            back = bled(drawn.image(face.back, *size), *size)
-            path, back_url = shelf.image(back, f"{pieces.page}-{face.piece.face}-back.png")
+            back = with_bleed(drawn.image(face.back, *size), *size)
+            path, back_url = folders.image(back, f"{pieces.page}-{face.piece.face}-back.png")
             yield path
         tile = _object("Custom_Tile", face.name, front_url, kind.width / TILE, turned=180 if secret else 0)
         tile["CustomImage"] = _image(front_url, back_url) | {
@@ -203,21 +203,21 @@ def _bag(pieces: Set, shelf: Shelf) -> Iterator[Path]:
             }
         }
         within += [tile | {"GUID": _guid(f"{front_url} {copy}")} for copy in range(face.copies)]
-    state = _object("Bag", pieces.name, f"{shelf.named} {pieces.page}", 1) | {"ContainedObjects": within}
+    state = _object("Bag", pieces.name, f"{folders.named} {pieces.page}", 1) | {"ContainedObjects": within}
     assert shown
-    yield from shelf.saved(state if len(within) > 1 else within[0], pieces.name, shown)
+    yield from folders.saved(state if len(within) > 1 else within[0], pieces.name, shown)
 
 
-def _boards(press: Press, board: Boards, shelf: Shelf) -> Iterator[Path]:
+def _boards(press: Press, board: Boards, folders: OutputFolders) -> Iterator[Path]:
     title = press.words(board.language, board.game.name)(board.board.key)
     for leaf in range(len(board.drawn)):
         name = f"{title} {leaf + 1}" if len(board.drawn) > 1 else title
         size = _pixels(board.board.width, board.board.height)
         drawing = board.drawn.image(leaf, *size)
-        path, url = shelf.image(drawing, f"{board.page}-{leaf + 1}.png")
+        path, url = folders.image(drawing, f"{board.page}-{leaf + 1}.png")
         yield path
         state = _object("Custom_Board", name, url, 1) | {"Locked": True, "CustomImage": _image(url, "")}
-        yield from shelf.saved(state, name, drawing)
+        yield from folders.saved(state, name, drawing)
 
 
 def _pixels(width: float, height: float) -> tuple[int, int]:

@@ -44,9 +44,9 @@ drawn_set = pytest.mark.parametrize(("game", "page"), DRAWN)
 
 
 @pytest.fixture(scope="module")
-def drawn() -> Mapping[tuple[str, str], pieces.Set]:
+def drawn() -> Mapping[tuple[str, str], pieces.PieceSet]:
     """Sets that lay out their PDF once for all tests."""
-    return {each: pieces.Set(PRESS, GAMES[each[0]], each[1], "en") for each in DRAWN}
+    return {each: pieces.PieceSet(PRESS, GAMES[each[0]], each[1], "en") for each in DRAWN}
 
 
 def images(folder: Path) -> dict[str, tuple[int, int]]:
@@ -87,7 +87,7 @@ def test_a_page_has_a_leaf_for_each_of_its_pieces_and_one_for_its_back(game: Any
 @every_set
 def test_every_face_has_a_name_for_files_and_one_for_people(game: Any, page: str) -> None:
     for language in LANGUAGES:
-        found = pieces.Set(PRESS, game, page, language)
+        found = pieces.PieceSet(PRESS, game, page, language)
         assert found.name
         assert sum(face.copies for face in found.faces) == len(found.pieces)
         for face in found.faces:
@@ -97,14 +97,16 @@ def test_every_face_has_a_name_for_files_and_one_for_people(game: Any, page: str
 
 
 def test_every_card_of_mexica_is_a_face_of_its_own() -> None:
-    faces = [face for page in GAMES["mexica"].pieces for face in pieces.Set(PRESS, GAMES["mexica"], page, "en").faces]
+    faces = [
+        face for page in GAMES["mexica"].pieces for face in pieces.PieceSet(PRESS, GAMES["mexica"], page, "en").faces
+    ]
     assert [face.piece.face for face in faces] == [card.id for card in DECK]
     assert {face.copies for face in faces} == {1}
 
 
 @drawn_set
 def test_the_edge_of_every_piece_has_one_colour_so_that_it_can_be_carried_on(
-    drawn: Mapping[tuple[str, str], pieces.Set], game: str, page: str
+    drawn: Mapping[tuple[str, str], pieces.PieceSet], game: str, page: str
 ) -> None:
     found = drawn[game, page]
     for face in found.faces:
@@ -118,7 +120,7 @@ def test_the_edge_of_every_piece_has_one_colour_so_that_it_can_be_carried_on(
 
 
 def test_a_chit_is_a_disc_of_25_mm_and_its_rim_s_colour_is_all_round_it(
-    drawn: Mapping[tuple[str, str], pieces.Set],
+    drawn: Mapping[tuple[str, str], pieces.PieceSet],
 ) -> None:
     leaf = drawn["moctezuma", "chits"].drawn
     filled, bare = leaf.image(0, 540, 540), copy(leaf)
@@ -133,7 +135,7 @@ def test_a_chit_is_a_disc_of_25_mm_and_its_rim_s_colour_is_all_round_it(
 
 @drawn_set
 def test_nobody_can_tell_a_card_or_a_chit_by_its_back(
-    drawn: Mapping[tuple[str, str], pieces.Set], game: str, page: str
+    drawn: Mapping[tuple[str, str], pieces.PieceSet], game: str, page: str
 ) -> None:
     found = drawn[game, page]
     if found.kind.backs:
@@ -144,7 +146,7 @@ def test_nobody_can_tell_a_card_or_a_chit_by_its_back(
 
 
 def test_each_piece_gets_the_template_that_is_nearest_to_it() -> None:
-    found = {page: game_crafter.template_of(pieces.Set(PRESS, game, page, "en")).name for game, page in SETS}
+    found = {page: game_crafter.template_of(pieces.PieceSet(PRESS, game, page, "en")).name for game, page in SETS}
     assert found == {
         **dict.fromkeys(("day_cards", "week_cards", "war_cards", "rain_cards"), "EuroPokerDeck"),
         **dict.fromkeys(("decks", "names"), "MiniDeck"),
@@ -185,7 +187,7 @@ def test_a_board_is_never_smaller_than_it_is_printed() -> None:
 
 def test_the_guide_names_the_template_of_every_piece_and_board_with_its_size() -> None:
     guide = (Path(__file__).parents[2] / "docs" / "print-and-play.md").read_text(encoding="utf-8")
-    used = {game_crafter.template_of(pieces.Set(PRESS, game, page, "en")) for game, page in SETS}
+    used = {game_crafter.template_of(pieces.PieceSet(PRESS, game, page, "en")) for game, page in SETS}
     for game in GAMES.values():
         used |= {game_crafter.board_template(board.width, board.height)[0] for board in game.boards.values()}
     rows = [line for line in guide.splitlines() if line.startswith("|")]
@@ -196,7 +198,7 @@ def test_the_guide_names_the_template_of_every_piece_and_board_with_its_size() -
 
 @drawn_set
 def test_what_matters_lies_in_the_safe_zone_and_colour_runs_to_the_edge_of_the_image(
-    drawn: Mapping[tuple[str, str], pieces.Set], game: str, page: str
+    drawn: Mapping[tuple[str, str], pieces.PieceSet], game: str, page: str
 ) -> None:
     found = drawn[game, page]
     template = game_crafter.template_of(found)
