@@ -22,8 +22,31 @@ from companion.games.mexica.rules.cards import DECK
 from companion.web.rendering.paper import Paper, Printing
 from companion.web.rendering.texts import LANGUAGES
 
-GAMES = registry.load()
-PRESS = press.Press(GAMES)
+
+class Kept(press.Press):
+    """Lays out a page's pieces once for all tests, or only its first leaves."""
+
+    def __init__(self, leaves: int | None = None) -> None:
+        super().__init__(registry.load())
+        self.leaves = leaves
+        self._kept: dict[tuple[str, str, str], bytes] = {}
+
+    def single(self, game: Any, name: str, language: str, width: float, height: float) -> bytes:
+        key = game.name, name, language
+        if key not in self._kept:
+            self._kept[key] = super().single(game, name, language, width, height)
+        return self._kept[key]
+
+    def html(self, sheet: press.Sheet, printing: Printing) -> str:
+        html = super().html(sheet, printing)
+        if self.leaves is None:
+            return html
+        head, *leaves = html.split('<section class="leaf')
+        return '<section class="leaf'.join([head, *leaves[: self.leaves]])
+
+
+PRESS = Kept()
+GAMES = PRESS.games
 SETS = [(game, page) for game in GAMES.values() for page in game.pieces]
 DRAWN = [
     ("mexica", "week_cards"),
@@ -37,7 +60,8 @@ DRAWN = [
     ("market", "turn_card"),
     ("siege", "counters"),
 ]
-"""All sets but those with the same cards as one of these: their PDFs take long."""
+LARGE = [("mexica", "day_cards"), ("mexica", "war_cards"), ("mexica", "rain_cards"), ("moctezuma", "decks")]
+"""The other sets, of which only the first leaves are drawn: their PDFs take long."""
 
 every_set = pytest.mark.parametrize(("game", "page"), SETS, ids=lambda each: getattr(each, "name", each))
 drawn_set = pytest.mark.parametrize(("game", "page"), DRAWN)
@@ -70,6 +94,10 @@ def frame(image: Image.Image, width: float, height: float) -> set[Any]:
     for box in boxes:
         colours |= {colour for _, colour in image.crop(box).getcolors(maxcolors=1 << 20) or [(0, "many")]}
     return colours
+
+
+def test_every_set_is_drawn_whole_or_its_first_leaves() -> None:
+    assert sorted(DRAWN + LARGE) == sorted((game.name, page) for game, page in SETS)
 
 
 # -- pieces --
@@ -131,6 +159,22 @@ def test_a_chit_is_a_disc_of_25_mm_and_its_rim_s_colour_is_all_round_it(
     rim = filled.getpixel((540 // 2, round(leaf.rim * 20)))
     assert rim != pieces.WHITE
     assert {filled.getpixel((x, y)) for x in (0, 539) for y in (0, 539)} == {rim}
+
+
+@pytest.mark.parametrize(("game", "page"), LARGE)
+def test_the_first_cards_of_a_large_deck_can_be_exported_and_their_backs_are_alike(game: str, page: str) -> None:
+    kind, leaves = GAMES[game].pieces[page], 6
+    drawn = pieces.Drawn(
+        Kept(leaves).single(GAMES[game], page, "en", kind.width, kind.height), kind.width, kind.height
+    )
+    assert len(drawn) == leaves
+    for leaf in range(leaves):
+        image = drawn.image(leaf, 600, 600)
+        edge = kind.inset * image.width / kind.width - 3
+        assert len(frame(image.crop((2, 2, image.width - 2, image.height - 2)), edge, edge)) == 1
+    shown = [drawn.image(leaf, 200, 200).tobytes() for leaf in range(leaves)]
+    assert len(set(shown[1::2])) == 1
+    assert not set(shown[::2]) & set(shown[1::2])
 
 
 @drawn_set

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from companion.cli import press, sheets
+from companion.cli import press
 from companion.cli.command_line import main
 from companion.games import registry
 from companion.web.rendering.paper import MARGIN, PAPERS, Paper, Printing
@@ -152,9 +152,9 @@ def test_thicker_cards_get_deeper_boxes_and_more_of_them() -> None:
 def test_a_thickness_that_no_card_has_is_refused(
     stock: str, tmp_path: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["sheets", "mexica/boxes", "--out", str(tmp_path), f"--stock={stock}"]) == 2
+    assert main(["sheets", "mexica/boxes", "--out", str(tmp_path / "out"), f"--stock={stock}"]) == 2
     assert "expected 0.05 to 2 mm" in capsys.readouterr().err
-    assert sheets.OUT.name == "sheets"
+    assert list(tmp_path.iterdir()) == [], "nothing was written"
 
 
 def test_the_page_of_boxes_offers_how_thick_a_card_is(home: WebHome) -> None:

@@ -74,7 +74,7 @@ class TuckBox:
 
     @property
     def dust(self) -> float:
-        """How deep the flaps on the sides are, which meet under the lid and never overlap."""
+        """How deep the flaps on the sides are, which never meet under the lid."""
         return min(self.bottom, self.width / 2 - 1)
 
     @property
