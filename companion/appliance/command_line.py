@@ -115,7 +115,7 @@ def _network(action: str) -> int:
         if done := helper.watch():
             print(done)
     except BusyError as error:
-        print(f"the hotspot is not looked after: {error}")
+        print(f"left the hotspot as it is: {error}")
     except NetworkError as error:
         print(f"no hotspot: {error}", file=sys.stderr)
         return 1

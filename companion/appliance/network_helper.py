@@ -25,7 +25,10 @@ from companion.model.network import Network
 FOLDER = Path("/run/templo-network")
 
 LEAVE_S = 8.0
-"""The phone that chose a Wi-Fi may be on the hotspot: it gets its page, for which the helper runs again, first."""
+"""The phone that chose a Wi-Fi may be on the hotspot.
+
+It needs time to load one more page, for which the helper runs again.
+"""
 
 ALONE_S = 180.0
 """How long a machine that knows a Wi-Fi waits for it before it opens its own."""

@@ -234,7 +234,7 @@ def test_a_watch_that_waited_long_enough_says_so_and_changes_nothing(
     monkeypatch.setattr(command_line, "Helper", lambda: machine.helper)
     with machine.another_run("another Wi-Fi is being joined"):
         assert command_line.main(["network", "watch"]) == 0
-    assert capsys.readouterr().out == "the hotspot is not looked after: another Wi-Fi is being joined\n"
+    assert capsys.readouterr().out == "left the hotspot as it is: another Wi-Fi is being joined\n"
     assert sum(machine.waited) == WATCH_PATIENCE_S
     assert machine.get("asked") == []
     assert command_line.main(["network", "watch"]) == 0
