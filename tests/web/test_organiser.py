@@ -57,6 +57,18 @@ def test_the_owner_s_code_and_cookie_open_another_page_than_the_organiser_s(
     assert browser.post("/organiser/code", {"code": OWNER.code}).status_code == 403
     home.services.setup.finish()
     assert organiser.post("/setup/code", {"code": ORGANISER.code}).status_code == 403
+    for cookie, proof, path in (
+        ("organiser", OWNER.proof, "/organiser/message/end"),
+        ("owner", ORGANISER.proof, "/setup/name"),
+    ):
+        browser = home.browser()
+        browser.client.set_cookie(cookie, proof, path="/")
+        assert browser.post(path, {"name": "Mine"}).status_code == 403
+    browser = home.browser()
+    browser.client.set_cookie("organiser", OWNER.proof, path="/")
+    assert 'action="/organiser/code"' in browser.get("/organiser").get_data(as_text=True)
+    browser.client.set_cookie("organiser", ORGANISER.proof, path="/")
+    assert 'action="/organiser/code"' not in browser.get("/organiser").get_data(as_text=True)
 
 
 def test_what_proves_the_organiser_is_a_cookie_that_no_script_reads_and_no_other_page_gets(home: WebHome) -> None:
