@@ -87,7 +87,6 @@ def _serve(
 
     def on_change(topic: str) -> None:
         if topic == MESSAGE:
-            services.messages.read()
             message_end.look()
         if who := sharing.wrong_coder(topic):
             app.extensions["site"].lockout.count(who)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import timedelta
-from threading import Event
+from threading import Event, active_count
 
 import pytest
 
-from companion.adapters import installation
+from companion.adapters import installation, message_end
 from companion.adapters.installation import BrokerState, Companion, Installation
 from companion.adapters.message_end import MessageEnd
-from companion.service.messages import LONGEST
-from companion.service.workspace import MESSAGE
+from companion.service.messages import LONGEST, MessageService
+from companion.service.workspace import MESSAGE, Workspace
 from templo import contract
 from templo.broker import Address
 from tests.brokers import free_port
@@ -185,19 +186,70 @@ def test_each_language_has_the_page_in_its_own_words(home: WebHome) -> None:
 
 
 def test_the_timer_ends_a_message_once_and_is_set_again_for_another() -> None:
-    left, ended = [0.05], Event()
-    end = MessageEnd(lambda: left[0], ended.set)
+    until, ended = [time.monotonic() + 0.05], Event()
+    end = MessageEnd(lambda: until[0] - time.monotonic(), ended.set)
     try:
         end.look()
         assert ended.wait(60)
         ended.clear()
-        left[0] = 600.0
+        until[0] += 600.0
         end.look()
-        left[0] = 0.0
+        until[0] = 0.0
         end.look()  # taken back: nothing is left to end
         assert not ended.is_set()
     finally:
         end.stop()
+
+
+def test_a_clock_that_is_set_back_or_forward_neither_loses_nor_keeps_the_end_of_a_message(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(message_end, "_AT_MOST_S", 0.05)
+    left, looked, ended = [0.05], Event(), Event()
+
+    def seconds_left() -> float:
+        if left[0] == 0.05:  # set back as soon as the timer was set by it
+            left[0] = 3600.0
+            return 0.05
+        looked.set()
+        return left[0]
+
+    end = MessageEnd(seconds_left, ended.set)
+    try:
+        end.look()
+        assert looked.wait(60)
+        assert not ended.is_set()
+        left[0] = -1.0
+        assert ended.wait(60)
+    finally:
+        end.stop()
+
+
+def test_no_look_sets_a_timer_after_the_stop() -> None:
+    before = active_count()
+    end = MessageEnd(lambda: 600.0, lambda: None)
+    end.look()
+    end.stop()
+    end.look()
+    assert active_count() == before
+
+
+def test_what_another_companion_stored_is_read_when_it_is_announced(home: WebHome) -> None:
+    messages = home.services.messages
+    messages.send("Pizza", 10)
+    workspace = Workspace(home.store, home.games, home.clock, home.entropy)
+    MessageService(workspace).take_back()
+    assert messages.text == "Pizza"
+    messages._workspace.follow([MESSAGE])
+    assert messages.text == ""
+
+
+def test_a_message_that_was_stored_is_shown_although_nothing_can_be_read(
+    home: WebHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(home.store, "note", lambda _: pytest.fail("it need not be read"))
+    home.services.messages.send("Pizza", 10)
+    assert home.services.messages.text == "Pizza"
 
 
 def test_a_broker_that_does_not_answer_is_seen() -> None:
