@@ -216,11 +216,11 @@ class _Watch(Background):
 
 
 def _code(file: Path) -> Owner | None:
-    """Return the code in a file; none where it can be neither read nor written, so that nobody has it."""
+    """Return the code in a file; none where it can be neither read nor made, so that nobody has it."""
     try:
         return make_owner(file, secrets.token_bytes)
     except OSError as error:
-        logging.warning("%s cannot be written, so nobody can do on the pages what takes its code: %s", file, error)
+        logging.warning("%s cannot be used, so nobody can do on the pages what takes its code: %s", file, error)
         return None
 
 
