@@ -80,6 +80,41 @@ def test_a_part_that_was_stopped_or_killed_is_started_again_by_its_name(club: tu
     assert all(state.startswith("runs") for state in states(running).values())
 
 
+def test_several_parts_start_in_their_order_and_stop_in_the_reverse_one(signals: Signals, tmp_path: Path) -> None:
+    events = tmp_path / "events"
+    code = f"""if True:
+        import signal, sys, time
+        def note(event):
+            with open({str(events)!r}, "a") as file: file.write(event + " " + sys.argv[1] + chr(10))
+        def ending(*_):
+            time.sleep(0.3)
+            note("ended")
+            sys.exit()
+        signal.signal(signal.SIGTERM, ending)
+        time.sleep(0.3)
+        note("up")
+        print("up", flush=True)
+        time.sleep(600)
+    """
+    names = ["store", "worker", "proxy"]
+    running = Club(
+        plan(tmp_path, *((name, (sys.executable, "-c", code, name)) for name in names)), signals, lambda _: None
+    )
+    try:
+        running.start()
+        assert running.obey(["stop", "all"]) == ["Stopped store, worker and proxy."]
+        assert running.obey(["start", "proxy", "worker", "store"]) == ["Started proxy, worker and store."]
+        up, ended = [f"up {name}" for name in names], [f"ended {name}" for name in reversed(names)]
+        assert events.read_text().splitlines() == [*up, *ended, *up]
+        with pytest.raises(CommandError, match=r"store, worker and proxy are already running\."):
+            running.obey(["start", "all"])
+        running.obey(["stop", "proxy", "store"])
+        with pytest.raises(CommandError, match=r"store is not running\."):
+            running.obey(["stop", "store"])
+    finally:
+        running.end()
+
+
 def test_a_part_that_ends_by_itself_is_named_and_the_rest_goes_on(club: tuple[Club, list[str]]) -> None:
     running, reported = club
     (pid,) = re.findall(r"process (\d+)", states(running)["worker-1"])
@@ -99,7 +134,7 @@ def test_a_part_that_ends_by_itself_is_named_and_the_rest_goes_on(club: tuple[Cl
         (["stop", "worker-9"], "'worker-9' is no part of this club; did you mean worker-"),
         (["stop", "x"], "'x' is no part of this club; expected one of broker-1, worker-1, worker-2"),
         (["stop"], "stop needs the name of a part, such as worker-2."),
-        (["start", "worker-1"], "worker-1 runs already."),
+        (["start", "worker-1"], "worker-1 is already running."),
     ],
 )
 def test_a_command_that_cannot_be_carried_out_says_why(
