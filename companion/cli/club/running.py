@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
@@ -103,7 +104,7 @@ class Club:
         return [stage for stage in stages if stage]
 
     def _start(self, parts: Sequence[Part], needed: Iterable[str]) -> None:
-        """Start parts, and wait until each answers; raises `LaunchError` where one that is needed ends by itself."""
+        """Start parts, and wait until each answers; raises `LaunchError` where one cannot, or one that is needed ends."""
 
         def check() -> None:
             for name in needed:
@@ -111,7 +112,10 @@ class Club:
                     raise LaunchError(with_log(self._children[name], f"has {how}"))
 
         for part in parts:
-            self._children[part.name] = started(part.program, self._signals)
+            try:
+                self._children[part.name] = started(part.program, self._signals)
+            except (OSError, subprocess.SubprocessError) as error:
+                raise LaunchError(f"The {part.name} cannot be started: {error}") from None
             self._ended.pop(part.name, None)
         for part in parts:
             child = self._children[part.name]
