@@ -104,7 +104,7 @@ class Club:
         return [stage for stage in stages if stage]
 
     def _start(self, parts: Sequence[Part], needed: Iterable[str]) -> None:
-        """Start parts, and wait until each answers; raises `LaunchError` where one cannot, or one that is needed ends."""
+        """Start parts, and wait until each answers; raises `LaunchError` where one cannot or ends."""
 
         def check() -> None:
             for name in needed:
