@@ -19,7 +19,6 @@ from types import FrameType
 from companion.adapters import boot_fault, installation, store_lock
 from companion.adapters.addresses import address_for
 from companion.adapters.background import Background
-from companion.adapters.installation import Installation
 from companion.adapters.message_end import MessageEnd
 from companion.adapters.mqtt_intake import Intake
 from companion.adapters.network_helper import NetworkHelper
@@ -122,9 +121,7 @@ def _serve(
             streams_each=settings.web.streams_each,
             owner=_code(settings.state_directory / FILE),
             organiser=_code(settings.state_directory / ORGANISER_FILE),
-            installation=lambda: Installation(
-                share.companions(), installation.brokers(settings.broker.addresses, intake.broker)
-            ),
+            installation=lambda: installation.look(share.companions, settings.broker.addresses, intake.broker),
             network=network,
             name_address=f"http://{socket.gethostname().partition('.')[0].lower()}.local{port}",
             first_start=settings.web.first_start == "on" and not demo_temples,

@@ -12,6 +12,7 @@ import pytest
 from companion.adapters import installation, message_end
 from companion.adapters.installation import BrokerState, Companion, Installation
 from companion.adapters.message_end import MessageEnd
+from companion.model.table import ServiceError
 from companion.service.messages import LONGEST, MessageService
 from companion.service.workspace import MESSAGE, Workspace
 from templo import contract
@@ -250,6 +251,34 @@ def test_a_message_that_was_stored_is_shown_although_nothing_can_be_read(
     monkeypatch.setattr(home.store, "note", lambda _: pytest.fail("it need not be read"))
     home.services.messages.send("Pizza", 10)
     assert home.services.messages.text == "Pizza"
+
+
+def test_the_page_comes_when_the_store_does_not_answer(
+    home: WebHome, organiser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def companions() -> tuple[Companion, ...]:
+        raise ServiceError("store_failing", reason="gone")
+
+    monkeypatch.setattr(home.services.tables, "all", companions)
+    used = Address("one.lan", 1883)
+    home.configure(installation=lambda: installation.look(companions, [used], used))
+    page = organiser.get("/organiser")
+    assert page.status_code == 200
+    assert text_of(page).count("The store does not answer.") == 2
+    assert "Broker one.lan:1883 used by this companion" in text_of(page)
+
+
+def test_over_tls_both_codes_cookies_are_sent_over_tls_alone(home: WebHome) -> None:
+    for path, code in (("/organiser/code", ORGANISER.code), ("/setup/code", OWNER.code)):
+        for scheme, expected in (("https", True), ("http", False)):
+            answer = home.browser().client.post(
+                path,
+                base_url=f"{scheme}://localhost",
+                data={"code": code},
+                headers={"Origin": f"{scheme}://localhost"},
+            )
+            assert answer.status_code == 303
+            assert ("Secure" in answer.headers["Set-Cookie"].split("; ")) == expected
 
 
 def test_a_broker_that_does_not_answer_is_seen() -> None:

@@ -144,7 +144,7 @@ def test_the_network_is_shown_as_it_is(new: WebHome) -> None:
 @pytest.mark.parametrize(
     ("network", "said"),
     [
-        (Network(), "NetworkManager does not run on this machine"),
+        (Network(), "NetworkManager is not running on this machine"),
         (Network(managed=True, wired=True), "A cable connects the temple to the network."),
         (Network(managed=True, wired=True), "This machine has no Wi-Fi."),
         (Network(managed=True, has_wifi=True), "The temple is on no network."),
