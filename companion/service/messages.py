@@ -16,7 +16,7 @@ NOTE = "message"
 """The store's note."""
 
 LONGEST = 100
-"""Characters of a message: it is one line of a table screen, read across a room."""
+"""Characters of a message: it stands above the game on a table screen, and is read across a room."""
 
 MINUTES = (2, 10, 60)
 """How long a message may be shown."""
