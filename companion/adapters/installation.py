@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from companion.model.table import ServiceError
 from templo.broker import Address
 
 PROBE_S = 1.0
@@ -41,6 +42,19 @@ class Installation:
 
     companions: tuple[Companion, ...] = ()
     brokers: tuple[BrokerState, ...] = ()
+    store_answers: bool = True
+    """Whether the store could be asked for its companions."""
+
+
+def look(
+    companions: Callable[[], tuple[Companion, ...]], listed: Iterable[Address], used: Address | None
+) -> Installation:
+    """Return what is seen; `companions` asks the store, and raises `ServiceError` where that does not answer."""
+    states = brokers(listed, used)
+    try:
+        return Installation(companions(), states)
+    except ServiceError:
+        return Installation((), states, store_answers=False)
 
 
 def brokers(listed: Iterable[Address], used: Address | None) -> tuple[BrokerState, ...]:

@@ -1,4 +1,4 @@
-"""Has the pages painted again when the organiser's message ends by itself."""
+"""Has the pages rendered again when the organiser's message ends by itself."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Callable
 
 _LATER_S = 0.1
 """Seconds after its end, so that it is over by any rounding."""
+
+_AT_MOST_S = 5.0
+"""Seconds between two looks while a message is shown: the clock by which it ends may be set meanwhile."""
 
 
 class MessageEnd:
@@ -18,22 +21,31 @@ class MessageEnd:
         self._end = end
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
+        self._stopped = False
 
     def look(self) -> None:
-        """Set the timer for the message as it is now."""
+        """Set the timer for the message as it is now, unless this was stopped."""
         with self._lock:
             if self._timer:
                 self._timer.cancel()
+                self._timer = None
             left = self._seconds_left()
-            self._timer = threading.Timer(left + _LATER_S, self._end) if left > 0 else None
-            if self._timer:
+            if left > 0 and not self._stopped:
+                self._timer = threading.Timer(min(left, _AT_MOST_S) + _LATER_S, self._fired)
                 self._timer.daemon = True
                 self._timer.start()
 
     def stop(self) -> None:
-        """Set no timer any more."""
+        """Set no timer any more, and wait for one that is at work."""
         with self._lock:
-            if self._timer:
-                self._timer.cancel()
-                self._timer.join()
-            self._timer = None
+            self._stopped = True
+            timer, self._timer = self._timer, None
+        if timer:
+            timer.cancel()
+            timer.join()
+
+    def _fired(self) -> None:
+        if self._seconds_left() > 0:
+            self.look()
+        else:
+            self._end()

@@ -22,7 +22,7 @@ VERSION_MARK = "\x1aversion\x1a"
 REQUEST_MARK = "\x1arequest\x1a"
 """What a painter leaves in a form for the table's version and for the id of a post.
 
-A region that did not change is not painted again although the version moved on. The sign is a control character,
+A region that did not change is not rendered again although the version moved on. The sign is a control character,
 which no name, title or text can hold.
 """
 
@@ -221,7 +221,7 @@ class Cut:
     """A table or a temple cut into slices for one audience, before it is painted.
 
     `frame` is what every region may show beside its slice, such as the names on the chairs: where it changes, all
-    regions are painted again.
+    regions are rendered again.
     """
 
     version: int

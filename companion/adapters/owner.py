@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from companion.model.lobby import CODE_LETTERS
@@ -24,26 +24,38 @@ _FORM = re.compile(rf"([{CODE_LETTERS}]{{{LENGTH}}}) ([0-9a-f]{{32}})\s*")
 class Owner:
     """A code of 40 bits that a person types once, and the 128 bits by which a browser proves it afterwards."""
 
-    code: str
-    proof: str
+    code: str = field(repr=False)
+    proof: str = field(repr=False)
 
 
 def owner_in(file: Path) -> Owner | None:
     """Return what a file holds, or none where there is no such file that this user may read."""
     try:
-        found = _FORM.fullmatch(file.read_text("ascii"))
-    except (OSError, ValueError):
+        return _read(file)
+    except OSError:
         return None
-    return Owner(*found.groups()) if found else None
 
 
 def make_owner(file: Path, entropy: Callable[[int], bytes]) -> Owner:
-    """Return what a file holds, which its owner alone can read; a new code where it holds none. Raises `OSError`.
+    """Return what a file holds, which its owner alone can read, or a new code where there is no such file.
 
-    `entropy` returns that many random bytes.
+    `entropy` returns that many random bytes. Raises `OSError` where the file can be neither read nor made; one that
+    is there is left as it is, whatever it holds: another companion may have the same code.
     """
-    if (found := owner_in(file)) is not None:
-        return found
-    made = Owner("".join(CODE_LETTERS[byte % len(CODE_LETTERS)] for byte in entropy(LENGTH)), entropy(16).hex())
-    files.write_whole(file, f"{made.code} {made.proof}\n".encode())
-    return made
+    try:
+        found = _read(file)
+    except FileNotFoundError:
+        made = Owner("".join(CODE_LETTERS[byte % len(CODE_LETTERS)] for byte in entropy(LENGTH)), entropy(16).hex())
+        files.write_whole(file, f"{made.code} {made.proof}\n".encode())
+        return made
+    if found is None:
+        raise OSError(f"it holds no code; expected {LENGTH} letters and 32 hexadecimal digits, or no such file")
+    return found
+
+
+def _read(file: Path) -> Owner | None:
+    try:
+        found = _FORM.fullmatch(file.read_text("ascii"))
+    except ValueError:
+        return None
+    return Owner(*found.groups()) if found else None

@@ -135,7 +135,7 @@ class Playtests:
             raise ServiceError("unknown_playtest") from None
 
     def stage(self, playtest: Playtest) -> Stage:
-        """Return how far one is: one without a report that does not run has failed."""
+        """Return how far one is: one without a report that is not running has failed."""
         with self._lock:
             running = self._now()
         if running == playtest.id:

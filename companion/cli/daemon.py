@@ -19,7 +19,6 @@ from types import FrameType
 from companion.adapters import boot_fault, installation, store_lock
 from companion.adapters.addresses import address_for
 from companion.adapters.background import Background
-from companion.adapters.installation import Installation
 from companion.adapters.message_end import MessageEnd
 from companion.adapters.mqtt_intake import Intake
 from companion.adapters.network_helper import NetworkHelper
@@ -87,7 +86,6 @@ def _serve(
 
     def on_change(topic: str) -> None:
         if topic == MESSAGE:
-            services.messages.read()
             message_end.look()
         if who := sharing.wrong_coder(topic):
             app.extensions["site"].lockout.count(who)
@@ -123,9 +121,7 @@ def _serve(
             streams_each=settings.web.streams_each,
             owner=_code(settings.state_directory / FILE),
             organiser=_code(settings.state_directory / ORGANISER_FILE),
-            installation=lambda: Installation(
-                share.companions(), installation.brokers(settings.broker.addresses, intake.broker)
-            ),
+            installation=lambda: installation.look(share.companions, settings.broker.addresses, intake.broker),
             network=network,
             name_address=f"http://{socket.gethostname().partition('.')[0].lower()}.local{port}",
             first_start=settings.web.first_start == "on" and not demo_temples,
@@ -217,11 +213,11 @@ class _Watch(Background):
 
 
 def _code(file: Path) -> Owner | None:
-    """Return the code in a file; none where it can be neither read nor written, so that nobody has it."""
+    """Return the code in a file; none where it can be neither read nor made, so that nobody has it."""
     try:
         return make_owner(file, secrets.token_bytes)
     except OSError as error:
-        logging.warning("%s cannot be written, so nobody can do on the pages what takes its code: %s", file, error)
+        logging.warning("%s cannot be used, so nobody can do on the pages what takes its code: %s", file, error)
         return None
 
 

@@ -37,7 +37,10 @@ def check_takes_deck(services: Services) -> None:
 
 
 def tables(services: Services, temples: Sequence[str], deck: Path | None) -> list[Draft]:
-    """Open a table for each temple, or find it running; returns what follows the deck's file, where there is one."""
+    """Open a table for each temple, or find it running; returns what follows the deck's file, where there is one.
+
+    A temple that serves another table stays there, and that table is named, but where a deck is to be followed.
+    """
     if len(temples) == 1:
         return _table(services, temples[0], TITLE, TOKENS, deck)
     for number, temple in enumerate(temples, 1):
@@ -50,20 +53,20 @@ def _table(services: Services, temple: str, title: str, tokens: int, deck: Path 
     running = [
         each
         for each in services.tables.all()
-        if each.temple == temple and each.phase == "running" and each.preset in presets
+        if each.temple == temple and each.charter.game == GAME and each.phase == "running" and each.preset in presets
     ]
+    holder = services.temples.serving.holder(temple)
     if running:
         opened = running[0]
+    elif holder and not deck:
+        opened = holder
     else:
         services.temples.expect(temple)
         options: dict[str, Value] = {"apocalypse_tokens": tokens}
         if deck and (text := _sound(deck, check.option_of(services.tables.games[GAME], OPTION))):
             options[OPTION] = text
         preset = PRESET if deck else "temple_only"
-        holder = services.temples.serving.holder(
-            temple
-        )  # whoever starts the demo owns its temple, whatever else was played on it
-        leave = holder.code if holder else ""
+        leave = holder.code if holder else ""  # who names a deck wants it in play, whatever else the temple serves
         opened = services.tables.open(GAME, title, 4, preset, options, temple, leave)
         opened = services.seats.begin(opened.id, opened.code)
     print(f"table {opened.code} /t/{opened.id}", flush=True)

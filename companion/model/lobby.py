@@ -11,7 +11,7 @@ from companion.games.kit import Fault, Game, Seat, Value
 from companion.model.table import ServiceError
 
 CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-"""Thirty-two signs that nobody confuses when they are read out across a table."""
+"""Thirty-two characters that nobody confuses when they are read out across a table."""
 
 CODE_LENGTH = 6
 LONGEST_NAME = 24

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 import unicodedata
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from companion.model.ports import Transaction
@@ -14,29 +16,42 @@ NOTE = "message"
 """The store's note."""
 
 LONGEST = 100
-"""Signs of a message: it is one line of a table screen, read across a room."""
+"""Characters of a message: it stands above the game on a table screen, and is read across a room."""
 
 MINUTES = (2, 10, 60)
 """How long a message may be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A message, replaced as a whole: who looks at it while it changes sees the old one or the new one."""
+
+    text: str
+    until: datetime
 
 
 class MessageService:
     """What the organiser says to every table of an installation."""
 
     def __init__(self, workspace: Workspace) -> None:
-        """Read what is stored."""
+        """Read what is stored, and again whenever another companion of the installation has changed it."""
         self._workspace = workspace
+        self._changing = threading.Lock()
+        self._shown: _Shown | None = None
         self.read()
+        workspace.readers[MESSAGE] = self.read
 
     @property
     def text(self) -> str:
         """The message that is shown now, or nothing."""
-        return self._text if self.seconds_left > 0 else ""
+        shown = self._shown
+        return shown.text if shown and self._left_of(shown) > 0 else ""
 
     @property
     def seconds_left(self) -> float:
         """For how long it is shown yet; 0 or less where none is."""
-        return (self._until - self._workspace.clock()).total_seconds() if self._until else 0.0
+        shown = self._shown
+        return self._left_of(shown) if shown else 0.0
 
     def send(self, text: str, minutes: int) -> None:
         """Show a message for so long, instead of the one before.
@@ -44,36 +59,41 @@ class MessageService:
         Raises `ServiceError` ``bad_message`` where it is empty or longer than `LONGEST`, ``bad_minutes`` where
         nobody may choose that time.
         """
-        cleaned = " ".join("".join(" " if _is_control(sign) else sign for sign in text).split())
+        cleaned = " ".join("".join(" " if _is_control(each) else each for each in text).split())
         if not 1 <= len(cleaned) <= LONGEST:
             raise ServiceError("bad_message", most=LONGEST)
         if minutes not in MINUTES:
             raise ServiceError("bad_minutes")
-        until = self._workspace.clock() + timedelta(minutes=minutes)
-        self._store(json.dumps({"text": cleaned, "until": until.isoformat()}))
+        self._store(_Shown(cleaned, self._workspace.clock() + timedelta(minutes=minutes)))
 
     def take_back(self) -> None:
         """Show no message any more."""
-        self._store("")
+        self._store(None)
 
     def read(self) -> None:
-        """Read it again: another companion of the installation may have changed it."""
-        stored = self._workspace.store.note(NOTE)
-        found = json.loads(stored) if stored else {}
-        self._text: str = found.get("text", "")
-        self._until = datetime.fromisoformat(found["until"]) if found else None
+        """Read what is stored; raises `ServiceError` ``store_failing``."""
+        with self._changing:  # of two readings, the later one stands
+            stored = self._workspace.store.note(NOTE)
+            found = json.loads(stored) if stored else None
+            self._shown = _Shown(found["text"], datetime.fromisoformat(found["until"])) if found else None
 
-    def _store(self, value: str) -> None:
+    def _store(self, shown: _Shown | None) -> None:
+        value = json.dumps({"text": shown.text, "until": shown.until.isoformat()}) if shown else ""
+
         def write(transaction: Transaction) -> None:
             transaction.set_note(NOTE, value)
             if self._workspace.shared:
                 transaction.announce(self._workspace.origin, [MESSAGE])
 
-        self._workspace.run(lambda change: change.also(write))
-        self.read()
+        with self._changing:  # what another companion stores later is read later
+            self._workspace.run(lambda change: change.also(write))
+            self._shown = shown
         self._workspace.on_change(MESSAGE)
 
+    def _left_of(self, shown: _Shown) -> float:
+        return (shown.until - self._workspace.clock()).total_seconds()
 
-def _is_control(sign: str) -> bool:
-    """Return whether a sign is no letter but an instruction, such as a new line or a change of direction."""
-    return unicodedata.category(sign).startswith("C")
+
+def _is_control(character: str) -> bool:
+    """Return whether a character is an instruction, such as a new line or a change of direction."""
+    return unicodedata.category(character).startswith("C")

@@ -70,6 +70,8 @@ class Workspace:
         self.entropy = entropy
         self.below = below_from(entropy)
         self.on_change = on_change
+        self.readers: dict[str, Callable[[], None]] = {}
+        """What reads a note again, by its topic, before `on_change` is given what another companion announced."""
         self.paced = paced
         self.shared = shared
         self.origin = entropy(8).hex() if shared else ""
@@ -399,6 +401,8 @@ class Workspace:
                 self._locks.take(locks, "temple", [name])
                 self._read_temples({name})
         for kind, colon, name in named:
+            if kind in self.readers:
+                self.readers[kind]()
             self.on_change(f"{kind}{colon}{name}")
 
     def follow_all(self) -> None:

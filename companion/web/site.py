@@ -310,6 +310,12 @@ class Site:
             raise ServiceError("wrong_code")
 
 
+def prove(response: Response, cookie: str, proof: str, path: str) -> None:
+    """Let a browser prove for a year, on the pages of a path, that a code was typed in it."""
+    secure = request.is_secure
+    response.set_cookie(cookie, proof, max_age=YEAR, path=path, httponly=True, secure=secure, samesite="Strict")
+
+
 def _is_proved(holder: Owner | None, cookie: str) -> bool:
     """Return whether this request's browser proves that a code was typed in it."""
     proof = request.cookies.get(cookie, "")

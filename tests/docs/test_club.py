@@ -107,10 +107,17 @@ def test_the_image_takes_folders_that_there_are() -> None:
         assert (ROOT / path).exists(), path
 
 
+def broker_environment() -> dict[str, str]:
+    environment: dict[str, str] = compose()["services"]["broker-1"]["environment"]
+    return environment
+
+
 def test_the_brokers_configuration_is_one_for_nats_server() -> None:
     program = broker.bundled_program()
     assert program
-    environment = {**os.environ, "NODE": "broker-1", "TEMPLO_BROKER_PASSWORD": "atl"}
+    given = {name: value.replace("${BROKER_PASSWORD:?}", "atl") for name, value in broker_environment().items()}
+    assert given["ROUTE_3"] == "nats://templo:atl@broker-3:6222"
+    environment = {**os.environ, **given}
     words = [program, "-t", "-c", CLUB / "nats.conf"]
     checked = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stderr

@@ -27,11 +27,13 @@ import pytest
 from companion.adapters.certificates import make_authority, make_certificate
 from companion.cli import network
 from companion.cli.children import Program, Signals
-from companion.cli.club import postgresql, proxy
+from companion.cli.club import control as control_module
+from companion.cli.club import parts, postgresql, proxy
 from companion.cli.club.command_line import default_folder, main
 from companion.cli.club.control import Control, Lines, send
 from companion.cli.club.parts import Part, Plan
 from companion.cli.club.running import Club, CommandError
+from companion.cli.starting import LaunchError
 from tests.launch.conftest import READY, alive, family, kill, until
 
 PATIENCE_S = 300
@@ -80,6 +82,41 @@ def test_a_part_that_was_stopped_or_killed_is_started_again_by_its_name(club: tu
     assert all(state.startswith("runs") for state in states(running).values())
 
 
+def test_several_parts_start_in_their_order_and_stop_in_the_reverse_one(signals: Signals, tmp_path: Path) -> None:
+    events = tmp_path / "events"
+    code = f"""if True:
+        import signal, sys, time
+        def note(event):
+            with open({str(events)!r}, "a") as file: file.write(event + " " + sys.argv[1] + chr(10))
+        def ending(*_):
+            time.sleep(0.3)
+            note("ended")
+            sys.exit()
+        signal.signal(signal.SIGTERM, ending)
+        time.sleep(0.3)
+        note("up")
+        print("up", flush=True)
+        time.sleep(600)
+    """
+    names = ["store", "worker", "proxy"]
+    running = Club(
+        plan(tmp_path, *((name, (sys.executable, "-c", code, name)) for name in names)), signals, lambda _: None
+    )
+    try:
+        running.start()
+        assert running.obey(["stop", "all"]) == ["Stopped store, worker and proxy."]
+        assert running.obey(["start", "proxy", "worker", "store"]) == ["Started proxy, worker and store."]
+        up, ended = [f"up {name}" for name in names], [f"ended {name}" for name in reversed(names)]
+        assert events.read_text().splitlines() == [*up, *ended, *up]
+        with pytest.raises(CommandError, match=r"store, worker and proxy are already running\."):
+            running.obey(["start", "all"])
+        running.obey(["stop", "proxy", "store"])
+        with pytest.raises(CommandError, match=r"store is not running\."):
+            running.obey(["stop", "store"])
+    finally:
+        running.end()
+
+
 def test_a_part_that_ends_by_itself_is_named_and_the_rest_goes_on(club: tuple[Club, list[str]]) -> None:
     running, reported = club
     (pid,) = re.findall(r"process (\d+)", states(running)["worker-1"])
@@ -99,7 +136,7 @@ def test_a_part_that_ends_by_itself_is_named_and_the_rest_goes_on(club: tuple[Cl
         (["stop", "worker-9"], "'worker-9' is no part of this club; did you mean worker-"),
         (["stop", "x"], "'x' is no part of this club; expected one of broker-1, worker-1, worker-2"),
         (["stop"], "stop needs the name of a part, such as worker-2."),
-        (["start", "worker-1"], "worker-1 runs already."),
+        (["start", "worker-1"], "worker-1 is already running."),
     ],
 )
 def test_a_command_that_cannot_be_carried_out_says_why(
@@ -140,6 +177,12 @@ def test_a_part_that_does_not_start_again_is_named_with_its_log_and_the_rest_goe
         running.end()
 
 
+def test_a_program_that_is_gone_is_said(signals: Signals, tmp_path: Path) -> None:
+    running = Club(plan(tmp_path, ("proxy", (str(tmp_path / "haproxy"),))), signals, lambda _: None)
+    with pytest.raises(LaunchError, match=r"The proxy cannot be started: .*No such file"):
+        running.start()
+
+
 def test_a_missing_program_is_said_with_the_package_that_has_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -150,6 +193,37 @@ def test_a_missing_program_is_said_with_the_package_that_has_it(
     said = capsys.readouterr()
     assert said.err == "A club needs PostgreSQL and haproxy: 'sudo apt install postgresql haproxy' brings them.\n"
     assert not list((tmp_path / "club").iterdir())
+
+
+def test_a_port_that_root_alone_may_use_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def free(port: int) -> bool:
+        raise PermissionError
+
+    monkeypatch.setattr(network, "free", free)
+    assert main(["--port", "443", "--folder", str(tmp_path / "club")]) == 1
+    assert capsys.readouterr().err.startswith("Port 443, for the pages, may be used by root alone: choose another")
+
+
+def test_a_database_that_is_not_made_in_time_and_files_that_cannot_be_made_are_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def run(*_: object, **__: object) -> None:
+        raise subprocess.TimeoutExpired("initdb", 300)
+
+    def link(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(postgresql, "_user", lambda: None)
+    with monkeypatch.context() as patched:
+        patched.setattr(subprocess, "run", run)
+        with pytest.raises(LaunchError, match="initdb did not end within 300 seconds"):
+            postgresql.prepare(tmp_path / "postgresql", 5432, "atl", 1, {}, tmp_path)
+    monkeypatch.setattr(os, "link", link)
+    (tmp_path / "club").mkdir()
+    with pytest.raises(LaunchError, match=r"files cannot be made in .*club: .*Operation not permitted"):
+        parts.plan(parts.Wish(), tmp_path / "club")
 
 
 def test_a_folder_with_files_of_somebody_else_is_left_alone(
@@ -198,6 +272,31 @@ def test_the_socket_carries_out_a_command_and_says_what_is_wrong_with_another(tm
     finally:
         control.close()
         directing.join()
+
+
+def test_a_failure_of_a_command_is_not_taken_for_a_client_that_left(tmp_path: Path) -> None:
+    def obey(_: Sequence[str]) -> list[str]:
+        raise FileNotFoundError("no such program")
+
+    control = Control(tmp_path)
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(tmp_path / "control.sock"))
+        client.sendall(b'["start", "proxy"]\n')
+        try:
+            with pytest.raises(FileNotFoundError, match="no such program"):
+                control.serve(obey)
+        finally:
+            control.close()
+
+
+def test_a_club_that_does_not_answer_is_not_taken_for_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control_module, "_ANSWER_S", 0.05)
+    control = Control(tmp_path)
+    try:
+        with pytest.raises(CommandError, match="has not answered"):
+            send(tmp_path, ["stop", "worker-2"])
+    finally:
+        control.close()
 
 
 @pytest.mark.parametrize("sent", [b"stop worker-2\n", b'{"stop": 1}\n', b"[1]\n", b"", b"[" * 4000])

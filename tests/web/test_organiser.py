@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import timedelta
-from threading import Event
+from threading import Event, active_count
 
 import pytest
 
-from companion.adapters import installation
+from companion.adapters import installation, message_end
 from companion.adapters.installation import BrokerState, Companion, Installation
 from companion.adapters.message_end import MessageEnd
-from companion.service.messages import LONGEST
-from companion.service.workspace import MESSAGE
+from companion.model.table import ServiceError
+from companion.service.messages import LONGEST, MessageService
+from companion.service.workspace import MESSAGE, Workspace
 from templo import contract
 from templo.broker import Address
 from tests.brokers import free_port
@@ -57,6 +59,18 @@ def test_the_owner_s_code_and_cookie_open_another_page_than_the_organiser_s(
     assert browser.post("/organiser/code", {"code": OWNER.code}).status_code == 403
     home.services.setup.finish()
     assert organiser.post("/setup/code", {"code": ORGANISER.code}).status_code == 403
+    for cookie, proof, path in (
+        ("organiser", OWNER.proof, "/organiser/message/end"),
+        ("owner", ORGANISER.proof, "/setup/name"),
+    ):
+        browser = home.browser()
+        browser.client.set_cookie(cookie, proof, path="/")
+        assert browser.post(path, {"name": "Mine"}).status_code == 403
+    browser = home.browser()
+    browser.client.set_cookie("organiser", OWNER.proof, path="/")
+    assert 'action="/organiser/code"' in browser.get("/organiser").get_data(as_text=True)
+    browser.client.set_cookie("organiser", ORGANISER.proof, path="/")
+    assert 'action="/organiser/code"' not in browser.get("/organiser").get_data(as_text=True)
 
 
 def test_what_proves_the_organiser_is_a_cookie_that_no_script_reads_and_no_other_page_gets(home: WebHome) -> None:
@@ -173,19 +187,98 @@ def test_each_language_has_the_page_in_its_own_words(home: WebHome) -> None:
 
 
 def test_the_timer_ends_a_message_once_and_is_set_again_for_another() -> None:
-    left, ended = [0.05], Event()
-    end = MessageEnd(lambda: left[0], ended.set)
+    until, ended = [time.monotonic() + 0.05], Event()
+    end = MessageEnd(lambda: until[0] - time.monotonic(), ended.set)
     try:
         end.look()
         assert ended.wait(60)
         ended.clear()
-        left[0] = 600.0
+        until[0] += 600.0
         end.look()
-        left[0] = 0.0
+        until[0] = 0.0
         end.look()  # taken back: nothing is left to end
         assert not ended.is_set()
     finally:
         end.stop()
+
+
+def test_a_clock_that_is_set_back_or_forward_neither_loses_nor_keeps_the_end_of_a_message(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(message_end, "_AT_MOST_S", 0.05)
+    left, looked, ended = [0.05], Event(), Event()
+
+    def seconds_left() -> float:
+        if left[0] == 0.05:  # set back as soon as the timer was set by it
+            left[0] = 3600.0
+            return 0.05
+        looked.set()
+        return left[0]
+
+    end = MessageEnd(seconds_left, ended.set)
+    try:
+        end.look()
+        assert looked.wait(60)
+        assert not ended.is_set()
+        left[0] = -1.0
+        assert ended.wait(60)
+    finally:
+        end.stop()
+
+
+def test_no_look_sets_a_timer_after_the_stop() -> None:
+    before = active_count()
+    end = MessageEnd(lambda: 600.0, lambda: None)
+    end.look()
+    end.stop()
+    end.look()
+    assert active_count() == before
+
+
+def test_what_another_companion_stored_is_read_when_it_is_announced(home: WebHome) -> None:
+    messages = home.services.messages
+    messages.send("Pizza", 10)
+    workspace = Workspace(home.store, home.games, home.clock, home.entropy)
+    MessageService(workspace).take_back()
+    assert messages.text == "Pizza"
+    messages._workspace.follow([MESSAGE])
+    assert messages.text == ""
+
+
+def test_a_message_that_was_stored_is_shown_although_nothing_can_be_read(
+    home: WebHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(home.store, "note", lambda _: pytest.fail("it need not be read"))
+    home.services.messages.send("Pizza", 10)
+    assert home.services.messages.text == "Pizza"
+
+
+def test_the_page_comes_when_the_store_does_not_answer(
+    home: WebHome, organiser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def companions() -> tuple[Companion, ...]:
+        raise ServiceError("store_failing", reason="gone")
+
+    monkeypatch.setattr(home.services.tables, "all", companions)
+    used = Address("one.lan", 1883)
+    home.configure(installation=lambda: installation.look(companions, [used], used))
+    page = organiser.get("/organiser")
+    assert page.status_code == 200
+    assert text_of(page).count("The store does not answer.") == 2
+    assert "Broker one.lan:1883 used by this companion" in text_of(page)
+
+
+def test_over_tls_both_codes_cookies_are_sent_over_tls_alone(home: WebHome) -> None:
+    for path, code in (("/organiser/code", ORGANISER.code), ("/setup/code", OWNER.code)):
+        for scheme, expected in (("https", True), ("http", False)):
+            answer = home.browser().client.post(
+                path,
+                base_url=f"{scheme}://localhost",
+                data={"code": code},
+                headers={"Origin": f"{scheme}://localhost"},
+            )
+            assert answer.status_code == 303
+            assert ("Secure" in answer.headers["Set-Cookie"].split("; ")) == expected
 
 
 def test_a_broker_that_does_not_answer_is_seen() -> None:

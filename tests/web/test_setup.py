@@ -111,7 +111,23 @@ def test_the_owner_s_code_is_made_once_and_only_its_user_reads_it(tmp_path: Path
     assert made == Owner("ABCDEFGH", bytes(range(16)).hex())
     assert make_owner(file, lambda n: bytes(n)) == owner_in(file) == made
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    file.write_text("x" * 10_000)
+
+
+@pytest.mark.parametrize("held", [b"x" * 10_000, b"", b"\xff"])
+def test_a_file_without_a_code_is_left_as_it_is_and_nobody_has_the_code(tmp_path: Path, held: bytes) -> None:
+    file = tmp_path / "owner-code"
+    file.write_bytes(held)
+    assert owner_in(file) is None
+    with pytest.raises(OSError, match="it holds no code"):
+        make_owner(file, bytes)
+    assert file.read_bytes() == held
+
+
+def test_a_code_that_cannot_be_read_is_not_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "owner-code"
+    file.mkdir()  # which root cannot read either
+    with pytest.raises(IsADirectoryError):
+        make_owner(file, bytes)
     assert owner_in(file) is None
 
 
@@ -128,7 +144,7 @@ def test_the_network_is_shown_as_it_is(new: WebHome) -> None:
 @pytest.mark.parametrize(
     ("network", "said"),
     [
-        (Network(), "NetworkManager does not run on this machine"),
+        (Network(), "NetworkManager is not running on this machine"),
         (Network(managed=True, wired=True), "A cable connects the temple to the network."),
         (Network(managed=True, wired=True), "This machine has no Wi-Fi."),
         (Network(managed=True, has_wifi=True), "The temple is on no network."),

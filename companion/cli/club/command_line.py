@@ -126,7 +126,14 @@ def _direct(folder: Path, words: Sequence[str]) -> int:
 def _run(wish: Wish, folder: Path, terminal: Terminal, signals: Signals) -> None:
     if sentence := parts.missing():
         raise LaunchError(sentence)
-    if not network.free(wish.port):
+    try:
+        is_free = network.free(wish.port)
+    except PermissionError:
+        raise LaunchError(
+            f"Port {wish.port}, for the pages, may be used by root alone: choose another with "
+            f'make club ARGS="--port {TLS_PORT}".'
+        ) from None
+    if not is_free:
         holder = network.holder(wish.port) or "by a program of another user"
         other = network.next_free(wish.port)
         raise LaunchError(
@@ -208,8 +215,8 @@ def _held(folder: Path, is_default: bool) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise LaunchError(
-                f"A club runs in {folder} already: end it with make club ARGS=quit, or choose another folder with "
-                "--folder DIR."
+                f"A club is already running in {folder}: end it with make club ARGS=quit, or choose another folder "
+                "with --folder DIR."
             ) from None
         try:
             _clear(folder)

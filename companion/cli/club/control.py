@@ -53,11 +53,16 @@ class Control:
             client, _ = self._socket.accept()
         except BlockingIOError:
             return
-        with client, suppress(OSError):  # a client that has left needs no answer
+        with client:
             client.settimeout(_REQUEST_S)
-            with client.makefile("rwb") as lines:
-                answer = self._answered(lines.readline(_LONGEST_LINE), obey)
-                lines.write(json.dumps(answer).encode() + b"\n")
+            try:
+                with client.makefile("rb") as lines:
+                    line = lines.readline(_LONGEST_LINE)
+            except OSError:  # it has left, or sends nothing
+                return
+            answer = self._answered(line, obey)
+            with suppress(OSError):  # who has left needs no answer
+                client.sendall(json.dumps(answer).encode() + b"\n")
 
     def close(self) -> None:
         """Close the socket; its file stays in the folder."""
@@ -79,7 +84,7 @@ class Control:
 def send(folder: Path, words: Sequence[str]) -> tuple[bool, list[str]]:
     """Send a command to the club of a folder; return whether it was carried out, and the lines to print.
 
-    Raises `CommandError` where no club runs there.
+    Raises `CommandError` where no club runs there, or where it does not answer.
     """
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(_ANSWER_S)
@@ -89,6 +94,11 @@ def send(folder: Path, words: Sequence[str]) -> tuple[bool, list[str]]:
                 lines.write(json.dumps(list(words)).encode() + b"\n")
                 lines.flush()
                 answer = json.loads(lines.readline())
+        except TimeoutError:
+            raise CommandError(
+                f"The club in {folder} has not answered for {_ANSWER_S:.0f} seconds. It may still carry the command "
+                "out: make club ARGS=status says what runs."
+            ) from None
         except (OSError, ValueError):
             raise CommandError(f"No club runs in {folder}: 'make club' starts one.") from None
     return bool(answer["ok"]), [str(line) for line in answer["lines"]]

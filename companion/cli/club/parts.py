@@ -63,8 +63,8 @@ class Plan:
     """In the order in which they start; those of a stage start together, and need what is in the stages before."""
     urls: tuple[str, ...]
     """Where phones find the pages, the likeliest first."""
-    owner_code: str
-    organiser_code: str
+    owner_code: str = field(repr=False)
+    organiser_code: str = field(repr=False)
     broker_password: str = field(repr=False)
     metrics: tuple[str, ...]
     """Where Prometheus finds each worker's metrics."""
@@ -96,8 +96,11 @@ def plan(wish: Wish, folder: Path) -> Plan:
 
     Nothing is started that stays.
     """
-    (folder / "logs").mkdir(mode=0o700)
-    return _Planner(wish, folder).plan()
+    try:
+        (folder / "logs").mkdir(mode=0o700)
+        return _Planner(wish, folder).plan()
+    except OSError as error:
+        raise LaunchError(f"The club's files cannot be made in {folder}: {error}") from None
 
 
 class _Planner:

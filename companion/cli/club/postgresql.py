@@ -58,16 +58,21 @@ def prepare(
     data = folder / "data"
     words = [f"--pgdata={data}", f"--username={USER}", f"--pwfile={secret}", "--auth=scram-sha-256"]
     words += ["--encoding=UTF8", "--locale=C", "--no-sync"]
-    made = subprocess.run(  # noqa: S603 - the command is this program's own
-        [bin_folder / "initdb", *words],
-        user=user,
-        cwd=folder,
-        env=dict(environment),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=_INITDB_S,
-    )
+    try:
+        made = subprocess.run(  # noqa: S603 - the command is this program's own
+            [bin_folder / "initdb", *words],
+            user=user,
+            cwd=folder,
+            env=dict(environment),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_INITDB_S,
+        )
+    except subprocess.TimeoutExpired:
+        raise LaunchError(f"PostgreSQL's initdb did not end within {_INITDB_S} seconds: is the disk busy?") from None
+    except OSError as error:
+        raise LaunchError(f"PostgreSQL's initdb cannot be run: {error}") from None
     secret.unlink()
     if made.returncode:
         raise LaunchError(f"PostgreSQL's initdb failed: {made.stderr.strip()[-400:]}")

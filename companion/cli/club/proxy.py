@@ -32,10 +32,11 @@ defaults
 
 frontend tls
     bind {bind} ssl crt {certificate} alpn h2,http/1.1
-    # A companion does not limit its proxy's connections: one address may have as many as it would give it.
+    # A companion does not limit its proxy's connections: one address may have this many. Raise the number together
+    # with web.streams_each where a whole hall comes from one address.
     stick-table type ipv6 size 100k expire 1m store conn_cur
     tcp-request connection track-sc0 src
-    tcp-request connection reject if {{ sc0_conn_cur gt 64 }}
+    tcp-request connection reject if {{ sc0_conn_cur gt {connections_each} }}
     # What a client says of itself is replaced, not added to.
     http-request set-header X-Forwarded-For %[src]
     http-request set-header X-Forwarded-Proto https
@@ -72,11 +73,26 @@ def program() -> Path | None:
     return Path(found) if found else None
 
 
-def configuration(origin: str, bind: str, certificate: str, workers: Mapping[str, str], most: int = 10_000) -> str:
+def configuration(
+    origin: str,
+    bind: str,
+    certificate: str,
+    workers: Mapping[str, str],
+    most: int = 10_000,
+    connections_each: int = 64,
+) -> str:
     """Return the configuration.
 
     `origin` is its first line, `certificate` a file with certificate and key, `workers` each companion's address by
-    its name, such as ``{"worker-1": "10.0.0.11:8001"}``, and `most` how many connections there may be at once.
+    its name, such as ``{"worker-1": "10.0.0.11:8001"}``, `most` how many connections there may be at once, and
+    `connections_each` how many of them from one address.
     """
     servers = "\n".join(f"    server {name} {address}" for name, address in workers.items())
-    return _TEMPLATE.format(origin=origin, bind=bind, certificate=certificate, servers=servers, most=most)
+    return _TEMPLATE.format(
+        origin=origin,
+        bind=bind,
+        certificate=certificate,
+        servers=servers,
+        most=most,
+        connections_each=connections_each,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
@@ -85,15 +86,25 @@ class Club:
 
     def end(self) -> None:
         """End every part, those of a stage together, the last stage first."""
+        self._end(part.name for part in self._plan.parts if self._runs(part.name))
+
+    def _end(self, names: Iterable[str]) -> None:
+        """End parts that run, those of a stage together, the last stage first."""
         impatient = False
-        for stage in reversed(self._plan.stages):
-            children = [self._children[part.name] for part in stage if self._runs(part.name)]
+        for stage in reversed(self._stages(names)):
+            children = [self._children[part.name] for part in stage]
             for child in children:
                 child.tell_to_end()
             impatient = end(children, self._signals, impatient)
 
+    def _stages(self, names: Iterable[str]) -> list[list[Part]]:
+        """Return parts in the order in which they start, each stage with those of them that start together."""
+        wanted = set(names)
+        stages = ([part for part in stage if part.name in wanted] for stage in self._plan.stages)
+        return [stage for stage in stages if stage]
+
     def _start(self, parts: Sequence[Part], needed: Iterable[str]) -> None:
-        """Start parts, and wait until each answers; raises `LaunchError` where one that is needed ends by itself."""
+        """Start parts, and wait until each answers; raises `LaunchError` where one cannot or ends."""
 
         def check() -> None:
             for name in needed:
@@ -101,7 +112,10 @@ class Club:
                     raise LaunchError(with_log(self._children[name], f"has {how}"))
 
         for part in parts:
-            self._children[part.name] = started(part.program, self._signals)
+            try:
+                self._children[part.name] = started(part.program, self._signals)
+            except (OSError, subprocess.SubprocessError) as error:
+                raise LaunchError(f"The {part.name} cannot be started: {error}") from None
             self._ended.pop(part.name, None)
         for part in parts:
             child = self._children[part.name]
@@ -141,11 +155,9 @@ class Club:
         return self._ended.get(part.name, "not started")
 
     def _stop(self, parts: Sequence[Part]) -> list[str]:
-        children = self._taken(parts, "stopped")
-        for child in children:
-            child.tell_to_end()
-        end(list(children), self._signals)
-        return [f"Stopped {_listed([child.program.name for child in children])}."]
+        names = [child.program.name for child in self._taken(parts, "stopped")]
+        self._end(names)
+        return [f"Stopped {_listed(names)}."]
 
     def _kill(self, parts: Sequence[Part]) -> list[str]:
         children = self._taken(parts, "killed")
@@ -158,8 +170,8 @@ class Club:
         self.watch()
         names = [part.name for part in parts if self._runs(part.name)]
         if not names:
-            verb = "do" if len(parts) > 1 else "does"
-            raise CommandError(f"{_listed([part.name for part in parts])} {verb} not run.")
+            verb = "are" if len(parts) > 1 else "is"
+            raise CommandError(f"{_listed([part.name for part in parts])} {verb} not running.")
         self._ended |= dict.fromkeys(names, how)
         return [self._children[name] for name in names]
 
@@ -167,10 +179,11 @@ class Club:
         self.watch()
         resting = [part for part in parts if not self._runs(part.name)]
         if not resting:
-            verb = "run" if len(parts) > 1 else "runs"
-            raise CommandError(f"{_listed([part.name for part in parts])} {verb} already.")
+            verb = "are" if len(parts) > 1 else "is"
+            raise CommandError(f"{_listed([part.name for part in parts])} {verb} already running.")
         try:
-            self._start(resting, [part.name for part in resting])
+            for stage in self._stages(part.name for part in resting):
+                self._start(stage, [part.name for part in resting])
         except LaunchError as error:
             raise CommandError(str(error)) from None
         return [f"Started {_listed([part.name for part in resting])}."]

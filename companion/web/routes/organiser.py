@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from companion.model.table import ServiceError, Table
 from companion.service.messages import LONGEST, MINUTES
-from companion.web.site import BAD_FORM, FORBIDDEN, ORGANISER, YEAR, see, site, whole_number
+from companion.web.site import BAD_FORM, FORBIDDEN, ORGANISER, prove, see, site, whole_number
 
 blueprint = Blueprint("organiser", __name__, url_prefix="/organiser")
 
@@ -35,7 +35,7 @@ def organiser_code() -> Response:
         return _asked(FORBIDDEN, site().refusal(error))
     path = site().url("organiser")
     response = see(path)
-    response.set_cookie(ORGANISER, proof, max_age=YEAR, path=path, httponly=True, samesite="Strict")
+    prove(response, ORGANISER, proof, path)
     return response
 
 
@@ -98,15 +98,20 @@ def _asked(status: int = 200, problem: str = "") -> Response:
 def _page(status: int = 200, problem: str = "", typed: str = "") -> Response:
     here = site()
     services = here.services
+    try:
+        tables, titles, can_list = _open_tables(), {each.id: each.title for each in services.tables.all()}, True
+    except ServiceError:  # the store does not answer, and other companions may have changed tables
+        tables, titles, can_list = [], {}, False
     return here.page(
         "organiser.html",
         status,
         allowed=True,
         problem=problem,
         typed=typed,
-        tables=_open_tables(),
+        tables=tables,
+        can_list=can_list,
         temples=sorted(services.temples.all(), key=lambda temple: temple.name),
-        titles={table.id: table.title for table in services.tables.all()},
+        titles=titles,
         installation=here.config.installation(),
         message=services.messages.text,
         minutes_left=-int(-services.messages.seconds_left // 60),

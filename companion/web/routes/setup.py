@@ -10,7 +10,7 @@ from flask import Blueprint, Response, abort, request
 
 from companion.model.network import NetworkRefused
 from companion.model.table import ServiceError
-from companion.web.site import BAD_FORM, FORBIDDEN, OWNER, YEAR, language, see, site
+from companion.web.site import BAD_FORM, FORBIDDEN, OWNER, language, prove, see, site
 
 blueprint = Blueprint("setup", __name__)
 
@@ -87,7 +87,7 @@ def setup_code() -> Response:
         return _step(step, FORBIDDEN, site().refusal(error))
     response = see(site().url("setup_step", step=step))
     path = site().url("setup")
-    response.set_cookie(OWNER, proof, max_age=YEAR, path=path, httponly=True, samesite="Strict")
+    prove(response, OWNER, proof, path)
     return response
 
 

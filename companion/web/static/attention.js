@@ -62,7 +62,7 @@ export class Attention {
     document.querySelector("body > .moment")?.remove();
     const shown = moment.cloneNode(true);
     shown.hidden = false;
-    document.body.append(shown); // beside what is painted again: a token in these seconds does not end it
+    document.body.append(shown); // beside what is rendered again: a token in these seconds does not end it
     clearTimeout(this.fading);
     this.fading = setTimeout(() => shown.remove(), MOMENT);
   }

@@ -2,7 +2,7 @@
 //
 // The contract, for any game's templates:
 // - A thing on the board names itself, <g data-pick="cell:5" id="pick-cell-5" role="img" aria-label="the porter">.
-//   Its name is the `element` of a game's Choice. It needs an id to keep the focus when its region is painted again.
+//   Its name is the `element` of a game's Choice. It needs an id to keep the focus when its region is rendered again.
 // - The form of a choice carries that name on its button or its link (data-element); `form(choice)` sees to it. The
 //   buttons may stand anywhere on the page, in a closed <details> too: they are the list for keyboard and reader.
 // - What can be picked now gets `data-can` (`own`, or `kind` where only its kind is named, see below), the role of a button and the words of what it would do; a tap, Enter or

@@ -1,6 +1,6 @@
 // Lets what is drawn on a board glide to its new place, where view transitions do not reach: inside an SVG.
 //
-// A piece names itself, <g data-glide="porter-1" transform="translate(60 120)">. When its region is painted again and
+// A piece names itself, <g data-glide="porter-1" transform="translate(60 120)">. When its region is rendered again and
 // another place stands there, it glides over from the old one. It decides nothing and holds nothing back: the new
 // picture is there at once, a tap on it counts. Nothing glides when hidden or when motion is reduced.
 

@@ -56,11 +56,11 @@ class SiegeMap {
     this.repainted();
   }
 
-  // What was painted again.
+  // What was rendered again.
 
   repainted() {
     const sent = this.sheets.querySelector("[data-state]")?.dataset;
-    if (this.box) this.show(); // a sheet that was painted again shows the whole map
+    if (this.box) this.show(); // a sheet that was rendered again shows the whole map
     if (!sent || sent.state === this.painted) return;
     this.painted = sent.state;
     this.mark.setAttribute("points", "");
