@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import fcntl
 import os
 import secrets
 import signal
@@ -24,6 +23,7 @@ from companion.cli.children import Child, Program, Signals, end, end_with_parent
 from companion.cli.starting import (
     LaunchError,
     Stopped,
+    hold,
     is_instance,
     listens,
     reason,
@@ -171,12 +171,7 @@ def _state(wish: Wish) -> Iterator[Path]:
     except OSError as error:
         raise LaunchError(f"state is {str(folder)!r}; expected a directory that can be written ({error}).") from None
     with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise LaunchError(
-                f"A temple runs from {folder} already: end it, or choose another directory with --state DIR."
-            ) from None
+        hold(lock, f"A temple runs from {folder} already: end it, or choose another directory with --state DIR.")
         yield folder
 
 

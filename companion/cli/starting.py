@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import http.client
 import json
 import os
@@ -9,6 +10,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable
+from typing import IO
 
 from companion.cli.broker import HOST
 from companion.cli.children import Child, Program, Signals
@@ -25,6 +27,14 @@ class LaunchError(Exception):
 
 class Stopped(Exception):
     """The person asked to end while things were still starting."""
+
+
+def hold(lock: IO[str], taken: str) -> None:
+    """Hold a folder by its lock file until that is closed; raises `LaunchError` of `taken` where another does."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise LaunchError(taken) from None
 
 
 def started(program: Program, signals: Signals) -> Child:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import fcntl
 import os
 import shutil
 import signal
@@ -20,7 +19,7 @@ from companion.cli.club import parts
 from companion.cli.club.control import Control, Lines, send
 from companion.cli.club.parts import TLS_PORT, Plan, Wish
 from companion.cli.club.running import HELP, Club, CommandError
-from companion.cli.starting import LaunchError, Stopped
+from companion.cli.starting import LaunchError, Stopped, hold
 from companion.cli.terminal import Terminal
 
 LOOK = 5.0
@@ -211,13 +210,11 @@ def _held(folder: Path, is_default: bool) -> Iterator[None]:
     except OSError as error:
         raise LaunchError(f"folder is {str(folder)!r}; expected one that can be written ({error}).") from None
     with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise LaunchError(
-                f"A club is already running in {folder}: end it with make club ARGS=quit, or choose another folder "
-                "with --folder DIR."
-            ) from None
+        hold(
+            lock,
+            f"A club is already running in {folder}: end it with make club ARGS=quit, or choose another folder "
+            "with --folder DIR.",
+        )
         try:
             _clear(folder)
             yield
