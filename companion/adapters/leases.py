@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from dataclasses import dataclass
 
 import sqlalchemy as sa
 
@@ -32,7 +33,9 @@ PACING = "pacing"
 """Whose holder makes the app's moves at their pace."""
 
 _WORKER = "worker "
-"""Before the name of the lease by which the others know that a companion is at work."""
+"""Before the holder and the name in the lease by which the others know that a companion is at work."""
+
+_LONGEST_LEASE = 64
 
 _LOOK = sa.select(LEASES.c.name, LEASES.c.holder).where(LEASES.c.until > sa.func.clock_timestamp())
 _TAKE = sa.text(
@@ -42,6 +45,15 @@ _TAKE = sa.text(
     " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until"
     " WHERE held.holder = excluded.holder OR held.until <= clock_timestamp() RETURNING name"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """One companion at work: the id under which it holds leases, its name if it has one, and its leases."""
+
+    holder: str
+    name: str
+    leases: Collection[str]
 
 
 class Leases(Background):
@@ -54,8 +66,12 @@ class Leases(Background):
         wanted: Callable[[], Collection[str]],
         on_taken: Callable[[str], None],
         beat: Beat = no_heartbeat,
+        name: str = "",
     ) -> None:
-        """Only remember; `start` begins. `on_taken` is called with each lease that is newly held."""
+        """Only remember; `start` begins.
+
+        `on_taken` is called with each lease that is newly held. `name` is what people know this companion by.
+        """
         super().__init__("leases")
         self._engine = sa.create_engine(
             url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT", connect_args={"connect_timeout": 5}
@@ -64,6 +80,7 @@ class Leases(Background):
         self._wanted = wanted
         self._on_taken = on_taken
         self._beat = beat
+        self._worker = f"{_WORKER}{holder} {name}"[:_LONGEST_LEASE].rstrip()
         self._until: dict[str, float] = {}
         self._renew_at = 0.0
 
@@ -71,15 +88,19 @@ class Leases(Background):
         """Return whether this companion holds a lease, by its own clock; after a standstill it does not."""
         return self._until.get(name, -math.inf) > time.monotonic()
 
-    def held(self) -> dict[str, Collection[str]]:
-        """Return the leases that each companion holds by now, itself included; raises `ServiceError`."""
+    def workers(self) -> list[Worker]:
+        """Return the companions that are at work, this one among them, by name; raises `ServiceError`."""
         try:
             with self._engine.connect() as connection:
                 rows = connection.execute(_LOOK).all()
         except sa.exc.DBAPIError as error:
             raise ServiceError("store_failing", reason=str(error.orig)) from None
-        workers = {row.holder for row in rows if row.name.startswith(_WORKER)} | {self._holder}
-        return {worker: [row.name for row in rows if row.holder == worker] for worker in sorted(workers)}
+        at_work = {row.name for row in rows if row.name.startswith(_WORKER)} | {self._worker}
+        known = [each.removeprefix(_WORKER).partition(" ") for each in at_work]
+        workers = [
+            Worker(holder, name, [row.name for row in rows if row.holder == holder]) for holder, _, name in known
+        ]
+        return sorted(workers, key=lambda worker: (worker.name, worker.holder))
 
     def _run(self) -> None:
         while not self._ending.is_set():
@@ -97,7 +118,7 @@ class Leases(Background):
     def _look(self, connection: sa.Connection) -> None:
         now = time.monotonic()
         taken = {row.name: row.holder for row in connection.execute(_LOOK)}
-        wanted, worker = set(self._wanted()), _WORKER + self._holder
+        wanted, worker = set(self._wanted()), self._worker
         own = {name for name in wanted if taken.get(name) == self._holder and self.holds(name)}
         workers = {name for name in taken if name.startswith(_WORKER)} | {worker}
         share = math.ceil(len(wanted) / len(workers))

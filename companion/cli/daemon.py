@@ -98,7 +98,8 @@ def _serve(
     if services.setup.finished:
         services.setup.finish()
     message_end = MessageEnd(lambda: services.messages.seconds_left, lambda: hub.publish(MESSAGE))
-    share = sharing.Share(settings.store_url, workspace, services, pulse) if shared else sharing.Alone()
+    name = f"{socket.gethostname().partition('.')[0][:32]}:{settings.web.port}"
+    share = sharing.Share(settings.store_url, workspace, services, pulse, name) if shared else sharing.Alone()
     pacer = Pacer(services, beat=pulse.of("pacer"), is_own=share.paces)
     shelving = Shelving(services.tables.shelve)
     if deck:

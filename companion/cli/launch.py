@@ -167,11 +167,11 @@ def _state(wish: Wish) -> Iterator[Path]:
     folder = (wish.state or default_state({**os.environ, "STATE_DIRECTORY": ""}, Path.home())).absolute()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = (folder / "launch.lock").open("a")
+        taken = f"A temple runs from {folder} already: end it, or choose another directory with --state DIR."
+        lock = hold(folder / "launch.lock", taken)
     except OSError as error:
         raise LaunchError(f"state is {str(folder)!r}; expected a directory that can be written ({error}).") from None
     with lock:
-        hold(lock, f"A temple runs from {folder} already: end it, or choose another directory with --state DIR.")
         yield folder
 
 

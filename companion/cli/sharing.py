@@ -54,14 +54,14 @@ class Alone:
 class Share(Alone):
     """One companion of several."""
 
-    def __init__(self, url: str, workspace: Workspace, services: Services, pulse: Pulse) -> None:
-        """Only remember; `start` begins."""
+    def __init__(self, url: str, workspace: Workspace, services: Services, pulse: Pulse, name: str = "") -> None:
+        """Only remember; `start` begins. `name` is what the organiser knows this companion by."""
         self._workspace = workspace
         self._services = services
         self._announcements = Announcements(
             url, workspace.origin, workspace.follow, workspace.follow_all, pulse.of("announcements")
         )
-        self._leases = Leases(url, workspace.origin, self._wanted, self._on_taken, pulse.of("leases"))
+        self._leases = Leases(url, workspace.origin, self._wanted, self._on_taken, pulse.of("leases"), name)
 
     def paces(self) -> bool:
         """Return whether the app's moves for absent players are this companion's to make."""
@@ -81,8 +81,12 @@ class Share(Alone):
     def companions(self) -> tuple[Companion, ...]:
         """Return the companions that share the store, each with how many temples it stores; raises `ServiceError`."""
         return tuple(
-            Companion(holder[:6], sum(name.startswith(_TEMPLE) for name in names), holder == self._workspace.origin)
-            for holder, names in self._leases.held().items()
+            Companion(
+                worker.name or worker.holder[:6],
+                sum(lease.startswith(_TEMPLE) for lease in worker.leases),
+                worker.holder == self._workspace.origin,
+            )
+            for worker in self._leases.workers()
         )
 
     def start(self, take_over: Callable[[str], None], look_at_all: Callable[[], None]) -> None:

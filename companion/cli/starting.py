@@ -10,6 +10,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import IO
 
 from companion.cli.broker import HOST
@@ -29,12 +30,24 @@ class Stopped(Exception):
     """The person asked to end while things were still starting."""
 
 
-def hold(lock: IO[str], taken: str) -> None:
-    """Hold a folder by its lock file until that is closed; raises `LaunchError` of `taken` where another does."""
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise LaunchError(taken) from None
+def hold(path: Path, taken: str) -> IO[str]:
+    """Return a folder's lock file, by which the folder is held until that is closed.
+
+    Who held it before may remove the file just after it was opened here: then a new one is made and held. Raises
+    `LaunchError` of `taken` where another holds it, `OSError` where it cannot be written.
+    """
+    while True:
+        lock = path.open("a")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(lock.fileno()), path.stat()):
+                return lock
+        except BlockingIOError:
+            lock.close()
+            raise LaunchError(taken) from None
+        except FileNotFoundError:
+            pass
+        lock.close()
 
 
 def started(program: Program, signals: Signals) -> Child:

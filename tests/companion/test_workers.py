@@ -354,6 +354,20 @@ def test_each_lease_has_one_holder_and_each_companion_its_share(home: Home) -> N
         eventually(lambda: all(map(one.holds, names)))  # the other gave its own back
 
 
+def test_companions_at_work_are_known_by_their_names(home: Home) -> None:
+    one = Leases(home.url, "1" * 16, lambda: ["temple:templo"], lambda name: None, name="hall-1:8001")
+    one.start()
+    try:
+        eventually(lambda: one.holds("temple:templo"))
+        with leasing(home.url, "2" * 16, []) as two:
+            eventually(lambda: len(one.workers()) == 2)
+            assert two.workers() == one.workers()
+            assert [(each.name, each.holder[0]) for each in two.workers()] == [("", "2"), ("hall-1:8001", "1")]
+            assert "temple:templo" in two.workers()[1].leases
+    finally:
+        one.stop()
+
+
 def test_the_leases_of_a_companion_that_stands_still_go_to_another(home: Home) -> None:
     may_go, stands = threading.Event(), threading.Event()
     taken: list[str] = []

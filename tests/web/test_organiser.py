@@ -90,12 +90,12 @@ def test_the_page_shows_every_table_temple_companion_and_broker(home: WebHome, o
     table, lobby = home.table(temple="templo"), home.lobby()
     home.beams("templo", contract.Beam.CLEAR, contract.Beam.JAMMED, contract.State.ALERT)
     seen = Installation(
-        (Companion("3f2a91", 1, True), Companion("b07c44", 0, False)),
+        (Companion("hall-1:8001", 1, True), Companion("hall-2:8001", 0, False)),
         (BrokerState("one.lan:1883", True, True), BrokerState("two.lan:1883", False, False)),
     )
     home.configure(installation=lambda: seen)
     text = text_of(organiser.get("/organiser"))
-    for expected in (table.title, table.code[:3], lobby.code[3:], "templo", "3f2a91", "b07c44"):
+    for expected in (table.title, table.code[:3], lobby.code[3:], "templo", "hall-1:8001", "hall-2:8001"):
         assert expected in text
     assert "Broker one.lan:1883 used by this companion" in text
     assert "Broker two.lan:1883 does not answer" in text
@@ -265,6 +265,7 @@ def test_the_page_comes_when_the_store_does_not_answer(
     page = organiser.get("/organiser")
     assert page.status_code == 200
     assert text_of(page).count("The store does not answer.") == 2
+    assert "0 tables" not in text_of(page)
     assert "Broker one.lan:1883 used by this companion" in text_of(page)
 
 

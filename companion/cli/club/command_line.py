@@ -206,15 +206,14 @@ def _held(folder: Path, is_default: bool) -> Iterator[None]:
             raise LaunchError(f"{folder} is not empty: choose another folder with --folder DIR.")
         # PostgreSQL refuses to run as root, and whom it runs as then must reach its own folder in this one.
         folder.chmod(0o711 if os.geteuid() == 0 else 0o700)
-        lock = (folder / _LOCK).open("a")
-    except OSError as error:
-        raise LaunchError(f"folder is {str(folder)!r}; expected one that can be written ({error}).") from None
-    with lock:
-        hold(
-            lock,
+        lock = hold(
+            folder / _LOCK,
             f"A club is already running in {folder}: end it with make club ARGS=quit, or choose another folder "
             "with --folder DIR.",
         )
+    except OSError as error:
+        raise LaunchError(f"folder is {str(folder)!r}; expected one that can be written ({error}).") from None
+    with lock:
         try:
             _clear(folder)
             yield

@@ -1,0 +1,32 @@
+"""A folder is held by one program at a time, however closely one start follows the end of another."""
+
+import fcntl
+from pathlib import Path
+
+import pytest
+
+from companion.cli import starting
+from companion.cli.starting import LaunchError, hold
+
+
+def test_a_folder_is_held_until_its_file_is_closed(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with hold(path, "taken"), pytest.raises(LaunchError, match="taken"):
+        hold(path, "taken")
+    hold(path, "taken").close()
+
+
+def test_a_lock_file_removed_between_opening_and_holding_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, flock, removed = tmp_path / "lock", fcntl.flock, []
+
+    def remove_first(lock: int, operation: int) -> None:
+        if not removed:
+            removed.append(path.unlink())
+        flock(lock, operation)
+
+    monkeypatch.setattr(starting.fcntl, "flock", remove_first)
+    with hold(path, "taken"), pytest.raises(LaunchError, match="taken"):
+        hold(path, "taken")
+    assert removed
