@@ -26,8 +26,8 @@ class Evening:
 
     def __init__(self, folder: Path) -> None:
         """Open the table; `folder` holds its store."""
+        from companion.adapters.database.sql_store import SqlStore
         from companion.adapters.news import Hub
-        from companion.adapters.sql_store import SqlStore
         from companion.games import registry
         from companion.service.services import Services
         from companion.service.workspace import Workspace

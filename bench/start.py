@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 
 from bench.figures import Chapter, Row
-from companion.adapters.sql_store import SqlStore
+from companion.adapters.database.sql_store import SqlStore
 from companion.games import registry
 from companion.games.kit import Move
 from companion.model.entries import APP

@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from companion.adapters.addresses import ALIAS, ANNOUNCED, interface_addresses
-from companion.adapters.avahi import Announcement, AvahiError, GroupState
+from companion.adapters.network.addresses import ALIAS, ANNOUNCED, interface_addresses
+from companion.adapters.network.avahi import Announcement, AvahiError, GroupState
 from templo import logs
 from templo.liveness import supervisor
 

@@ -11,8 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from companion.adapters.addresses import own_addresses, own_names, phone_addresses
-from companion.adapters.network_manager import NetworkError
+from companion.adapters.network.addresses import own_addresses, own_names, phone_addresses
+from companion.adapters.network.network_manager import NetworkError
 from companion.appliance import backup, status, tls
 from companion.appliance.network_helper import BusyError, Helper
 from companion.cli.terminal import Terminal

@@ -17,9 +17,9 @@ from typing import IO
 
 import msgspec
 
-from companion.adapters import network_manager
-from companion.adapters.network_helper import ISSUE, MOST, Answer, Request
-from companion.adapters.network_manager import NetworkError
+from companion.adapters.network import network_manager
+from companion.adapters.network.network_helper import ISSUE, MOST, Answer, Request
+from companion.adapters.network.network_manager import NetworkError
 from companion.model.network import Network
 
 FOLDER = Path("/run/templo-network")

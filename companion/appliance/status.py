@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from companion.adapters import boot_fault
-from companion.adapters.addresses import ALIAS, ANNOUNCED, phone_addresses
-from companion.adapters.network_manager import look as look_at_network
+from companion.adapters.network.addresses import ALIAS, ANNOUNCED, phone_addresses
+from companion.adapters.network.network_manager import look as look_at_network
 from companion.adapters.owner import FILE, owner_in
 from companion.appliance import tls
 from companion.cli import settings as configuration

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from companion.adapters.certificates import (
+from companion.adapters.network.certificates import (
     CertificateError,
     Pair,
     check_pair,

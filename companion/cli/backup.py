@@ -6,8 +6,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TextIO
 
-from companion.adapters import backup
-from companion.adapters.sql_store import without_password
+from companion.adapters.database import backup
+from companion.adapters.database.sql_store import without_password
 from companion.cli.settings import Settings
 
 

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from companion.adapters.backup import BackupError
-from companion.adapters.sql_store import StoreError
+from companion.adapters.database.backup import BackupError
+from companion.adapters.database.sql_store import StoreError
 from companion.cli import backup, check, daemon, export, forget, replay
 from companion.cli import held as held_commands
 from companion.cli import settings as configuration

@@ -16,18 +16,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 
-from companion.adapters import boot_fault, installation, store_lock
-from companion.adapters.addresses import address_for
+from companion.adapters import boot_fault, installation
 from companion.adapters.background import Background
+from companion.adapters.database import store_lock
+from companion.adapters.database.sql_store import SqlStore
 from companion.adapters.message_end import MessageEnd
 from companion.adapters.mqtt_intake import Intake
-from companion.adapters.network_helper import NetworkHelper
+from companion.adapters.network.addresses import address_for
+from companion.adapters.network.network_helper import NetworkHelper
 from companion.adapters.news import Hub
 from companion.adapters.owner import FILE, ORGANISER_FILE, Owner, make_owner
 from companion.adapters.pacer import Pacer
 from companion.adapters.playtests import Playtests
 from companion.adapters.shelving import Shelving
-from companion.adapters.sql_store import SqlStore
 from companion.cli import demo, sharing
 from companion.cli.settings import Settings
 from companion.cli.trouble import start_when_possible

@@ -13,9 +13,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from companion.adapters import backup
-from companion.adapters.backup import BackupError
-from companion.adapters.sql_store import SqlStore
+from companion.adapters.database import backup
+from companion.adapters.database.backup import BackupError
+from companion.adapters.database.sql_store import SqlStore
 from companion.cli.settings import Settings
 from companion.games.kit import Game, Json
 from companion.model.evenings import by_game, by_person, by_temple, plays

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TextIO
 
-from companion.adapters import erasure, store_lock
-from companion.adapters.sql_store import SqlStore
+from companion.adapters.database import erasure, store_lock
+from companion.adapters.database.sql_store import SqlStore
 from companion.cli.settings import Settings
 from companion.model.entries import Rename, Sit
 from companion.model.evenings import person_key

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, TextIO
 
-from companion.adapters import store_lock
-from companion.adapters.sql_store import SqlStore, StoreError
+from companion.adapters.database import store_lock
+from companion.adapters.database.sql_store import SqlStore, StoreError
 from companion.cli.settings import Settings
 from companion.games.kit import Game, Seat
 from companion.model.ports import StoredToken

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from companion.adapters import addresses
+from companion.adapters.network import addresses
 from companion.cli import broker, network
 from companion.cli.children import Child, Program, Signals, end, end_with_parent
 from companion.cli.starting import (

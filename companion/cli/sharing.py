@@ -6,9 +6,9 @@ import logging
 import secrets
 from collections.abc import Callable
 
-from companion.adapters.announcements import Announcements
+from companion.adapters.database.announcements import Announcements
+from companion.adapters.database.leases import PACING, Leases
 from companion.adapters.installation import Companion
-from companion.adapters.leases import PACING, Leases
 from companion.model.table import ServiceError
 from companion.service.services import Services
 from companion.service.workspace import Workspace

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from companion.adapters.addresses import own_hosts
 from companion.adapters.installation import Installation
+from companion.adapters.network.addresses import own_hosts
 from companion.adapters.owner import Owner
 from companion.adapters.playtests import Playtests
 from companion.model.network import NetworkPort, NoNetwork

@@ -779,7 +779,9 @@ def upgraded(machine: Machine) -> None:
 def downgraded(machine: Machine) -> None:
     """Leave what a newer release leaves, and do what the pages say."""
     store, ledger = "/var/lib/templo-companion/companion.sqlite", "/var/lib/templo-controller/ledger.sqlite3"
-    newer = int(machine.run("sed -n 's/^SCHEMA = //p' /usr/share/templo-mayor/companion/adapters/schema.py")) + 1
+    newer = (
+        int(machine.run("sed -n 's/^SCHEMA = //p' /usr/share/templo-mayor/companion/adapters/database/schema.py")) + 1
+    )
     copy, tokens = f"{store}.before-schema-{newer}", machine.received()
     machine.run("systemctl stop templo-controller templo-companion")
     machine.run(f"cp -p {store} {copy}; cp -p {ledger} /root/ledger")

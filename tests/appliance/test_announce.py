@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from companion.adapters.addresses import ANNOUNCED
-from companion.adapters.avahi import AvahiError, GroupState
+from companion.adapters.network.addresses import ANNOUNCED
+from companion.adapters.network.avahi import AvahiError, GroupState
 from companion.appliance.announce import LOOK_S, RETRY_S, Announcer
 
 HOME = [(2, "192.168.1.7")]

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from companion.adapters.sql_store import SqlStore
+from companion.adapters.database.sql_store import SqlStore
 from companion.appliance import archive, backup
 from companion.appliance.backup import BackupError, Installation, Program, back_up, restore, unit_environment
 from controller.adapters.control_socket import held

@@ -19,9 +19,9 @@ from typing import IO, Any
 
 import pytest
 
-from companion.adapters import network_helper, network_manager
-from companion.adapters.network_helper import NetworkHelper
-from companion.adapters.network_manager import NetworkError
+from companion.adapters.network import network_helper, network_manager
+from companion.adapters.network.network_helper import NetworkHelper
+from companion.adapters.network.network_manager import NetworkError
 from companion.appliance import command_line
 from companion.appliance.network_helper import ALONE_S, JOIN_PATIENCE_S, LEAVE_S, RETRY_S, WATCH_PATIENCE_S, Helper
 from companion.model.network import Hotspot, Network

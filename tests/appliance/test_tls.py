@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from companion.adapters import certificates
-from companion.adapters.certificates import CertificateError, Pair
+from companion.adapters.network import certificates
+from companion.adapters.network.certificates import CertificateError, Pair
 from companion.appliance import tls
 from companion.web.server.serving import Server
 from tests.appliance.secure import HOSTS, PATIENCE_S, Machine, haproxy

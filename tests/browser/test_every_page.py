@@ -10,7 +10,7 @@ from urllib.parse import urldefrag, urlsplit
 
 from playwright.sync_api import Page, ViewportSize
 
-from companion.adapters import certificates
+from companion.adapters.network import certificates
 from companion.model.network import Hotspot, Network, Wifi
 from companion.model.table import Table
 from controller.app.explanations import FINDINGS

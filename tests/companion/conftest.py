@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from companion.adapters.sql_store import SqlStore
+from companion.adapters.database.sql_store import SqlStore
 from companion.games import registry
 from companion.games.kit import Game, Move
 from companion.model.table import Table

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from companion.adapters import backup, store_lock
-from companion.adapters.backup import BackupError
-from companion.adapters.sql_store import StoreError
+from companion.adapters.database import backup, store_lock
+from companion.adapters.database.backup import BackupError
+from companion.adapters.database.sql_store import StoreError
 from tests.companion.conftest import DATABASES, EVENING, Home
 from tests.controller.program import ROOT
 from tests.databases import Postgres

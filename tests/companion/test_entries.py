@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pytest
 import sqlalchemy as sa
 
-from companion.adapters.sql_store import SqlStore
+from companion.adapters.database.sql_store import SqlStore
 from companion.games.kit import Move, Refusal
 from companion.model.entries import (
     Action,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from companion.adapters import store_lock
+from companion.adapters.database import store_lock
 from companion.cli.command_line import main
 from companion.games import registry
 from companion.model.exports import read

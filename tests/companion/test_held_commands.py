@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.adapters import store_lock
+from companion.adapters.database import store_lock
 from companion.cli.command_line import main
 from companion.model.table import OWNER
 from tests.companion.conftest import Home

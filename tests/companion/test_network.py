@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.adapters import network_manager
+from companion.adapters.network import network_manager
 from companion.model.network import Network, Wifi
 
 

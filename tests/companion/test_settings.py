@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.adapters.sql_store import SqlStore, StoreError
+from companion.adapters.database.sql_store import SqlStore, StoreError
 from companion.cli.settings import Settings, SettingsError, load
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from companion.adapters.schema import SCHEMA
-from companion.adapters.sql_store import SqlStore, StoreError
+from companion.adapters.database.schema import SCHEMA
+from companion.adapters.database.sql_store import SqlStore, StoreError
 from companion.games.kit import Move
 from companion.model.ports import Conflict, StoredToken, TempleRecord
 from companion.model.table import Charter, Entry, ServiceError

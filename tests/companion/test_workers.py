@@ -12,9 +12,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from companion.adapters import leases as lease_adapter
-from companion.adapters.announcements import Announcements
-from companion.adapters.leases import Leases
+from companion.adapters.database import leases as lease_adapter
+from companion.adapters.database.announcements import Announcements
+from companion.adapters.database.leases import Leases
 from companion.games.kit import Move
 from companion.model.table import ServiceError
 from templo import contract
@@ -151,7 +151,7 @@ def test_a_companion_that_starts_reads_no_log_before_somebody_looks(
     one, two = pair
     table = one.table()
     one.seated(table)
-    monkeypatch.setattr("companion.adapters.sql_store.SqlStore._log", None)
+    monkeypatch.setattr("companion.adapters.database.sql_store.SqlStore._log", None)
     two.restart()
     assert two.workspace.has_table(table.id)
     monkeypatch.undo()

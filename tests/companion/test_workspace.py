@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from companion.adapters.sql_store import SqlStore
+from companion.adapters.database.sql_store import SqlStore
 from companion.games.kit import Move
 from companion.model.history import replay_log
 from companion.model.ports import Conflict, TempleRecord, Transaction

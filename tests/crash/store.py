@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from companion.adapters.sql_store import SqlStore, StoreError
+from companion.adapters.database.sql_store import SqlStore, StoreError
 from companion.games import registry
 from companion.games.kit import Game
 from companion.model.entries import encode

@@ -24,7 +24,7 @@ from urllib.parse import urlencode
 import psycopg
 import pytest
 
-from companion.adapters.certificates import make_authority, make_certificate
+from companion.adapters.network.certificates import make_authority, make_certificate
 from companion.cli import network
 from companion.cli.children import Program, Signals
 from companion.cli.club import control as control_module

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.adapters import addresses
+from companion.adapters.network import addresses
 from companion.cli import network
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from companion.adapters.sql_store import SqlStore
+from companion.adapters.database.sql_store import SqlStore
 from companion.games import registry
 from companion.service.services import Services
 from companion.service.workspace import Workspace

@@ -16,10 +16,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from companion.adapters.database.sql_store import SqlStore
 from companion.adapters.news import Hub
 from companion.adapters.owner import Owner
 from companion.adapters.playtests import Playtests
-from companion.adapters.sql_store import SqlStore
 from companion.games import registry
 from companion.model.network import Network, NetworkRefused
 from companion.model.table import Table

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.adapters import certificates
+from companion.adapters.network import certificates
 from tests.web.conftest import Browser, WebHome, text_of
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from companion.adapters import addresses, certificates
+from companion.adapters.network import addresses, certificates
 from companion.adapters.owner import FILE, ORGANISER_FILE, make_owner
 from companion.cli import broker, network
 from companion.cli.children import Child, Program

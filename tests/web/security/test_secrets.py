@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from companion.adapters.sql_store import SqlStore
+from companion.adapters.database.sql_store import SqlStore
 from companion.model.lobby import CODE_LENGTH, CODE_LETTERS
 from companion.model.table import ServiceError
 from companion.web.server.guard import Lockout, Refused, client

@@ -18,7 +18,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from companion.adapters.schema import (
+from companion.adapters.database.schema import (
     ABOUT,
     DECISIONS,
     ENTRIES,

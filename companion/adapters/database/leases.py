@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from companion.adapters.background import Background
-from companion.adapters.schema import LEASES
+from companion.adapters.database.schema import LEASES
 from companion.model.table import ServiceError
 from templo.liveness import DISK_S, Beat, no_heartbeat
 

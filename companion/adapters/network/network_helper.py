@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from companion.adapters.network_manager import NetworkError, look
+from companion.adapters.network.network_manager import NetworkError, look
 from companion.model.network import Network
 
 SOCKET = Path("/run/templo-network.sock")

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from companion.adapters import store_lock
-from companion.adapters.schema import DECISIONS, ENTRIES, METADATA, OLD, OUTLINES, TABLES
-from companion.adapters.sql_store import SqlStore, StoreError, sqlite_path, without_password
+from companion.adapters.database import store_lock
+from companion.adapters.database.schema import DECISIONS, ENTRIES, METADATA, OLD, OUTLINES, TABLES
+from companion.adapters.database.sql_store import SqlStore, StoreError, sqlite_path, without_password
 from companion.games.kit import LONGEST_TEXT
 from companion.model.entries import Action, Again, Sit, decode, encode
 
