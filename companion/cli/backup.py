@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TextIO
 
 from companion.adapters.database import backup
-from companion.adapters.database.sql_store import without_password
+from companion.adapters.database.opening import without_password
 from companion.cli.settings import Settings
 
 

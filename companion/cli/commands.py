@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from companion.adapters.database.backup import BackupError
-from companion.adapters.database.sql_store import StoreError
+from companion.adapters.database.opening import StoreError
 from companion.cli import backup, check, daemon, export, forget, replay
 from companion.cli import held as held_commands
 from companion.cli import settings as configuration

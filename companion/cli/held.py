@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Any, NamedTuple, TextIO
 
 from companion.adapters.database import store_lock
-from companion.adapters.database.sql_store import SqlStore, StoreError
+from companion.adapters.database.opening import StoreError
+from companion.adapters.database.sql_store import SqlStore
 from companion.cli.settings import Settings
 from companion.games.kit import Game, Seat
 from companion.model.ports import StoredToken

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from itertools import chain, repeat
 
-from companion.adapters.database.sql_store import StoreError
+from companion.adapters.database.opening import StoreError
 from companion.cli.settings import WebSettings
 from companion.web.server.serving import Server
 from companion.web.trouble import create_trouble_app

@@ -15,7 +15,7 @@ import pytest
 
 from companion.adapters.database import backup, store_lock
 from companion.adapters.database.backup import BackupError
-from companion.adapters.database.sql_store import StoreError
+from companion.adapters.database.opening import StoreError
 from tests.companion.conftest import DATABASES, EVENING, Home
 from tests.controller.program import ROOT
 from tests.databases import Postgres

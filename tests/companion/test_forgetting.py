@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from companion.adapters.database import store_lock
-from companion.adapters.database.sql_store import sqlite_path
+from companion.adapters.database.opening import sqlite_path
 from companion.cli.command_line import main
 from companion.model.evenings import by_person, plays
 from companion.model.table import ServiceError, Table

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from companion.adapters.database.sql_store import SqlStore, StoreError
+from companion.adapters.database.opening import StoreError
+from companion.adapters.database.sql_store import SqlStore
 from companion.cli.settings import Settings, SettingsError, load
 
 

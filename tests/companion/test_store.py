@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from companion.adapters.database.opening import StoreError
 from companion.adapters.database.schema import SCHEMA
-from companion.adapters.database.sql_store import SqlStore, StoreError
+from companion.adapters.database.sql_store import SqlStore
 from companion.games.kit import Move
 from companion.model.ports import Conflict, StoredToken, TempleRecord
 from companion.model.table import Charter, Entry, ServiceError

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from companion.adapters.database import store_lock
-from companion.adapters.database.sql_store import StoreError
+from companion.adapters.database.opening import StoreError
 from tests.brokers import free_port
 from tests.companion.conftest import DATABASES
 from tests.controller.program import ROOT

@@ -11,7 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from companion.adapters.database.sql_store import SqlStore, StoreError
+from companion.adapters.database.opening import StoreError
+from companion.adapters.database.sql_store import SqlStore
 from companion.games import registry
 from companion.games.kit import Game
 from companion.model.entries import encode

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 import sqlalchemy as sa
 
 from companion.adapters.background import Background
-from companion.adapters.database.sql_store import CHANNEL
+from companion.adapters.database.schema import CHANNEL
 from companion.model.table import ServiceError
 from templo.liveness import DISK_S, Beat, no_heartbeat
 

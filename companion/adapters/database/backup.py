@@ -18,8 +18,9 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from companion.adapters.database import store_lock
+from companion.adapters.database.opening import StoreError, sqlite_path, without_password
 from companion.adapters.database.schema import ABOUT, METADATA, QUARANTINE, SCHEMA, TABLES, TEMPLES, TOKENS
-from companion.adapters.database.sql_store import SqlStore, StoreError, sqlite_path, without_password
+from companion.adapters.database.sql_store import SqlStore
 from templo.files import draft_beside, sync
 
 MADE_AT = "backup_made_at"

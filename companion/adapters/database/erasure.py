@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from companion.adapters.database import store_lock
+from companion.adapters.database.opening import StoreError, sqlite_path, without_password
 from companion.adapters.database.schema import DECISIONS, ENTRIES, METADATA, OLD, OUTLINES, TABLES
-from companion.adapters.database.sql_store import SqlStore, StoreError, sqlite_path, without_password
+from companion.adapters.database.sql_store import SqlStore
 from companion.games.kit import LONGEST_TEXT
 from companion.model.entries import Action, Again, Sit, decode, encode
 

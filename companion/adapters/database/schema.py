@@ -157,6 +157,9 @@ OLD = sa.Table(
     sa.Column("table_id", sa.String(32)),
 )
 
+CHANNEL = "'templo_' || md5(current_schema())"
+"""The SQL of the name of the channel on which the companions of one PostgreSQL announce their changes."""
+
 PASSING = sa.MetaData()
 """What companions that share a database store for each other while they run: no backup has it."""
 

@@ -16,7 +16,7 @@ from typing import Self
 
 import sqlalchemy as sa
 
-from companion.adapters.database.sql_store import StoreError, sqlite_path, without_password
+from companion.adapters.database.opening import StoreError, sqlite_path, without_password
 from templo import files
 
 log = logging.getLogger(__name__)

@@ -1,0 +1,149 @@
+"""Opening a database: one that is new is made, one of an earlier release is copied and brought up to this one.
+
+A change is durable when its transaction has ended: SQLite runs in WAL mode with ``synchronous=FULL``.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from companion.adapters.database.schema import ABOUT, CHANNEL, METADATA, PASSING, SCHEMA, bring_up
+from templo.files import draft_beside, make_database_private, sync
+
+
+class StoreError(Exception):
+    """The store cannot be opened; the message says which, and what is wrong with it."""
+
+
+def copy_before(path: Path, schema: int) -> Path:
+    """Return where a SQLite database is copied to before it is changed to a schema."""
+    return path.with_name(f"{path.name}.before-schema-{schema}")
+
+
+def _copy_earlier_schema(path: Path) -> None:
+    """Copy a database that has an earlier schema, whole and durable; raises `StoreError` where that fails.
+
+    The copy is named after the first schema that the earlier release does not know, so that this release finds it.
+    A copy that is there already is replaced: it was made before a start that came to nothing, or before a downgrade.
+    """
+    if not path.exists():
+        return
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            try:
+                row = connection.execute("SELECT value FROM about WHERE key = 'schema'").fetchone()
+            except sqlite3.Error:
+                return  # it is no store, or is damaged: whoever opens it next says so
+            if row is None or row[0] not in map(str, range(1, SCHEMA)):
+                return
+            kept = copy_before(path, int(row[0]) + 1)
+            with draft_beside(kept) as draft:
+                with closing(sqlite3.connect(draft)) as copy:
+                    connection.backup(copy)
+                    copy.execute("PRAGMA journal_mode = DELETE")
+                sync(draft)
+                draft.replace(kept)
+                sync(kept.absolute().parent)
+    except (sqlite3.Error, OSError) as error:
+        raise StoreError(
+            f"store {path} has an earlier schema and cannot be copied before it is changed ({error}); "
+            "expected room for a second one beside it"
+        ) from error
+
+
+def opened(url: str, *, copy_first: bool = True) -> sa.Engine:
+    """Return a database that has all that this release needs; raises `StoreError`.
+
+    Before the schema of an earlier release changes, a SQLite database is copied beside itself, unless `copy_first` is
+    false.
+    """
+    try:
+        if copy_first and (path := sqlite_path(url)):
+            _copy_earlier_schema(path)
+        # A server may be restarted while the companion runs: a connection is tried before it is used.
+        engine = sa.create_engine(url, pool_pre_ping=True)
+        try:
+            if engine.dialect.name == "sqlite":
+                sa.event.listen(engine, "connect", _make_sqlite_durable)
+                _settle(engine)
+            _check_schema(engine)
+            if path := sqlite_path(url):
+                make_database_private(path)
+        except BaseException:
+            engine.dispose()
+            raise
+    except (sa.exc.SQLAlchemyError, ImportError) as error:
+        raise StoreError(
+            f"store is {without_password(url)!r}; expected a database that can be opened ({reason(error)})"
+        ) from error
+    return engine
+
+
+def _settle(engine: sa.Engine) -> None:
+    """Make durable what is found in SQLite's log before anything is acknowledged because it is there already.
+
+    A change during whose sync the process was killed may be seen, and be on no disk: its pages are written again.
+    """
+    with engine.connect() as connection:
+        if connection.exec_driver_sql("PRAGMA wal_checkpoint(FULL)").scalar():
+            raise StoreError("store is being read by another program; expected to be alone with it at the start")
+
+
+def _check_schema(engine: sa.Engine) -> None:
+    with engine.begin() as connection:
+        if connection.dialect.name == "postgresql":  # others may start at the same moment
+            connection.execute(sa.text(f"SELECT pg_advisory_xact_lock(hashtextextended({CHANNEL}, 0))"))
+            PASSING.create_all(connection)
+        METADATA.create_all(connection)
+        found = connection.execute(sa.select(ABOUT.c.value).where(ABOUT.c.key == "schema")).scalar()
+        if found is None:
+            connection.execute(sa.insert(ABOUT), {"key": "schema", "value": str(SCHEMA)})
+            return
+        if found not in map(str, range(1, SCHEMA + 1)):
+            known = f"expected {SCHEMA}, the one that this software knows"
+            raise StoreError(f"store has schema {found!r}; {known}{_way_back(engine)}")
+        bring_up(connection, int(found))
+
+
+def _way_back(engine: sa.Engine) -> str:
+    """Return what helps after a downgrade: the newer release, or the copy that it made at its first start."""
+    path = sqlite_path(str(engine.url.render_as_string(hide_password=False)))
+    copy = path and copy_before(path, SCHEMA + 1)
+    if not copy or not copy.exists():
+        return ""
+    return (
+        f". Install the newer release again, or go back to {copy}, made before the update: stop the companion, "
+        f"move {path} and its -wal and -shm elsewhere and that file to {path}; actions since then are lost"
+    )
+
+
+def _make_sqlite_durable(connection: Any, record: object) -> None:
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=FULL")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.execute("PRAGMA busy_timeout=5000")
+    cursor.close()
+
+
+def sqlite_path(url: str) -> Path | None:
+    """Return the file of a SQLite database, or nothing where a URL names none."""
+    made = sa.make_url(url)
+    named = made.get_backend_name() == "sqlite" and made.database and not made.database.startswith((":", "file:"))
+    return Path(made.database) if named and made.database else None
+
+
+def without_password(url: str) -> str:
+    """Return a database's URL, or what should have been one, without its password."""
+    return re.sub(r":(?!//).*@", ":***@", url)
+
+
+def reason(error: BaseException) -> str:
+    """Return what a database says is wrong, in one line."""
+    return str(getattr(error, "orig", None) or error).splitlines()[0]

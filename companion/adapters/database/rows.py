@@ -1,0 +1,52 @@
+"""Tokens and charters as rows of the database."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from companion.model.ports import StoredToken
+from companion.model.table import Charter
+from templo import contract
+
+NOTE = "note."
+"""Before the name of a note, which is in one table with secrets and the number of the schema."""
+
+
+def token_row(kept: StoredToken) -> dict[str, Any]:
+    """Return the columns of a token, but for the table that it fell for."""
+    token = kept.token
+    return {
+        "source": token.source,
+        "seq": token.seq,
+        "token": token.token,
+        "temple": kept.temple,
+        "god": str(token.god),
+        "at": token.at,
+        "width_ms": token.width_ms,
+        "flags": " ".join(sorted(token.flags)),
+        "replayed": token.replayed,
+        "received_at": kept.received_at,
+    }
+
+
+def read_charter(row: sa.Row[Any]) -> Charter:
+    """Return the charter that a row of the tables holds."""
+    fields = {name: row._mapping[name] for name in Charter.__slots__}
+    return Charter(**fields | {"seats": tuple(fields["seats"])})
+
+
+def read_token(row: sa.Row[Any]) -> StoredToken:
+    """Return the token that a row holds, of those kept or of those held apart."""
+    token = contract.Token(
+        source=row.source,
+        seq=row.seq,
+        token=row.token,
+        god=contract.God(row.god),
+        at=row.at,
+        width_ms=row.width_ms,
+        flags=frozenset(row.flags.split()),
+        replayed=row.replayed,
+    )
+    return StoredToken(row.temple, token, row.received_at, getattr(row, "table_id", None))
