@@ -57,13 +57,13 @@ def export(settings: Settings, file: Path, games: Mapping[str, Game[Any]], now: 
             sync(file.absolute().parent)
     except OSError as error:
         raise BackupError(f"{file} cannot be written ({error}); expected a folder that can") from error
-    for title, reason in workspace.unreadable:
+    for title, reason in workspace.tables.unreadable:
         print(
             f"The log of {title!r} cannot be replayed ({reason}): the file names the table, without its log.",
             file=out,
         )
-    print(f"Wrote {file}: {len(workspace.tables())} tables, {workspace.temple_count()} temples.", file=out)
-    return 1 if workspace.unreadable else 0
+    print(f"Wrote {file}: {len(workspace.tables.all())} tables, {len(workspace.temples)} temples.", file=out)
+    return 1 if workspace.tables.unreadable else 0
 
 
 def _pieces(services: Services, now: datetime) -> Iterator[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from companion.games.kit import (
     CHANCE,
@@ -621,7 +621,7 @@ class Table:
         """
         return tuple(chair.seat for chair in self.chairs if chair.away == ANYONE)
 
-    def with_keys(self, keys: Mapping[Seat, str]) -> Table:
+    def with_keys(self, keys: Mapping[Seat, str]) -> Self:
         """Return the table with other phones on its chairs.
 
         >>> [(chair.taken, chair.shared) for chair in lobby.with_keys({"east": "a" * 64, "west": "a" * 64}).chairs]

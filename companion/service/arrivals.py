@@ -11,8 +11,9 @@ from companion.games.kit import TEMPLE, Refusal
 from companion.model.entries import OLD
 from companion.model.ports import ARRIVED, COUNTED, Decision, OldTokens, StoredToken
 from companion.model.temples import Receipt, Source, Temple
+from companion.service.change import Change
 from companion.service.ledgers import Ledgers, first_live
-from companion.service.workspace import Change, Workspace
+from companion.service.workspace import Workspace
 from templo import contract
 from templo.bounded_log import BoundedLog
 
@@ -56,7 +57,7 @@ class TokenIntake:
         old = self._old(change, temples, arrivals)
         serving = [each.table_id for name in temples.values() if (each := change.find_temple(name))]
         serving += [each.table_id for each in old.values() if each]
-        change.lock_tables(*{table.id for each in serving if (table := self._workspace.find_table(each))})
+        change.lock_tables(*{table.id for each in serving if (table := self._workspace.tables.find(each))})
         ids, stored, held = self._workspace.store.known([token for _, token in arrivals])
         batch = _Batch(change)
         for name, token in arrivals:

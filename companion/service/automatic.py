@@ -7,7 +7,7 @@ import logging
 from companion.games.kit import CHANCE, Below, Refusal
 from companion.model.entries import APP, PACES
 from companion.model.table import Table
-from companion.service.workspace import Change
+from companion.service.change import Change
 
 log = logging.getLogger(__name__)
 

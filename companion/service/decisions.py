@@ -17,7 +17,8 @@ from companion.model.seating import require_seats, seats_held
 from companion.model.table import HELD, OWNER, ServiceError, Table
 from companion.model.temples import Temple
 from companion.service.automatic import play_on
-from companion.service.workspace import Change, Workspace
+from companion.service.change import Change
+from companion.service.workspace import Workspace
 from templo import contract
 
 MOST_AT_ONCE = 500
@@ -33,15 +34,15 @@ class Decisions:
 
     def held(self, name: str, limit: int = MOST_AT_ONCE) -> Sequence[StoredToken]:
         """Return a temple's tokens that are held apart and wait for a person, in the order of their arrival."""
-        return self._store.held(self._workspace.temple(name).name, limit)
+        return self._store.held(self._workspace.temples.get(name).name, limit)
 
     def ever_held(self, name: str) -> int:
         """Return how many of a temple's tokens were ever held apart, decided or not."""
-        return self._store.ever_quarantined(self._workspace.temple(name).name)
+        return self._store.ever_quarantined(self._workspace.temples.get(name).name)
 
     def last(self, name: str, limit: int) -> Sequence[Decision]:
         """Return what was last decided about a temple's tokens that were held apart, newest first."""
-        return self._store.decided(self._workspace.temple(name).name, limit)
+        return self._store.decided(self._workspace.temples.get(name).name, limit)
 
     def decide(
         self, table_id: str, token: str, by: Seat, ids: Sequence[str], whose: Seat | None, request: str = ""
@@ -77,7 +78,7 @@ class Decisions:
         """
 
         def judge(change: Change) -> None:
-            table = self._workspace.find_table(change.temple(name).table_id)
+            table = self._workspace.tables.find(change.temple(name).table_id)
             if table is not None:
                 change.lock_tables(table.id)
                 table = change.table(table.id)
@@ -159,7 +160,7 @@ class Decisions:
                 raise ServiceError("bad_move")
             _put_choice(change, temple, replace(old, choice=choice, by=by, decided_at=change.now))
 
-        self._workspace.temple(name)
+        self._workspace.temples.get(name)
         self._workspace.run(judge, temples=[name])
         return self._with_totals(name)
 
@@ -199,7 +200,7 @@ class Decisions:
             change.put(replace(change.temple(name), totals=self._store.totals(name)))
 
         self._workspace.run(judge, temples=[name])
-        return self._workspace.temple(name)
+        return self._workspace.temples.get(name)
 
 
 def _check_takes_tokens(table: Table) -> None:

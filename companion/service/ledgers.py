@@ -10,7 +10,8 @@ from typing import NamedTuple
 from companion.model.ports import COUNTED, OldTokens
 from companion.model.table import ServiceError
 from companion.model.temples import FEW, NEW_LEDGER, Mark, Source, Temple
-from companion.service.workspace import Change, Workspace
+from companion.service.change import Change
+from companion.service.workspace import Workspace
 from templo import contract
 
 log = logging.getLogger(__name__)
@@ -42,7 +43,7 @@ class Ledgers:
         """
         is_news = self._counts.get(name) != count
         self._counts[contract.temple_name(name)] = count
-        if self._workspace.find_temple(name) is not None:
+        if self._workspace.temples.find(name) is not None:
             try:
                 self._workspace.run(lambda change: self.meet(change, change.temple(name)), temples=[name])
             except ServiceError as error:
@@ -75,7 +76,7 @@ class Ledgers:
             through = min(through or live - 1, live - 1)
         if through <= FEW or (temple is not None and temple.source not in (None, source)):
             return None
-        if any(each.temple == name for each in self._workspace.sources() if each.id != source):
+        if any(each.temple == name for each in self._workspace.temples.sources() if each.id != source):
             # A temple that this companion knows. Its new source is old only if another ledger was put into it.
             status = temple.status if temple else None
             if status is None or status.source != source or any(each.code in NEW_LEDGER for each in status.notices):
@@ -90,22 +91,22 @@ class Ledgers:
 
     def mark(self, source: str | None) -> Mark:
         """Return how far a source's tokens are stored."""
-        known = self._workspace.source(source)
+        known = self._workspace.temples.source(source)
         return known.mark if known else Mark()
 
     def queue(self, name: str) -> Queue:
         """Return how far a temple's ledger is, and how far its tokens are stored here."""
-        temple, count = self._workspace.temple(name), self._counts.get(name)
+        temple, count = self._workspace.temples.get(name), self._counts.get(name)
         recorded = count.seq if count is not None and count.source == temple.source else None
         return Queue(recorded, self.mark(temple.source).seq)
 
     def on_way(self, name: str) -> Mapping[contract.God, int]:
         """Return how many tokens a temple's ledger holds, by its last word, that have not arrived here."""
-        temple, count = self._workspace.temple(name), self._counts.get(name)
+        temple, count = self._workspace.temples.get(name), self._counts.get(name)
         on_way = dict.fromkeys(contract.God, 0)
         if count is None or count.source != temple.source:
             return on_way
-        mark, old = self.mark(count.source), self._workspace.old_of(count.source)
+        mark, old = self.mark(count.source), self._workspace.temples.old_of(count.source)
         # Old tokens that do not count are not waited for.
         below = max(mark.seq, old.through) if old and old.choice != COUNTED else mark.seq
         missing = count.seq - below - sum(below < seq <= count.seq for seq in mark.ahead)

@@ -82,7 +82,7 @@ class MessageService:
 
         def write(transaction: Transaction) -> None:
             transaction.set_note(NOTE, value)
-            if self._workspace.shared:
+            if self._workspace.origin:
                 transaction.announce(self._workspace.origin, [MESSAGE])
 
         with self._changing:  # what another companion stores later is read later

@@ -13,7 +13,8 @@ from companion.model.entries import APP, Action, Rolls, SetPace, Undo, is_pace, 
 from companion.model.seating import require_seats, seats_held
 from companion.model.table import ServiceError, Table
 from companion.service.automatic import play_on
-from companion.service.workspace import Change, Workspace
+from companion.service.change import Change
+from companion.service.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,9 @@ class PlayService:
         not make it so. Raises `ServiceError` ``unknown_table``, ``not_seated``, ``not_your_seat``.
         """
         if is_reserved(move):
-            return Played(self._workspace.table(table_id), False, Refusal("unknown_move", {"move": move.name[:24]}))
+            return Played(
+                self._workspace.tables.get(table_id), False, Refusal("unknown_move", {"move": move.name[:24]})
+            )
         return self._play(table_id, _Post(token, seat, [move], version, request))
 
     def moves(

@@ -11,8 +11,9 @@ from companion.model.missing import EMPTY, EXPIRED, NEVER, REFUSED, SILENT, Miss
 from companion.model.requests import LIVES, MOST, TempleRequest
 from companion.model.table import ServiceError
 from companion.model.temples import Temple
+from companion.service.change import Change
 from companion.service.ledgers import Ledgers
-from companion.service.workspace import Change, Workspace
+from companion.service.workspace import Workspace
 from templo import contract
 
 log = logging.getLogger(__name__)
@@ -63,7 +64,7 @@ class TempleRequests:
         Raises `ServiceError` ``unknown_temple``, ``temple_away`` where it would not arrive, ``temple_busy`` while it
         still answers the last request, ``bad_count``.
         """
-        self._workspace.temple(name)
+        self._workspace.temples.get(name)
 
         def judge(change: Change) -> contract.Command | None:
             temple = change.temple(name)
@@ -82,7 +83,7 @@ class TempleRequests:
             return command
 
         self._carry(name, self._workspace.run(judge, temples=[name]))
-        return self._workspace.temple(name)
+        return self._workspace.temples.get(name)
 
     def end_calibration(self, name: str) -> None:
         """End the calibration that a temple is in the middle of, so that what falls from now on scores."""
@@ -107,7 +108,7 @@ class TempleRequests:
 
     def _put(self, change: Change, temple: Temple, request: TempleRequest, *, shown: bool = True) -> None:
         """Replace what was last requested of a temple, for the other companions of a shared store too."""
-        if self._workspace.shared:
+        if self._workspace.origin:
             before = temple.request.command.id if temple.request else ""
             change.also(lambda store: store.set_request(temple.name, before, request.command.id, request.stored()))
         change.put(replace(temple, request=request), shown=shown)
@@ -117,7 +118,7 @@ class TempleRequests:
 
         `now_s` is of the same clock as that of `request_missing`.
         """
-        if self._workspace.find_temple(name) is None:
+        if self._workspace.temples.find(name) is None:
             return
 
         def judge(change: Change) -> None:
@@ -138,7 +139,7 @@ class TempleRequests:
         Call it twice a second, and after tokens were stored. Only the ledger that is the temple's own is asked: a
         request names a number and no ledger.
         """
-        for temple in self._workspace.temples():
+        for temple in self._workspace.temples.all():
             with self._workspace.change(
                 temples=[temple.name]
             ) as change:  # nothing of it is durable: never a conflict

@@ -11,8 +11,9 @@ from companion.model.lobby import clean_name, digest
 from companion.model.seating import is_code, own_seats, proved, require_seats, seats_held
 from companion.model.table import ServiceError, Table
 from companion.service.automatic import play_on
+from companion.service.change import Change
 from companion.service.requests import TempleRequests
-from companion.service.workspace import Change, Workspace
+from companion.service.workspace import Workspace
 
 SCREEN_KEY = "screen_key"
 """The secret that the proofs of table screens are made with."""
@@ -28,11 +29,11 @@ class SeatService:
 
     def held(self, table_id: str, token: str) -> tuple[Seat, ...]:
         """Return the seats that a phone's token acts for, as `seats_held` does."""
-        return seats_held(self._workspace.table(table_id), token)
+        return seats_held(self._workspace.tables.get(table_id), token)
 
     def own(self, table_id: str, token: str) -> tuple[Seat, ...]:
         """Return the seats that a phone holds itself, as `own_seats` does."""
-        return own_seats(self._workspace.table(table_id), token)
+        return own_seats(self._workspace.tables.get(table_id), token)
 
     def sit(self, table_id: str, code: str, seat: Seat, name: str, token: str = "") -> str:
         """Give a free seat to a phone; returns the token that proves it, the same one where it held a seat already.
@@ -129,13 +130,13 @@ class SeatService:
             return key
 
         self._screen_key = self._screen_key or self._workspace.run(judge)
-        return self._pass_of(self._workspace.table(table_id))
+        return self._pass_of(self._workspace.tables.get(table_id))
 
     def is_screen_pass(self, table_id: str, proof: str) -> bool:
         """Return whether `screen_pass` gave this for a table."""
         if not proof or not self._key_of_screens():
             return False
-        return hmac.compare_digest(self._pass_of(self._workspace.table(table_id)).encode(), proof.encode())
+        return hmac.compare_digest(self._pass_of(self._workspace.tables.get(table_id)).encode(), proof.encode())
 
     def _key_of_screens(self) -> str:
         self._screen_key = self._screen_key or self._workspace.store.secret(SCREEN_KEY)

@@ -8,8 +8,9 @@ from datetime import timedelta
 from companion.model.entries import Serve
 from companion.model.seating import proved, require_seats
 from companion.model.table import COMPANION, ServiceError, Table
+from companion.service.change import Change
 from companion.service.requests import TempleRequests
-from companion.service.workspace import Change, Workspace
+from companion.service.workspace import Workspace
 
 ABANDONED = timedelta(days=1)
 """After so long without a move, a token or a new player a table no longer holds its temple against others."""
@@ -24,7 +25,7 @@ class Serving:
 
     def serve(self, table_id: str, temple: str | None) -> Table:
         """Let a temple serve a table without asking who wants it."""
-        before = self._workspace.table(table_id).temple
+        before = self._workspace.tables.get(table_id).temple
 
         def judge(change: Change) -> Table:
             change.lock_with_temple(table_id, temple)
@@ -41,7 +42,7 @@ class Serving:
         A temple serves one table at a time: it leaves the table that it served. Where that table is its `holder`,
         `leave` is needed: the token of a phone there, or its code. Raises `ServiceError` ``temple_held`` without.
         """
-        before = self._workspace.table(table_id).temple
+        before = self._workspace.tables.get(table_id).temple
 
         def judge(change: Change) -> Table:
             table = change.lock_with_temple(table_id, temple)
@@ -60,8 +61,8 @@ class Serving:
 
         A game that is over holds no temple, nor does a lobby in which nobody sits, nor a table that is `ABANDONED`.
         """
-        known = self._workspace.find_temple(temple or "")
-        table = self._workspace.find_table(known.table_id) if known else None
+        known = self._workspace.temples.find(temple or "")
+        table = self._workspace.tables.find(known.table_id) if known else None
         if table is None or table.phase == "over" or self._workspace.clock() - table.last_at >= ABANDONED:
             return None
         return table if table.phase == "running" or any(chair.taken for chair in table.chairs) else None
@@ -69,7 +70,7 @@ class Serving:
     def check_leave(self, temple: str | None, leave: str) -> None:
         """Raise `ServiceError` where a temple is not known, or is held by a table that `leave` does not belong to."""
         if temple:
-            self._workspace.temple(temple)
+            self._workspace.temples.get(temple)
         if (table := self.holder(temple)) is None:
             return
         try:

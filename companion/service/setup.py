@@ -22,7 +22,7 @@ class SetupService:
     @property
     def finished(self) -> bool:
         """Whether it was set up, or people play without that; from then on not everybody may change it."""
-        return self._marked or bool(self._workspace.known_tables())
+        return self._marked or bool(self._workspace.tables.as_read())
 
     def rename(self, name: str) -> None:
         """Call the place by a name, or by none where it is blank; raises `ServiceError` ``bad_name``."""

@@ -14,8 +14,9 @@ from companion.model.ports import StoredToken
 from companion.model.seating import is_code, require_seats
 from companion.model.table import COMPANION, ORGANISER, Charter, Entry, ServiceError, Table
 from companion.service.automatic import play_on
+from companion.service.change import Change
 from companion.service.serving import Serving, move_temple
-from companion.service.workspace import Change, Workspace
+from companion.service.workspace import Workspace
 
 
 class TableService:
@@ -25,12 +26,12 @@ class TableService:
         self._workspace = workspace
         self._serving = serving
         self._drafts: dict[str, tuple[Fault, ...]] = {}
-        self.games = workspace.games
-        self.unreadable = workspace.unreadable
+        self.games = workspace.tables.games
+        self.unreadable = workspace.tables.unreadable
 
     def all(self) -> tuple[Table, ...]:
         """Return every table, the newest first; those whose games are over may be outlines, for lists alone."""
-        return tuple(sorted(self._workspace.tables(), key=lambda table: table.charter.opened_at, reverse=True))
+        return tuple(sorted(self._workspace.tables.all(), key=lambda table: table.charter.opened_at, reverse=True))
 
     def written(self) -> Mapping[str, int]:
         """Return the version of each table that was last changed by this companion since it started."""
@@ -38,11 +39,11 @@ class TableService:
 
     def get(self, table_id: str) -> Table:
         """Return a table by its id; raises `ServiceError` ``unknown_table``."""
-        return self._workspace.table(table_id)
+        return self._workspace.tables.get(table_id)
 
     def find(self, table_id: str | None) -> Table | None:
         """Return a table, or none where there is none with that id."""
-        return self._workspace.find_table(table_id)
+        return self._workspace.tables.find(table_id)
 
     def shelve(self) -> None:
         """Keep only what lists show of each table whose game is over, if nobody asked for it since the last call."""
@@ -53,8 +54,8 @@ class TableService:
 
         Every table's code is compared, each in constant time.
         """
-        found = [table for table in self._workspace.known_tables() if is_code(table, code)]
-        found = found or [table for table in self._workspace.find_new_tables() if is_code(table, code)]
+        found = [table for table in self._workspace.tables.as_read() if is_code(table, code)]
+        found = found or [table for table in self._workspace.tables.find_new() if is_code(table, code)]
         if not found:
             raise ServiceError("wrong_code")
         return self.get(found[0].id)
@@ -70,7 +71,7 @@ class TableService:
 
     def tokens(self, table_id: str) -> Sequence[StoredToken]:
         """Return the tokens that were stored for a table, ledger by ledger, each in the order of its numbers."""
-        if not self._workspace.has_table(table_id):
+        if table_id not in self._workspace.tables:
             raise ServiceError("unknown_table")
         return self._workspace.store.fallen(table_id)
 
@@ -91,7 +92,7 @@ class TableService:
         Raises `ServiceError` with what was wrong, and has opened nothing then: ``unknown_game``, ``unknown_preset``,
         ``unknown_option``, ``bad_option``, ``bad_players``, ``bad_name``, ``unknown_temple``, ``temple_held``.
         """
-        rules = self._workspace.game(game)
+        rules = self._workspace.tables.game(game)
         seats = seats_of(rules, players)
         chosen = complete_options(rules, preset, options)
         title = clean_name(title)
@@ -127,7 +128,7 @@ class TableService:
             by = require_seats(table, token)[0]
             if table.phase != "over":
                 raise ServiceError("not_over")
-            if self._workspace.find_table(table.again):
+            if self._workspace.tables.find(table.again):
                 return table.again, None
             charter = replace(
                 table.charter,
@@ -201,17 +202,17 @@ class TableService:
         """Take the locks of a temple and of the table that it serves."""
         if temple is None:
             return
-        change.lock_temples(self._workspace.temple(temple).name)
-        served = self._workspace.find_table(change.temple(temple).table_id)
+        change.lock_temples(self._workspace.temples.get(temple).name)
+        served = self._workspace.tables.find(change.temple(temple).table_id)
         change.lock_tables(*([served.id] if served else ()))
 
     def _new_code(self) -> str:
-        return new_code(self._workspace.entropy, {table.code for table in self._workspace.known_tables()})
+        return new_code(self._workspace.entropy, {table.code for table in self._workspace.tables.as_read()})
 
     def _opened(self, table_id: str, temple: str | None) -> Table:
         if temple:
             self._serving.requests.end_calibration(temple)
-        return self._workspace.table(table_id)
+        return self._workspace.tables.get(table_id)
 
     def amend(self, table_id: str, key: str, value: Value) -> Table:
         """Change an option of a table on which its designer tries it out; nobody at a table can ask for this.

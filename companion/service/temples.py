@@ -9,11 +9,12 @@ from dataclasses import replace
 
 from companion.model.temples import Temple
 from companion.service.arrivals import TokenIntake
+from companion.service.change import Change
 from companion.service.decisions import Decisions
 from companion.service.ledgers import Ledgers
 from companion.service.requests import TempleRequests
 from companion.service.serving import Serving
-from companion.service.workspace import Change, Workspace
+from companion.service.workspace import Workspace
 from templo import contract
 from templo.bounded_log import BoundedLog
 
@@ -45,24 +46,24 @@ class TempleService:
 
     def all(self) -> tuple[Temple, ...]:
         """Return every temple that is known, by name."""
-        return tuple(sorted(self._workspace.temples(), key=lambda temple: temple.name))
+        return tuple(sorted(self._workspace.temples.all(), key=lambda temple: temple.name))
 
     def get(self, name: str) -> Temple:
         """Return a temple; raises `ServiceError` ``unknown_temple``."""
-        return self._workspace.temple(name)
+        return self._workspace.temples.get(name)
 
     def find(self, name: str) -> Temple | None:
         """Return a temple, or none where no message of it ever came."""
-        return self._workspace.find_temple(name)
+        return self._workspace.temples.find(name)
 
     def is_known(self, temple: str, source: str = "") -> bool:
         """Return whether a temple is in the store, and a ledger's tokens too where one is given."""
-        known = self._workspace.find_temple(temple) is not None
-        return known and (not source or self._workspace.source(source) is not None)
+        known = self._workspace.temples.find(temple) is not None
+        return known and (not source or self._workspace.temples.source(source) is not None)
 
     def is_current(self, temple: str, source: str) -> bool:
         """Return whether a ledger is the one that a temple counts with now."""
-        known = self._workspace.find_temple(temple)
+        known = self._workspace.temples.find(temple)
         return known is not None and known.source == source
 
     def follow(self, name: str) -> None:
@@ -71,7 +72,7 @@ class TempleService:
 
     def count(self) -> int:
         """Return how many temples are in the store."""
-        return self._workspace.temple_count()
+        return len(self._workspace.temples)
 
     def expect(self, name: str) -> Temple:
         """Return a temple by its name, entering it where it is not known."""
@@ -82,7 +83,7 @@ class TempleService:
 
         with self._reachable_lock:
             self._workspace.run(judge, temples=[contract.temple_name(name)])
-        return self._workspace.temple(name)
+        return self._workspace.temples.get(name)
 
     def receive_status(self, name: str, status: contract.Status) -> None:
         """Take in a temple's status."""
@@ -90,7 +91,7 @@ class TempleService:
         def judge(change: Change) -> tuple[Temple | None, Temple]:
             before = change.find_temple(name)
             after = (before or Temple(name, reachable=self._reachable)).with_status(status)
-            after = replace(after, old=self._workspace.old_of(after.source))
+            after = replace(after, old=self._workspace.temples.old_of(after.source))
             change.put(after)
             self.ledgers.meet(change, after)
             return before, after
@@ -101,25 +102,25 @@ class TempleService:
 
     def receive_findings(self, name: str, findings: contract.Findings) -> None:
         """Take in what a temple finds wrong with its beams."""
-        if self._workspace.find_temple(name) is not None:
+        if self._workspace.temples.find(name) is not None:
             self._replace(name, lambda temple: replace(temple, findings=findings), shown=False)
 
     def receive_noise(self, name: str, noise: contract.Noise) -> None:
         """Take in what a temple's beams saw that was no token."""
-        if self._workspace.find_temple(name) is not None:
+        if self._workspace.temples.find(name) is not None:
             self._replace(name, lambda temple: replace(temple, noise=noise), shown=False)
 
     def set_reachable(self, reachable: bool) -> None:
         """Take in whether the broker that carries the temples' messages can be reached."""
         with self._reachable_lock:
             self._reachable = reachable
-            for temple in self._workspace.temples():
+            for temple in self._workspace.temples.all():
                 self._replace(temple.name, lambda temple: replace(temple, reachable=reachable))
 
     def pass_time(self) -> None:
         """Draw what follows from the time alone: an answer that is overdue, a minute without a token."""
         now = self._workspace.clock()
-        for temple in self._workspace.temples():
+        for temple in self._workspace.temples.all():
             if temple.timed(now) != temple:
                 self._replace(temple.name, lambda temple: temple.timed(now), shown=False)
 

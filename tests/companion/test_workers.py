@@ -85,7 +85,7 @@ def test_a_move_at_one_companion_reaches_the_pages_of_the_other(pair: tuple[Home
     with listening(one, two):
         table = one.table()
         phone = one.seated(table)
-        eventually(lambda: two.workspace.has_table(table.id))
+        eventually(lambda: table.id in two.workspace.tables)
         eventually(lambda: two.services.tables.get(table.id) == one.services.tables.get(table.id))
         two.changes.clear()
         one.play(table, phone, "east", "end_turn")
@@ -153,7 +153,7 @@ def test_a_companion_that_starts_reads_no_log_before_somebody_looks(
     one.seated(table)
     monkeypatch.setattr("companion.adapters.database.sql_store.SqlStore._log", None)
     two.restart()
-    assert two.workspace.has_table(table.id)
+    assert table.id in two.workspace.tables
     monkeypatch.undo()
     assert two.services.tables.all() == one.services.tables.all()
 
@@ -182,13 +182,13 @@ def _check_restart(server: Postgres) -> None:
     one, two = companion(url, "one"), companion(url, "two")
     with listening(two):
         table = one.table()
-        eventually(lambda: two.workspace.has_table(table.id))
+        eventually(lambda: table.id in two.workspace.tables)
         server.kill()
         server.start()
         phone = one.seated(table)
         one.play(table, phone, "east", "end_turn")
         late = one.table()
-        eventually(lambda: two.workspace.has_table(late.id) and two.services.tables.get(table.id).on_turn == "north")
+        eventually(lambda: late.id in two.workspace.tables and two.services.tables.get(table.id).on_turn == "north")
     one.store.close()
     two.store.close()
 

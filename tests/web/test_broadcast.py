@@ -121,7 +121,7 @@ def test_a_stream_that_fails_or_is_over_is_looked_after_no_more_and_the_others_g
 
 
 def test_without_streams_there_are_no_threads() -> None:
-    broadcast, before = Broadcast(2), threading.active_count()
+    broadcast, others = Broadcast(2), set(threading.enumerate())
     looks = Looks()
     turns = [Turn(key, looks) for key in "abc"]
     for turn in turns:
@@ -129,7 +129,7 @@ def test_without_streams_there_are_no_threads() -> None:
     until(lambda: len(looks.fresh) == 3)
     for turn in turns:
         broadcast.remove(turn)
-    until(lambda: threading.active_count() == before)
+    until(lambda: not set(threading.enumerate()) - others)
     broadcast.add(turn)
     until(lambda: len(looks.fresh) == 4)
     broadcast.remove(turn)

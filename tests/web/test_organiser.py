@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from datetime import timedelta
-from threading import Event, active_count
+from threading import Event
 
 import pytest
 
@@ -227,12 +228,12 @@ def test_a_clock_that_is_set_back_or_forward_neither_loses_nor_keeps_the_end_of_
 
 
 def test_no_look_sets_a_timer_after_the_stop() -> None:
-    before = active_count()
+    others = set(threading.enumerate())
     end = MessageEnd(lambda: 600.0, lambda: None)
     end.look()
     end.stop()
     end.look()
-    assert active_count() == before
+    assert not set(threading.enumerate()) - others
 
 
 def test_what_another_companion_stored_is_read_when_it_is_announced(home: WebHome) -> None:

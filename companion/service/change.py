@@ -1,0 +1,234 @@
+"""One unit of work, as far as it has come: what it has locked, and what it will enter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from companion.games.kit import Refusal, Seat
+from companion.model.entries import Action
+from companion.model.ports import Conflict, Transaction
+from companion.model.table import Charter, Entry, ServiceError, Table
+from companion.model.temples import Source, Temple
+from companion.service.known_tables import KnownTables
+from companion.service.known_temples import KnownTemples
+
+
+class Change:
+    """What one change has locked, and what it will enter. Begun by a `Workspace`."""
+
+    def __init__(
+        self,
+        tables: KnownTables,
+        temples: KnownTemples,
+        take: Callable[[str, Iterable[str]], None],
+        clock: Callable[[], datetime],
+        paced: bool,
+        origin: str,
+    ) -> None:
+        """Begin with nothing locked.
+
+        `take` takes the locks of names of one kind, `clock` gives aware times in UTC. `paced` says that somebody
+        makes the app's moves for absent players one at a time. `origin` marks this companion's announcements; it is
+        empty where no other shares the store.
+        """
+        self.paced = paced
+        self._known_tables = tables
+        self._known_temples = temples
+        self._take = take
+        self._clock = clock
+        self._origin = origin
+        self.locked_temples: frozenset[str] = frozenset()
+        self.locked_tables: frozenset[str] = frozenset()
+        self._found: dict[str, Table] = {}
+        """Each locked table as this change first saw it: others may enter more meanwhile."""
+        self.discard()
+
+    def discard(self) -> None:
+        """Change nothing after all; the locks stay."""
+        self.tables: dict[str, Table] = {}
+        self.temples: dict[str, tuple[Temple, bool]] = {}
+        """Each temple with whether its table shows what changed."""
+        self.sources: dict[str, Source] = {}
+        self._opened: list[Charter] = []
+        self._entries: dict[str, list[Entry]] = {}
+        self._keys: dict[str, Mapping[Seat, str]] = {}
+        self._others: list[Callable[[Transaction], None]] = []
+
+    # Locks
+
+    def lock_temples(self, *names: str | None) -> None:
+        """Take the locks of these temples, known or not, but for those it has; before that of any table."""
+        wanted = {name for name in names if name} - self.locked_temples
+        if wanted and (self.locked_temples or self.locked_tables):
+            raise RuntimeError(f"temples {sorted(wanted)} are locked late; expected all at once, before any table")
+        self._take("temple", wanted)
+        self.locked_temples |= wanted
+
+    def lock_tables(self, *table_ids: str) -> None:
+        """Take the locks of these tables; raises `ServiceError` ``unknown_table``."""
+        wanted = {self._known_tables.get(table_id).id for table_id in table_ids}
+        if wanted and self.locked_tables:
+            raise RuntimeError(f"tables {sorted(wanted)} are locked late; expected all at once")
+        self._take("table", wanted)
+        self.locked_tables |= wanted
+
+    def lock_with_temple(self, table_id: str, temple: str | None = None) -> Table:
+        """Take the locks of a table, of the temple that serves it, of another and of the table that that one serves.
+
+        Raises `ServiceError` ``unknown_table``, and `Conflict` where a temple was moved meanwhile.
+        """
+        before = self._known_tables.get(table_id).temple
+        other = self._known_temples.find(temple or "")
+        self.lock_temples(before, other.name if other else None)
+        other = self._known_temples.find(temple or "")
+        served = self._known_tables.find(other.table_id) if other else None
+        self.lock_tables(table_id, *([served.id] if served else ()))
+        table = self.table(table_id)
+        if table.temple != before:
+            raise Conflict(f"temple {before!r} was moved away from the table")
+        return table
+
+    # Reading
+
+    @property
+    def now(self) -> datetime:
+        """The time."""
+        return self._clock()
+
+    def table(self, table_id: str) -> Table:
+        """Return a table as this change leaves it."""
+        if table_id in self.tables:
+            return self.tables[table_id]
+        if table_id not in self.locked_tables:
+            raise RuntimeError(f"table {table_id!r} is not locked by this change; expected one of its own")
+        if table_id not in self._found:
+            self._found[table_id] = self._known_tables.get(table_id)
+        return self._found[table_id]
+
+    def find_temple(self, name: str) -> Temple | None:
+        """Return a temple as this change leaves it, or none where it is not known."""
+        return self.temples[name][0] if name in self.temples else self._known_temples.find(name)
+
+    def temple(self, name: str) -> Temple:
+        """Return a temple as this change leaves it; raises `ServiceError` ``unknown_temple``."""
+        return self.temples[name][0] if name in self.temples else self._known_temples.get(name)
+
+    def source(self, source: str) -> Source | None:
+        """Return a ledger as this change leaves it, or none where no token of it ever came."""
+        return self.sources.get(source) or self._known_temples.source(source)
+
+    # Changing
+
+    def open(self, charter: Charter) -> Table:
+        """Open a new table, which nobody else can have seen."""
+        table = Table.opened(charter, self._known_tables.game(charter.game))
+        self._opened.append(charter)
+        self.tables[charter.id] = table
+        return table
+
+    def extend(self, table_id: str, by: Seat, action: Action, request: str = "", hand: str = "") -> Table | Refusal:
+        """Enter the next line of a table's log; return the table after it, or why it cannot stand."""
+        table = self.table(table_id)
+        entry = table.entry(self.now, by, action, request, hand)
+        after = table.extended(entry)
+        if isinstance(after, Table):
+            self._entries.setdefault(table_id, []).append(entry)
+            self.tables[table_id] = after
+        return after
+
+    def enter(self, table_id: str, by: Seat, action: Action, request: str = "", hand: str = "") -> Table:
+        """Enter the next line of a table's log; raises `ServiceError` with what the rules refuse it with."""
+        after = self.extend(table_id, by, action, request, hand)
+        if isinstance(after, Refusal):
+            raise ServiceError(after.code, **after.facts)
+        return after
+
+    def set_keys(self, table_id: str, keys: Mapping[Seat, str]) -> Table:
+        """Replace who holds the chairs of a table."""
+        self._keys[table_id] = keys
+        self.tables[table_id] = self.table(table_id).with_keys(keys)
+        return self.tables[table_id]
+
+    def put(self, temple: Temple, *, shown: bool = True) -> None:
+        """Replace a temple, which is locked. `shown` says that the page of its table shows what changed."""
+        before = self._known_temples.find(temple.name)
+        if shown and temple.health() != (before or Temple(temple.name)).health():
+            exact = before is not None and before.status is not None
+            temple = replace(temple, since=self.now, exact=exact)
+        self.temples[temple.name] = (temple, shown or (temple.name in self.temples and self.temples[temple.name][1]))
+
+    def put_source(self, source: Source) -> None:
+        """Replace a ledger, whose temple is locked."""
+        self.sources[source.id] = source
+
+    def write(self, transaction: Transaction) -> None:
+        """Enter all of it in the store."""
+        if self._origin:
+            known = {name: self._known_temples.find(name) for name in self.locked_temples}
+            transaction.expect_temples({name: temple.stored() if temple else None for name, temple in known.items()})
+            transaction.announce(self._origin, self._topics())
+        for charter in self._opened:
+            transaction.add_table(charter)
+        for table_id, entries in self._entries.items():
+            transaction.append(table_id, entries)
+        for table_id, keys in self._keys.items():
+            transaction.set_keys(table_id, keys)
+        for temple, _ in self.temples.values():
+            if self._is_news(temple):
+                transaction.set_temple(temple.stored())
+        for source in self.sources.values():
+            before = self._known_temples.source(source.id)
+            if before is None or before.mark.seq != source.mark.seq:
+                transaction.set_mark(source.id, source.temple, source.mark.seq)
+            if source.old is not None and (before is None or before.old != source.old):
+                transaction.set_old(source.old)
+        for other in self._others:
+            other(transaction)
+
+    def also(self, write: Callable[[Transaction], None]) -> None:
+        """Enter something more in the same transaction, after all else."""
+        self._others.append(write)
+
+    @property
+    def writes(self) -> bool:
+        """Whether anything of it must be durable."""
+        return bool(
+            self._opened
+            or self._entries
+            or self._keys
+            or self.sources
+            or self._others
+            or any(self._is_news(temple) for temple, _ in self.temples.values())
+        )
+
+    def _topics(self) -> list[str]:
+        """Return what other companions are to look at again."""
+        topics = [*(f"table:{table_id}" for table_id in self.tables), *self.paced_topics()]
+        if any(self._is_listed_anew(table) for table in self.tables.values()):
+            topics.append("tables")
+        for temple, shown in self.temples.values():
+            topics += [f"temple:{temple.name}", *([f"table:{temple.table_id}"] if shown and temple.table_id else ())]
+        return [*dict.fromkeys(topics)]
+
+    def paced_topics(self) -> list[str]:
+        """Return a topic for each table that the app is to go on with, or was before this change."""
+        tables = self.tables.values() if self.paced else ()
+        return [f"pace:{each.id}" for each in tables if any(map(_goes_on, (each, self._found.get(each.id))))]
+
+    def _is_listed_anew(self, table: Table) -> bool:
+        before = self._found.get(table.id)
+        return before is None or before.phase != table.phase
+
+    def _is_news(self, temple: Temple) -> bool:
+        before = self._known_temples.find(temple.name)
+        return before is None or before.stored() != temple.stored()
+
+    def known_version(self, table_id: str) -> int:
+        """Return the version of a locked table that this change saw; the present one where it did not look."""
+        return (self._found.get(table_id) or self._known_tables.get(table_id)).version
+
+
+def _goes_on(table: Table | None) -> bool:
+    return table is not None and table.goes_on_by_itself

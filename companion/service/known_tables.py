@@ -1,0 +1,214 @@
+"""Every table as far as it was read: whole, or as what lists show of it, or behind what others have entered.
+
+A companion that has run for years has thousands of tables whose games are over: of those only what lists show is
+kept, until somebody asks for one. Of a shared store's tables the logs are read when somebody looks at them here.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import ExitStack
+from types import MappingProxyType
+from typing import Any
+
+from companion.games.kit import Game, Seat
+from companion.model.history import folded
+from companion.model.outline import Outline, outlined, summarized
+from companion.model.ports import Store
+from companion.model.table import Charter, Entry, ServiceError, Table
+from companion.service.locks import Locks
+
+log = logging.getLogger(__name__)
+
+
+class KnownTables:
+    """All tables as they are now. Safe from any thread: a table is frozen, and replaced as a whole."""
+
+    def __init__(self, store: Store, games: Mapping[str, Game[Any]], locks: Locks, shared: bool) -> None:
+        """Read what the store holds. `shared` says that other companions change it."""
+        self.games = MappingProxyType(dict(games))
+        self.unreadable: list[tuple[str, str]] = []
+        """Title and reason of each stored table that this software cannot replay; it is left as it is."""
+        self._store = store
+        self._locks = locks
+        self._shared = shared
+        self._replacing = threading.Lock()
+        self._tables: dict[str, Table] = {}
+        self._asked: set[str] = set()
+        """The tables that somebody asked for since `unasked` was last called."""
+        self._refused: set[str] = set()
+        self._behind: set[str] = set()
+        """The tables of which others may have entered more than was read here."""
+        self._read_outlines({record.table_id for record in store.temples()})
+        if shared:
+            self.read_charters()
+        else:
+            self._read_logs()
+
+    # Asking
+
+    def game(self, name: str) -> Game[Any]:
+        """Return a game by its name; raises `ServiceError` ``unknown_game``."""
+        try:
+            return self.games[name]
+        except KeyError:
+            raise ServiceError("unknown_game", game=name[:32]) from None
+
+    def all(self) -> list[Table]:
+        """Return every table; those whose games are over may be outlines, which `get` makes whole."""
+        for table_id in list(self._behind):
+            self._current(table_id)
+        return self.as_read()
+
+    def as_read(self) -> list[Table]:
+        """Return every table as far as its log was read here: its charter, its code and its id are true."""
+        return list(self._tables.values())
+
+    def get(self, table_id: str) -> Table:
+        """Return a table by its id; raises `ServiceError` ``unknown_table``."""
+        table = self.find(table_id)
+        if table is None:
+            raise ServiceError("unknown_table")
+        return table
+
+    def find(self, table_id: str | None) -> Table | None:
+        """Return a table by its id, or none: a temple may serve one that this software cannot read."""
+        table = self._current(table_id or "")
+        if table is not None:
+            self._asked.add(table.id)
+        return table
+
+    def find_new(self) -> list[Table]:
+        """Return the tables of a shared store that were opened elsewhere and announced to nobody yet."""
+        before = set(self._tables)
+        if self._shared:
+            self.read_charters()
+        return [table for table in self.as_read() if table.id not in before]
+
+    def __contains__(self, table_id: object) -> bool:
+        return table_id in self._tables
+
+    def after(self, table: Table) -> Table:
+        """Return a table after the entries that it lacks; the keys are read later, so that they are no older."""
+        entries = self._store.entries(table.id, after=table.version)
+        return folded(table, entries).with_keys(self._store.keys(table.id)) if entries else table
+
+    # Replacing
+
+    def put(self, table: Table) -> Table | None:
+        """Replace a table, unless a later one is known; return what it was before, or none where it is new."""
+        with self._replacing:
+            before = self._tables.get(table.id)
+            if before is None or before.version <= table.version:
+                self._tables[table.id] = table
+        return before
+
+    def shelve(self, outline: Outline) -> None:
+        """Keep of a table only what lists show of it."""
+        with self._replacing:
+            self._tables[outline.id] = outline
+
+    def unask(self, table_id: str) -> None:
+        """Take it that nobody asked for a table."""
+        self._asked.discard(table_id)
+
+    def unasked(self) -> list[Table]:
+        """Return the tables whose games are over, and that nobody asked for since the last call."""
+        asked, self._asked = self._asked, set()
+        tables = self.all()
+        return [
+            each for each in tables if each.phase == "over" and not isinstance(each, Outline) and each.id not in asked
+        ]
+
+    def expect_more(self, table_ids: Collection[str]) -> None:
+        """Take in that others have entered more at these tables, or opened them."""
+        self._behind |= table_ids & self._tables.keys()
+        if unknown := table_ids - self._tables.keys():
+            self.read_charters(unknown)
+
+    def read_charters(self, only: Collection[str] | None = None) -> None:
+        """Enter each table that others have opened, with its log to be read when somebody looks at it."""
+        for charter in self._store.charters(only, without=self._tables.keys() | self._refused):
+            try:
+                table = Table.opened(charter, self.game(charter.game))
+            except ServiceError as error:
+                self._refuse(charter, error)
+                continue
+            with self._replacing:
+                self._behind.add(table.id)
+                self._tables.setdefault(table.id, table)
+
+    # Reading the store
+
+    def _read_outlines(self, served: Collection[str | None]) -> None:
+        """Enter what lists show of each table whose game is over, as far as it was stored; served ones stay whole."""
+        for kept in self._store.outlines():
+            game = self.games.get(kept.charter.game)
+            if game and kept.charter.id not in served:
+                outline = outlined(kept.charter, game, kept.version, kept.summary)
+                if outline:
+                    self._tables[outline.id] = outline.with_keys(kept.keys)
+
+    def _read_logs(self) -> None:
+        """Enter every other table with its log, and store what lists show of those whose games are over."""
+        fresh: list[tuple[Table, str]] = []
+        for record in self._store.tables(without=self._tables.keys()):
+            table = self._folded(record.charter, record.entries, record.keys)
+            if table is None:
+                continue
+            self._tables[table.id] = table
+            if summary := summarized(table):
+                fresh.append((table, summary))
+        if fresh:
+            with self._store.transaction() as transaction:
+                for table, summary in fresh:
+                    transaction.set_outline(table.id, table.version, summary)
+
+    def _current(self, table_id: str) -> Table | None:
+        """Return a table after all that the store holds of it, or none where there is none or its log is broken."""
+        if self._shared and table_id and table_id not in self._tables:
+            self.read_charters([table_id])  # one that was opened just now may have been announced to nobody yet
+        table = self._tables.get(table_id)
+        if table is None or (table_id not in self._behind and not isinstance(table, Outline)):
+            return table
+        with ExitStack() as reading:
+            self._locks.take(reading, "log", [table_id])
+            return self._read_log(table_id)
+
+    def _read_log(self, table_id: str) -> Table | None:
+        table, is_behind = self._tables.get(table_id), table_id in self._behind
+        if table is None or not (is_behind or isinstance(table, Outline)):
+            return table
+        self._behind.discard(table_id)  # first: what is announced while it is read is read again
+        try:
+            if isinstance(table, Outline):
+                after = self._folded(table.charter, self._store.entries(table_id), self._store.keys(table_id))
+            else:
+                after = self.after(table)
+        except ServiceError:
+            self._behind.add(table_id)
+            raise
+        except ValueError as error:
+            self._refuse(table.charter, error)
+            after = None
+        with self._replacing:
+            current = self._tables.get(table_id)
+            if after is None:
+                self._tables.pop(table_id, None)
+            elif current is table or (current and current.version < after.version):
+                self._tables[table_id] = after
+            return self._tables.get(table_id)
+
+    def _folded(self, charter: Charter, entries: Iterable[Entry], keys: Mapping[Seat, str]) -> Table | None:
+        try:
+            return folded(Table.opened(charter, self.game(charter.game)), entries).with_keys(keys)
+        except (ServiceError, ValueError) as error:
+            self._refuse(charter, error)
+            return None
+
+    def _refuse(self, charter: Charter, error: Exception) -> None:
+        log.error("table %r stays closed: %s", charter.title, error)
+        self.unreadable.append((charter.title, str(error)))
+        self._refused.add(charter.id)
