@@ -1,0 +1,218 @@
+"""Rounds of an event: who meets whom at which table, and how everybody stands. Pure, no IO.
+
+An event is played in rounds, each at as many tables at once as its players need.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations, islice, permutations, product
+from typing import Literal, NamedTuple, get_args
+
+import msgspec
+
+from companion.games.kit import Result, Seat
+from companion.model.lobby import clean_name
+from companion.model.table import ServiceError
+
+Pairing = Literal["swiss", "everyone"]
+"""Who meets: those who stand alike, or everybody everybody else; in both no two again while others are left."""
+
+PAIRINGS: tuple[Pairing, ...] = get_args(Pairing)
+MOST_PLAYERS = 200
+_AGAIN = 1000
+"""How much a second meeting weighs against a point between two who meet."""
+
+_ROUNDING = 1e-6
+
+
+class RoundTable(msgspec.Struct, frozen=True):
+    """One table of a round, with the player of each seat."""
+
+    table_id: str
+    players: dict[Seat, str]
+
+
+class Round(msgspec.Struct, frozen=True):
+    """One round: its tables, and who plays at none."""
+
+    tables: tuple[RoundTable, ...]
+    rests: tuple[str, ...] = ()
+
+
+class Event(msgspec.Struct, frozen=True):
+    """An event as it is stored; `size` is the most that play at one table."""
+
+    game: str
+    preset: str
+    size: int
+    pairing: Pairing
+    players: tuple[str, ...]
+    rounds: tuple[Round, ...] = ()
+
+
+class Standing(NamedTuple):
+    """How one player stands: by `points`, and where those are equal by `met`, the points of everybody met so far."""
+
+    place: int
+    name: str
+    points: Fraction
+    met: Fraction
+    games: int
+
+
+def read_players(text: str) -> tuple[str, ...]:
+    r"""Return the names of a list, one in each line; empty lines are none.
+
+    Raises `ServiceError` ``bad_name``, ``player_twice`` and ``bad_event``, the last for fewer than two or more than
+    `MOST_PLAYERS`.
+
+    >>> read_players("Ana \n\n Ben")
+    ('Ana', 'Ben')
+    """
+    names = [clean_name(line) for line in text.splitlines() if line.strip()]
+    if twice := [name for name, n in Counter(map(str.casefold, names)).items() if n > 1]:
+        raise ServiceError("player_twice", name=twice[0])
+    if not 2 <= len(names) <= MOST_PLAYERS:
+        raise ServiceError("bad_event", n=len(names), most=MOST_PLAYERS)
+    return tuple(names)
+
+
+def table_sizes(players: int, size: int, allowed: Collection[int]) -> list[int]:
+    """Return how many play at each table, as evenly as may be, so that as few as possible rest.
+
+    `allowed` are the numbers of players that the game takes. Raises `ServiceError` ``too_few_players``.
+
+    >>> table_sizes(10, 4, {2, 3, 4}), table_sizes(7, 2, {2})
+    ([4, 3, 3], [2, 2, 2])
+    """
+    for playing in range(players, 1, -1):
+        tables = -(-playing // size)
+        fewest, larger = divmod(playing, tables)
+        sizes = [fewest + 1] * larger + [fewest] * (tables - larger)
+        if set(sizes) <= set(allowed):
+            return sizes
+    raise ServiceError("too_few_players", n=players, fewest=min(allowed))
+
+
+def standings(event: Event, results: Mapping[str, Result]) -> list[Standing]:
+    """Return how everybody stands who ever played, the first first; `results` holds those of tables that are over.
+
+    A table gives each player the share of the others there who were beaten, where a tie is half: 1 to whoever beat
+    all. Winners beat the rest, whom the game's own points put in order if it has any. Who rests in Swiss pairing
+    gets 1, and a table that was closed without a result gives half to each.
+
+    >>> two = RoundTable("t1", {"east": "Ana", "west": "Ben"})
+    >>> event = Event("mexica", "classic", 2, "swiss", ("Ana", "Ben"), (Round((two,)),))
+    >>> [(each.place, each.name, float(each.points)) for each in standings(event, {"t1": Result("all", ("west",))})]
+    [(1, 'Ben', 1.0), (2, 'Ana', 0.0)]
+    """
+    points: defaultdict[str, Fraction] = defaultdict(Fraction)
+    games, met = Counter[str](), _meetings(event)
+    for each in event.rounds:
+        if event.pairing == "swiss":
+            for name in each.rests:
+                points[name] += 1
+        for table in each.tables:
+            if (result := results.get(table.table_id)) is not None:
+                for seat, name in table.players.items():
+                    points[name] += _share(result, seat, table.players)
+                    games[name] += 1
+    names = dict.fromkeys([*event.players, *points, *games])
+    of_met = {name: sum((n * points[other] for other, n in met[name].items()), Fraction()) for name in names}
+    order = sorted(names, key=lambda name: (-points[name], -of_met[name]))
+    ranks = [(points[name], of_met[name]) for name in order]
+    return [
+        Standing(ranks.index(rank) + 1, name, *rank, games[name]) for name, rank in zip(order, ranks, strict=True)
+    ]
+
+
+def next_groups(
+    event: Event, sizes: Sequence[int], points: Mapping[str, Fraction]
+) -> tuple[list[list[str]], list[str]]:
+    """Return who meets in the next round, in the order of the seats, and who rests.
+
+    In Swiss pairing those who stand alike meet; the first round is in the players' own order. Nobody rests again
+    before the others have. No two meet again where a swap between two tables prevents it. Whoever had the first seat
+    least often gets it.
+
+    >>> event = Event("mexica", "classic", 2, "everyone", ("Ana", "Ben", "Cleo"))
+    >>> next_groups(event, [2], {})
+    ([['Ben', 'Cleo']], ['Ana'])
+    """
+    if event.pairing == "swiss":
+        groups, rests = _by_points(event, sizes, points)
+    elif set(sizes) == {2} and len(event.players) - sum(sizes) < 2:
+        groups, rests = _circle(event.players, len(event.rounds))
+    else:
+        groups, rests = _by_points(event, sizes, {})
+    met = _meetings(event)
+    stands = {name: float(points.get(name, 0)) if event.pairing == "swiss" else 0.0 for name in event.players}
+
+    def cost(group: Sequence[str]) -> float:
+        return sum(
+            _AGAIN * met[one][other] ** 2 + (stands[one] - stands[other]) ** 2
+            for one, other in combinations(group, 2)
+        )
+
+    swapped = True
+    while swapped:
+        swapped = any([_swap(one, other, cost) for one, other in combinations(groups, 2)])  # noqa: C419  # all of them
+    first = Counter(next(iter(table.players.values())) for each in event.rounds for table in each.tables)
+    return [sorted(group, key=lambda name: first[name]) for group in groups], rests
+
+
+def _by_points(
+    event: Event, sizes: Sequence[int], points: Mapping[str, Fraction]
+) -> tuple[list[list[str]], list[str]]:
+    """Return groups of players who stand alike, and the last of those who rested least."""
+    order = sorted(event.players, key=lambda name: -points.get(name, 0))
+    rested = Counter(name for each in event.rounds for name in each.rests)
+    last_first = order[::-1]
+    rests = sorted(last_first, key=lambda name: rested[name])[: len(order) - sum(sizes)]
+    playing = iter([name for name in order if name not in rests])
+    return [list(islice(playing, size)) for size in sizes], rests
+
+
+def _circle(players: Sequence[str], n: int) -> tuple[list[list[str]], list[str]]:
+    """Return the pairs of a round, counted from 0; everybody meets everybody else once before any do again."""
+    ring = [*players] if len(players) % 2 == 0 else [*players, ""]
+    turn = n % (len(ring) - 1)
+    ring = [ring[0], *ring[1 + turn :], *ring[1 : 1 + turn]]
+    pairs = [[one, other] for one, other in zip(ring, reversed(ring), strict=True)][: len(ring) // 2]
+    return [pair for pair in pairs if "" not in pair], [name for pair in pairs if "" in pair for name in pair if name]
+
+
+def _swap(one: list[str], other: list[str], cost: Callable[[Sequence[str]], float]) -> bool:
+    """Exchange two players of two tables where both tables together are better for it; return whether any were."""
+    swapped = False
+    for i, j in product(range(len(one)), range(len(other))):
+        before = cost(one) + cost(other)
+        one[i], other[j] = other[j], one[i]
+        if cost(one) + cost(other) < before - _ROUNDING:
+            swapped = True
+        else:
+            one[i], other[j] = other[j], one[i]
+    return swapped
+
+
+def _meetings(event: Event) -> defaultdict[str, Counter[str]]:
+    """Return for each player how often each of the others was met."""
+    met: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for each in event.rounds:
+        for table in each.tables:
+            for one, other in permutations(table.players.values(), 2):
+                met[one][other] += 1
+    return met
+
+
+def _share(result: Result, seat: Seat, seats: Collection[Seat]) -> Fraction:
+    """Return the share of the others at a table whom a seat has beaten; a tie is half."""
+    rank = {each: (each in result.winners, result.points.get(each, 0)) for each in seats}
+    if result.winners:
+        rank = {each: (won, 0 if won else points) for each, (won, points) in rank.items()}
+    others = [rank[each] for each in seats if each != seat]
+    beaten = sum((Fraction(each < rank[seat]) + Fraction(each == rank[seat], 2) for each in others), Fraction())
+    return beaten / len(others)
