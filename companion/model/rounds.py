@@ -21,6 +21,9 @@ Pairing = Literal["swiss", "everyone"]
 """Who meets: those who stand alike, or everybody everybody else; in both no two again while others are left."""
 
 PAIRINGS: tuple[Pairing, ...] = get_args(Pairing)
+NOTE = "event"
+"""Under which the store keeps the event that is under way."""
+
 MOST_PLAYERS = 200
 _AGAIN = 1000
 """How much a second meeting weighs against a point between two who meet."""
@@ -53,6 +56,42 @@ class Event(msgspec.Struct, frozen=True):
     rounds: tuple[Round, ...] = ()
 
 
+def encode(event: Event) -> str:
+    """Return an event as it is stored.
+
+    >>> decode(encode(Event("mexica", "classic", 2, "swiss", ("Ana", "Ben")))).players
+    ('Ana', 'Ben')
+    """
+    return msgspec.json.encode(event).decode()
+
+
+def decode(stored: str) -> Event:
+    """Return an event from what was stored."""
+    return msgspec.json.decode(stored, type=Event)
+
+
+def without_person(event: Event, is_person: Callable[[str], bool]) -> Event:
+    """Return an event without the names for which `is_person` holds: a number stands in their place.
+
+    >>> event = Event("mexica", "classic", 2, "swiss", ("Ana", "Ben"))
+    >>> without_person(event, lambda name: name == "Ben").players
+    ('Ana', '#2')
+    """
+    names = dict.fromkeys([*event.players, *_names_of_rounds(event)])
+    shown = {name: f"#{n}" if is_person(name) else name for n, name in enumerate(names, start=1)}
+    rounds = tuple(
+        Round(
+            tuple(
+                RoundTable(table.table_id, {seat: shown[name] for seat, name in table.players.items()})
+                for table in each.tables
+            ),
+            tuple(shown[name] for name in each.rests),
+        )
+        for each in event.rounds
+    )
+    return msgspec.structs.replace(event, players=tuple(shown[name] for name in event.players), rounds=rounds)
+
+
 class Standing(NamedTuple):
     """How one player stands: by `points`, and where those are equal by `met`, the points of everybody met so far."""
 
@@ -60,24 +99,30 @@ class Standing(NamedTuple):
     name: str
     points: Fraction
     met: Fraction
-    games: int
 
 
 def read_players(text: str) -> tuple[str, ...]:
     r"""Return the names of a list, one in each line; empty lines are none.
 
-    Raises `ServiceError` ``bad_name``, ``player_twice`` and ``bad_event``, the last for fewer than two or more than
+    Raises `ServiceError` ``bad_player``, ``player_twice`` and ``bad_event``, the last for fewer than two or more than
     `MOST_PLAYERS`.
 
     >>> read_players("Ana \n\n Ben")
     ('Ana', 'Ben')
     """
-    names = [clean_name(line) for line in text.splitlines() if line.strip()]
+    names = [_player(line) for line in text.splitlines() if line.strip()]
     if twice := [name for name, n in Counter(map(str.casefold, names)).items() if n > 1]:
         raise ServiceError("player_twice", name=twice[0])
     if not 2 <= len(names) <= MOST_PLAYERS:
         raise ServiceError("bad_event", n=len(names), most=MOST_PLAYERS)
     return tuple(names)
+
+
+def _player(line: str) -> str:
+    try:
+        return clean_name(line)
+    except ServiceError as error:
+        raise ServiceError("bad_player", name=line.strip()[:32], **error.facts) from None
 
 
 def table_sizes(players: int, size: int, allowed: Collection[int]) -> list[int]:
@@ -110,7 +155,7 @@ def standings(event: Event, results: Mapping[str, Result]) -> list[Standing]:
     [(1, 'Ben', 1.0), (2, 'Ana', 0.0)]
     """
     points: defaultdict[str, Fraction] = defaultdict(Fraction)
-    games, met = Counter[str](), _meetings(event)
+    met = _meetings(event)
     for each in event.rounds:
         if event.pairing == "swiss":
             for name in each.rests:
@@ -119,14 +164,11 @@ def standings(event: Event, results: Mapping[str, Result]) -> list[Standing]:
             if (result := results.get(table.table_id)) is not None:
                 for seat, name in table.players.items():
                     points[name] += _share(result, seat, table.players)
-                    games[name] += 1
-    names = dict.fromkeys([*event.players, *points, *games])
+    names = dict.fromkeys([*event.players, *_names_of_rounds(event)])
     of_met = {name: sum((n * points[other] for other, n in met[name].items()), Fraction()) for name in names}
     order = sorted(names, key=lambda name: (-points[name], -of_met[name]))
     ranks = [(points[name], of_met[name]) for name in order]
-    return [
-        Standing(ranks.index(rank) + 1, name, *rank, games[name]) for name, rank in zip(order, ranks, strict=True)
-    ]
+    return [Standing(ranks.index(rank) + 1, name, *rank) for name, rank in zip(order, ranks, strict=True)]
 
 
 def next_groups(
@@ -196,6 +238,15 @@ def _swap(one: list[str], other: list[str], cost: Callable[[Sequence[str]], floa
         else:
             one[i], other[j] = other[j], one[i]
     return swapped
+
+
+def _names_of_rounds(event: Event) -> list[str]:
+    return [
+        name
+        for each in event.rounds
+        for group in (*(table.players.values() for table in each.tables), each.rests)
+        for name in group
+    ]
 
 
 def _meetings(event: Event) -> defaultdict[str, Counter[str]]:

@@ -10,6 +10,7 @@ from companion.service.ledgers import Ledgers
 from companion.service.messages import MessageService
 from companion.service.play import PlayService
 from companion.service.requests import TempleRequests
+from companion.service.rounds import RoundService
 from companion.service.seats import SeatService
 from companion.service.serving import Serving
 from companion.service.setup import SetupService
@@ -28,6 +29,7 @@ class Services:
     play: PlayService
     setup: SetupService
     messages: MessageService
+    rounds: RoundService
 
     @classmethod
     def over(cls, workspace: Workspace) -> Services:
@@ -43,4 +45,5 @@ class Services:
             PlayService(workspace),
             SetupService(workspace),
             MessageService(workspace),
+            RoundService(workspace, serving),
         )

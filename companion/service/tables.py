@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
-from companion.games.kit import Fault, Seat, Value
+from companion.games.kit import Fault, Game, Seat, Value
 from companion.model.entries import Again, Archive, Begin, Close, Rename, SetOption, Sit
 from companion.model.history import ReplayStep, replay_log
 from companion.model.lobby import clean_name, complete_options, new_code, seats_of
@@ -100,20 +101,9 @@ class TableService:
         def judge(change: Change) -> str:
             self._lock(change, temple)
             self._serving.check_leave(temple, leave)
-            charter = Charter(
-                id=self._workspace.entropy(16).hex(),
-                code=self._new_code(),
-                title=title,
-                game=game,
-                rules=rules.rules_version,
-                preset=preset,
-                options=chosen,
-                seats=seats,
-                opened_at=change.now,
-            )
-            change.open(charter)
-            move_temple(change, charter.id, temple)
-            return charter.id
+            table = open_lobby(self._workspace, change, rules, title, seats, preset, chosen)
+            move_temple(change, table.id, temple)
+            return table.id
 
         return self._opened(self._workspace.run(judge), temple)
 
@@ -133,7 +123,7 @@ class TableService:
             charter = replace(
                 table.charter,
                 id=self._workspace.entropy(16).hex(),
-                code=self._new_code(),
+                code=_unused_code(self._workspace, change),
                 rules=table.game.rules_version,
                 options=table.options,
                 opened_at=change.now,
@@ -206,9 +196,6 @@ class TableService:
         served = self._workspace.tables.find(change.temple(temple).table_id)
         change.lock_tables(*([served.id] if served else ()))
 
-    def _new_code(self) -> str:
-        return new_code(self._workspace.entropy, {table.code for table in self._workspace.tables.as_read()})
-
     def _opened(self, table_id: str, temple: str | None) -> Table:
         if temple:
             self._serving.requests.end_calibration(temple)
@@ -238,3 +225,32 @@ class TableService:
         before, self._drafts[table_id] = self._drafts.get(table_id), tuple(faults)
         if before != self._drafts[table_id]:
             self._workspace.on_change(f"table:{table_id}")
+
+
+def open_lobby(
+    workspace: Workspace,
+    change: Change,
+    game: Game[Any],
+    title: str,
+    seats: tuple[Seat, ...],
+    preset: str,
+    options: Mapping[str, Value],
+) -> Table:
+    """Open a new table within a change: all that names it is there and checked, `options` are complete."""
+    charter = Charter(
+        id=workspace.entropy(16).hex(),
+        code=_unused_code(workspace, change),
+        title=title,
+        game=game.name,
+        rules=game.rules_version,
+        preset=preset,
+        options=options,
+        seats=seats,
+        opened_at=change.now,
+    )
+    return change.open(charter)
+
+
+def _unused_code(workspace: Workspace, change: Change) -> str:
+    tables = (*workspace.tables.as_read(), *change.tables.values())
+    return new_code(workspace.entropy, {table.code for table in tables})

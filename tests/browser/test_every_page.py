@@ -71,11 +71,14 @@ def paths(companion: Companion, device: Device, folder: Path) -> list[str]:
     services.seats.away(absent.id, key, "west", "anyone")
     device.join(companion, absent, "east", "Ana")
     home.services.messages.send("Pizza is here", 60)
+    services.rounds.start(
+        "mexica", "temple_only", 2, "swiss", f"{'W' * 24}\nAna\nBen", lambda n, table: f"Round {n} · Table {table}"
+    )
     device.context.add_cookies(
         [{"name": "organiser", "value": ORGANISER.proof, "domain": "localhost", "path": "/organiser"}]
     )
     found = ["/", "/setup", "/setup/step/name", "/setup/step/network", "/setup/step/beams", "/setup/step/table",
-             "/organiser", "/organiser/codes",
+             "/organiser", "/organiser/codes", "/organiser/rounds",
              "/trust", "/tables", "/evenings", "/temples", "/temples/table", "/temples/table/held", "/join", "/games",
              "/playtests", NOWHERE, f"/t/{running.id}/held", f"/t/{running.id}/reconcile", f"/t/{running.id}/seats",
              f"/t/{running.id}/story", f"/t/{running.id}/replay?step=1", f"/j/{lobby.code}", f"/t/{lobby.id}",

@@ -102,6 +102,33 @@ def test_the_page_shows_every_table_temple_companion_and_broker(home: WebHome, o
     assert "Broker two.lan:1883 does not answer" in text
 
 
+def test_a_temple_is_moved_to_another_table_or_to_none_and_both_tables_log_it(
+    home: WebHome, organiser: Browser
+) -> None:
+    first, second = home.table(temple="templo"), home.lobby()
+
+    def move(table_id: str) -> int:
+        return organiser.post("/organiser/temples/templo/table", {"table": table_id}).status_code
+
+    def served() -> list[str | None]:
+        return [home.services.tables.get(table.id).temple for table in (first, second)]
+
+    assert move(second.id) == 303
+    assert served() == [None, "templo"]
+    assert [home.services.tables.get(each.id).log(1)[0].lines[0].code for each in (first, second)] == [
+        "unserved",
+        "served",
+    ]
+    assert move("") == move("") == 303
+    assert served() == [None, None]
+    assert move("0" * 32) == 422
+    home.services.tables.close_for_players(second.id)
+    assert move(second.id) == 422
+    assert organiser.post("/organiser/temples/nowhere/table", {"table": first.id}).status_code == 404
+    assert home.browser().post("/organiser/temples/templo/table", {"table": first.id}).status_code == 403
+    assert served() == [None, None]
+
+
 @pytest.mark.parametrize("layout", ["", "/screen"])
 def test_a_message_is_on_every_table_s_pages_until_it_is_taken_back(
     home: WebHome, organiser: Browser, layout: str

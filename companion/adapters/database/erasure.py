@@ -13,9 +13,11 @@ import sqlalchemy as sa
 
 from companion.adapters.database import store_lock
 from companion.adapters.database.opening import StoreError, sqlite_path, without_password
-from companion.adapters.database.schema import DECISIONS, ENTRIES, METADATA, OLD, OUTLINES, TABLES
+from companion.adapters.database.rows import NOTE
+from companion.adapters.database.schema import ABOUT, DECISIONS, ENTRIES, METADATA, OLD, OUTLINES, TABLES
 from companion.adapters.database.sql_store import SqlStore
 from companion.games.kit import LONGEST_TEXT
+from companion.model import rounds
 from companion.model.entries import Action, Again, Sit, decode, encode
 
 
@@ -56,7 +58,7 @@ def erase_table(url: str, table_id: str) -> None:
 
 
 def erase_person(url: str, is_person: Callable[[str], bool]) -> Erased:
-    """Remove the names for which `is_person` holds from every log, and from what was decided about tokens.
+    """Remove the names for which `is_person` holds from every log, from decisions about tokens, and from an event.
 
     Pages and exports then show the seat's name instead. Titles of tables are not changed. Raises `StoreError`.
     """
@@ -67,6 +69,12 @@ def erase_person(url: str, is_person: Callable[[str], bool]) -> Erased:
 
     def erase(connection: sa.Connection) -> None:
         rows[:] = _rewrite(connection, "@sit", nameless)
+        event = sa.select(ABOUT.c.value).where(ABOUT.c.key == f"{NOTE}{rounds.NOTE}")
+        if stored := connection.execute(event).scalar():
+            after = rounds.encode(rounds.without_person(rounds.decode(stored), is_person))
+            if after != stored:
+                connection.execute(sa.update(ABOUT).where(ABOUT.c.key == f"{NOTE}{rounds.NOTE}"), {"value": after})
+                rows.append(None)
         for table, key, column in ((DECISIONS, DECISIONS.c.token, DECISIONS.c.name), (OLD, OLD.c.source, OLD.c.by)):
             for row in connection.execute(sa.select(key, column, table.c.table_id)).all():
                 if is_person(row[1]):

@@ -1,4 +1,4 @@
-"""The organiser's page, behind a code of its own: everything that runs, a message to all, and the end of a table."""
+"""The organiser's pages, behind a code of their own: all that runs, a message to all, and the rounds of an event."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import segno
 from flask import Blueprint, Response, request
 from markupsafe import Markup
 
+from companion.model.rounds import MOST_PLAYERS, PAIRINGS
 from companion.model.table import ServiceError, Table
 from companion.service.messages import LONGEST, MINUTES
 from companion.web.site import BAD_FORM, FORBIDDEN, ORGANISER, prove, see, site, whole_number
@@ -79,6 +80,70 @@ def close_for_players(table_id: str) -> Response:
     return see(site().url("organiser"))
 
 
+@blueprint.post("/temples/<name>/table")
+@_proved
+def move_temple(name: str) -> Response:
+    """Let a temple serve another table, or none."""
+    here = site()
+    temple = here.services.temples.get(name)
+    chosen = request.form.get("table", "")
+    if chosen and chosen not in [table.id for table in _tables_for_temples()]:
+        return _page(BAD_FORM, here.words()("refusal.unknown_table"))
+    serving = here.services.temples.serving
+    if chosen:
+        serving.serve(chosen, name)
+    elif here.services.tables.find(temple.table_id):
+        serving.serve(temple.table_id or "", None)
+    return see(here.url("organiser"))
+
+
+@blueprint.get("/rounds")
+@_proved
+def rounds() -> Response:
+    """Show the event that is under way, its tables and how everybody stands, or the form that begins one."""
+    return _rounds()
+
+
+@blueprint.post("/rounds")
+@_proved
+def start_event() -> Response:
+    """Begin an event: pair its players and open the tables of its first round."""
+    form = request.form
+    game, _, preset = form.get("played", "").partition(" ")
+
+    def start() -> None:
+        site().services.rounds.start(
+            site().game(game).name,
+            preset,
+            whole_number(form.get("size", ""), 99) or 0,
+            form.get("pairing", ""),
+            form.get("names", ""),
+            _table_title,
+            temples=bool(form.get("temples")),
+        )
+
+    return _rounds_after(start)
+
+
+@blueprint.post("/rounds/next")
+@_proved
+def next_round() -> Response:
+    """Pair who plays on, and open the tables of the next round."""
+    form = request.form
+    number = whole_number(form.get("number", ""), 9999) or 0
+    rounds = site().services.rounds
+    return _rounds_after(
+        lambda: rounds.next_round(number, form.get("names", ""), _table_title, temples=bool(form.get("temples")))
+    )
+
+
+@blueprint.post("/rounds/end")
+@_proved
+def end_event() -> Response:
+    """Forget the event; its tables stay."""
+    return _rounds_after(site().services.rounds.end)
+
+
 @blueprint.get("/codes")
 @_proved
 def codes() -> Response:
@@ -112,12 +177,44 @@ def _page(status: int = 200, problem: str = "", typed: str = "") -> Response:
         can_list=can_list,
         temples=sorted(services.temples.all(), key=lambda temple: temple.name),
         titles=titles,
+        for_temples=[table for table in tables if table.game.uses_temple],
         installation=here.config.installation(),
         message=services.messages.text,
         minutes_left=-int(-services.messages.seconds_left // 60),
         longest=LONGEST,
         choices=MINUTES,
     )
+
+
+def _rounds(status: int = 200, problem: str = "") -> Response:
+    here = site()
+    return here.page(
+        "organiser_rounds.html",
+        status,
+        problem=problem,
+        form={**dict.fromkeys(("played", "size", "pairing", "names"), ""), **request.form},
+        with_temples=bool(request.form.get("temples")) or not request.form,
+        event=here.services.rounds.page(),
+        offers=here.games.values(),
+        pairings=PAIRINGS,
+        most=MOST_PLAYERS,
+    )
+
+
+def _rounds_after(change: Callable[[], None]) -> Response:
+    try:
+        change()
+    except ServiceError as error:
+        return _rounds(BAD_FORM, site().refusal(error))
+    return see(site().url("rounds"))
+
+
+def _table_title(number: int, table: int) -> str:
+    return site().words()("rounds.table_title", round=number, table=table)
+
+
+def _tables_for_temples() -> list[Table]:
+    return [table for table in _open_tables() if table.game.uses_temple]
 
 
 def _open_tables() -> list[Table]:

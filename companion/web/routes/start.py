@@ -367,12 +367,12 @@ def sit(table_id: str) -> Response:
     code = form.get("code", "")
     site().check_code(table, code)
     try:
-        token = site().services.seats.sit(
-            table_id, code, form.get("seat", ""), form.get("name", ""), seat_token(table_id)
-        )
+        seat = form.get("seat", "")
+        name = form.get("name", "").strip() or table.chair(seat).name or ""
+        token = site().services.seats.sit(table_id, code, seat, name, seat_token(table_id))
     except ServiceError as error:
         return _chairs(table_id, form, site().refusal(error, table), BAD_FORM)
-    return keep_name(keep_token(see(site().url("table", table_id=table_id)), table_id, token), form.get("name", ""))
+    return keep_name(keep_token(see(site().url("table", table_id=table_id)), table_id, token), name)
 
 
 @blueprint.post("/t/<table_id>/share")

@@ -1,0 +1,166 @@
+"""Rounds of an event, as an organiser starts them: each opens its tables at once, with their players' names."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from companion.games.kit import Result
+from companion.model.entries import Sit
+from companion.model.lobby import clean_name, complete_options, seats_of
+from companion.model.plays import result_of
+from companion.model.rounds import (
+    NOTE,
+    PAIRINGS,
+    Event,
+    Round,
+    RoundTable,
+    Standing,
+    decode,
+    encode,
+    next_groups,
+    read_players,
+    standings,
+    table_sizes,
+)
+from companion.model.table import ServiceError, Table
+from companion.service.change import Change
+from companion.service.serving import Serving, move_temple
+from companion.service.tables import open_lobby
+from companion.service.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """An event as it stands: its tables by their ids, and how everybody stands."""
+
+    event: Event
+    tables: dict[str, Table]
+    results: dict[str, Result]
+    standings: Sequence[Standing]
+
+    @property
+    def waits_for(self) -> int:
+        """How many tables of the last round still play."""
+        return sum(table.table_id not in self.results for table in self.event.rounds[-1].tables)
+
+
+class RoundService:
+    """The one event of an installation that is under way, if any."""
+
+    def __init__(self, workspace: Workspace, serving: Serving) -> None:
+        self._workspace = workspace
+        self._serving = serving
+        self._changing = threading.Lock()
+
+    def event(self) -> Event | None:
+        """Return the event that is under way; raises `ServiceError` ``store_failing``."""
+        stored = self._workspace.store.note(NOTE)
+        return decode(stored) if stored else None
+
+    def page(self) -> EventPage | None:
+        """Return the event that is under way with its tables and standings; raises `ServiceError`."""
+        event = self.event()
+        if event is None:
+            return None
+        ids = {table.table_id for each in event.rounds for table in each.tables}
+        tables = {table.id: table for table in self._workspace.tables.all() if table.id in ids}
+        results = {table.id: result_of(table) for table in tables.values() if table.phase == "over"}
+        results |= {table_id: Result("closed") for table_id in ids - tables.keys()}  # its table was erased
+        return EventPage(event, tables, results, standings(event, results))
+
+    def start(
+        self,
+        game: str,
+        preset: str,
+        size: int,
+        pairing: str,
+        players: str,
+        title: Callable[[int, int], str],
+        temples: bool = False,
+    ) -> None:
+        """Begin an event with its first round.
+
+        `players` has a name in each line, `title` gives a table's name by the numbers of its round and table, both
+        from 1. With `temples`, those that no table holds serve the tables, in the order of their names.
+
+        Raises `ServiceError`, and has opened nothing then: ``event_runs``, ``unknown_game``, ``unknown_preset``,
+        ``bad_players`` for a size that the game does not take, ``bad_pairing``, and what `read_players` refuses.
+        """
+        rules = self._workspace.tables.game(game)
+        complete_options(rules, preset, {})
+        seats_of(rules, size)
+        if pairing not in PAIRINGS:
+            raise ServiceError("bad_pairing")
+        event = Event(game, preset, size, pairing, read_players(players))
+        with self._changing:
+            if self.event():
+                raise ServiceError("event_runs")
+            order = list(event.players)
+            if pairing == "swiss":
+                order.sort(key=lambda _: self._workspace.entropy(8))
+            self._open_round(msgspec.structs.replace(event, players=tuple(order)), title, temples)
+
+    def next_round(self, number: int, players: str, title: Callable[[int, int], str], temples: bool = False) -> None:
+        """Begin the round with this number, counted from 1, with whoever plays on; the rest is as in `start`.
+
+        Raises `ServiceError` ``no_event``, ``round_begun`` where that round has begun already, ``round_runs`` while a
+        table of the one before plays.
+        """
+        names = read_players(players)
+        with self._changing:
+            page = self.page()
+            if page is None:
+                raise ServiceError("no_event")
+            if number != len(page.event.rounds) + 1:
+                raise ServiceError("round_begun", n=number)
+            if page.waits_for:
+                raise ServiceError("round_runs", n=page.waits_for)
+            known = {name.casefold(): name for name in page.event.players}
+            kept = [known[name.casefold()] for name in names if name.casefold() in known]
+            stay = [name for name in page.event.players if name in kept]  # a round robin goes by their order
+            new = [name for name in names if name.casefold() not in known]
+            event = msgspec.structs.replace(page.event, players=(*stay, *new))
+            self._open_round(event, title, temples, page.standings)
+
+    def end(self) -> None:
+        """Forget the event; its tables stay, and so does what was played at them."""
+        self._workspace.run(lambda change: change.also(lambda transaction: transaction.set_note(NOTE, "")))
+
+    def _open_round(
+        self, event: Event, title: Callable[[int, int], str], temples: bool, before: Sequence[Standing] = ()
+    ) -> None:
+        rules = self._workspace.tables.game(event.game)
+        allowed = [size for size in rules.seatings if size <= event.size]
+        sizes = table_sizes(len(event.players), event.size, allowed)
+        groups, rests = next_groups(event, sizes, {each.name: each.points for each in before})
+        options, number = complete_options(rules, event.preset, {}), len(event.rounds) + 1
+        free = self._free_temples() if temples and rules.uses_temple else []
+
+        def judge(change: Change) -> None:
+            serving = free[: len(groups)]
+            change.lock_temples(*serving)
+            served = [self._workspace.tables.find(change.temple(name).table_id) for name in serving]
+            change.lock_tables(*{table.id for table in served if table})
+            opened: list[RoundTable] = []
+            for n, group in enumerate(groups, start=1):
+                players = dict(zip(seats_of(rules, len(group)), group, strict=True))
+                name = clean_name(title(number, n))
+                table = open_lobby(self._workspace, change, rules, name, tuple(players), event.preset, options)
+                for seat, player in players.items():
+                    change.enter(table.id, seat, Sit(seat, player))
+                opened.append(RoundTable(table.id, players))
+            for each, temple in zip(opened, serving, strict=False):
+                move_temple(change, each.table_id, temple)
+            after = msgspec.structs.replace(event, rounds=(*event.rounds, Round(tuple(opened), tuple(rests))))
+            change.also(lambda transaction: transaction.set_note(NOTE, encode(after)))
+
+        self._workspace.run(judge)
+
+    def _free_temples(self) -> list[str]:
+        """Return the temples that count and that no table holds, by name."""
+        temples = self._workspace.temples.all()
+        return sorted(each.name for each in temples if each.alive and self._serving.holder(each.name) is None)
