@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from time import monotonic
 
-from controller.core.counting import Limits
+from controller.core.counting import MS, Limits
 from controller.core.learned_limits import to_dict
 from hardware.making import BUILD
-from hardware.parameters import TEMPLE, Temple, Token
+from hardware.parameters import Temple, Token, fitting
 from hardware.physics import report
 from hardware.physics.counting import band, count_tokens, counted, scenario
-from hardware.physics.drops import Batch, handful, singles
+from hardware.physics.drops import Batch, handful, seen, singles
 from hardware.physics.heap import pour
+from hardware.physics.optics import EASY
 from hardware.rules import require
 
 BATCH = 25
@@ -22,6 +24,8 @@ HANDS = 12
 HAND = 5
 SIZES = (1, 3, 5, 7)
 FRICTIONS = (0.2, 0.3, 0.4, 0.5)
+SHORT_CLEAR = 2 * MS
+"""What `min_clear` may be where no light falls through a token."""
 HAND_SEEDS = (71_000, 72_000, 73_000)
 HEAP_SEEDS = (81_000, 82_000, 83_000)
 """Not used in choosing any dimension."""
@@ -49,8 +53,13 @@ def main() -> int:
     parser.add_argument(
         "--heaps", type=int, metavar="N", help="print only a table of how many of N fall on one side before a jam"
     )
+    parser.add_argument(
+        "--bead", type=int, metavar="MM", help="in a temple for round beads of this size and no others"
+    )
     given = parser.parse_args()
-    temple = require(TEMPLE)
+    if given.write and given.bead is not None:
+        parser.error("what is kept is of the temple for every kind of token")
+    temple = require(fitting(given.bead))
     if given.heaps is not None:
         for row in _heaps(temple, given.heaps):
             print(row, flush=True)
@@ -92,17 +101,28 @@ def main() -> int:
 
 def _hands(temple: Temple, number: int) -> Iterator[str]:
     """Yield a table of the share of tokens that is counted when hands of them are let go at once."""
-    yield "| token | friction | " + " | ".join(f"hands of {size}" for size in SIZES) + " |"
-    yield "|---|---:|" + "---:|" * len(SIZES)
+    largest = SIZES[-1]
+    yield (
+        f"| token | friction | {' | '.join(f'hands of {size}' for size in SIZES)} "
+        f"| of {largest}, {SHORT_CLEAR / MS:g} ms clear "
+        f"| of {largest}, barely driven | barely driven, {SHORT_CLEAR / MS:g} ms clear | stood still |"
+    )
+    yield "|---|---:|" + "---:|" * (len(SIZES) + 4)
     for kind in temple.tokens:
         for friction in FRICTIONS:
-            cells = []
+            cells, still = [], 0
             for size in SIZES:
                 batches = [
                     handful(temple, kind, seed + n, size, friction) for seed in HAND_SEEDS for n in range(number)
                 ]
-                total = counted(count_tokens(scenario(batches), Limits()))
-                cells.append(f"{total} of {size * len(batches)}")
+                of = f"of {size * len(batches)}"
+                cells.append(f"{counted(count_tokens(scenario(batches), Limits()))} {of}")
+                still += sum(batch.through < batch.dropped for batch in batches)
+            short = replace(Limits(), min_clear=SHORT_CLEAR)
+            easy = [seen(temple, batch, EASY) for batch in batches]
+            for drops, limits in ((batches, short), (easy, Limits()), (easy, short)):
+                cells.append(f"{counted(count_tokens(scenario(drops), limits))} {of}")
+            cells.append(f"{still} of {number * len(HAND_SEEDS) * len(SIZES)} hands")
             yield f"| {kind.name} | {friction:g} | {' | '.join(cells)} |"
 
 

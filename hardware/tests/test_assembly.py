@@ -8,9 +8,9 @@ import manifold3d
 import pytest
 
 from hardware import checks, rules
-from hardware.catalogue import Piece
+from hardware.catalogue import Piece, pieces
 from hardware.making import Workshop
-from hardware.parameters import SENSORS, SIDES, TEMPLE, Temple
+from hardware.parameters import SENSORS, SIDES, TEMPLE, Temple, fitting
 from hardware.parts import chute, plaza, shell, shrines, trays
 from hardware.shapes import BIG
 
@@ -140,6 +140,54 @@ def test_the_largest_token_passes_from_the_shrine_to_the_lake(
     own = checks.solid(workshop.placed(kit[piece], kit[piece].places[0 if side > 0 else 1]))
     for body in (own, standing[f"shrine_{GODS[side]}/0"], standing["plaza/0"], standing["shell/0"]):
         assert checks.overlap(path, body) == 0
+
+
+@pytest.fixture(scope="module")
+def narrow() -> tuple[Temple, Workshop, dict[str, Piece]]:
+    """Return a temple for beads of 8 mm alone."""
+    temple = fitting(8)
+    return temple, Workshop(temple), {piece.name: piece for piece in pieces(temple)}
+
+
+NARROW = ("chute_5mm", "chute_3mm", "shrine_tlaloc", "plaza")
+"""What a temple for one size of bead has otherwise; the second shrine's way is the first's."""
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_a_part_for_one_size_of_bead_is_whole_and_prints(
+    name: str, narrow: tuple[Temple, Workshop, dict[str, Piece]]
+) -> None:
+    temple, workshop, kit = narrow
+    mesh = workshop.mesh(kit[name])
+    assert checks.sound(mesh) == []
+    assert checks.thin(mesh, temple.bed.thinnest) == []
+    assert checks.overhangs(mesh, temple.bed) == []
+    assert checks.sagging(mesh) == []
+
+
+@pytest.mark.parametrize("piece", CHUTES)
+def test_parts_for_one_size_of_bead_meet_in_the_shell_for_all_and_let_the_bead_and_the_light_pass(
+    piece: str, narrow: tuple[Temple, Workshop, dict[str, Piece]], standing: dict[str, manifold3d.Manifold]
+) -> None:
+    temple, workshop, kit = narrow
+    body = checks.solid(workshop.placed(kit[piece], kit[piece].places[0]))
+    shrine, lid = (
+        checks.solid(workshop.placed(kit[name], kit[name].places[0])) for name in ("shrine_tlaloc", "plaza")
+    )
+    shared = {
+        name: round(checks.overlap(one, other), 2)
+        for name, one, other in (
+            ("chute and shell", body, standing["shell/0"]),
+            ("chute and lid", body, lid),
+            ("shrine and lid", shrine, lid),
+            ("lid and shell", lid, standing["shell/0"]),
+        )
+    }
+    assert {name: volume for name, volume in shared.items() if volume > 0.05} == {}
+    radius, side = temple.largest / 2, SIDES["tlaloc"]
+    path = checks.swept(_way(temple, side, 0, radius), radius)
+    assert [checks.overlap(path, each) for each in (body, shrine, lid, standing["shell/0"])] == [0, 0, 0, 0]
+    assert checks.overlap(_light(temple, side, temple.aperture / 2 - 0.02), body) == 0
 
 
 def test_a_larger_token_is_seen_not_to_pass(temple: Temple, standing: dict[str, manifold3d.Manifold]) -> None:

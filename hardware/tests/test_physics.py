@@ -17,7 +17,7 @@ from controller.simulation.parser import read
 from hardware import checks
 from hardware.catalogue import Piece
 from hardware.making import Workshop
-from hardware.parameters import TEMPLE, Temple
+from hardware.parameters import TEMPLE, Temple, fitting
 from hardware.parts import chute
 from hardware.physics import report
 from hardware.physics.__main__ import WANTED
@@ -72,6 +72,20 @@ def test_a_hand_falls_otherwise_at_another_friction_and_comes_out_all_the_same()
     smooth, rough = (handful(TEMPLE, TEMPLE.tokens[0], 71_000, 3, friction) for friction in (0.2, 0.5))
     assert smooth.shade != rough.shade
     assert (smooth.through, rough.through) == (3, 3)
+
+
+def test_of_the_same_hands_more_beads_are_counted_in_a_temple_that_fits_them() -> None:
+    def hands(temple: Temple) -> int:
+        batches = [handful(temple, TOKEN["bead 8"], seed, 7) for seed in range(1000, 1006)]
+        assert all(batch.through == batch.dropped for batch in batches)
+        return counted(count_tokens(scenario(batches), Limits()))
+
+    assert hands(fitting(8)) > hands(TEMPLE)
+
+
+def test_a_bead_that_falls_alone_in_a_temple_that_fits_it_is_counted_once() -> None:
+    batch = singles(fitting(8), TOKEN["bead 8"], 1, 6, APART_MS)
+    assert counted(count_tokens(scenario([batch]), Limits())) == 6
 
 
 def test_a_batch_that_would_not_finish_is_refused() -> None:

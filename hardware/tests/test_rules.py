@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from companion.games.mexica.page import calendar_board
-from hardware.parameters import TEMPLE, Bed, Board
+from hardware.parameters import TEMPLE, Bed, Board, fitting
 from hardware.rules import BrokenRulesError, broken, require
 
 
@@ -46,6 +46,20 @@ def test_a_change_that_cannot_work_names_its_rule_and_by_how_much(
 ) -> None:
     found = {each.rule: each.missing for each in broken(replace(TEMPLE, **change))}  # type: ignore[arg-type]
     assert found[rule] == pytest.approx(missing, abs=abs(missing) * 0.15 + 0.05)
+
+
+@pytest.mark.parametrize("size", [8, 10, 12, 14])
+def test_a_temple_for_one_size_of_bead_breaks_no_rule_and_keeps_its_sensors_places(size: int) -> None:
+    temple = require(fitting(size))
+    assert temple.throat < temple.shaft < 2 * size
+    assert temple.roof < 2 * size
+    assert temple.beam_at == pytest.approx(TEMPLE.beam_at)
+    assert temple.shaft / 2 + temple.chute_wall == TEMPLE.shaft / 2 + TEMPLE.chute_wall
+
+
+def test_a_temple_for_beads_that_do_not_reach_the_beam_is_refused() -> None:
+    with pytest.raises(BrokenRulesError, match="bead 6 reaches the beam"):
+        require(fitting(6))
 
 
 def test_what_is_refused_tells_every_rule_in_words() -> None:
