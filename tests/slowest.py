@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -29,11 +30,13 @@ def processor_seconds(pid: int) -> float:
         process = Path(f"/proc/{waiting.pop()}")
         try:
             fields = (process / "stat").read_text().rpartition(")")[2].split()
-            children = " ".join(thread.read_text() for thread in process.glob("task/*/children"))
+            threads = list(process.glob("task/*/children"))
         except OSError:  # it ended meanwhile, and its parent's figure holds its time
             continue
         seconds += sum(map(int, fields[_PROCESSOR_FIELDS])) / _TICKS_S
-        waiting += map(int, children.split())
+        for thread in threads:
+            with suppress(OSError):  # a thread that ended has no children: another of its process has them now
+                waiting += map(int, thread.read_text().split())
     return seconds
 
 

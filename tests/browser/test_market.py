@@ -11,7 +11,7 @@ from companion.games.market import GAME
 from companion.model.table import Table
 from tests.browser.conftest import SCREEN, Companion, Device, InBothFonts
 from tests.browser.layout import too_small, too_wide
-from tests.browser.test_access import violations
+from tests.browser.test_access import OPENED, violations
 from tests.games.market_sitting import all_options
 
 Make = Callable[..., Device]
@@ -235,8 +235,7 @@ def test_nobody_is_left_out(companion: Companion, device: Make, in_both_fonts: I
             phone.page.click(f'form[action$="/aids/{name}"] button')
             phone.page.wait_for_url("**/t/*")
             phone.listening()
-        for details in phone.page.locator("details").all():
-            details.evaluate("details => details.open = true")
+        phone.page.evaluate(OPENED)
         problems = violations(phone)
         for page in in_both_fonts(phone.page):
             problems += [*too_small(page), *too_wide(page)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import ClassVar, Generic, TypeVar
@@ -103,10 +103,13 @@ class Tool(ABC, Generic[S]):
 
     def moves(self, state: S, seat: Seat) -> list[Move]:
         """Return exactly the legal moves, sorted; of chance the outcomes that may come."""
+        return sorted(self._unsorted(state, seat))
+
+    def _unsorted(self, state: S, seat: Seat) -> Collection[Move]:
         if seat not in self.to_act(state):
-            return []
+            return ()
         due = self.chance(state)
-        return sorted(due.outcomes if due else self.listed(state))
+        return due.outcomes if due else self.listed(state)
 
     def choices(self, state: S, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
         """Return the moves, all on one level."""
@@ -129,7 +132,7 @@ class Tool(ABC, Generic[S]):
         return None if seat in self.to_act(state) or self.aside(move) else self.refused(state, seat, move)
 
     def _legal(self, state: S, seat: Seat, move: Move) -> Refusal | None:
-        return None if self.aside(move) or move in self.moves(state, seat) else self.refused(state, seat, move)
+        return None if self.aside(move) or move in self._unsorted(state, seat) else self.refused(state, seat, move)
 
     def refused(self, state: S, seat: Seat, move: Move) -> Refusal:
         """Return why a move that is not listed cannot be made."""

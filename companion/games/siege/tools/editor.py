@@ -69,21 +69,12 @@ class Editor(SiegeTool[Draft]):
 
     def listed(self, state: Draft) -> list[Move]:
         """Return every brush, every hex or side that the brush in hand paints, every size, and the larger strokes."""
-        cells = state.cells
         moves = [Move("brush", (each,)) for n, each in enumerate(BRUSHES) if n != state.brush]
         moves += [Move("begin", (each,)) for each in STARTS]
         moves.append(Move("enclose"))
         moves += [Move("width", (n,)) for n in _SIZES if n != state.width]
         moves += [Move("height", (n,)) for n in _SIZES if n != state.height]
-        if BRUSHES[state.brush] not in EDGES:
-            return [*moves, *(Move(_stroke(state), (name,)) for name in cells.names)]
-        sides = [
-            Move("side", (name, SIDES[side]))
-            for here, name in enumerate(cells.names)
-            for side, to in enumerate(cells.beside[here])
-            if to >= 0
-        ]
-        return [*moves, *sides]
+        return [*moves, *_strokes(_stroke(state), state.width, state.height)]
 
     def choices(self, state: Draft, seat: Seat, picked: tuple[Arg, ...] = ()) -> list[Choice]:
         """Return brushes and large strokes at once; hexes, sides and sizes a level deeper."""
@@ -226,6 +217,16 @@ def _palette(choices: Sequence[Mapping[str, Any]]) -> Json:
 def _stroke(state: Draft) -> str:
     """Return the move that a tap on the map makes with the brush in hand."""
     return "side" if BRUSHES[state.brush] in EDGES else "mark" if state.brush == _NAME else "paint"
+
+
+@lru_cache(maxsize=8)
+def _strokes(name: str, width: int, height: int) -> tuple[Move, ...]:
+    """Return thousands of moves: what a brush can paint on a map of a size, whatever is drawn there."""
+    cells = grid(width, height)
+    if name != "side":
+        return tuple(Move(name, (each,)) for each in sorted(cells.names))
+    sides = ((h, SIDES[side]) for h, beside in enumerate(cells.beside) for side, to in enumerate(beside) if to >= 0)
+    return tuple(sorted(Move(name, (cells.names[h], side)) for h, side in sides))
 
 
 def _key(move: Move) -> str:
