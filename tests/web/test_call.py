@@ -124,6 +124,7 @@ def test_whoever_sets_a_table_says_whether_it_sounds_and_the_next_form_begins_wi
         ana.post("/tables", {**form, **sound})
         home.clock.pass_(minutes=1)
         table = home.services.tables.all()[0]
+        home.services.tables.open("market.bag", "Bag", 1, next(iter(home.games["market.bag"].presets)))
         assert _wish(ana, f"/t/{table.id}") == {wish}
         assert (ticked in ana.get("/tables/new").get_data(as_text=True)) is then
     assert ticked in ana.post("/tables/new", {**form, "sound": "on"}).get_data(as_text=True)

@@ -322,7 +322,8 @@ def _new_table(
 
 def _last_sounds(tables: Sequence[Table]) -> bool:
     """Return whether the table that was opened last here wants sounds."""
-    last = max(tables, key=lambda table: table.charter.opened_at, default=None)
+    of_offer = [table for table in tables if table.charter.game in site().games]
+    last = max(of_offer, key=lambda table: table.charter.opened_at, default=None)
     return bool(last and last.sounds)
 
 
