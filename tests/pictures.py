@@ -297,6 +297,8 @@ def the_flood(browser: Browser, demo: Demo, camera: Camera) -> None:
     camera.take(table.phone, "phone-countdown")
     camera.take(screen, "screen-countdown-night", night=True)
     _to_the_end(table)
+    screen.wait_for_selector("body > .moment")
+    screen.wait_for_selector("body > .moment", state="detached")
     camera.take(table.phone, "phone-flood")
     camera.take(screen, "screen-flood")
     screen.context.close()

@@ -80,6 +80,12 @@ class SetPace(_Stored, frozen=True, tag="@pace"):
     pace: Pace
 
 
+class SetSound(_Stored, frozen=True, tag="@sound"):
+    """The table wants sounds from now on, or none: devices at which nobody chose follow it."""
+
+    sound: Literal["on", "off"]
+
+
 class Close(_Stored, frozen=True, tag="@close"):
     """The table ends its game without a result."""
 
@@ -117,7 +123,21 @@ class Decide(_Stored, frozen=True, tag="@decided"):
 
 
 TableEntry: TypeAlias = (
-    Begin | Sit | Free | Serve | Undo | Away | Rolls | SetPace | Close | Rename | Archive | Again | SetOption | Decide
+    Begin
+    | Sit
+    | Free
+    | Serve
+    | Undo
+    | Away
+    | Rolls
+    | SetPace
+    | SetSound
+    | Close
+    | Rename
+    | Archive
+    | Again
+    | SetOption
+    | Decide
 )
 Action: TypeAlias = Move | TableEntry
 """What one line of a table's log holds."""

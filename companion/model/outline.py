@@ -37,6 +37,7 @@ class Summary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     result: Result
     turn: int
     tokens: int
+    sounds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ def summarized(table: Table) -> str | None:
         table.result,
         table.turn,
         table.tokens,
+        table.sounds,
     )
     return msgspec.json.encode(summary).decode()
 

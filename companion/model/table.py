@@ -50,6 +50,7 @@ from companion.model.entries import (
     Serve,
     SetOption,
     SetPace,
+    SetSound,
     Sit,
     Undo,
     is_reserved,
@@ -182,6 +183,8 @@ class Table:
     """Whether the app rolls and draws by itself, so that nobody is asked."""
     pace: Pace = "normal"
     """How long the app waits before each move for an absent player."""
+    sounds: bool = False
+    """Whether the table wants sounds at devices where nobody chose."""
     again: str = ""
     """The id of the table at which these players play once more."""
     amendments: Mapping[str, Value] = field(default_factory=dict)
@@ -396,6 +399,8 @@ class Table:
                 return self._logged(entry, [line], is_archived=place == "archive")
             case SetPace(pace):
                 return self._logged(entry, [Line(f"pace_{pace}")], pace=pace)
+            case SetSound(sound):
+                return self._logged(entry, [Line(f"sound_{sound}", {"by": entry.by})], sounds=sound == "on")
             case Again(table_id):
                 return self._logged(entry, [Line("again")], again=table_id)
             case Decide(what, n):

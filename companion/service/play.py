@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from companion.games.kit import CHANCE, Move, Refusal, Seat, outcome
-from companion.model.entries import APP, Action, Rolls, SetPace, Undo, is_pace, is_reserved
+from companion.model.entries import APP, Action, Rolls, SetPace, SetSound, Undo, is_pace, is_reserved
 from companion.model.seating import require_seats, seats_held
 from companion.model.table import ServiceError, Table
 from companion.service.automatic import play_on
@@ -99,6 +99,16 @@ class PlayService:
             if table.pace != pace:
                 change.enter(table_id, by, SetPace(pace))
             return play_on(change, table_id, self._workspace.below)
+
+        return self._workspace.run(judge, tables=[table_id])
+
+    def set_sound(self, table_id: str, token: str, on: bool) -> Table:
+        """Let the table want sounds, or none, at devices where nobody chose; anyone seated may."""
+
+        def judge(change: Change) -> Table:
+            table = change.table(table_id)
+            by = require_seats(table, token)[0]
+            return table if table.sounds is on else change.enter(table_id, by, SetSound("on" if on else "off"))
 
         return self._workspace.run(judge, tables=[table_id])
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from companion.games.kit import Fault, Game, Seat, Value
-from companion.model.entries import Again, Archive, Begin, Close, Rename, SetOption, Sit
+from companion.model.entries import Again, Archive, Begin, Close, Rename, SetOption, SetSound, Sit
 from companion.model.history import ReplayStep, replay_log
 from companion.model.lobby import clean_name, complete_options, new_code, seats_of
 from companion.model.ports import StoredToken
@@ -85,8 +85,11 @@ class TableService:
         options: Mapping[str, Value] = MappingProxyType({}),
         temple: str | None = None,
         leave: str = "",
+        sounds: bool = False,
     ) -> Table:
         """Open the lobby of a new table; `options` are what differs from the preset.
+
+        `sounds` says that the table wants them at devices where nobody chose.
 
         `leave` is needed where another table holds the temple: the token of a phone at that table, or its code.
 
@@ -102,6 +105,8 @@ class TableService:
             self._lock(change, temple)
             self._serving.check_leave(temple, leave)
             table = open_lobby(self._workspace, change, rules, title, seats, preset, chosen)
+            if sounds:
+                change.enter(table.id, COMPANION, SetSound("on"))
             move_temple(change, table.id, temple)
             return table.id
 
@@ -132,6 +137,8 @@ class TableService:
             for chair in table.chairs:
                 if chair.taken:
                     change.enter(charter.id, chair.seat, Sit(chair.seat, chair.name or ""))
+            if table.sounds:
+                change.enter(charter.id, by, SetSound("on"))
             change.set_keys(charter.id, table.keys)
             change.enter(table_id, by, Again(charter.id))
             move_temple(change, charter.id, table.temple)

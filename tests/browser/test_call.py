@@ -6,15 +6,25 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import ViewportSize, expect
 
 from companion.games.kit import Move
 from companion.model.table import Table
 from tests.browser.conftest import SCREEN, Companion, Device
+from tests.browser.rooms import LONG
 
 Make = Callable[..., Device]
 
 TREMBLES = "window.trembles = []; navigator.vibrate = pattern => window.trembles.push(pattern);"
+
+
+LINES = """(words, name) => {
+  const range = document.createRange(), text = words.firstChild, at = text.data.indexOf(name);
+  range.setStart(text, at);
+  range.setEnd(text, at + name.length);
+  return range.getClientRects().length;
+}"""
+"""Returns on how many lines a name stands."""
 
 
 def _play(companion: Companion, table: Table, key: str, *move: str | int) -> None:
@@ -96,3 +106,118 @@ def test_the_coming_of_the_gods_fills_the_table_screen_for_some_seconds(
     expect(moment).to_have_count(0)
     screen.watch(companion, now, "/screen")
     expect(moment).to_have_count(0)
+
+
+def _let_it_sound(companion: Companion, table: Table, key: str, on: bool) -> None:
+    companion.home.services.play.set_sound(table.id, key, on)
+
+
+def test_a_device_where_nobody_chose_follows_the_table_and_its_own_mute_outlasts_that(
+    companion: Companion, device: Make, table: tuple[Table, str, str]
+) -> None:
+    now, first, second = table
+    phone = _phone(companion, device, now, second)
+    mute = phone.page.locator("[data-sound].sound")
+    expect(mute).to_have_attribute("aria-pressed", "false")
+    _let_it_sound(companion, now, first, True)
+    expect(mute).to_have_attribute("aria-pressed", "true")
+    phone.page.click("h1")
+    _play(companion, now, first, "sacrifice", "tlaloc", 2)
+    expect(mute).to_have_attribute("data-played", "token")
+    _let_it_sound(companion, now, first, False)
+    expect(mute).to_have_attribute("aria-pressed", "false")
+    _let_it_sound(companion, now, first, True)
+    expect(mute).to_have_attribute("aria-pressed", "true")
+    mute.click()
+    expect(mute).to_have_attribute("aria-pressed", "false")
+    _let_it_sound(companion, now, first, False)
+    _let_it_sound(companion, now, first, True)
+    phone.page.reload()
+    phone.listening()
+    expect(phone.page.locator("[data-call]")).to_have_attribute("data-sounds", "on")
+    expect(mute).to_have_attribute("aria-pressed", "false")
+
+
+def test_a_table_screen_that_nobody_touched_shows_that_it_waits_and_a_touch_does_not_mute_it(
+    companion: Companion, device: Make, table: tuple[Table, str, str]
+) -> None:
+    now, first, _ = table
+    _let_it_sound(companion, now, first, True)
+    screen = device(SCREEN)
+    screen.watch(companion, now, "/screen")
+    mute = screen.page.locator("[data-sound].sound")
+    expect(mute).to_have_attribute("data-waits", "")
+    expect(mute).to_have_css("opacity", "1")
+    mute.click()
+    expect(mute).not_to_have_attribute("data-waits", "")
+    expect(mute).to_have_attribute("aria-pressed", "true")
+    expect(mute).to_have_attribute("data-played", "turn")
+
+
+@pytest.mark.parametrize("size", [SCREEN, {"width": 1366, "height": 768}, {"width": 820, "height": 1180}], ids=str)
+def test_a_victory_fills_the_table_screen_for_some_seconds_and_then_the_ending_is_there(
+    companion: Companion, device: Make, size: ViewportSize
+) -> None:
+    services = companion.home.services
+    table = services.tables.open("mexica", "Sunday", 2, "temple_only", {"apocalypse_tokens": 13})
+    key = services.seats.share(table.id, table.code, dict(zip(table.charter.seats, LONG, strict=False)))
+    services.seats.begin(table.id, key)
+    screen, phone = device(size), _phone(companion, device, table, key)
+    screen.page.clock.install()
+    screen.watch(companion, table, "/screen")
+    _play(companion, table, key, "settle", table.charter.seats[0])
+    moment = screen.page.locator("body > .moment")
+    expect(moment.locator(".moment-words")).to_contain_text(LONG[0])
+    assert moment.evaluate("each => [each.clientWidth, each.clientHeight]") == [size["width"], size["height"]]
+    assert moment.evaluate(
+        "each => [each.scrollWidth - each.clientWidth, each.scrollHeight - each.clientHeight]"
+    ) == [0, 0]
+    assert moment.locator(".moment-words").evaluate(LINES, LONG[0]) == 1
+    spoken = screen.page.locator("#spoken")
+    screen.page.clock.run_for(1_000)
+    expect(spoken).to_contain_text(LONG[0])
+    assert (spoken.inner_text().count(LONG[0]), moment.get_attribute("aria-hidden")) == (1, "true")
+    expect(phone.page.locator(".ending")).to_be_visible()
+    expect(phone.page.locator("body > .moment")).to_have_count(0)
+    screen.page.clock.fast_forward(8_000)
+    expect(moment).to_have_count(0)
+    expect(screen.page.locator(".ending-title")).to_be_visible()
+    screen.watch(companion, table, "/screen")
+    expect(screen.page.locator(".ending-title")).to_be_visible()
+    expect(moment).to_have_count(0)
+
+
+def test_a_great_moment_is_spoken_and_goes_at_a_tap(
+    companion: Companion, device: Make, table: tuple[Table, str, str]
+) -> None:
+    now, first, _ = table
+    screen = device(SCREEN)
+    screen.watch(companion, now, "/screen")
+    for _ in range(2):
+        _play(companion, now, first, "sacrifice", "tlaloc", 7)
+    moment = screen.page.locator("body > .moment")
+    expect(moment).to_be_visible()
+    expect(screen.page.locator("#spoken")).to_contain_text("The apocalypse begins")
+    moment.click()
+    expect(moment).to_have_count(0)
+
+
+@pytest.mark.parametrize(("motion", "animated"), [("reduce", "none"), ("no-preference", "moment-rises")])
+def test_a_great_moment_stands_still_where_motion_is_reduced(
+    companion: Companion, device: Make, table: tuple[Table, str, str], motion: str, animated: str
+) -> None:
+    now, first, _ = table
+    screen = device(SCREEN)
+    screen.page.emulate_media(reduced_motion="reduce" if motion == "reduce" else "no-preference")
+    screen.watch(companion, now, "/screen")
+    _play(companion, now, first, "settle", now.charter.seats[0])
+    picture = screen.page.locator("body > .moment .moment-picture")
+    expect(picture).to_have_css("animation-name", animated)
+
+
+def test_in_a_lobby_the_mute_covers_nothing(companion: Companion, device: Make) -> None:
+    services = companion.home.services
+    table = services.tables.open("mexica", "Sunday", 2, "temple_only", sounds=True)
+    phone = _phone(companion, device, table, services.seats.sit(table.id, table.code, "east", "Ana"))
+    expect(phone.page.locator("[data-sound].sound")).to_have_attribute("aria-pressed", "true")
+    phone.page.locator(".language button").click(trial=True)

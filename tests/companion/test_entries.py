@@ -26,6 +26,7 @@ from companion.model.entries import (
     Rolls,
     SetOption,
     SetPace,
+    SetSound,
     Sit,
     TableEntry,
     decode,
@@ -37,7 +38,7 @@ from tests.companion.conftest import DATABASES, EVENING, Home
 
 STORED: list[dict[str, Any]] = json.loads((Path(__file__).parent / "stored_logs.json").read_text())
 
-YOUNGER = {Archive, Close, Rename, SetPace}
+YOUNGER = {Archive, Close, Rename, SetPace, SetSound}
 """Entries that no release stored yet when the logs were."""
 
 
@@ -107,6 +108,7 @@ def test_every_kind_of_entry_is_among_the_stored_ones() -> None:
         Away("north", "pass"),
         Rolls(""),
         SetPace("slow"),
+        SetSound("off"),
         Close(),
         Rename("Kitchen"),
         Archive("archive"),

@@ -9,6 +9,7 @@ import pytest
 from companion.games.kit import Move
 from companion.model.table import Table
 from tests.web.conftest import Browser, WebHome
+from tests.web.test_ending import TABLES, over
 
 
 @pytest.fixture
@@ -65,7 +66,65 @@ def test_the_coming_of_the_gods_is_a_great_moment(home: WebHome, seated: tuple[T
         now = home.services.tables.get(table.id)
         ana.move(table, first, *Move("sacrifice", ("tlaloc", 7)).to_json(), version=now.version)
     html = home.browser().get(page).get_data(as_text=True)
-    moment = re.search(r'(?s)<div class="moment" data-great hidden>.*?</div>', html)
+    moment = re.search(r'(?s)<div class="moment" data-great[^>]*hidden>.*?</div>', html)
     assert moment
     assert "#tlaloc" in moment[0]
     assert "The apocalypse begins" in moment[0]
+
+
+@pytest.mark.parametrize(("game", "preset"), TABLES)
+def test_the_end_of_every_game_is_a_great_moment_which_names_who_won_and_why(
+    home: WebHome, game: str, preset: str
+) -> None:
+    table, _ = over(home, game, preset)
+    html = home.browser().get(f"/t/{table.id}/screen").get_data(as_text=True)
+    moment = re.search(r'(?s)<div class="moment" data-great[^>]*hidden>.*?</div>', html)
+    assert moment
+    title, why = (re.search(f'(?s)class="{name}"[^>]*>(.*?)<', html) for name in ("ending-title", "ending-why"))
+    assert title
+    assert why
+    assert moment[0].count('class="moment-picture') == 1
+    assert f'<p class="moment-words">{title[1]}</p>' in moment[0]
+    assert f'<p class="moment-why">{why[1]}</p>' in moment[0]
+
+
+def test_a_table_that_was_closed_had_no_great_moment(home: WebHome, seated: tuple[Table, Browser, Browser]) -> None:
+    table, ana, _ = seated
+    ana.post(f"/t/{table.id}/close")
+    html = home.browser().get(f"/t/{table.id}/screen").get_data(as_text=True)
+    assert "data-over" in html
+    assert 'class="moment"' not in html
+
+
+def _wish(phone: Browser, path: str) -> set[str]:
+    return set(re.findall('data-sounds="([^"]*)"', phone.get(path).get_data(as_text=True)))
+
+
+def test_a_phone_with_a_seat_switches_the_sound_for_the_whole_table(
+    home: WebHome, seated: tuple[Table, Browser, Browser]
+) -> None:
+    table, ana, beto = seated
+    page = f"/t/{table.id}"
+    assert "Sound on for the whole table" in ana.get(page).get_data(as_text=True)
+    assert "for the whole table" not in home.browser().get(page).get_data(as_text=True)
+    ana.post(f"{page}/sound", {"sound": "on"})
+    for phone, path in ((beto, page), (home.browser(), page), (home.browser(), f"{page}/screen")):
+        assert _wish(phone, path) == {"on"}
+    assert "The table wants sound (Ana)" in beto.get(page).get_data(as_text=True)
+    beto.post(f"{page}/sound", {"sound": "off"})
+    assert _wish(ana, page) == {"off"}
+    assert home.browser().post(f"{page}/sound", {"sound": "on"}).status_code == 403
+
+
+def test_whoever_sets_a_table_says_whether_it_sounds_and_the_next_form_begins_with_that(home: WebHome) -> None:
+    ana, form = home.browser(), {"game": "market", "title": "Sunday", "players": "2", "preset": "short"}
+    ticked = 'name="sound" value="on" checked'
+    for sound, wish, then in (({"sound": "on"}, "on", True), ({}, "off", False)):
+        assert (ticked in ana.get("/tables/new").get_data(as_text=True)) is not then
+        ana.post("/tables", {**form, **sound})
+        home.clock.pass_(minutes=1)
+        table = home.services.tables.all()[0]
+        home.services.tables.open("market.bag", "Bag", 1, next(iter(home.games["market.bag"].presets)))
+        assert _wish(ana, f"/t/{table.id}") == {wish}
+        assert (ticked in ana.get("/tables/new").get_data(as_text=True)) is then
+    assert ticked in ana.post("/tables/new", {**form, "sound": "on"}).get_data(as_text=True)

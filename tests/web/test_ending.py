@@ -15,7 +15,7 @@ from tests.web.conftest import Browser, WebHome
 TABLES = [("mexica", "temple_only"), ("market", "short"), ("moctezuma", "classic"), ("siege", "skirmish")]
 
 
-def _over(home: WebHome, game: str, preset: str) -> tuple[Table, Browser]:
+def over(home: WebHome, game: str, preset: str) -> tuple[Table, Browser]:
     """Return a table whose game is over, and the phone of its first seat."""
     table = home.services.tables.open(game, "Sunday", 2, preset, {})
     ana, beto = home.browser(), home.browser()
@@ -36,7 +36,7 @@ def _over(home: WebHome, game: str, preset: str) -> tuple[Table, Browser]:
 
 @pytest.mark.parametrize(("game", "preset"), TABLES)
 def test_a_look_says_who_won_with_how_much_and_why_and_leads_on(home: WebHome, game: str, preset: str) -> None:
-    table, ana = _over(home, game, preset)
+    table, ana = over(home, game, preset)
     result = table.game.result(table.state)
     assert result is not None
     names = dict(zip(table.charter.seats, ("Ana", "Beto"), strict=True))
@@ -81,7 +81,7 @@ def test_while_a_game_runs_it_has_no_end_to_show_or_to_pass_on(home: WebHome) ->
 
 @pytest.mark.parametrize(("game", "preset"), TABLES)
 def test_a_result_is_a_text_a_picture_and_a_file_for_bg_stats(home: WebHome, game: str, preset: str) -> None:
-    table, ana = _over(home, game, preset)
+    table, ana = over(home, game, preset)
     result = table.game.result(table.state)
     assert result is not None
     text = ana.get(f"/t/{table.id}/result.txt")
@@ -106,7 +106,7 @@ def test_a_result_is_a_text_a_picture_and_a_file_for_bg_stats(home: WebHome, gam
 
 
 def test_an_end_that_is_taken_back_is_no_end(home: WebHome) -> None:
-    table, ana = _over(home, "mexica", "temple_only")
+    table, ana = over(home, "mexica", "temple_only")
     first = table.charter.seats[0]
     assert table.ended_at is not None
     ana.post(f"/t/{table.id}/undo", {"seat": first, "version": str(table.version), "request": "back"})
@@ -137,7 +137,7 @@ def _token(phone: Browser, table: Table) -> str:
 
 
 def test_a_captured_leader_is_a_great_moment(home: WebHome) -> None:
-    table, _ = _over(home, "siege", "skirmish")
+    table, _ = over(home, "siege", "skirmish")
     html = home.browser().get(f"/t/{table.id}/screen").get_data(as_text=True)
     moment = re.search(r'(?s)<div class="moment" data-great hidden>.*?</div>', html)
     assert moment

@@ -82,8 +82,6 @@ def _followed(before: State, move: Move, after: State) -> Iterator[Line]:
         yield Line("burns", {"hex": names[h]})
     if after.outcome:
         winner = after.outcome.winner
-        taken = "siege-cortez" if winner == "aztecs" else "siege-cuauhtemoc"
-        great = taken if after.outcome.kind == "captured" else ""
-        yield Line(f"ended_{after.outcome.kind}", {"seat": winner} if winner else {}, picture=great)
+        yield Line(f"ended_{after.outcome.kind}", {"seat": winner} if winner else {})
     elif after.turn != before.turn:
         yield Line("turn", {"number": after.turn})

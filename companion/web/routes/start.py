@@ -217,6 +217,7 @@ def open_table() -> Response:
             {**options_chosen(game, form), **texts.texts},
             temple := form.get("temple") or None,
             site().leave_of(temple, form.get("temple_code", "")),
+            form.get("sound") == "on",
         )
     except ServiceError as error:
         status = FORBIDDEN if error.code in OF_ANOTHER_TABLE else BAD_FORM
@@ -314,8 +315,16 @@ def _new_table(
         preset_values=values,
         rules=_grouped(game, {**values, **picked}),
         changed_keys=frozenset({*picked, *texts.texts, *texts.faults}),
+        sounds=form.get("sound") == "on" or (not form.get("title") and _last_sounds(tables)),
         chosen_temple=form.get("temple", idle[0] if idle else ""),
     )
+
+
+def _last_sounds(tables: Sequence[Table]) -> bool:
+    """Return whether the table that was opened last here wants sounds."""
+    of_offer = [table for table in tables if table.charter.game in site().games]
+    last = max(of_offer, key=lambda table: table.charter.opened_at, default=None)
+    return bool(last and last.sounds)
 
 
 def _grouped(game: Game[Any], chosen: Mapping[str, Value]) -> list[tuple[str, list[Option]]]:

@@ -205,6 +205,13 @@ def pace(table_id: str) -> Response:
     return _done(table_id)
 
 
+@blueprint.post("/sound")
+def sound(table_id: str) -> Response:
+    """Let the table want sounds, or none, at devices where nobody chose."""
+    site().services.play.set_sound(table_id, seat_token(table_id), request.form.get("sound") == "on")
+    return _done(table_id)
+
+
 @blueprint.post("/close")
 def close(table_id: str) -> Response:
     """End the game without a result."""

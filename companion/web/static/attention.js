@@ -22,6 +22,8 @@ export class Attention {
   }
 
   look() {
+    const wish = this.root.querySelector("[data-sounds]");
+    if (wish) this.sound.wish(wish.dataset.sounds === "on");
     const call = this.root.querySelector("[data-call]");
     if (!call) return;
     const { dataset } = call;
@@ -44,7 +46,10 @@ export class Attention {
   call(before, now, words) {
     const called = now.mine && !now.over && (!before.mine || now.turn !== before.turn);
     if (called) this.notifier.call(words, this.root.dataset.title);
-    if (now.over && !before.over) return this.sound.play("end");
+    if (now.over && !before.over) {
+      this.sound.play("end");
+      return this.show();
+    }
     if (now.moment > before.moment) {
       this.sound.play("gods");
       return this.show();
@@ -62,6 +67,8 @@ export class Attention {
     document.querySelector("body > .moment")?.remove();
     const shown = moment.cloneNode(true);
     shown.hidden = false;
+    shown.ariaHidden = "true"; // it is spoken through the page's live region
+    shown.addEventListener("click", () => shown.remove());
     document.body.append(shown); // beside what is rendered again: a token in these seconds does not end it
     clearTimeout(this.fading);
     this.fading = setTimeout(() => shown.remove(), MOMENT);

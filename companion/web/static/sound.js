@@ -1,21 +1,29 @@
 // Plays what we synthesise ourselves: a wooden drum for a token, a shell for a turn, drum and rattle for the gods.
 //
-// Nothing sounds before a person has switched it on at this device, which browsers ask for as well.
+// A device sounds where a person switched it on there, or where nobody chose and the table wants it. A browser is silent
+// until somebody touched its page; what could not sound then does not sound later.
 
 import { Switch } from "./switch.js";
 
 const NEAR = 5_000; // milliseconds
+const LATE = 1_000; // milliseconds after which a sound is no news any more
 
 export class Sound {
-  /** @param {HTMLButtonElement} button what switches it on and off */
-  constructor(button) {
+  /**
+   * @param {HTMLButtonElement} button what switches it on and off
+   * @param {boolean} forAll whether this is a table screen, which asks for the touch that its browser waits for
+   */
+  constructor(button, forAll) {
     this.button = button;
+    this.forAll = forAll;
     this.context = null;
     this.switch = new Switch(button, "sound");
     button.hidden = !window.AudioContext;
     button.addEventListener("click", () => this.toggle());
-    // A page that was opened anew may sound from the first tap on.
-    document.addEventListener("pointerdown", () => this.switch.on && this.wake(), { once: true });
+    // A page that was opened anew may sound from the first touch on; a tap on the button is for the button alone.
+    for (const sign of ["pointerdown", "keydown"]) {
+      document.addEventListener(sign, ({ target }) => this.switch.on && !button.contains(target) && this.wake());
+    }
     // On a screen that everybody reads, the switch shows while somebody is near it.
     for (const sign of ["pointermove", "pointerdown"]) document.addEventListener(sign, () => this.near());
     this.near();
@@ -29,26 +37,41 @@ export class Sound {
   }
 
   toggle() {
-    this.switch.set(!this.switch.on);
+    if (!("waits" in this.button.dataset)) this.switch.set(!this.switch.on);
     this.show();
     if (this.switch.on) this.play("turn");
   }
 
+  /** Say whether the table wants sounds; a device where somebody chose keeps to that. */
+  wish(on) {
+    this.switch.wanted = on;
+    this.switch.show();
+    this.show();
+  }
+
   show() {
     document.documentElement.dataset.sound = this.switch.on ? "on" : "off";
+    const silent = this.context ? this.context.state === "suspended" : !navigator.userActivation?.hasBeenActive;
+    this.button.toggleAttribute("data-waits", this.forAll && this.switch.on && silent);
   }
 
   wake() {
-    this.context ??= new AudioContext();
-    if (this.context.state === "suspended") this.context.resume().catch(() => {});
-    return this.context;
+    if (!this.context) {
+      this.context = new AudioContext();
+      this.context.addEventListener("statechange", () => this.show());
+    }
+    return this.context.resume().catch(() => {});
   }
 
   /** Play one of `token`, `turn`, `gods` and `end`, where this device wants it. */
   play(kind) {
     if (!this.switch.on || !window.AudioContext) return;
-    SOUNDS[kind](this.wake());
-    this.button.dataset.played = kind;
+    const asked = performance.now();
+    this.wake().then(() => {
+      if (this.context.state !== "running" || performance.now() - asked > LATE) return;
+      SOUNDS[kind](this.context);
+      this.button.dataset.played = kind;
+    });
   }
 
   /** Let a phone tremble where it can, unless it was muted. */

@@ -8,6 +8,7 @@ export class Switch {
   constructor(button, key) {
     this.button = button;
     this.key = key;
+    this.wanted = false; // where nobody chose at this device
     try {
       this.state = localStorage.getItem(key);
     } catch {
@@ -17,7 +18,7 @@ export class Switch {
   }
 
   get on() {
-    return this.state === "on";
+    return this.state ? this.state === "on" : this.wanted;
   }
 
   set(on) {

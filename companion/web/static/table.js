@@ -95,7 +95,7 @@ const picker = new Picker(root, { news, say });
 const mute = document.querySelector("button[data-sound]"); // a temple's page calls nobody
 const forAll = root.dataset.layout === "screen";
 const notifier = mute && new Notifier(document.querySelector("button[data-notify]"), !forAll);
-const attention = mute && new Attention(root, new Sound(mute), notifier);
+const attention = mute && new Attention(root, new Sound(mute, forAll), notifier);
 if (mute) new Awake(document.querySelector("button[data-awake]"), forAll);
 new Elements(root, { say });
 new Glide(root);

@@ -191,6 +191,7 @@ def _seats(table: Table, audience: Audience) -> Mapping[str, Json]:
         else "",
         "title": table.title,
         "archived": table.is_archived,
+        "sounds": table.sounds,
         "pace": table.pace,
         "paces": [*PACES] if any(chair.away in LEVEL_OF for chair in table.chairs) and bool(audience.seats) else [],
         "may_roll": bool(audience.seats) and table.phase == "running" and table.chance() is not None,
@@ -307,6 +308,8 @@ def call(table: Table, audience: Audience) -> Mapping[str, Json]:
         "turn": table.turn,
         "tokens": table.tokens,
         "over": table.phase == "over",
+        "sounds": table.sounds,
+        "end": {"over": False} if table.is_closed else ending(table, audience),
         "moment": None
         if great is None
         else {"n": great[0], "code": great[1].code, "facts": great[1].facts, "picture": great[1].picture},
