@@ -30,7 +30,7 @@ def test_two_thousand_tokens_through_forty_faults_are_counted_once_each(
 
 def test_the_seed_alone_says_which_faults_happen_and_forty_are_each_of_them() -> None:
     def names(seed: str, number: int) -> list[tuple[str, float]]:
-        return [(fault.__name__, whims.random()) for fault, whims in planned(seed, number)]
+        return [(fault.__name__, whims.random()) for fault, whims in planned(seed, number, DECK)]
 
     assert names("a", 40) == names("a", 40)
     assert names("a", 40) != names("b", 40)

@@ -89,7 +89,7 @@ def test_a_companion_whose_disk_refuses_acknowledges_nothing_and_catches_up(
     tmp_path: Path, broker: Broker, fault: str
 ) -> None:
     with a_world(tmp_path / "world", broker) as world:
-        state = world.temple_state
+        state = world.temple.state
 
         def delivered() -> object:
             report = ask(state, {"do": "status"}, 20)
