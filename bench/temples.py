@@ -71,6 +71,8 @@ class Temples:
         with self._lock:
             temple = self._temples[name]
             temple.wanted += tokens
+            totals = {god: (temple.wanted + n) // 2 for n, god in enumerate(God)}
+            self._publish(temple, Count(temple.source, temple.wanted, totals))
             self._fill(temple)
 
     def wait(self, seconds: float) -> None:
@@ -85,9 +87,6 @@ class Temples:
             name = f"{temple.source[-8:]}{temple.sent:024x}"
             now = datetime.now(UTC)
             self._publish(temple, Token(temple.source, temple.sent, name, god, now, 14.0, frozenset(), False))
-        if temple.sent == temple.wanted:
-            totals = {god: (temple.sent + 1 - n) // 2 for n, god in enumerate(reversed(God))}
-            self._publish(temple, Count(temple.source, temple.sent, totals))
 
     def _on_message(self, client: paho.Client, _data: Any, message: paho.MQTTMessage) -> None:
         name, leaf = contract.parse_topic(message.topic)

@@ -25,11 +25,14 @@ from companion.service.workspace import Workspace
 from tests.brokers import HOST, Broker, free_port, nats_cluster
 from tests.chaos.oracle import Books, Posts
 from tests.chaos.players import Desk, Seats, players
-from tests.chaos.world import KEEPALIVE_S, PATIENCE_S, Temple, store_of
+from tests.chaos.world import PATIENCE_S, Temple, store_of
 from tests.databases import Postgres, postgres
 from tests.path.conftest import Program
 
 CONNECTIONS_EACH = 20
+KEEPALIVE_S = 6
+"""A cluster answers slower than one broker, and a machine may be busy: shorter, clients give up what still works."""
+
 PLAYERS_EACH = 2
 """At each table: their posts meet each other, and the temple's tokens."""
 
@@ -100,7 +103,14 @@ class Club:
         addresses = ",".join(f"{HOST}:{broker.port}" for broker in self.brokers)
         self.workers = [Worker(n, folder, self._store, addresses) for n in range(1, size.workers + 1)]
         self.temples = [
-            Temple(folder / name, folder / f"{name}-state", addresses, f"{seed} {name}", name=name)
+            Temple(
+                folder / name,
+                folder / f"{name}-state",
+                addresses,
+                f"{seed} {name}",
+                name=name,
+                keepalive_s=KEEPALIVE_S,
+            )
             for name in (f"temple-{n}" for n in range(1, size.temples + 1))
         ]
         self.tables = self._open_tables()

@@ -8,8 +8,11 @@ import time
 
 import psycopg
 
-from tests.chaos.club import Club, signal_all
-from tests.chaos.faults import FROZEN_S, Fault
+from tests.chaos.club import KEEPALIVE_S, Club, signal_all
+from tests.chaos.faults import Fault
+
+FROZEN_S = 1.5 * KEEPALIVE_S + 0.3
+"""Past the keepalive, as in `tests.chaos.faults`."""
 
 
 def kill_a_companion(club: Club, whims: random.Random) -> str:

@@ -213,13 +213,21 @@ class Temple(Patient):
     """A controller with simulated beams, its ledger, and the tokens that rain into it."""
 
     def __init__(
-        self, folder: Path, state: Path, brokers: str, seed: str, *, first: int = 0, name: str = "templo"
+        self,
+        folder: Path,
+        state: Path,
+        brokers: str,
+        seed: str,
+        *,
+        first: int = 0,
+        name: str = "templo",
+        keepalive_s: int = KEEPALIVE_S,
     ) -> None:
         """Prepare; `brokers` are their addresses, and `first` is the name of the first token that falls."""
         super().__init__(
             folder,
             ["controller", "run", "--simulate", "--temple", name, "--state", str(state),
-             "--broker", brokers, "--set", f"broker.keepalive_s={KEEPALIVE_S}",
+             "--broker", brokers, "--set", f"broker.keepalive_s={keepalive_s}",
              "--set", f"counting.max_break_ms={LONGEST_MS}"],
             "templo-controller ready",
         )  # fmt: skip
