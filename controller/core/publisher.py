@@ -23,10 +23,10 @@ COUNT_NS = SECOND // 4
 """The retained totals are for screens: at most four times a second."""
 
 STATUS_NS = 30 * SECOND
-"""Between two statuses in which nothing is new.
+"""Between two statuses in which nothing is new, and the totals with them.
 
-The nodes of a cluster may bring a late will and the status after it to two companions in different orders, and only
-the temple knows which of the two is true.
+The nodes of a cluster may bring a late will and the status after it to two companions in different orders, or lose
+one of them, and only the temple knows what is true.
 """
 
 log = logging.getLogger(__name__)
@@ -155,8 +155,10 @@ class Publisher:
 
     def publish_status(self, status: contract.Status, now_ns: int) -> None:
         """Publish a status that is not the one last published, or was published a while ago."""
-        is_due = status != self._status or now_ns >= self._status_ns
-        if is_due and self._outlet.publish(status):
+        is_news = status != self._status
+        if (is_news or now_ns >= self._status_ns) and self._outlet.publish(status):
+            if not is_news:
+                self._counted = None  # the totals are published again with it
             self._status = status
             self._status_ns = now_ns + STATUS_NS
 
