@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from bench.daemons import Companion
 from bench.programs import HOST, Programs, Running, free_port, wait_until
-from companion.adapters.sql_store import SqlStore
+from companion.adapters.database.sql_store import SqlStore
 from companion.cli.club import postgresql
 from companion.games import registry
 from companion.service.services import Services

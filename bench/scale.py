@@ -19,7 +19,7 @@ from bench.phone import Phone
 from bench.programs import HOST, Programs, wait_until
 from bench.readers import Readers
 from bench.temples import Temples
-from companion.adapters.schema import LEASES
+from companion.adapters.database.schema import LEASES
 
 SETUPS = (("SQLite", 1), ("PostgreSQL", 1), ("PostgreSQL", 2), ("PostgreSQL", 4))
 PARTS = ("posts", "backlog", "evening", "lease")

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
-from companion.adapters.sql_store import SqlStore
+from companion.adapters.database.sql_store import SqlStore
 from companion.games import registry
 from companion.service.services import Services
 from companion.service.workspace import Workspace
