@@ -214,7 +214,7 @@ class Club:
         games = registry.with_tools(registry.load(()))
         workspace = Workspace(store, games, lambda: datetime.now(UTC), secrets.token_bytes)
         store.close()
-        return [f"{title}: {reason}" for title, reason in workspace.unreadable]
+        return [f"{title}: {reason}" for title, reason in workspace.tables.unreadable]
 
     def different_pages(self) -> list[str]:
         """Return which pages the companions show differently, but for what is each one's own."""
