@@ -98,7 +98,7 @@ lab: ## play thousands of games of every preset, and write a report of each into
 	@tools/environment companion,lab
 	@.venv/bin/python -m lab all $(ARGS)
 
-chaos: ## let 10,000 tokens fall through 200 faults: ARGS="--seed S" has them again
+chaos: ## let 10,000 tokens fall through 200 faults: ARGS="--seed S" has them again, "--workers 3" does it to a club
 	@tests/system-packages
 	@tools/environment $(WORK)
 	@.venv/bin/python -m tests.chaos.run $(ARGS)

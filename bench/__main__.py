@@ -23,6 +23,7 @@ from bench import (
     players,
     playouts,
     repaint,
+    scale,
     seer,
     sittings,
     spectators,
@@ -45,7 +46,7 @@ PARTS = (
     "spectators",
     "start",
 )
-ASKED_FOR = ("players", "seer", "hostile")
+ASKED_FOR = ("players", "seer", "hostile", "scale")
 """What takes minutes more and is measured only where it is named."""
 
 
@@ -71,6 +72,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         "start": lambda _: start.measure(arguments.past),
         "repaint": lambda _: repaint.measure(arguments.repaint),
         "sittings": lambda _: sittings.measure(arguments.sittings),
+        "scale": lambda programs: scale.measure(
+            programs,
+            scale.Size(arguments.tables, arguments.posts, arguments.drained, arguments.temples),
+            arguments.only or scale.PARTS,
+        ),
         "players": lambda _: players.measure(arguments.games, arguments.preset or players.PRESETS),
         "seer": lambda _: seer.measure(arguments.games, arguments.preset or players.PRESETS),
     }
@@ -126,6 +132,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--repaint", type=int, default=60, help="repaint: tokens given (%(default)s)")
     parser.add_argument("--sittings", type=int, default=1000, help="sittings: games of app players (%(default)s)")
     parser.add_argument("--attack", type=float, default=15, help="hostile: seconds of each attack (%(default)s)")
+    parser.add_argument("--only", action="append", choices=scale.PARTS, help="scale: one part, may be repeated")
+    parser.add_argument("--tables", type=int, default=100, help="scale: tables that are posted at (%(default)s)")
+    parser.add_argument("--posts", type=int, default=1_000, help="scale: posts over them (%(default)s)")
+    parser.add_argument(
+        "--temples", type=int, default=50, help="scale: temples with a backlog or phones (%(default)s)"
+    )
+    parser.add_argument("--drained", type=int, default=20_000, help="scale: tokens that waited (%(default)s)")
     parser.add_argument("--games", type=int, default=500, help="players, seer: games with each preset (%(default)s)")
     parser.add_argument(
         "--preset",

@@ -55,7 +55,7 @@ def measure(programs: Programs, seconds: float, phones: int) -> Chapter:
     time.sleep(5)
     alone = _idle([controller.running, companion.running, other.running, polled.running], seconds)
     held = [resident(each.pid) for each in (controller.running, companion.running, other.running)]
-    with Readers(companion.port, companion.table, phones) as readers:
+    with Readers([(companion.port, companion.table)], phones) as readers:
         readers.wait_for_first()
         time.sleep(3)
         watched = _idle([companion.running], seconds)[0]

@@ -21,8 +21,10 @@ POSTS_FROM_ONE_ADDRESS = 200
 class Phone:
     """Holds the seats of a companion's table from when it is entered; every post is a move that is taken."""
 
-    def __init__(self, companion: Companion) -> None:
+    def __init__(self, companion: Companion, network: int = 1) -> None:
+        """Prepare; the addresses of one `network`, from 1 to 254, are this phone's."""
         self._companion = companion
+        self._network = network
         self._connection = http.client.HTTPConnection(HOST, companion.port, 60)
         self._cookie = ""
         self._posts = 0
@@ -67,7 +69,7 @@ class Phone:
         if form is not None:
             if self._posts % POSTS_FROM_ONE_ADDRESS == 0:
                 self._connection.close()
-                source = f"127.0.1.{self._posts // POSTS_FROM_ONE_ADDRESS % 250 + 1}"
+                source = f"127.0.{self._network}.{self._posts // POSTS_FROM_ONE_ADDRESS % 250 + 1}"
                 self._connection = http.client.HTTPConnection(HOST, self._companion.port, 60, (source, 0))
             self._posts += 1
             headers |= {"Origin": self._companion.address, "Content-Type": "application/x-www-form-urlencoded"}

@@ -64,7 +64,7 @@ def measure(programs: Programs, tokens: int, phones: int) -> Chapter:
             executable_path=system_program("chromium", "chromium-browser", "chromium-headless-shell")
         )
         try:
-            with Readers(companion.port, companion.table, phones - 1) as readers:
+            with Readers([(companion.port, companion.table)], phones - 1) as readers:
                 readers.wait_for_first()
                 changes, reading, uncertain = _watched(browser, companion, controller, readers, tokens)
         finally:

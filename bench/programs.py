@@ -145,8 +145,9 @@ class Programs:
         command: Sequence[str],
         environment: Mapping[str, str] | None = None,
         stdin: int = subprocess.DEVNULL,
+        user: str | None = None,
     ) -> Running:
-        """Start a program in the tree's folder, with its output in ``<name>.log``."""
+        """Start a program in the tree's folder, with its output in ``<name>.log``, as another user where named."""
         log = self.folder / f"{name}.log"
         # What a developer has set for daemons of their own must not reach the ones that are measured.
         inherited = {key: value for key, value in os.environ.items() if not key.startswith(("TEMPLO_", "MQTT_IO_"))}
@@ -159,6 +160,7 @@ class Programs:
                 stdout=words,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                user=user,
             )
         running = Running(name, process, log)
         self._running.append(running)

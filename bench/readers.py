@@ -1,4 +1,4 @@
-"""Minimal phones: event streams of a table's page, read by one thread and counted."""
+"""Minimal phones: event streams of tables' pages, read by one thread and counted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -19,11 +19,11 @@ FROM_ONE_ADDRESS = 32
 
 
 class Readers:
-    """So many open streams of one table, each on a connection of its own, as 40 phones have them."""
+    """So many open streams, each on a connection of its own, as 40 phones have them."""
 
-    def __init__(self, port: int, table: str, count: int) -> None:
-        self._port = port
-        self._table = table
+    def __init__(self, pages: Sequence[tuple[int, str]], count: int) -> None:
+        """Prepare; `pages` are ports and paths of tables, which the streams show in turn."""
+        self._pages = pages
         self._selector = selectors.DefaultSelector()
         self._sockets: list[socket.socket] = []
         self._over = threading.Event()
@@ -40,9 +40,10 @@ class Readers:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 2 * len(self.events))), hard))
         for n in range(len(self.events)):
             source = f"127.0.2.{n // FROM_ONE_ADDRESS + 1}"
-            connection = socket.create_connection((HOST, self._port), source_address=(source, 0))
+            port, table = self._pages[n % len(self._pages)]
+            connection = socket.create_connection((HOST, port), source_address=(source, 0))
             connection.sendall(
-                f"GET {self._table}/stream?as=phone HTTP/1.0\r\nHost: {HOST}:{self._port}\r\n"
+                f"GET {table}/stream?as=phone HTTP/1.0\r\nHost: {HOST}:{port}\r\n"
                 "Accept: text/event-stream\r\nAccept-Language: en\r\nAccept-Encoding: gzip\r\n\r\n".encode()
             )
             connection.setblocking(False)

@@ -59,7 +59,7 @@ def measure(programs: Programs, counts: Sequence[int]) -> Chapter:
 
 
 def _watched(companion: daemons.Companion, controller: daemons.Controller, count: int) -> Watched:
-    with Readers(companion.port, companion.table, count) as readers:
+    with Readers([(companion.port, companion.table)], count) as readers:
         readers.wait_for_first()
         time.sleep(1)
         spreads, before, received = [], on_processor(companion.running.pid), readers.received

@@ -86,7 +86,8 @@ class Connection:
     settings. At a later one of the list it returns to an earlier one that answers again: brokers that do not share
     their messages are of use only where all programs meet at the same one. A broker that does not speak MQTT 5
     (nats-server) is tried again in 3.1.1. A broker that is not there is no error: it is tried again, from every half
-    second to every ten.
+    second to every ten. One that takes the connection and none of the subscriptions is left for the next, and so is
+    waited for: each attempt costs a broker that cannot keep up more than it has.
     """
 
     def __init__(
@@ -235,7 +236,7 @@ class Connection:
                 continue
             self._move_on(was_up)
             retreats = self._gives_way and was_up and time.monotonic() - since_s < BRIEF_S
-            if was_up and not retreats:
+            if was_up and self._session.subscribed and not retreats:
                 wait = BACKOFF_S[0]
             self._wait(self._wake, None if self._unplugged else wait * (0.5 + 0.5 * self._jitter()))
             self._wake.clear()
@@ -380,7 +381,8 @@ class Connection:
         session.end()
 
     def _on_subscribe(self, reasons: list[ReasonCode], session: _Session) -> None:
-        session.subscribed = True
+        # A node of a cluster in trouble may refuse them all: another one, or this one later, does not.
+        session.subscribed = not all(reason.is_failure for reason in reasons)
         for (topic, _), reason in zip(self._subscriptions, reasons, strict=False):
             if reason.is_failure:
                 log.error("the broker refuses %s to this %s: %s", topic, self._role, reason)

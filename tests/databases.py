@@ -26,8 +26,9 @@ _READY_S = 120.0
 class Postgres:
     """One server over a folder of its own, which may be killed and started again."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, connections: int = 20) -> None:
         self._folder = folder
+        self._connections = connections
         self._names = (f"house_{n}" for n in itertools.count(1))
         # PostgreSQL refuses to run as root, and Debian's package brings a user for it.
         self._user = "postgres" if os.geteuid() == 0 else None
@@ -56,7 +57,7 @@ class Postgres:
             "port": self.port,
             "unix_socket_directories": self._folder,
             "shared_buffers": "16MB",
-            "max_connections": 20,
+            "max_connections": self._connections,
             "recovery_init_sync_method": "syncfs",
         }
         words = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
@@ -71,7 +72,7 @@ class Postgres:
         deadline = time.monotonic() + _READY_S
         while True:
             try:
-                self._connect().close()
+                self.connect().close()
                 return
             except psycopg.OperationalError as error:
                 if self._process.poll() is not None or time.monotonic() > deadline:
@@ -88,27 +89,34 @@ class Postgres:
                 self._process.kill()
                 self._process.wait()
 
+    def backends(self) -> list[int]:
+        """Return the processes that serve a connection now, but for the one that this question takes."""
+        with self.connect() as connection:
+            query = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> %s"
+            return [pid for (pid,) in connection.execute(query, [connection.info.backend_pid])]
+
     def url(self) -> str:
         """Return the URL of a new and empty place: a schema of its own, which is made sooner than a database."""
         name = next(self._names)
-        with self._connect() as connection:
+        with self.connect() as connection:
             connection.execute(f"CREATE SCHEMA {name}".encode())
         options = f"options=-csearch_path%3D{name}"
         return f"postgresql+psycopg://{USER}:{PASSWORD}@{HOST}:{self.port}/postgres?{options}"
 
-    def _connect(self) -> psycopg.Connection:
+    def connect(self) -> psycopg.Connection:
+        """Return a connection as the databases' owner."""
         return psycopg.connect(
             host=HOST, port=self.port, user=USER, password=PASSWORD, dbname="postgres", autocommit=True
         )
 
 
 @contextmanager
-def postgres() -> Iterator[Postgres]:
-    """Run PostgreSQL while the context lasts."""
+def postgres(connections: int = 20) -> Iterator[Postgres]:
+    """Run PostgreSQL while the context lasts, for so many connections."""
     folder = Path(tempfile.mkdtemp(prefix="templo-postgres-"))  # pytest's own folders let no other user in
     server = None
     try:
-        server = Postgres(folder)
+        server = Postgres(folder, connections)
         server.start()
         yield server
     finally:

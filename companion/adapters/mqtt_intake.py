@@ -192,7 +192,7 @@ class Intake:
                 self._services.temples.receive_findings(temple, message)
             case contract.Reply():
                 self._commands.pop(message.id, None)
-                self._services.temples.requests.receive_reply(temple, message, time.monotonic())
+                self._persist(self._services.temples.requests.receive_reply, temple, message, time.monotonic())
 
     def _publish_scores(self) -> None:
         """Publish what counts in the game of each temple, and its mood, where that has changed.
@@ -204,14 +204,16 @@ class Intake:
         self._scores_due = time.monotonic() + SCORES_EVERY
         hotspot = self._hotspot()
         for temple in filter(lambda each: self._consumes(each.name), self._services.temples.all()):
-            table = self._services.tables.find(temple.table_id)
-            known = (table.id, table.version) if table else (None, 0)
-            if self._scored.get(temple.name) != known:
-                try:
-                    score = score_of(table, self._services.tables.tokens)
-                except ServiceError as error:
-                    log.error("cannot read what counts at a table, trying again: %s", error.facts["reason"])
-                    return
+            try:
+                table = self._services.tables.find(temple.table_id)
+                known = (table.id, table.version) if table else (None, 0)
+                score = (
+                    score_of(table, self._services.tables.tokens) if self._scored.get(temple.name) != known else None
+                )
+            except ServiceError as error:
+                log.error("cannot read what counts at a table, trying again: %s", error.facts["reason"])
+                return
+            if score is not None:
                 self._scored[temple.name] = known
                 self._publish(temple.name, score)
             if (mood := mood_of(table, hotspot)) != self._moods.get(temple.name):

@@ -85,7 +85,12 @@ class Pacer(Background):
     def _look_at(self, table_id: str) -> None:
         if not self._is_own():
             return
-        table = self._services.tables.find(table_id)
+        try:
+            table = self._services.tables.find(table_id)
+        except ServiceError as error:
+            log.warning("table %s cannot be looked at, trying again: %s", table_id, error)
+            self._due.setdefault(table_id, time.monotonic() + IDLE_S)
+            return
         if table is None or not table.goes_on_by_itself:
             self._due.pop(table_id, None)
         else:

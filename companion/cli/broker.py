@@ -68,7 +68,8 @@ listen: {json.dumps(f"{HOST}:-1")}
 max_payload: 64KB
 # MQTT's sessions and retained messages need a store, and a bound, or a long evening could fill a small card.
 jetstream {{ store_dir: {json.dumps(str(store))}, max_memory_store: 16MB, max_file_store: 256MB }}
-mqtt {{ listen: {json.dumps(f"{HOST}:{port}")} }}
+# A node that was killed leaves consumers of its clients behind, until there may be no more of them.
+mqtt {{ listen: {json.dumps(f"{HOST}:{port}")}, consumer_inactive_threshold: "1m" }}
 authorization {{ users: [ {{ user: {USER}, password: {json.dumps(password)} }} ] }}
 {cluster}"""
 

@@ -153,6 +153,7 @@ class Pipeline:
         due = [counter.deadline() for counter in self.counters.values()]
         due += (
             self._publisher.deadline() if self._access.readable else None,
+            self._publisher.status_deadline(),
             self._access.retry_ns,
             self._calibration.deadline(),
             self._findings_publisher.deadline(),
@@ -346,12 +347,12 @@ class Pipeline:
             self._follow(readable)
         status = self.reporter.status()
         self._lights.troubled(status.trouble is not None)
-        self._publisher.publish_status(status)
+        self._publisher.publish_status(status, now_ns)
         if readable is not None:
             with self._access.attempt(now_ns):
                 self._publisher.publish_ledger(readable, now_ns)
             if self._access.readable is not readable:  # it has just failed
-                self._publisher.publish_status(self.reporter.status())
+                self._publisher.publish_status(self.reporter.status(), now_ns)
         self._publisher.publish_noise(self.reporter.noise(), now_ns)
         self._findings_publisher.publish_if_changed(
             self.reporter.seen(),

@@ -22,6 +22,13 @@ NOISE_NS = 5 * SECOND
 COUNT_NS = SECOND // 4
 """The retained totals are for screens: at most four times a second."""
 
+STATUS_NS = 30 * SECOND
+"""Between two statuses in which nothing is new, and the totals with them.
+
+The nodes of a cluster may bring a late will and the status after it to two companions in different orders, or lose
+one of them, and only the temple knows what is true.
+"""
+
 log = logging.getLogger(__name__)
 
 
@@ -78,6 +85,7 @@ class Publisher:
         if ledger is not None:
             self.begin(ledger)
         self._status: contract.Status | None = None
+        self._status_ns = 0
         self._counted: int | None = None
         self._count_ns = 0
         self._noise: contract.Noise | None = None
@@ -145,10 +153,18 @@ class Publisher:
         """Count what begins at `seq` as not delivered."""
         self._window.resend_from(seq)
 
-    def publish_status(self, status: contract.Status) -> None:
-        """Publish a status that is not the one last published."""
-        if status != self._status and self._outlet.publish(status):
+    def publish_status(self, status: contract.Status, now_ns: int) -> None:
+        """Publish a status that is not the one last published, or was published a while ago."""
+        is_news = status != self._status
+        if (is_news or now_ns >= self._status_ns) and self._outlet.publish(status):
+            if not is_news:
+                self._counted = None  # the totals are published again with it
             self._status = status
+            self._status_ns = now_ns + STATUS_NS
+
+    def status_deadline(self) -> int | None:
+        """Return when `publish_status` will have something to publish by time alone."""
+        return self._status_ns if self._up and self._status is not None else None
 
     def publish_noise(self, noise: contract.Noise, now_ns: int) -> None:
         """Publish how much the beams gave that was no token, where it is news and the last time is a while ago."""

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from tests.chaos.mqtt import Kind
 from tests.chaos.patient import EIO, FULL, READ_ONLY, SYNC
 from tests.chaos.proxy import Deed, Meddling, Proxy, Way
 from tests.chaos.world import KEEPALIVE_S, Patient, World
 
-Fault: TypeAlias = Callable[[World, random.Random], str]
+W = TypeVar("W")
+Fault: TypeAlias = Callable[[W, random.Random], str]
 
 FROZEN_S = 1.5 * KEEPALIVE_S + 0.3
 """Past the keepalive: a broker gives a client up after one and a half of them, our clients a broker after one."""
@@ -46,7 +47,7 @@ CUTS = (Deed.CUT_BEFORE, Deed.CUT_WITHIN, Deed.CUT_AFTER)
 
 
 def kill_the_temple(world: World, whims: random.Random) -> str:
-    world.kill_temple()
+    world.temple.die()
     world.temple.start()
     return "kill -9 of the controller"
 
@@ -93,7 +94,7 @@ def spoil_the_companion_s_disk(world: World, whims: random.Random) -> str:
 def kill_a_temple_whose_disk_is_full(world: World, whims: random.Random) -> str:
     world.temple.disk(FULL)
     time.sleep(0.3)
-    world.kill_temple()
+    world.temple.die()
     world.temple.disk(None)
     world.temple.start()
     return "the controller's disk full, then kill -9 of it"
@@ -207,7 +208,7 @@ def clone_the_card(world: World, whims: random.Random) -> str:
 
 def start_the_temple_on_a_full_disk(world: World, whims: random.Random) -> str:
     spoilt = round(whims.uniform(0.4, 1.5), 1)
-    world.kill_temple()
+    world.temple.die()
     world.temple.disk(FULL)
     world.temple.start()
     time.sleep(spoilt)
@@ -249,7 +250,7 @@ def exchange_the_companion_for_a_while(world: World, whims: random.Random) -> st
 LASTING = frozenset({freeze_the_temple, freeze_the_companion, freeze_the_broker, silence_a_link})
 """Faults in which nothing happens for seconds: the next ones may happen meanwhile."""
 
-DECK: tuple[Fault, ...] = (
+DECK: tuple[Fault[World], ...] = (
     kill_the_temple,
     kill_the_companion,
     kill_the_broker,
@@ -282,15 +283,15 @@ DECK: tuple[Fault, ...] = (
 """Twenty-eight: forty faults are each of them once, and twelve twice."""
 
 
-def planned(seed: str, number: int) -> Iterator[tuple[Fault, random.Random]]:
+def planned(seed: str, number: int, deck: Sequence[Fault[W]]) -> Iterator[tuple[Fault[W], random.Random]]:
     """Yield faults, each with whims of its own: the deck shuffled again each time it is through."""
     whims = random.Random(f"{seed} deck")
-    deck: list[Fault] = []
+    left: list[Fault[W]] = []
     for n in range(number):
-        if not deck:
-            deck = list(DECK)
-            whims.shuffle(deck)
-        yield deck.pop(), random.Random(f"{seed} {n}")
+        if not left:
+            left = list(deck)
+            whims.shuffle(left)
+        yield left.pop(), random.Random(f"{seed} {n}")
 
 
 def _spoil(program: Patient, whose: str, whims: random.Random) -> str:
@@ -314,7 +315,7 @@ def _step(program: Patient, whose: str, whims: random.Random) -> str:
 
 
 def _ledger_back(world: World, copy: Path) -> int:
-    world.kill_temple()
+    world.temple.die()
     gone = world.put_ledger_back(copy)
     world.temple.start()
     return gone

@@ -84,6 +84,64 @@ class Verdict:
     def __str__(self) -> str:
         return ", ".join(f"{len(getattr(self, name))} {name}" for name in self.__dataclass_fields__)
 
+    def lines(self) -> list[str]:
+        """Return a line for each kind of wrong, with the first tokens of it."""
+        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return [f"{name}: {tokens[:40]}" for name, tokens in found.items() if tokens]
+
+
+@dataclass(frozen=True, slots=True)
+class Posts:
+    """What players posted, each by its id, and the logs of their tables."""
+
+    accepted: frozenset[str]
+    """What some companion said that it had accepted."""
+    rejected: frozenset[str]
+    """What was answered every time it was sent, and each time with a no."""
+    logs: Sequence[Sequence[tuple[int, str]]]
+    """For each table its entries in their order: number and id of the post, empty where none caused it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostsVerdict:
+    """What is wrong with posts and logs; empty when all is well."""
+
+    lost: list[str] = field(default_factory=list)
+    """Accepted, and in no log."""
+    doubled: list[str] = field(default_factory=list)
+    """In a log more than once."""
+    undead: list[str] = field(default_factory=list)
+    """Rejected, and in a log all the same."""
+    gaps: list[str] = field(default_factory=list)
+    """Entries whose number is not that of the one before and one more."""
+
+    def lines(self) -> list[str]:
+        """Return a line for each kind of wrong."""
+        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return [f"posts {name}: {posts[:40]}" for name, posts in found.items() if posts]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{len(getattr(self, name))} {name}" for name in self.__dataclass_fields__)
+
+
+def judge_posts(posts: Posts) -> PostsVerdict:
+    """Hold what players were answered against the logs.
+
+    What was sent and answered by nobody may be in a log or not, and no more than once there.
+    """
+    entered = [post for log in posts.logs for _, post in log if post]
+    return PostsVerdict(
+        lost=sorted(posts.accepted - frozenset(entered)),
+        doubled=sorted(post for post, times in Counter(entered).items() if times > 1),
+        undead=sorted(posts.rejected & frozenset(entered)),
+        gaps=[
+            f"table {table}: {n} where {expected} was expected"
+            for table, log in enumerate(posts.logs)
+            for expected, (n, _) in enumerate(log, 1)
+            if n != expected
+        ],
+    )
+
 
 def judge(books: Books) -> Verdict:
     """Hold the books against each other.

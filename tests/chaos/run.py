@@ -1,12 +1,12 @@
 """One run of chaos: tokens rain through a whole temple while faults happen to it, and the oracle judges the books.
 
-``python -m tests.chaos.run --tokens 10000 --faults 200`` prints what happened when, the figures and the seed.
+``python -m tests.chaos.run --tokens 10000 --faults 200`` prints what happened when, the figures and the seed. With
+``--workers 3`` the world is a club: several companions on one PostgreSQL, brokers, temples and players.
 """
 
 from __future__ import annotations
 
 import argparse
-import random
 import secrets
 import sys
 import tempfile
@@ -14,16 +14,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
 
 from tests.brokers import mosquitto
-from tests.chaos.faults import LASTING, Fault, planned
+from tests.chaos import club_run
+from tests.chaos.course import run_through
+from tests.chaos.faults import DECK, LASTING
 from tests.chaos.oracle import Verdict, judge, maybe, waiting
 from tests.chaos.seam import SeamError
-from tests.chaos.world import World, advice
-
-PATIENCE_S = 120.0
-"""For what must come in the end. Nothing is measured by it; a machine may be busy."""
+from tests.chaos.world import PATIENCE_S, World, advice
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,42 +52,19 @@ class Outcome:
             f"way when a temple died, {self.uncertain} in a clone or in a ledger that was replaced"
         )
 
+    def wrong(self) -> list[str]:
+        """Return a line for everything that is wrong."""
+        return self.verdict.lines()
+
 
 def run(folder: Path, seed: str, tokens: int, faults: int, say: Callable[[str], None] = lambda line: None) -> Outcome:
     """Let so many tokens fall through so many faults; each fault has its share of the tokens fall meanwhile."""
     with mosquitto(folder, config=advice()) as broker:
-        world = World(folder, broker, seed)
+        world = World(folder, broker, seed, tokens)
         try:
             world.start()
             began = time.monotonic()
-            raised: list[str] = []
-            lasting: Thread | None = None
-
-            def happen(n: int, fault: Fault, whims: random.Random) -> None:
-                at_s, token = time.monotonic() - began, world.rain.dropped
-                what = fault(world, whims)
-                say(f"{at_s:7.1f} s  token {token:>6}  fault {n:>4}  {what}")
-
-            for n, (fault, whims) in enumerate(planned(seed, faults), 1):
-                world.rain.allow(tokens * n // faults)
-                time.sleep(whims.uniform(0, 0.2))
-                if fault in LASTING:
-                    if lasting:
-                        lasting.join()
-                    lasting = Thread(target=happen, args=(n, fault, whims))
-                    lasting.start()
-                else:
-                    happen(n, fault, whims)
-                for link in (world.temple_link, world.companion_link):
-                    link.disarm()
-                for each in world.raise_the_dead():
-                    raised.append(each)
-                    say(f"{'':7}    {each}, and was started again")
-                assert world.rain.fallen(PATIENCE_S), (
-                    f"no token falls any more: {world.temple.log.read_text()[-2000:]}"
-                )
-            if lasting:
-                lasting.join()
+            raised = run_through(world, DECK, LASTING, seed, faults, say)
             settled = world.settled(PATIENCE_S + tokens / 10)
             seconds = time.monotonic() - began
             books = world.books()
@@ -114,29 +89,43 @@ def run(folder: Path, seed: str, tokens: int, faults: int, say: Callable[[str], 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns 1 where the oracle finds anything wrong."""
     parser = argparse.ArgumentParser(prog="make chaos", description="Drops tokens while faults happen.")
-    parser.add_argument("--tokens", type=int, default=10_000, help="how many (%(default)s)")
-    parser.add_argument("--faults", type=int, default=200, help="how many (%(default)s)")
+    parser.add_argument("--tokens", type=int, help="how many (10,000; with --workers 1,000)")
+    parser.add_argument("--faults", type=int, help="how many (200; with --workers 40)")
     parser.add_argument("--seed", default=secrets.token_hex(4), help="repeats the faults of an earlier run")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave ledger, store and logs there")
-    arguments = parser.parse_args(argv)
-    print(f"seed {arguments.seed}", flush=True)
+    club = parser.add_argument_group("a club")
+    club.add_argument("--workers", type=int, default=0, help="so many companions on one PostgreSQL")
+    club.add_argument("--brokers", type=int, choices=(1, 3, 5), default=3, help="nodes of nats-server (%(default)s)")
+    club.add_argument("--temples", type=int, default=5, help="each with a table (%(default)s)")
+    club.add_argument("--posts", type=int, default=300, help="moves that players make in all (%(default)s)")
+    given = parser.parse_args(argv)
+    print(f"seed {given.seed}", flush=True)
+
+    def say(line: str) -> None:
+        print(line, flush=True)
+
+    def chosen(number: int | None, otherwise: int) -> int:
+        return otherwise if number is None else number
+
+    outcome: Outcome | club_run.Outcome
     with tempfile.TemporaryDirectory(prefix="chaos-") as temporary:
-        folder = arguments.keep or Path(temporary)
+        folder = given.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            outcome = run(
-                folder, arguments.seed, arguments.tokens, arguments.faults, lambda line: print(line, flush=True)
-            )
+            if given.workers:
+                size = club_run.Size(
+                    given.workers, given.brokers, given.temples, chosen(given.tokens, 1_000), given.posts
+                )
+                outcome = club_run.run(folder, given.seed, size, chosen(given.faults, 40), say)
+            else:
+                outcome = run(folder, given.seed, chosen(given.tokens, 10_000), chosen(given.faults, 200), say)
         except SeamError as error:
             print(f"chaos: {error}", file=sys.stderr)
             return 2
-    print(f"seed {arguments.seed}: {outcome}")
-    for each in outcome.raised:
+    print(f"seed {given.seed}: {outcome}")
+    for each in (*outcome.raised, *outcome.wrong()):
         print(f"  {each}")
-    for name in Verdict.__dataclass_fields__:
-        if tokens := getattr(outcome.verdict, name):
-            print(f"  {name}: {tokens[:40]}")
-    return 0 if outcome.verdict.well else 1
+    return 1 if outcome.wrong() else 0
 
 
 if __name__ == "__main__":

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.chaos.faults import DECK, planned
+from tests.chaos import club_faults
+from tests.chaos.faults import DECK, Fault, planned
 from tests.chaos.run import run
 
 SEED = os.environ.get("CHAOS_SEED", "short")
@@ -28,10 +31,11 @@ def test_two_thousand_tokens_through_forty_faults_are_counted_once_each(
     assert not outcome.raised, f"{outcome.raised}\n{story}"
 
 
-def test_the_seed_alone_says_which_faults_happen_and_forty_are_each_of_them() -> None:
+@pytest.mark.parametrize("deck", [DECK, club_faults.DECK], ids=["a temple's", "a club's"])
+def test_the_seed_alone_says_which_faults_happen_and_forty_are_each_of_them(deck: Sequence[Fault[Any]]) -> None:
     def names(seed: str, number: int) -> list[tuple[str, float]]:
-        return [(fault.__name__, whims.random()) for fault, whims in planned(seed, number)]
+        return [(fault.__name__, whims.random()) for fault, whims in planned(seed, number, deck)]
 
     assert names("a", 40) == names("a", 40)
     assert names("a", 40) != names("b", 40)
-    assert {name for name, _ in names("a", 40)} == {fault.__name__ for fault in DECK}
+    assert {name for name, _ in names("a", 40)} == {fault.__name__ for fault in deck}

@@ -79,7 +79,7 @@ def test_a_ledger_whose_disk_refuses_is_an_alert_and_publishes_no_token_until_it
             eventually(lambda fallen=fallen: len(world.received()) == fallen)
             watcher.until(lambda: watcher.statuses()[-1].state is State.READY, 60)
         assert world.settled(60)
-        assert world.received() == world.ledger()
+        assert world.received() == world.temple.ledger()
     with capsys.disabled():
         print(f"\nfrom a token that falls to the alert: {slowest_s * 1000:.0f} ms at the most, of four")
 
@@ -89,7 +89,7 @@ def test_a_companion_whose_disk_refuses_acknowledges_nothing_and_catches_up(
     tmp_path: Path, broker: Broker, fault: str
 ) -> None:
     with a_world(tmp_path / "world", broker) as world:
-        state = world.temple_state
+        state = world.temple.state
 
         def delivered() -> object:
             report = ask(state, {"do": "status"}, 20)
@@ -107,7 +107,7 @@ def test_a_companion_whose_disk_refuses_acknowledges_nothing_and_catches_up(
         assert len(world.received()) == 5
         world.companion.disk(None)
         eventually(lambda: delivered() == 15)
-        assert world.received() == world.ledger()
+        assert world.received() == world.temple.ledger()
         assert sorted(world.books().store.scored) == sorted(world.received())
         assert world.companion.ended() is None
 

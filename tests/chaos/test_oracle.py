@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.chaos.oracle import Books, Store, judge, maybe, waiting
+from tests.chaos.oracle import Books, Posts, PostsVerdict, Store, judge, judge_posts, maybe, waiting
 
 ALL = [0, 1, 2, 3, 5, 6, 7]
 WELL = Books(
@@ -166,3 +166,26 @@ class TestClocksApartAndDisksThatAreFullAtTheStart:
 
     def test_count_nothing_twice_that_was_published_before_the_disk_could_be_written(self) -> None:
         assert judge(replace(WELL, store=Store([ALL, [0]], ALL))).doubled == [0]
+
+
+class TestPosts:
+    """Two tables: the first has three entries, two of them caused by posts; nobody was answered about `c`."""
+
+    WELL = Posts(frozenset({"a", "b"}), frozenset({"d"}), [[(1, "a"), (2, ""), (3, "c")], [(1, "b")]])
+
+    def test_what_nobody_was_answered_may_be_in_a_log_or_not(self) -> None:
+        assert judge_posts(self.WELL) == PostsVerdict()
+        assert judge_posts(replace(self.WELL, logs=[[(1, "a"), (2, "")], [(1, "b")]])) == PostsVerdict()
+
+    def test_an_accepted_post_that_is_in_no_log_is_lost(self) -> None:
+        assert judge_posts(replace(self.WELL, logs=self.WELL.logs[:1])).lost == ["b"]
+
+    def test_a_post_that_is_in_a_log_twice_is_doubled_whoever_accepted_it(self) -> None:
+        assert judge_posts(replace(self.WELL, logs=[*self.WELL.logs, [(1, "b"), (2, "c")]])).doubled == ["b", "c"]
+
+    def test_a_rejected_post_that_is_in_a_log_is_undead(self) -> None:
+        assert judge_posts(replace(self.WELL, logs=[*self.WELL.logs, [(1, "d")]])).undead == ["d"]
+
+    def test_a_number_that_is_left_out_or_given_twice_is_a_gap(self) -> None:
+        for log in ([(1, ""), (3, "")], [(1, ""), (1, "")], [(2, "")]):
+            assert judge_posts(replace(self.WELL, logs=[*self.WELL.logs, log])).gaps[0].startswith("table 2: ")

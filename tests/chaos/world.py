@@ -13,8 +13,10 @@ import socket
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,9 @@ NARROWEST_US = 6_000
 CLONED = 20_000
 """The first token that falls into the first cloned temple: no run has as many of its own."""
 
+PATIENCE_S = 120.0
+"""For what must come in the end. Nothing is measured by it; a machine may be busy."""
+
 SETTLES_S = 150.0
 """For what must arrive before a fault goes on; a temple whose name was taken stays away for up to a minute."""
 
@@ -46,10 +51,10 @@ LONGEST_MS = 10_000
 """A machine that is busy elsewhere may let a simulated beam wait for its end; that is no jam of the slot."""
 
 _HELD = """
-SELECT width_ms FROM quarantine
+SELECT temple, width_ms FROM quarantine
 WHERE token NOT IN (SELECT token FROM token UNION SELECT token FROM held_decision)
 """
-_OLD = "SELECT width_ms FROM token JOIN old_tokens USING (source) WHERE seq <= through AND choice = ''"
+_OLD = "SELECT token.temple, width_ms FROM token JOIN old_tokens USING (source) WHERE seq <= through AND choice = ''"
 
 _ADVICE = ("max_", "set_tcp_nodelay")
 
@@ -83,6 +88,18 @@ class Patient(Program):
     def ended(self) -> int | None:
         """Return its exit code if it has ended."""
         return None if self.process is None else self.process.poll()
+
+    def raise_from_the_dead(self) -> str:
+        """Start it again if it ended by itself, as its supervisor would; return what had happened, if it had."""
+        code = self.ended()
+        if code is None:
+            return ""
+        self.begin_again()
+        return f"{self.folder.name} had ended with {code}"
+
+    def begin_again(self) -> None:
+        """Start it again after it ended by itself."""
+        self.start()
 
     def _order(self, name: str, text: str | None) -> None:
         order = self.folder / name
@@ -192,36 +209,84 @@ class Rain:
         return fell
 
 
-class Clone:
-    """A second temple that runs from a copy of the first one's card, with beams and tokens of its own."""
+class Temple(Patient):
+    """A controller with simulated beams, its ledger, and the tokens that rain into it."""
 
-    def __init__(self, program: Patient, first: int, seed: str) -> None:
-        """Prepare; `first` is the name of the first token that falls there."""
-        self._program = program
-        self.rain = Rain(program.folder / "beams", f"{seed} clone {first}", first)
+    def __init__(
+        self,
+        folder: Path,
+        state: Path,
+        brokers: str,
+        seed: str,
+        *,
+        first: int = 0,
+        name: str = "templo",
+        keepalive_s: int = KEEPALIVE_S,
+    ) -> None:
+        """Prepare; `brokers` are their addresses, and `first` is the name of the first token that falls."""
+        super().__init__(
+            folder,
+            ["controller", "run", "--simulate", "--temple", name, "--state", str(state),
+             "--broker", brokers, "--set", f"broker.keepalive_s={keepalive_s}",
+             "--set", f"counting.max_break_ms={LONGEST_MS}"],
+            "templo-controller ready",
+        )  # fmt: skip
+        self.name = name
+        self.state = state
+        self.rain = Rain(folder / "beams", seed, first)
 
-    def start(self, tokens: int) -> None:
-        """Start it, and let so many tokens fall."""
-        self._program.start()
-        self.rain.start()
-        self.rain.allow(tokens)
+    def die(self) -> None:
+        """End it as a power cut does, between two tokens."""
+        self.rain.end_life(self.kill)
+
+    def begin_again(self) -> None:
+        """Start it again after it ended by itself."""
+        self.rain.end_life(lambda: None)
+        self.start()
 
     def end(self) -> None:
-        """End it as a power cut does; its card is never seen again."""
+        """End it for good."""
         self.rain.stop()
-        if self._program.process is not None:
-            self._program.kill()
+        if self.process is not None:
+            self.kill()
+
+    def ledger(self) -> list[int]:
+        """Return what its ledger holds, in the order of its rows."""
+        return _ledger(self.state / FILE_NAME)
+
+    def committed(self) -> frozenset[int]:
+        """Return what it has said that it committed."""
+        with suppress(FileNotFoundError):
+            lines = (self.folder / "committed").read_text().splitlines()
+            return frozenset(_name(float(line)) for line in lines)
+        return frozenset()
+
+    def books(self, store: Store, put_away: Sequence[Store] = ()) -> Books:
+        """Return what fell here, and what every station holds of it now."""
+        return Books(
+            fell=self.rain.lives,
+            committed=self.committed(),
+            ledger=self.ledger(),
+            store=store,
+            put_away=put_away,
+            due=_due(self.state / FILE_NAME),
+        )
+
+    def has_committed_all(self) -> bool:
+        """Return whether all that fell since its last start is committed."""
+        return {token for tokens in self.rain.lives[-1].values() for token in tokens} <= self.committed()
 
 
 class World:
     """Everything between a beam and the companion's store."""
 
-    def __init__(self, folder: Path, broker: Broker, seed: str, table: bool = True) -> None:
-        """Prepare; `start` starts it. With a `table`, every token enters its log."""
+    def __init__(self, folder: Path, broker: Broker, seed: str, tokens: int = 0, table: bool = True) -> None:
+        """Prepare; `start` starts it. So many tokens will fall; with a `table`, every token enters its log."""
+        self._tokens = tokens
         self.broker = broker
         self.temple_link, self.companion_link = Proxy(broker.port), Proxy(broker.port)
         (folder / "companion.toml").write_text(f"[broker]\nkeepalive_s = {KEEPALIVE_S}\n")
-        self.temple_state, self._companion_state = folder / "temple-state", folder / "companion-state"
+        self._companion_state = folder / "companion-state"
         self.companion = Patient(
             folder / "companion",
             ["companion", "run", "--config", str(folder / "companion.toml"), "--host", HOST,
@@ -229,8 +294,8 @@ class World:
              "--broker", f"{HOST}:{self.companion_link.port}", *(["--demo-table", "templo"] * table)],
             "table " if table else "ready ",
         )  # fmt: skip
-        self.temple = _temple(folder / "temple", self.temple_state, self.temple_link.port)
-        self.clones: list[Clone] = []
+        self.temple = Temple(folder / "temple", folder / "temple-state", f"{HOST}:{self.temple_link.port}", seed)
+        self.clones: list[Temple] = []
         self.put_away: list[Path] = []
         """The state folders of companions that others took the place of."""
         self.uncertain: set[int] = set()
@@ -239,7 +304,7 @@ class World:
         self._exchanges = 0
         self._folder = folder
         self._seed = seed
-        self.rain = Rain(self.temple.folder / "beams", seed)
+        self.rain = self.temple.rain
 
     def start(self) -> None:
         """Start everything; no token falls yet."""
@@ -251,43 +316,48 @@ class World:
 
     def end(self) -> None:
         """End everything at once."""
-        self.rain.stop()
-        for clone in self.clones:
-            clone.end()
-        for program in (self.temple, self.companion):
-            if program.process is not None:
-                program.kill()
+        for temple in (self.temple, *self.clones):
+            temple.end()
+        if self.companion.process is not None:
+            self.companion.kill()
         self.temple_link.close()
         self.companion_link.close()
 
-    def kill_temple(self) -> None:
-        """End the temple as a power cut does, between two tokens."""
-        self.rain.end_life(self.temple.kill)
-
     def raise_the_dead(self) -> list[str]:
         """Start again what ended by itself, as its supervisor would; return what had."""
-        raised = []
-        for program in (self.temple, self.companion):
-            if (code := program.ended()) is not None:
-                if program is self.temple:
-                    self.rain.end_life(lambda: None)
-                program.start()
-                raised.append(f"{program.folder.name} had ended with {code}")
-        return raised
+        return [each for program in (self.temple, self.companion) if (each := program.raise_from_the_dead())]
+
+    def forget_what_waits(self) -> None:
+        """Meddle with no packet that has not come by."""
+        for link in (self.temple_link, self.companion_link):
+            link.disarm()
+
+    @property
+    def done(self) -> int:
+        """How many tokens have fallen so far."""
+        return self.rain.dropped
+
+    def allow(self, share: Fraction) -> None:
+        """Let a share of all tokens fall."""
+        self.rain.allow(int(self._tokens * share))
+
+    def wait_until_done(self) -> None:
+        """Wait until all that was allowed has happened, or fail."""
+        assert self.rain.fallen(PATIENCE_S), f"no token falls any more: {self.temple.log.read_text()[-2000:]}"
 
     def copy_ledger(self) -> Path:
         """Return a copy of the temple's ledger as it is now, whole."""
-        return _copied(self.temple_state / FILE_NAME, self._folder / "ledger-copy")
+        return _copied(self.temple.state / FILE_NAME, self._folder / "ledger-copy")
 
     def put_ledger_back(self, copy: Path) -> int:
         """Let a copy take the ledger's place while its daemon is stopped; return how many tokens it lacks.
 
         Those that no companion has by now are uncertain: they were nowhere else, but may be on their way.
         """
-        gone = frozenset(self.ledger()) - frozenset(_ledger(copy))
+        gone = frozenset(self.temple.ledger()) - frozenset(_ledger(copy))
         received = frozenset(token for store in self._stores() for token in store.tokens)
         self.uncertain |= gone - received
-        _put_back(copy, self.temple_state / FILE_NAME)
+        _put_back(copy, self.temple.state / FILE_NAME)
         return len(gone)
 
     def copy_store(self) -> Path:
@@ -320,47 +390,39 @@ class World:
                 self.earlier.update(range(self.rain.dropped))
         return away
 
-    def clone(self, tokens: int) -> Clone:
+    def clone(self, tokens: int) -> Temple:
         """Start a second temple under this one's name with a copy of its state; so many tokens will fall there."""
         number = len(self.clones)
         state = self._folder / f"clone-{number}-state"
         state.mkdir(mode=0o700)
-        _copied(self.temple_state / FILE_NAME, state / FILE_NAME)
+        _copied(self.temple.state / FILE_NAME, state / FILE_NAME)
         for name in (MARK_NAME, learned_file.FILE_NAME):
             with suppress(FileNotFoundError):
-                shutil.copy(self.temple_state / name, state / name)
+                shutil.copy(self.temple.state / name, state / name)
         first = CLONED + 100 * number
-        clone = Clone(_temple(self._folder / f"clone-{number}", state, self.broker.port), first, self._seed)
+        clone = Temple(
+            self._folder / f"clone-{number}",
+            state,
+            f"{HOST}:{self.broker.port}",
+            f"{self._seed} clone {first}",
+            first=first,
+        )
         self.uncertain.update(range(first, first + tokens))
         self.clones.append(clone)
-        clone.start(tokens)
+        clone.start()
+        clone.rain.start()
+        clone.rain.allow(tokens)
         return clone
-
-    def ledger(self) -> list[int]:
-        """Return what the temple's ledger holds, in the order of its rows."""
-        return _ledger(self.temple_state / FILE_NAME)
 
     def received(self) -> list[int]:
         """Return what the companion's store holds, ledger by ledger, in the order of their numbers."""
         return _store(self._companion_state / STORE).tokens
 
-    def committed(self) -> frozenset[int]:
-        """Return what the temple has said that it committed."""
-        with suppress(FileNotFoundError):
-            lines = (self.temple.folder / "committed").read_text().splitlines()
-            return frozenset(_name(float(line)) for line in lines)
-        return frozenset()
-
     def books(self) -> Books:
         """Return what every station holds now."""
         store, *away = self._stores()
-        return Books(
-            fell=self.rain.lives,
-            committed=self.committed(),
-            ledger=self.ledger(),
-            store=store,
-            put_away=away,
-            due=_due(self.temple_state / FILE_NAME),
+        return replace(
+            self.temple.books(store, away),
             uncertain=frozenset(self.uncertain),
             shared=frozenset(self.shared),
             earlier=frozenset(self.earlier),
@@ -370,8 +432,7 @@ class World:
         """Wait until all that fell is committed, and all that is committed arrived; return whether so."""
         until = time.monotonic() + patience_s
         while time.monotonic() < until:
-            last = {token for tokens in self.rain.lives[-1].values() for token in tokens}
-            if last <= self.committed():
+            if self.temple.has_committed_all():
                 verdict = judge(self.books())
                 if not verdict.lost and not verdict.undelivered:
                     return True
@@ -396,16 +457,6 @@ def _name(width_ms: float) -> int:
     return round(width_ms * 1000) - NARROWEST_US
 
 
-def _temple(folder: Path, state: Path, port: int) -> Patient:
-    return Patient(
-        folder,
-        ["controller", "run", "--simulate", "--state", str(state),
-         "--broker", f"{HOST}:{port}", "--set", f"broker.keepalive_s={KEEPALIVE_S}",
-         "--set", f"counting.max_break_ms={LONGEST_MS}"],
-        "templo-controller ready",
-    )  # fmt: skip
-
-
 def _ledger(path: Path) -> list[int]:
     return [_name(width_ns / 1e6) for (width_ns,) in _rows(path, "SELECT width_ns FROM token ORDER BY seq")]
 
@@ -420,23 +471,25 @@ def _due(path: Path) -> frozenset[int]:
 
 def _store(path: Path) -> Store:
     """Return what a companion's database holds at one moment."""
-    received: dict[str, list[int]] = {}
-    names: dict[str, int] = {}
     with closing(_reading(path)) as store:
         store.execute("BEGIN")
-        for source, token, width_ms in store.execute(
-            "SELECT source, token, width_ms FROM token ORDER BY source, seq"
-        ):
-            names[token] = _name(width_ms)
-            received.setdefault(source, []).append(names[token])
-        moves = store.execute("SELECT move FROM entry WHERE \"by\" = 'temple' ORDER BY n").fetchall()
-        held, old = store.execute(_HELD).fetchall(), store.execute(_OLD).fetchall()
-    return Store(
-        received=list(received.values()),
-        scored=[names[json.loads(move)[1]] for (move,) in moves],
-        held=frozenset(_name(width_ms) for (width_ms,) in held),
-        old=frozenset(_name(width_ms) for (width_ms,) in old),
+        return store_of(lambda query: store.execute(query).fetchall())
+
+
+def store_of(rows: Callable[[str], Sequence[tuple[Any, ...]]], temple: str = "") -> Store:
+    """Return what a companion's database holds, of one temple where one is named; `rows` answers a query."""
+    received: dict[str, list[int]] = {}
+    names: dict[str, tuple[str, int]] = {}
+    for of, source, token, width_ms in rows("SELECT temple, source, token, width_ms FROM token ORDER BY source, seq"):
+        names[token] = of, _name(width_ms)
+        if temple in ("", of):
+            received.setdefault(source, []).append(_name(width_ms))
+    moves = rows("SELECT move FROM entry WHERE \"by\" = 'temple' ORDER BY table_id, n")
+    scored = [names[(json.loads(move) if isinstance(move, str) else move)[1]] for (move,) in moves]
+    held, old = (
+        frozenset(_name(width_ms) for of, width_ms in rows(query) if temple in ("", of)) for query in (_HELD, _OLD)
     )
+    return Store([*received.values()], [token for of, token in scored if temple in ("", of)], held, old)
 
 
 def _copied(database: Path, copy: Path) -> Path:

@@ -14,6 +14,7 @@ import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 
 from companion.adapters.mqtt_intake import Intake
+from companion.model.table import ServiceError
 from templo import contract
 from templo.broker import BrokerSettings
 from tests.brokers import mosquitto, nats
@@ -365,3 +366,53 @@ def eventually_all(found: Callable[[], list[Any]]) -> list[Any]:
     """Wait until something was found, and return it."""
     eventually(found)
     return found()
+
+
+class Failing:
+    """Stands before a function, and raises as a store that fails does until it is mended."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.failed = 0
+        self.mended = False
+
+    def __call__(self, *args: Any) -> Any:
+        if self.mended:
+            return self.function(*args)
+        self.failed += 1
+        raise ServiceError("store_failing", reason="gone")
+
+
+def test_a_table_that_cannot_be_read_for_a_while_keeps_no_token_waiting(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a shared store, what others have entered at a table is read when its score is published."""
+    home.table(temple="templo")
+    monkeypatch.setattr(home.services.tables, "find", find := Failing(home.services.tables.find))
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
+        temple = Temple(broker.host, broker.port)
+        temple.says(status(), retain=True)
+        eventually(lambda: find.failed)
+        temple.says(home.token(1))
+        eventually(lambda: temple.acked() == 1)
+        temple.close()
+
+
+def test_a_reply_that_cannot_be_stored_is_stored_as_soon_as_it_can(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests = home.services.temples.requests
+    home.table(temple="templo")
+    with mosquitto(tmp_path) as broker, listening(home, broker.host, broker.port):
+        temple = Temple(broker.host, broker.port)
+        temple.says(status(), retain=True)
+        eventually(lambda: home.services.temples.get("templo").alive)
+        requests.send("templo", contract.CommandName.IDENTIFY, "a post")
+        eventually(lambda: [each for each in temple.received if isinstance(each, contract.Command)])
+        monkeypatch.setattr(requests, "receive_reply", receive := Failing(requests.receive_reply))
+        command = next(each for each in temple.received if isinstance(each, contract.Command))
+        temple.says(contract.Reply(command.id, True))
+        eventually(lambda: receive.failed > 1)
+        receive.mended = True
+        eventually(lambda: (request := home.services.temples.get("templo").request) and not request.pending)
+        temple.close()

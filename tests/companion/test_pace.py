@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -147,3 +148,27 @@ def test_a_siege_that_the_app_plays_for_both_sides_runs_to_its_end(
         assert until(lambda: home.services.tables.get(table.id).phase == "over")
     finally:
         pacer.stop()
+
+
+def test_the_thread_goes_on_when_a_table_could_not_be_read_for_a_while(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, token = opened(home)
+    find, failed = home.services.tables.find, threading.Event()
+
+    def fail_once(table_id: str | None) -> Table | None:
+        if failed.is_set():
+            return find(table_id)
+        failed.set()
+        raise ServiceError("store_failing", reason="gone")
+
+    monkeypatch.setattr(home.services.tables, "find", fail_once)
+    pacer = Pacer(home.services, lambda table: 0.0)
+    home.services.tables._workspace.on_change = pacer.notice
+    pacer.start()
+    try:
+        end_turn(home, table, token)
+        assert until(lambda: home.services.tables.get(table.id).on_turn == "east")
+    finally:
+        pacer.stop()
+    assert failed.is_set()

@@ -18,6 +18,7 @@ from controller.core.messages import (
     MessageReceived,
     SelftestRequest,
 )
+from controller.core.publisher import STATUS_NS
 from templo import contract
 from templo.contract import Emitters, God
 from tests.controller.rig import NOON, Rig
@@ -68,7 +69,8 @@ def test_numbers_that_grow_are_reported_every_five_seconds_and_the_last_always(r
     found = [each for each in published(rig) if codes(each) == ["hop"]]
     assert 2 <= len(found) <= 6
     assert found[-1].beams[God.TLALOC][0].facts["glitches"] >= 19
-    assert rig.pipeline.patience() is None
+    rig.take(after_ns=STATUS_NS)
+    assert rig.pipeline.patience() == STATUS_NS / SECOND  # nothing else is due
 
 
 @pytest.mark.usefixtures("expects_warnings")

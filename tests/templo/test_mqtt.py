@@ -278,3 +278,18 @@ def test_a_broker_that_acknowledges_nothing_is_left_after_a_keepalive(
     for each in visits:
         each.close()
     caplog.clear()
+
+
+def test_a_broker_that_refuses_every_subscription_is_left_for_the_next(
+    client: Callable[..., Client], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A node of a cluster whose store is in trouble does that, and its clients would receive nothing for ever."""
+    denied = 'permissions: { subscribe: { deny: ["templo.>"] } }'
+    rules = f"authorization {{ users: [ {{ user: one, password: right, {denied} }} ] }}"
+    with nats(tmp_path, config=rules) as strict, nats(tmp_path) as other:
+        hosts = f"{HOST}:{strict.port},{HOST}:{other.port}"
+        one = client(BrokerSettings(host=hosts, user="one", password="right", keepalive_s=2))
+        eventually(lambda: one.connection.subscribed)
+        assert one.connection.address.port == other.port
+        assert f"refuses {STATUS} to this program" in caplog.text
+    caplog.clear()

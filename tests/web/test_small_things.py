@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from companion.model.table import ServiceError
 from companion.web.rendering.texts import load
 from companion.web.site import HERE
 from tests.companion.test_evenings import played
@@ -123,3 +124,18 @@ def test_the_picture_of_every_game_is_on_the_form_s_page(home: WebHome, phone: B
         if "." not in game.name:
             assert f'<symbol id="{game.page.emblem}"' in html
             assert set(game.page.minutes) <= set(game.presets)
+
+
+def test_a_store_that_cannot_be_read_is_named_and_is_no_failure_of_ours(
+    home: WebHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = home.table()
+
+    def fail(table_id: str | None) -> None:
+        raise ServiceError("store_failing", reason="gone")
+
+    monkeypatch.setattr(home.services.tables, "get", fail)
+    monkeypatch.setattr(home.services.tables, "find", fail)
+    page = home.browser().get(f"/t/{table.id}")
+    assert page.status_code == 503
+    assert "gone" not in text_of(page)

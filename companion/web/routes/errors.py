@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-from companion.model.table import ServiceError
+from companion.model.table import ServiceError, Table
 from companion.web.server.guard import MAX_BODY, Refused
 from companion.web.site import site
 
@@ -30,6 +30,14 @@ _STATUS = {
 _WORDS = {404: "not_found", 405: "not_found", 413: "too_large"}
 
 
+def _table() -> Table | None:
+    """Return the table that a request is about, or none, also where the store cannot be read."""
+    try:
+        return site().services.tables.find((request.view_args or {}).get("table_id"))
+    except ServiceError:
+        return None
+
+
 def install(app: Flask) -> None:
     """Answer every failure of this app."""
 
@@ -42,7 +50,7 @@ def install(app: Flask) -> None:
 
     @app.errorhandler(ServiceError)
     def of_service(error: ServiceError) -> Response:
-        table = site().services.tables.find((request.view_args or {}).get("table_id"))
+        table = _table()
         back = site().url("table", table_id=table.id) if table else ""
         return site().failure(site().refusal(error, table), back, _STATUS.get(error.code, 409))
 
