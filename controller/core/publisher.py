@@ -156,11 +156,13 @@ class Publisher:
     def publish_status(self, status: contract.Status, now_ns: int) -> None:
         """Publish a status that is not the one last published, or was published a while ago."""
         is_news = status != self._status
-        if (is_news or now_ns >= self._status_ns) and self._outlet.publish(status):
+        if not is_news and now_ns < self._status_ns:
+            return
+        self._status_ns = now_ns + STATUS_NS
+        if self._outlet.publish(status):
             if not is_news:
                 self._counted = None  # the totals are published again with it
             self._status = status
-            self._status_ns = now_ns + STATUS_NS
 
     def status_deadline(self) -> int | None:
         """Return when `publish_status` will have something to publish by time alone."""

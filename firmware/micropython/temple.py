@@ -24,6 +24,9 @@ RENEW_MS = 10000
 STATUS_MS = 5000
 """How soon the status is published again if another has replaced it: two temples of one name would never stop."""
 
+AGAIN_MS = 30000
+"""How often the status and the totals are published though nothing is new: a broker of several nodes may lose one."""
+
 RIVAL_MS = 20000
 """For how long after its last word another temple of this name counts as there."""
 
@@ -296,6 +299,8 @@ class Temple:
             self._rival = None
         if self._garbled and now_ms - self._said_ms >= STATUS_MS:
             self._published_status = None
+        if now_ms - self._said_ms >= AGAIN_MS:
+            self._published_status = self._published_count = None
         status = self._status()
         if status != self._published_status and self._send("status", status, True):
             self._published_status, self._garbled, self._said_ms = status, False, now_ms

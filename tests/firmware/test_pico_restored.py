@@ -533,6 +533,19 @@ def test_two_temples_of_one_name_do_not_flood_the_broker(broker: Broker, tmp_pat
     assert sum(b'"state"' in each for each in said) < 40
 
 
+def test_the_status_and_the_totals_are_published_again_though_nothing_is_new(
+    broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pico = Pico(tmp_path / "flash", broker)
+    pico.turn(20)
+    again: list[str] = []
+    monkeypatch.setattr(broker, "take", lambda topic, payload: again.append(topic.rpartition("/")[2]))
+    pico.turn(5)
+    assert again == []
+    pico.turn(10)
+    assert again == ["status", "count"]
+
+
 def test_what_was_retained_or_comes_late_from_an_earlier_session_is_no_other_temple(
     broker: Broker, tmp_path: Path
 ) -> None:
