@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return club.main(words[1:])
     if words[:1] == ["sheets"]:
-        from companion.cli import sheets
+        from companion.cli.sheets import command_line as sheets
 
         return sheets.main(words[1:])
     if words[1:2] == ["check"]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from companion.cli import press
+from companion.cli.sheets import press
 from companion.games import registry
 from companion.games.market.printer import BUYERS, SHEETS
 from companion.games.market.rules.board import COINS, COMMODITIES, COPIES

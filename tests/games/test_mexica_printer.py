@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from companion.cli import press
+from companion.cli.sheets import press
 from companion.games import registry
 from companion.games.mexica.printer import CARDS
 from companion.games.mexica.rules.calendar import SIGNS, STARTS

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from companion.cli import press
+from companion.cli.sheets import press
 from companion.games import registry
 from companion.games.moctezuma import GAME
 from companion.web.rendering.paper import PAPERS, Paper, Printing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from companion.cli import press
+from companion.cli.sheets import press
 from companion.games import registry
 from companion.games.siege import GAME
 from companion.web.rendering.paper import MARGIN, PAPERS, Printing

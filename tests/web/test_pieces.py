@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
-from companion.cli import game_crafter, pieces, press, tabletop_simulator
 from companion.cli.command_line import main
+from companion.cli.sheets import game_crafter, pieces, press, tabletop_simulator
 from companion.games import registry
 from companion.games.mexica.rules.cards import DECK
 from companion.web.rendering.paper import Paper, Printing

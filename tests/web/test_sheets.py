@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from companion.cli import press, sheets
 from companion.cli.command_line import main
+from companion.cli.sheets import command_line as sheets
+from companion.cli.sheets import press
 from companion.games import registry
 from companion.web.rendering.art import Art, ArtError, day_colours, low_ink
 from companion.web.rendering.paper import MARGIN, PAPERS, Paper, Printing

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from companion.cli import press
 from companion.cli.command_line import main
+from companion.cli.sheets import press
 from companion.games import registry
 from companion.web.rendering.paper import MARGIN, PAPERS, Paper, Printing
 from companion.web.rendering.texts import LANGUAGES

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from companion.cli.press import Press, SheetsError
+from companion.cli.sheets.press import Press, SheetsError
 from companion.games import registry
 from companion.web.rendering.paper import DEFAULT, PAPERS, STOCK, Printing
 from companion.web.rendering.tuck_box import THICKEST, THINNEST
@@ -93,7 +93,7 @@ def build(press: Press, wanted: Sequence[str], out: Path, printing: Printing, pl
 def export(press: Press, where: str, wanted: Sequence[str], out: Path, images: str = "") -> None:
     """Write images of what is wanted into a folder of its own, and say the name of each file."""
     try:
-        from companion.cli import game_crafter, tabletop_simulator
+        from companion.cli.sheets import game_crafter, tabletop_simulator
     except ImportError as error:
         if error.name != "PIL":
             raise

@@ -9,7 +9,7 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
-from companion.cli.press import Press, SheetsError
+from companion.cli.sheets.press import Press, SheetsError
 from companion.games.kit import Board, Game, Piece, Pieces
 
 WHITE = (255, 255, 255)

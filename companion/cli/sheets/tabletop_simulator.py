@@ -15,8 +15,8 @@ from zlib import crc32
 
 from PIL import Image
 
-from companion.cli.pieces import MILLIMETRES, Boards, Face, PieceSet, boards, sets, with_bleed
-from companion.cli.press import Press
+from companion.cli.sheets.pieces import MILLIMETRES, Boards, Face, PieceSet, boards, sets, with_bleed
+from companion.cli.sheets.press import Press
 from companion.games.kit import Game
 
 LARGEST = 4096

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 
-from companion.cli.pieces import MILLIMETRES, Boards, Drawn, PieceSet, boards, centred, sets, with_bleed
-from companion.cli.press import Press
+from companion.cli.sheets.pieces import MILLIMETRES, Boards, Drawn, PieceSet, boards, centred, sets, with_bleed
+from companion.cli.sheets.press import Press
 from companion.games.kit import Game
 
 DPI = 300
