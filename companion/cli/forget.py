@@ -11,6 +11,7 @@ from typing import NamedTuple, TextIO
 from companion.adapters.database import erasure, store_lock
 from companion.adapters.database.sql_store import SqlStore
 from companion.cli.settings import Settings
+from companion.model import rounds
 from companion.model.entries import Rename, Sit
 from companion.model.evenings import person_key
 from companion.model.ports import TableRecord
@@ -42,13 +43,13 @@ def forget(settings: Settings, whom: Whom, out: TextIO) -> int:
     with store_lock.hold(settings.store_url):
         store = SqlStore(settings.store_url)
         try:
-            records = list(store.tables())
+            records, event = list(store.tables()), store.note(rounds.NOTE)
         finally:
             store.close()
     if whom.what == "table":
         return _forget_table(settings.store_url, _table(records, whom.name), whom.yes, out)
     if whom.what == "person":
-        return _forget_person(settings.store_url, records, whom, out)
+        return _forget_person(settings.store_url, records, event, whom, out)
     for record in records:
         print(f"{record.charter.id}  {_described(record)}", file=out)
     if not records:
@@ -65,14 +66,17 @@ def _forget_table(url: str, record: TableRecord, yes: bool, out: TextIO) -> int:
     return 0
 
 
-def _forget_person(url: str, records: Sequence[TableRecord], whom: Whom, out: TextIO) -> int:
+def _forget_person(url: str, records: Sequence[TableRecord], event: str, whom: Whom, out: TextIO) -> int:
     wanted = person_key(whom.name)
+    listed = rounds.names_of(rounds.decode(event)) if event else []
+    is_listed = any(person_key(name) == wanted for name in listed)
     at = [record for record in records if any(person_key(name) == wanted for name in _names(record))]
-    if not wanted or not at:
+    if not wanted or not (at or is_listed):
         raise ForgetError(
             f"person is {whom.name!r}, who sat at none of {len(records)} tables; expected a name as shown"
         )
-    what = f"the name {whom.name!r} from {len(at)} tables: {', '.join(repr(_title(each)) for each in at)}"
+    places = [repr(_title(each)) for each in at] + ["the event under way"] * is_listed
+    what = f"the name {whom.name!r} from {', '.join(places)}"
     if not whom.yes:
         return _would(what, out)
     erasure.erase_person(url, lambda name: person_key(name) == wanted)

@@ -139,6 +139,9 @@ class Transaction(Protocol):
     def set_secret(self, name: str, value: str) -> None:
         """Enter a secret of this companion that was not there."""
 
+    def expect_note(self, name: str, value: str) -> None:
+        """Raise `Conflict` unless this is stored under a name, until the change ends."""
+
     def set_note(self, name: str, value: str) -> None:
         """Store something about this companion under a name, in place of what was there."""
 

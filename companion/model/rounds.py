@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations, islice, permutations, product
+from itertools import combinations, count, islice, permutations, product
 from typing import Literal, NamedTuple, get_args
 
 import msgspec
@@ -18,13 +18,13 @@ from companion.model.lobby import clean_name
 from companion.model.table import ServiceError
 
 Pairing = Literal["swiss", "everyone"]
-"""Who meets: those who stand alike, or everybody everybody else; in both no two again while others are left."""
+"""Who meets: those who stand alike, or everybody everybody else; in both as few as possible meet again."""
 
 PAIRINGS: tuple[Pairing, ...] = get_args(Pairing)
 NOTE = "event"
 """Under which the store keeps the event that is under way."""
 
-MOST_PLAYERS = 200
+MOST_PLAYERS = 100
 _AGAIN = 1000
 """How much a second meeting weighs against a point between two who meet."""
 
@@ -70,15 +70,29 @@ def decode(stored: str) -> Event:
     return msgspec.json.decode(stored, type=Event)
 
 
+def names_of(event: Event) -> list[str]:
+    """Return everybody who plays or ever played, each once.
+
+    >>> names_of(Event("mexica", "classic", 2, "swiss", ("Ana",), (Round((), ("Ben",)),)))
+    ['Ana', 'Ben']
+    """
+    groups = [event.players]
+    for each in event.rounds:
+        groups += [tuple(table.players.values()) for table in each.tables]
+        groups.append(each.rests)
+    return list(dict.fromkeys(name for group in groups for name in group))
+
+
 def without_person(event: Event, is_person: Callable[[str], bool]) -> Event:
     """Return an event without the names for which `is_person` holds: a number stands in their place.
 
     >>> event = Event("mexica", "classic", 2, "swiss", ("Ana", "Ben"))
     >>> without_person(event, lambda name: name == "Ben").players
-    ('Ana', '#2')
+    ('Ana', '#1')
     """
-    names = dict.fromkeys([*event.players, *_names_of_rounds(event)])
-    shown = {name: f"#{n}" if is_person(name) else name for n, name in enumerate(names, start=1)}
+    names = names_of(event)
+    unused = (f"#{n}" for n in count(1) if f"#{n}" not in names)
+    shown = {name: next(unused) if is_person(name) else name for name in names}
     rounds = tuple(
         Round(
             tuple(
@@ -126,7 +140,7 @@ def _player(line: str) -> str:
 
 
 def table_sizes(players: int, size: int, allowed: Collection[int]) -> list[int]:
-    """Return how many play at each table, as evenly as may be, so that as few as possible rest.
+    """Return how many play at each table, as evenly as may be; whoever is left over by that rests.
 
     `allowed` are the numbers of players that the game takes. Raises `ServiceError` ``too_few_players``.
 
@@ -164,7 +178,7 @@ def standings(event: Event, results: Mapping[str, Result]) -> list[Standing]:
             if (result := results.get(table.table_id)) is not None:
                 for seat, name in table.players.items():
                     points[name] += _share(result, seat, table.players)
-    names = dict.fromkeys([*event.players, *_names_of_rounds(event)])
+    names = names_of(event)
     of_met = {name: sum((n * points[other] for other, n in met[name].items()), Fraction()) for name in names}
     order = sorted(names, key=lambda name: (-points[name], -of_met[name]))
     ranks = [(points[name], of_met[name]) for name in order]
@@ -186,7 +200,7 @@ def next_groups(
     """
     if event.pairing == "swiss":
         groups, rests = _by_points(event, sizes, points)
-    elif set(sizes) == {2} and len(event.players) - sum(sizes) < 2:
+    elif set(sizes) == {2} and _is_as_it_began(event):
         groups, rests = _circle(event.players, len(event.rounds))
     else:
         groups, rests = _by_points(event, sizes, {})
@@ -240,13 +254,10 @@ def _swap(one: list[str], other: list[str], cost: Callable[[Sequence[str]], floa
     return swapped
 
 
-def _names_of_rounds(event: Event) -> list[str]:
-    return [
-        name
-        for each in event.rounds
-        for group in (*(table.players.values() for table in each.tables), each.rests)
-        for name in group
-    ]
+def _is_as_it_began(event: Event) -> bool:
+    """Return whether those who play are those of the first round."""
+    first = msgspec.structs.replace(event, players=(), rounds=event.rounds[:1])
+    return not event.rounds or set(names_of(first)) == set(event.players)
 
 
 def _meetings(event: Event) -> defaultdict[str, Counter[str]]:

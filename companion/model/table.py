@@ -370,8 +370,9 @@ class Table:
                 line = Line("sat", {"seat": seat, "name": name})
                 return self._logged(entry, [line], chairs=self._with_chair(seat, name=name, away=""))
             case Free(seat):
-                self.chair(seat)
-                return self._logged(entry, [Line("freed", {"seat": seat})])
+                left = {"name": None} if self.phase == "lobby" else {}  # in the game its name stays in the log
+                line = Line("freed", {"seat": seat})
+                return self._logged(entry, [line], chairs=self._with_chair(seat, **left))
             case Serve(temple):
                 line = Line("served", {"temple": temple}) if temple else Line("unserved")
                 return self._logged(entry, [line], temple=temple or None, served_since=entry.at if temple else None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from companion.games.kit import Result
 from companion.model.entries import Sit
 from companion.model.lobby import clean_name, complete_options, seats_of
 from companion.model.plays import result_of
+from companion.model.ports import Transaction
 from companion.model.rounds import (
     NOTE,
     PAIRINGS,
@@ -54,23 +54,10 @@ class RoundService:
     def __init__(self, workspace: Workspace, serving: Serving) -> None:
         self._workspace = workspace
         self._serving = serving
-        self._changing = threading.Lock()
-
-    def event(self) -> Event | None:
-        """Return the event that is under way; raises `ServiceError` ``store_failing``."""
-        stored = self._workspace.store.note(NOTE)
-        return decode(stored) if stored else None
 
     def page(self) -> EventPage | None:
         """Return the event that is under way with its tables and standings; raises `ServiceError`."""
-        event = self.event()
-        if event is None:
-            return None
-        ids = {table.table_id for each in event.rounds for table in each.tables}
-        tables = {table.id: table for table in self._workspace.tables.all() if table.id in ids}
-        results = {table.id: result_of(table) for table in tables.values() if table.phase == "over"}
-        results |= {table_id: Result("closed") for table_id in ids - tables.keys()}  # its table was erased
-        return EventPage(event, tables, results, standings(event, results))
+        return self._page(self._workspace.store.note(NOTE))
 
     def start(
         self,
@@ -95,14 +82,18 @@ class RoundService:
         seats_of(rules, size)
         if pairing not in PAIRINGS:
             raise ServiceError("bad_pairing")
-        event = Event(game, preset, size, pairing, read_players(players))
-        with self._changing:
-            if self.event():
+        order = list(read_players(players))
+        if pairing == "swiss":
+            order.sort(key=lambda _: self._workspace.entropy(8))
+        event = Event(game, preset, size, pairing, tuple(order))
+
+        def judge(change: Change) -> list[str]:
+            stored = self._workspace.store.note(NOTE)
+            if stored:
                 raise ServiceError("event_runs")
-            order = list(event.players)
-            if pairing == "swiss":
-                order.sort(key=lambda _: self._workspace.entropy(8))
-            self._open_round(msgspec.structs.replace(event, players=tuple(order)), title, temples)
+            return self._open_round(change, stored, event, title, temples)
+
+        self._run(judge)
 
     def next_round(self, number: int, players: str, title: Callable[[int, int], str], temples: bool = False) -> None:
         """Begin the round with this number, counted from 1, with whoever plays on; the rest is as in `start`.
@@ -111,56 +102,89 @@ class RoundService:
         table of the one before plays.
         """
         names = read_players(players)
-        with self._changing:
-            page = self.page()
+
+        def judge(change: Change) -> list[str]:
+            stored = self._workspace.store.note(NOTE)
+            page = self._page(stored)
             if page is None:
                 raise ServiceError("no_event")
             if number != len(page.event.rounds) + 1:
                 raise ServiceError("round_begun", n=number)
             if page.waits_for:
                 raise ServiceError("round_runs", n=page.waits_for)
-            known = {name.casefold(): name for name in page.event.players}
-            kept = [known[name.casefold()] for name in names if name.casefold() in known]
-            stay = [name for name in page.event.players if name in kept]  # a round robin goes by their order
-            new = [name for name in names if name.casefold() not in known]
+            known = {each.name.casefold(): each.name for each in page.standings}
+            wanted = [known.get(name.casefold(), name) for name in names]
+            stay = [name for name in page.event.players if name in wanted]  # a round robin goes by their order
+            new = [name for name in wanted if name not in stay]
             event = msgspec.structs.replace(page.event, players=(*stay, *new))
-            self._open_round(event, title, temples, page.standings)
+            return self._open_round(change, stored, event, title, temples, page.standings)
+
+        self._run(judge)
 
     def end(self) -> None:
         """Forget the event; its tables stay, and so does what was played at them."""
         self._workspace.run(lambda change: change.also(lambda transaction: transaction.set_note(NOTE, "")))
 
+    def _run(self, judge: Callable[[Change], list[str]]) -> None:
+        for temple in self._workspace.run(judge):
+            self._serving.requests.end_calibration(temple)
+
+    def _page(self, stored: str) -> EventPage | None:
+        if not stored:
+            return None
+        event = decode(stored)
+        tables: dict[str, Table] = {}
+        known = {table.id: table for table in self._workspace.tables.all()}
+        results: dict[str, Result] = {}
+        for table_id in (table.table_id for each in event.rounds for table in each.tables):
+            table = known.get(table_id) or self._workspace.tables.find(table_id)  # opened elsewhere just now
+            if table is None:
+                results[table_id] = Result("closed")  # it was erased
+                continue
+            tables[table_id] = table
+            if table.phase == "over":
+                results[table_id] = result_of(table)
+        return EventPage(event, tables, results, standings(event, results))
+
     def _open_round(
-        self, event: Event, title: Callable[[int, int], str], temples: bool, before: Sequence[Standing] = ()
-    ) -> None:
+        self,
+        change: Change,
+        stored: str,
+        event: Event,
+        title: Callable[[int, int], str],
+        temples: bool,
+        before: Sequence[Standing] = (),
+    ) -> list[str]:
+        """Open the tables of an event's next round unless another is stored by now; return the temples that serve."""
         rules = self._workspace.tables.game(event.game)
-        allowed = [size for size in rules.seatings if size <= event.size]
-        sizes = table_sizes(len(event.players), event.size, allowed)
+        options = complete_options(rules, event.preset, {})
+        sizes = table_sizes(len(event.players), event.size, [size for size in rules.seatings if size <= event.size])
         groups, rests = next_groups(event, sizes, {each.name: each.points for each in before})
-        options, number = complete_options(rules, event.preset, {}), len(event.rounds) + 1
-        free = self._free_temples() if temples and rules.uses_temple else []
+        serving = self._lock_free_temples(change, len(groups)) if temples and rules.uses_temple else []
+        opened: list[RoundTable] = []
+        for n, group in enumerate(groups, start=1):
+            players = dict(zip(seats_of(rules, len(group)), group, strict=True))
+            name = clean_name(title(len(event.rounds) + 1, n))
+            table = open_lobby(self._workspace, change, rules, name, tuple(players), event.preset, options)
+            for seat, player in players.items():
+                change.enter(table.id, seat, Sit(seat, player))
+            opened.append(RoundTable(table.id, players))
+        for each, temple in zip(opened, serving, strict=False):
+            move_temple(change, each.table_id, temple)
+        after = msgspec.structs.replace(event, rounds=(*event.rounds, Round(tuple(opened), tuple(rests))))
 
-        def judge(change: Change) -> None:
-            serving = free[: len(groups)]
-            change.lock_temples(*serving)
-            served = [self._workspace.tables.find(change.temple(name).table_id) for name in serving]
-            change.lock_tables(*{table.id for table in served if table})
-            opened: list[RoundTable] = []
-            for n, group in enumerate(groups, start=1):
-                players = dict(zip(seats_of(rules, len(group)), group, strict=True))
-                name = clean_name(title(number, n))
-                table = open_lobby(self._workspace, change, rules, name, tuple(players), event.preset, options)
-                for seat, player in players.items():
-                    change.enter(table.id, seat, Sit(seat, player))
-                opened.append(RoundTable(table.id, players))
-            for each, temple in zip(opened, serving, strict=False):
-                move_temple(change, each.table_id, temple)
-            after = msgspec.structs.replace(event, rounds=(*event.rounds, Round(tuple(opened), tuple(rests))))
-            change.also(lambda transaction: transaction.set_note(NOTE, encode(after)))
+        def write(transaction: Transaction) -> None:
+            transaction.expect_note(NOTE, stored)
+            transaction.set_note(NOTE, encode(after))
 
-        self._workspace.run(judge)
+        change.also(write)
+        return serving
 
-    def _free_temples(self) -> list[str]:
-        """Return the temples that count and that no table holds, by name."""
-        temples = self._workspace.temples.all()
-        return sorted(each.name for each in temples if each.alive and self._serving.holder(each.name) is None)
+    def _lock_free_temples(self, change: Change, most: int) -> list[str]:
+        """Lock temples that count and that no table holds, in the order of their names, and what they serve."""
+        known = self._workspace.temples.all()
+        free = sorted(each.name for each in known if each.alive and self._serving.holder(each.name) is None)[:most]
+        change.lock_temples(*free)
+        served = [self._workspace.tables.find(change.temple(name).table_id) for name in free]
+        change.lock_tables(*{table.id for table in served if table})
+        return [name for name in free if self._serving.holder(name) is None]

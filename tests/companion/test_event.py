@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
+from companion.model.rounds import decode
 from companion.model.table import ServiceError, Table
-from companion.service.workspace import Workspace
+from companion.service.change import Change
 from tests.companion.conftest import Home
 from tests.companion.test_arrivals import status
 from tests.companion.test_forgetting import forget
@@ -75,7 +78,7 @@ def test_nothing_is_opened_where_something_is_wrong(home: Home) -> None:
     with pytest.raises(ServiceError, match="no_event"):
         rounds.next_round(1, FOUR, title)
     assert home.services.tables.all() == ()
-    assert rounds.event() is None
+    assert rounds.page() is None
     start(home)
     with pytest.raises(ServiceError, match="event_runs"):
         start(home)
@@ -93,18 +96,67 @@ def test_free_temples_serve_the_tables_and_held_ones_stay(home: Home) -> None:
     assert [table.temple for table in tables_of(home, 2)] == [None, None]
 
 
-def test_an_event_outlasts_a_restart_and_is_seen_by_other_companions_until_it_is_ended(home: Home) -> None:
+def test_a_temple_that_a_table_takes_meanwhile_is_not_taken_from_it(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.services.temples.receive_status("alpha", status())
+    other = home.table()
+    lock = Change.lock_temples
+
+    def take_first(change: Change, *names: str | None) -> None:
+        monkeypatch.setattr(Change, "lock_temples", lock)
+        taking = threading.Thread(target=home.services.temples.serving.serve, args=(other.id, "alpha"))
+        taking.start()
+        taking.join()
+        lock(change, *names)
+
+    monkeypatch.setattr(Change, "lock_temples", take_first)
+    start(home, temples=True)
+    assert home.services.tables.get(other.id).temple == "alpha"
+    assert [table.temple for table in tables_of(home, 1)] == [None, None]
+
+
+def test_of_two_organisers_who_begin_the_same_round_one_does(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     start(home)
-    before = home.services.rounds.event()
+    close(home, 1)
+    before = home.store.note("event")
+    home.services.rounds.next_round(2, FOUR, title)
+    note, stale = home.store.note, [before]
+    monkeypatch.setattr(home.store, "note", lambda name: stale.pop() if stale else note(name))
+    with pytest.raises(ServiceError, match="round_begun"):
+        home.services.rounds.next_round(2, FOUR, title)
+    assert len(home.services.tables.all()) == 4
+
+
+def test_an_event_outlasts_a_restart_until_it_is_ended(home: Home) -> None:
+    start(home)
+    before = home.store.note("event")
     home.restart()
-    assert home.services.rounds.event() == before
-    tables = [table.id for table in tables_of(home, 1)]
+    assert home.store.note("event") == before
+    tables = {table.id for table in tables_of(home, 1)}
     home.services.rounds.end()
-    assert home.services.rounds.event() is None
     assert home.services.rounds.page() is None
-    assert {table.id for table in home.services.tables.all()} == set(tables)
+    assert {table.id for table in home.services.tables.all()} == tables
     start(home)
-    assert Workspace(home.store, home.games, home.clock, home.entropy).store.note("event")
+
+
+def test_who_comes_back_under_the_same_name_in_other_letters_is_the_same_player(home: Home) -> None:
+    start(home)
+    for number, players in ((2, "Ben\nCleo\nDia"), (3, "ana\nBen\nCleo\nDia")):
+        close(home, number - 1)
+        home.services.rounds.next_round(number, players, title)
+    page = home.services.rounds.page()
+    assert page is not None
+    assert sorted(each.name for each in page.standings) == FOUR.split()
+
+
+def test_a_seat_that_somebody_gave_up_in_the_lobby_is_kept_for_nobody(home: Home) -> None:
+    start(home)
+    table = tables_of(home, 1)[0]
+    seat = table.charter.seats[0]
+    home.services.seats.sit(table.id, table.code, seat, "Zoe")
+    home.services.seats.free(table.id, table.code, seat)
+    assert home.services.tables.get(table.id).chair(seat).name is None
 
 
 def test_a_table_that_was_erased_counts_as_one_without_a_result(home: Home) -> None:
@@ -116,10 +168,15 @@ def test_a_table_that_was_erased_counts_as_one_without_a_result(home: Home) -> N
     assert {each.name: float(each.points) for each in page.standings} == {"Ana": 0.5, "Ben": 0.5}
 
 
+def test_who_is_in_the_event_alone_can_be_forgotten(home: Home) -> None:
+    start(home, "Ana\nBen\nCleo")
+    (rests,) = decode(home.store.note("event")).rounds[0].rests
+    assert forget(home, "person", rests, "--yes") == 0
+    assert rests not in home.store.note("event")
+
+
 def test_a_person_who_is_forgotten_is_a_number_in_the_event(home: Home) -> None:
     start(home, "Ana\nBen", pairing="everyone")
     assert forget(home, "person", "ben", "--yes") == 0
-    event = home.services.rounds.event()
-    assert event is not None
-    assert event.players == ("Ana", "#2")
+    assert decode(home.store.note("event")).players == ("Ana", "#1")
     assert "Ben" not in home.store.note("event")

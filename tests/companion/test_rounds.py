@@ -75,6 +75,15 @@ def test_in_every_round_each_player_has_one_place(
         assert len(last.rests) <= 1
 
 
+def test_where_somebody_left_a_round_robin_nobody_rests_again_before_the_others() -> None:
+    played = with_round(with_round(event(5, pairing="everyone"), [2, 2]), [2, 2])
+    stay = tuple(name for name in played.players if name not in ("P0", "P3"))
+    played = Event(played.game, played.preset, 2, "everyone", stay, played.rounds)
+    rested = {name for each in played.rounds for name in each.rests}
+    (rests,) = with_round(played, [2]).rounds[-1].rests
+    assert rests not in rested
+
+
 def test_in_swiss_pairing_those_who_stand_alike_meet_and_nobody_twice() -> None:
     points = {"P0": Fraction(1), "P1": Fraction(0), "P2": Fraction(1), "P3": Fraction(0)}
     played = with_round(event(4), [2, 2])

@@ -327,6 +327,17 @@ def test_a_table_opened_elsewhere_is_found_by_its_code_before_any_announcement(p
         two.services.tables.by_code("ZZZZZZ")
 
 
+def test_a_round_that_another_companion_began_runs_here_as_well(pair: tuple[Home, Home]) -> None:
+    one, two = pair
+    one.services.rounds.start("mexica", "temple_only", 2, "swiss", "Ana\nBen\nCleo\nDia", lambda n, k: f"R{n} T{k}")
+    page = two.services.rounds.page()
+    assert page is not None
+    assert page.waits_for == 2
+    assert len(page.tables) == 2
+    with pytest.raises(ServiceError, match="round_runs"):
+        two.services.rounds.next_round(2, "Ana\nBen", lambda n, k: f"R{n} T{k}")
+
+
 # -- leases --
 
 

@@ -124,6 +124,9 @@ def test_a_temple_is_moved_to_another_table_or_to_none_and_both_tables_log_it(
     assert move("0" * 32) == 422
     home.services.tables.close_for_players(second.id)
     assert move(second.id) == 422
+    assert move(first.id) == move(first.id) == 303
+    assert served() == ["templo", None]
+    assert move("") == 303
     assert organiser.post("/organiser/temples/nowhere/table", {"table": first.id}).status_code == 404
     assert home.browser().post("/organiser/temples/templo/table", {"table": first.id}).status_code == 403
     assert served() == [None, None]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import pytest
 
 from companion.model.table import Table
@@ -59,7 +61,7 @@ def test_an_event_is_begun_played_and_ended(home: WebHome, organiser: Browser) -
     ("changed", "words"),
     [
         ({"names": "Ana\nana\nBen"}, "is on the list twice"),
-        ({"names": "Ana"}, "An event has 2 to 200 players; the list has 1."),
+        ({"names": "Ana"}, "An event has 2 to 100 players; the list has 1."),
         ({"names": "Ana\n" + "x" * 25}, f"“{'x' * 25}” has 25 visible characters"),
         ({"size": "99"}, "This game is for 2 to 4 players, not 99."),
         ({"size": ""}, "not 0."),
@@ -95,3 +97,26 @@ def test_a_phone_that_knows_its_name_is_offered_the_seat_that_is_kept_for_it(
     phone.client.set_cookie("name", "Ben")
     text = phone.get(f"/j/{table.code}").get_data(as_text=True)
     assert f'value="{seats["Ben"]}" required checked' in " ".join(text.split())
+
+
+def test_an_event_of_a_game_that_is_gone_can_still_be_ended(home: WebHome, organiser: Browser) -> None:
+    organiser.post("/organiser/rounds", FORM)
+    home.store.close()
+    stored = home.url.removeprefix("sqlite:///")
+    with sqlite3.connect(stored) as connection:
+        connection.execute(
+            "UPDATE about SET value = replace(value, '\"mexica\"', '\"chess\"') WHERE key = 'note.event'"
+        )
+    home.restart()
+    organiser = home.browser()
+    organiser.post("/organiser/code", {"code": ORGANISER.code})
+    assert "has no game “chess”" in text_of(organiser.get("/organiser/rounds"))
+    assert organiser.post("/organiser/rounds/end").status_code == 303
+    assert "Begin an event" in text_of(organiser.get("/organiser/rounds"))
+
+
+def test_one_phone_for_a_whole_round_s_table_keeps_the_names_that_were_set(home: WebHome, organiser: Browser) -> None:
+    organiser.post("/organiser/rounds", FORM | {"names": "Ana\nBen"})
+    page = home.browser().get(f"/j/{only_table(home).code}").get_data(as_text=True)
+    assert 'autocomplete="off" value="Ana"' in page
+    assert 'autocomplete="off" value="Ben"' in page

@@ -66,6 +66,12 @@ class SqlTransaction:
         """Enter a secret of this companion that was not there."""
         self._connection.execute(sa.insert(ABOUT), {"key": name, "value": value})
 
+    def expect_note(self, name: str, value: str) -> None:
+        """Raise `Conflict` unless this is stored under a name, until the change ends."""
+        stored = sa.select(ABOUT.c.value).where(ABOUT.c.key == f"{NOTE}{name}").with_for_update()
+        if (self._connection.execute(stored).scalar() or "") != value:
+            raise Conflict(f"note {name!r} was changed meanwhile")
+
     def set_note(self, name: str, value: str) -> None:
         """Store something about this companion under a name, in place of what was there."""
         self._connection.execute(sa.delete(ABOUT).where(ABOUT.c.key == f"{NOTE}{name}"))

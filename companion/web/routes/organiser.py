@@ -87,6 +87,8 @@ def move_temple(name: str) -> Response:
     here = site()
     temple = here.services.temples.get(name)
     chosen = request.form.get("table", "")
+    if chosen == temple.table_id:
+        return see(here.url("organiser"))
     if chosen and chosen not in [table.id for table in _tables_for_temples()]:
         return _page(BAD_FORM, here.words()("refusal.unknown_table"))
     serving = here.services.temples.serving
@@ -188,13 +190,16 @@ def _page(status: int = 200, problem: str = "", typed: str = "") -> Response:
 
 def _rounds(status: int = 200, problem: str = "") -> Response:
     here = site()
+    event = here.services.rounds.page()
+    game = here.services.tables.games.get(event.event.game) if event else None
     return here.page(
         "organiser_rounds.html",
         status,
         problem=problem,
         form={**dict.fromkeys(("played", "size", "pairing", "names"), ""), **request.form},
         with_temples=bool(request.form.get("temples")) or not request.form,
-        event=here.services.rounds.page(),
+        event=event,
+        is_known=bool(event and game and event.event.preset in game.presets),
         offers=here.games.values(),
         pairings=PAIRINGS,
         most=MOST_PLAYERS,
