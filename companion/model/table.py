@@ -313,6 +313,22 @@ class Table:
                 return chair
         raise ServiceError("unknown_seat", seat=seat[:24])
 
+    def kept(self) -> dict[Seat, str]:
+        """Return for whom seats are kept in the lobby that nobody has taken, and that nobody gave up.
+
+        >>> lobby.extended(lobby.entry(at, "east", Sit("east", "Ana"))).kept()
+        {'east': 'Ana'}
+        """
+        if self.phase != "lobby":
+            return {}
+        lines = [line for each in self.logged for line in each.lines]
+        given_up = {line.facts["seat"] for line in lines if line.code == "freed"}
+        return {
+            chair.seat: chair.name
+            for chair in self.chairs
+            if chair.name and not chair.taken and chair.seat not in given_up
+        }
+
     def log(self, limit: int = 50) -> tuple[LoggedEntry, ...]:
         """Return what happened, newest first; lines that add up become one, under the time of the last.
 
@@ -370,9 +386,8 @@ class Table:
                 line = Line("sat", {"seat": seat, "name": name})
                 return self._logged(entry, [line], chairs=self._with_chair(seat, name=name, away=""))
             case Free(seat):
-                left = {"name": None} if self.phase == "lobby" else {}  # in the game its name stays in the log
-                line = Line("freed", {"seat": seat})
-                return self._logged(entry, [line], chairs=self._with_chair(seat, **left))
+                self.chair(seat)
+                return self._logged(entry, [Line("freed", {"seat": seat})])
             case Serve(temple):
                 line = Line("served", {"temple": temple}) if temple else Line("unserved")
                 return self._logged(entry, [line], temple=temple or None, served_since=entry.at if temple else None)

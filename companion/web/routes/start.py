@@ -376,8 +376,9 @@ def sit(table_id: str) -> Response:
     code = form.get("code", "")
     site().check_code(table, code)
     try:
-        seat = form.get("seat", "")
-        name = form.get("name", "").strip() or table.chair(seat).name or ""
+        seat, name = form.get("seat", ""), form.get("name", "")
+        if not name.strip():
+            name = table.kept().get(seat, "")
         token = site().services.seats.sit(table_id, code, seat, name, seat_token(table_id))
     except ServiceError as error:
         return _chairs(table_id, form, site().refusal(error, table), BAD_FORM)
@@ -409,6 +410,7 @@ def _chairs(table_id: str, form: Mapping[str, str], problem: str, status: int = 
         gt=site().words(table),
         code=table.code,
         form=form,
+        kept=table.kept(),
         last_name=last_name(),
         problem=problem,
         held=site().held(table),
