@@ -59,6 +59,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     if unknown := [part for part in arguments.parts if part not in (*PARTS, *ASKED_FOR)]:
         parser.error(f"part is {unknown[0]!r}; expected {', '.join((*PARTS, *ASKED_FOR))}")
+    if not 0 < arguments.tables <= scale.MOST_TABLES:
+        parser.error(f"--tables is {arguments.tables}; expected 1 to {scale.MOST_TABLES}")
+    if not 0 < arguments.temples <= arguments.drained or arguments.drained < scale.LONE_SHARE:
+        parser.error(
+            f"--drained is {arguments.drained} with --temples {arguments.temples}; expected a token for each temple,"
+            f" and {scale.LONE_SHARE} or more"
+        )
     measures: dict[str, Callable[[Programs], Chapter]] = {
         "latency": lambda programs: latency.measure(programs, arguments.rounds, arguments.tokens),
         "throughput": lambda programs: throughput.measure(programs, arguments.burst, arguments.sustained),

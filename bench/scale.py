@@ -29,6 +29,9 @@ TOKENS_A_SECOND = 25
 TAKEOVERS = 3
 _NETWORK = 10
 """The first of the addresses of phones; those of streams are below."""
+MOST_TABLES = 255 - _NETWORK
+LONE_SHARE = 4
+"""A lone temple has so small a part of a backlog."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +50,20 @@ class _Setup:
     """Companions on one new store, with tables, a broker and temples."""
 
     def __init__(self, programs: Programs, name: str, workers: int, tables: int) -> None:
-        self._scope = ExitStack()
-        folder = programs.folder / f"{name}-{workers}-{time.monotonic_ns()}"
-        self.programs = self._scope.enter_context(Programs(folder, programs.tree))
-        programs.folder.chmod(0o711)  # PostgreSQL may run as a user of its own
-        self.broker = self.programs.mosquitto()
-        shared = name == "PostgreSQL"
-        self.store = club.start_postgresql(self.programs) if shared else f"sqlite:///{folder / 'store.sqlite'}"
-        self.tables = club.open_tables(self.store, tables)
-        settings = {"WEB_STREAMS": "4096", "WEB_STREAMS_EACH": "64"}
-        self.workers = [
-            club.start_worker(self.programs, n + 1, self.store, self.broker, shared, settings) for n in range(workers)
-        ]
+        with ExitStack() as scope:
+            folder = programs.folder / f"{name}-{workers}-{time.monotonic_ns()}"
+            self.programs = scope.enter_context(Programs(folder, programs.tree))
+            programs.folder.chmod(0o711)  # PostgreSQL may run as a user of its own
+            self.broker = self.programs.mosquitto()
+            shared = name == "PostgreSQL"
+            self.store = club.start_postgresql(self.programs) if shared else f"sqlite:///{folder / 'store.sqlite'}"
+            self.tables = club.open_tables(self.store, tables)
+            settings = {"WEB_STREAMS": "4096", "WEB_STREAMS_EACH": "64"}
+            self.workers = [
+                club.start_worker(self.programs, n + 1, self.store, self.broker, shared, settings)
+                for n in range(workers)
+            ]
+            self._scope = scope.pop_all()
         self.shared = shared
 
     def __enter__(self) -> _Setup:
@@ -102,7 +107,7 @@ def measure(programs: Programs, size: Size, parts: Collection[str] = PARTS) -> C
             rows += _posts(setup, size, _named(name, workers))
     for name in ("SQLite", "PostgreSQL") if "backlog" in parts else ():
         for temples in (1, size.temples):
-            tokens = size.backlog // (4 if temples == 1 else 1)
+            tokens = size.backlog // (LONE_SHARE if temples == 1 else 1)
             with _Setup(programs, name, 1, temples) as setup:
                 rows += _backlog(setup, tokens, f"{_named(name, 1)}, {temples} temple{'s' * (temples > 1)}")
     for name, workers in SETUPS if "evening" in parts else ():

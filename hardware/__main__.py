@@ -11,7 +11,7 @@ from time import monotonic
 from hardware import checks, pictures, slicing
 from hardware.catalogue import pieces
 from hardware.making import BUILD, Workshop
-from hardware.parameters import fitting
+from hardware.parameters import BEADS, fitting
 from hardware.rules import BrokenRulesError, require
 from hardware.wiring import drawings
 from hardware.wiring.pages import PICTURES, renew
@@ -37,7 +37,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make hardware", description=__doc__)
     parser.add_argument("--docs", action="store_true", help="also write pictures and tables into docs/")
     parser.add_argument("--no-slicer", action="store_true", help="skip the slicer and the table of parts")
-    parser.add_argument("--bead", type=int, metavar="MM", help="a temple for round beads of this size and no others")
+    parser.add_argument(
+        "--bead",
+        type=int,
+        choices=BEADS,
+        metavar="MM",
+        help=f"a temple for round beads of {BEADS[0]} to {BEADS[-1]} mm, all of one size, and no others",
+    )
     given = parser.parse_args()
     if given.docs and given.bead is not None:
         parser.error("docs/ shows the temple for every kind of token")

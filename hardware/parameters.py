@@ -395,6 +395,10 @@ def fitted(temple: Temple, bead: Token) -> Temple:
     )
 
 
+BEADS = range(8, 15)
+"""For which sizes of bead, in whole millimetres, a temple can be fitted."""
+
+
 def fitting(size: int | None) -> Temple:
     """Return the temple for every kind of token, or the one that is fitted to beads of a size."""
     if size is None:

@@ -45,6 +45,8 @@ class Pacer(Background):
         self._is_own = is_own
         self._changed: SimpleQueue[str | None] = SimpleQueue()
         self._due: dict[str, float] = {}
+        self._unread: dict[str, float] = {}
+        """When to look again at the tables that could not be read."""
 
     def notice(self, topic: str) -> None:
         """Look at a table at which the app is to move: ``"pace:<id>"``; others are ignored. Safe from any thread."""
@@ -72,10 +74,11 @@ class Pacer(Background):
     def _run(self) -> None:
         while True:
             self._beat(DISK_S)
-            due = min(self._due.values(), default=time.monotonic() + IDLE_S)
+            due = min((*self._due.values(), *self._unread.values()), default=time.monotonic() + IDLE_S)
             try:
                 changed = self._changed.get(timeout=min(IDLE_S, max(0.0, due - time.monotonic())))
             except Empty:
+                self._look_again()
                 self._make_due_moves()
                 continue
             if changed is None:
@@ -83,18 +86,24 @@ class Pacer(Background):
             self._look_at(changed)
 
     def _look_at(self, table_id: str) -> None:
+        self._unread.pop(table_id, None)
         if not self._is_own():
             return
         try:
             table = self._services.tables.find(table_id)
         except ServiceError as error:
             log.warning("table %s cannot be looked at, trying again: %s", table_id, error)
-            self._due.setdefault(table_id, time.monotonic() + IDLE_S)
+            self._unread[table_id] = time.monotonic() + IDLE_S
             return
         if table is None or not table.goes_on_by_itself:
             self._due.pop(table_id, None)
         else:
             self._due.setdefault(table_id, time.monotonic() + self._wait(table))
+
+    def _look_again(self) -> None:
+        now = time.monotonic()
+        for table_id in [each for each, at in self._unread.items() if at <= now]:
+            self._look_at(table_id)
 
     def _make_due_moves(self) -> None:
         now = time.monotonic()

@@ -416,7 +416,8 @@ class Table:
             case SetPace(pace):
                 return self._logged(entry, [Line(f"pace_{pace}")], pace=pace)
             case SetSound(sound):
-                return self._logged(entry, [Line(f"sound_{sound}", {"by": entry.by})], sounds=sound == "on")
+                line = Line(f"sound_{sound}", {"by": entry.by})
+                return self._logged(entry, [line], is_aside=True, sounds=sound == "on")
             case Again(table_id):
                 return self._logged(entry, [Line("again")], again=table_id)
             case Decide(what, n):

@@ -126,8 +126,10 @@ class Temple:
         """Return the temple after a status came under its name.
 
         The first ledger is the temple's own. Another takes over when the first has stopped or was lost, or
-        when the first one's own session has begun it; while both are at work the second is a conflict.
+        when the first one's own session has begun it; while both are at work the second is a conflict. The number
+        of its publication is left out: a status that is published again is no change.
         """
+        status = replace(status, publication=None)
         if status.source is None or status.source == self.source:
             notices = status.notices if status.state in _ALIVE else self.notices
             after = replace(self, status=status, notices=notices)

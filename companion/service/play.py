@@ -103,11 +103,16 @@ class PlayService:
         return self._workspace.run(judge, tables=[table_id])
 
     def set_sound(self, table_id: str, token: str, on: bool) -> Table:
-        """Let the table want sounds, or none, at devices where nobody chose; anyone seated may."""
+        """Let the table want sounds, or none, at devices where nobody chose; anyone seated may.
+
+        Raises `ServiceError` ``not_seated``, ``not_running``.
+        """
 
         def judge(change: Change) -> Table:
             table = change.table(table_id)
             by = require_seats(table, token)[0]
+            if table.phase == "over":
+                raise ServiceError("not_running")
             return table if table.sounds is on else change.enter(table_id, by, SetSound("on" if on else "off"))
 
         return self._workspace.run(judge, tables=[table_id])

@@ -23,7 +23,10 @@ ANSWERS = 6
 """How often within that time this temple publishes its status again because another's took its place."""
 
 PROBE_NS = 45 * SECOND
-"""How often it does so unasked while the name is taken: the other one answers, as long as it is there."""
+"""How often, while the name is taken, it is looked whether the other one has fallen silent, and asked once more.
+
+Each temple's regular statuses come sooner than that, and are answered as well.
+"""
 
 _TAKEOVER_NS = 3 * SECOND
 """A will that arrives so soon after a connection was made may be of a temple that this very connection threw out."""
@@ -38,7 +41,8 @@ class NameWatch:
     - A broker that forgot may bring an earlier run back each time it does, and with it the number of its publication.
       A session is alive whose publications take the place of this one's status `PROOFS` times within two minutes,
       each with a number of its own. Earlier releases do not number them: theirs count each time.
-    - Each answers with its own status, a bounded number of times: so both of two learn of each other, and then rest.
+    - Each answers with its own status, a bounded number of times in two minutes: so both of two learn of each other.
+      Both repeat their statuses every half minute, so they go on answering, within that bound.
       A status of a temple that is gone is always answered, for it answers nothing, and would else be the last word.
     - Of two sessions that use one ledger, the one with the greater id begins a new source, and gives way.
     """

@@ -11,7 +11,7 @@ from time import monotonic
 from controller.core.counting import MS, Limits
 from controller.core.learned_limits import to_dict
 from hardware.making import BUILD
-from hardware.parameters import Temple, Token, fitting
+from hardware.parameters import BEADS, Temple, Token, fitting
 from hardware.physics import report
 from hardware.physics.counting import band, count_tokens, counted, scenario
 from hardware.physics.drops import Batch, handful, seen, singles
@@ -54,7 +54,11 @@ def main() -> int:
         "--heaps", type=int, metavar="N", help="print only a table of how many of N fall on one side before a jam"
     )
     parser.add_argument(
-        "--bead", type=int, metavar="MM", help="in a temple for round beads of this size and no others"
+        "--bead",
+        type=int,
+        choices=BEADS,
+        metavar="MM",
+        help=f"in a temple for round beads of {BEADS[0]} to {BEADS[-1]} mm, all of one size, and no others",
     )
     given = parser.parse_args()
     if given.write and given.bead is not None:
@@ -88,7 +92,8 @@ def main() -> int:
         print(f"  {kind.name:<9} {HAND * HANDS} dropped, {through} came out, {total} counted")
     learnt = to_dict(band([batch for batches in alone.values() for batch in batches]))
     words = ", ".join(f"{name} {value:g}" for name, value in learnt.items() if value)
-    print(f"What calibrate would learn of all four kinds: {words}")
+    taught = "all four kinds" if given.bead is None else " and ".join(kind.name for kind in alone)
+    print(f"What calibrate would learn of {taught}: {words}")
     windows = report.windows(temple, alone)
     for name, window in windows.items():
         print(f"  {name} may be {window}; the counter starts with {to_dict(Limits())[name]:g}")

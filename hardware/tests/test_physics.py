@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tomllib
 from dataclasses import replace
 from itertools import pairwise
@@ -17,7 +19,7 @@ from controller.simulation.parser import read
 from hardware import checks
 from hardware.catalogue import Piece
 from hardware.making import Workshop
-from hardware.parameters import TEMPLE, Temple, fitting
+from hardware.parameters import BEADS, TEMPLE, Temple, fitting
 from hardware.parts import chute
 from hardware.physics import report
 from hardware.physics.__main__ import WANTED
@@ -26,6 +28,7 @@ from hardware.physics.drops import MOST, Batch, handful, singles
 from hardware.physics.heap import pour
 from hardware.physics.optics import Spell
 from hardware.physics.world import MM, SILL, build
+from hardware.rules import require
 from templo.contract import God
 
 TOKEN = {token.name: token for token in TEMPLE.tokens}
@@ -214,3 +217,17 @@ def test_the_same_seed_makes_the_same_heap() -> None:
 def test_what_falls_does_not_depend_on_how_high_the_temple_stands() -> None:
     higher = replace(TEMPLE, plinth=TEMPLE.plinth + 10, sill=TEMPLE.sill + 10)
     assert report.fingerprint(higher) == report.fingerprint(TEMPLE)
+
+
+@pytest.mark.parametrize("command", ["hardware", "hardware.physics"])
+@pytest.mark.parametrize("size", ["0", "7", "15"])
+def test_a_temple_is_fitted_only_to_a_size_of_bead_that_there_is(command: str, size: str) -> None:
+    words = [sys.executable, "-m", command, "--bead", size]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "argument --bead: invalid choice" in done.stderr
+
+
+@pytest.mark.parametrize("size", BEADS)
+def test_a_temple_that_is_fitted_to_a_size_of_bead_breaks_no_rule(size: int) -> None:
+    require(fitting(size))

@@ -221,3 +221,21 @@ def test_in_a_lobby_the_mute_covers_nothing(companion: Companion, device: Make) 
     phone = _phone(companion, device, table, services.seats.sit(table.id, table.code, "east", "Ana"))
     expect(phone.page.locator("[data-sound].sound")).to_have_attribute("aria-pressed", "true")
     phone.page.locator(".language button").click(trial=True)
+
+
+def test_a_browser_without_sound_stays_silent_at_a_table_that_wants_it(
+    companion: Companion, device: Make, table: tuple[Table, str, str]
+) -> None:
+    now, first, second = table
+    _let_it_sound(companion, now, first, True)
+    phone = device()
+    phone.context.add_cookies([{"name": f"seat-{now.id}", "value": second, "url": companion.address}])
+    phone.page.add_init_script("delete window.AudioContext")
+    phone.watch(companion, now)
+    faults: list[str] = []
+    phone.page.on("pageerror", lambda error: faults.append(str(error)))
+    expect(phone.page.locator("html")).to_have_attribute("data-sound", "off")
+    phone.page.click("h1")
+    _play(companion, now, first, "sacrifice", "tlaloc", 2)
+    expect(phone.page.locator("html")).to_have_attribute("data-sound", "off")
+    assert not faults

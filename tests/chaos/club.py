@@ -11,7 +11,7 @@ import re
 import secrets
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -217,15 +217,15 @@ class Club:
         return [f"{title}: {reason}" for title, reason in workspace.tables.unreadable]
 
     def different_pages(self) -> list[str]:
-        """Return which pages the companions show differently, but for what is each one's own."""
+        """Return which pages companions show differently, but for what is each one's own, or do not show."""
         paths = ["/tables"]
         for seats in self.tables:
             paths += [f"/t/{seats.table}", f"/t/{seats.table}/screen", f"/t/{seats.table}/seats"]
         paths += [f"/temples/{temple.name}" for temple in self.temples]
-        return [path for path in paths if len({self._page(worker.port, path) for worker in self.workers}) > 1]
+        return [path for path in paths if differ(self._page(worker.port, path) for worker in self.workers)]
 
     def page(self, port: int, path: str) -> str:
-        """Return a page as a phone that has a seat is shown it; empty where it is not answered."""
+        """Return a page as a phone that has a seat is shown it, after its status; or why it is not answered."""
         connection = http.client.HTTPConnection(HOST, port, timeout=30)
         cookies = "; ".join(f"seat-{seats.table}={seats.token}" for seats in self.tables)
         try:
@@ -246,6 +246,12 @@ class Club:
     @property
     def _schema(self) -> str:
         return self._store.rpartition("%3D")[2]
+
+
+def differ(answers: Iterable[str]) -> bool:
+    """Return whether answers to one question, each after its status, are anything but one page."""
+    found = set(answers)
+    return len(found) != 1 or not all(answer.startswith("200\n") for answer in found)
 
 
 def signal_all(pids: Sequence[int], number: signal.Signals) -> None:

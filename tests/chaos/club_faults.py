@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 import signal
 import time
+from contextlib import suppress
 
 import psycopg
 
 from tests.chaos.club import KEEPALIVE_S, Club, signal_all
-from tests.chaos.faults import Fault
+from tests.chaos.faults import Fault, NobodyHitError
 
 FROZEN_S = 1.5 * KEEPALIVE_S + 0.3
 """Past the keepalive, as in `tests.chaos.faults`."""
@@ -55,8 +56,9 @@ def freeze_a_broker(club: Club, whims: random.Random) -> str:
 def end_a_backend(club: Club, whims: random.Random) -> str:
     """The connection ends in the middle of whatever it does, and no other."""
     backends = _backends(club)
-    signal_all(whims.sample(backends, min(3, len(backends))), signal.SIGTERM)
-    return f"3 of {len(backends)} of PostgreSQL's backends ended"
+    ended = whims.sample(backends, min(3, len(backends)))
+    signal_all(ended, signal.SIGTERM)
+    return f"{len(ended)} of {len(backends)} of PostgreSQL's backends ended"
 
 
 def kill_a_backend(club: Club, whims: random.Random) -> str:
@@ -120,8 +122,8 @@ DECK: tuple[Fault[Club], ...] = (
 
 
 def _backends(club: Club) -> list[int]:
-    """Return the backends, or none while PostgreSQL takes no connection."""
-    try:
-        return club.database.backends()
-    except psycopg.OperationalError:
-        return []
+    """Return the backends, of which there are none while PostgreSQL takes no connection."""
+    with suppress(psycopg.OperationalError):
+        if backends := club.database.backends():
+            return backends
+    raise NobodyHitError("of PostgreSQL's backends none was there")

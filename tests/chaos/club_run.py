@@ -33,8 +33,9 @@ class Outcome:
     entries: int
     unreadable: list[str]
     different: list[str]
-    """Pages that the companions show differently at rest."""
+    """Pages that the companions show differently at rest, or one of them does not show."""
     raised: list[str]
+    """Programs that ended by themselves."""
     seconds: float
 
     def wrong(self) -> list[str]:
@@ -42,7 +43,7 @@ class Outcome:
         lines = [f"{temple}: {line}" for temple, verdict in self.verdicts.items() for line in verdict.lines()]
         lines += self.posts.lines()
         lines += [f"a log that cannot be replayed: {each}" for each in self.unreadable]
-        return lines + [f"shown differently: {path}" for path in self.different]
+        return [*lines, *(f"not shown, or differently: {path}" for path in self.different), *self.raised]
 
     def __str__(self) -> str:
         size = self.size
@@ -57,7 +58,7 @@ class Outcome:
             + f"; {self.received:,} received, {self.maybe} under way when a temple died; {self.sent:,} posts, "
             f"{self.accepted:,} accepted, {self.unanswered} once without an answer: {self.posts}; "
             f"{self.entries:,} entries, {len(self.unreadable)} logs that cannot be replayed; "
-            f"{len(self.different)} pages differ"
+            f"{len(self.different)} pages differ or fail"
         )
 
 
@@ -68,7 +69,7 @@ def run(folder: Path, seed: str, size: Size, faults: int, say: Callable[[str], N
         scope.callback(club.end)
         club.start()
         began = time.monotonic()
-        raised = run_through(club, DECK, LASTING, seed, faults, say)
+        course = run_through(club, DECK, LASTING, seed, faults, say)
         _settle(club, PATIENCE_S + size.tokens / 20)
         seconds = time.monotonic() - began
         club.desk.stop()
@@ -82,7 +83,7 @@ def run(folder: Path, seed: str, size: Size, faults: int, say: Callable[[str], N
         books, posts = club.books(), club.posts()
         return Outcome(
             size=size,
-            faults=faults,
+            faults=course.faults,
             verdicts={temple.name: judge(each) for temple, each in zip(club.temples, books, strict=True)},
             posts=judge_posts(posts),
             accepted=len(posts.accepted),
@@ -93,7 +94,7 @@ def run(folder: Path, seed: str, size: Size, faults: int, say: Callable[[str], N
             entries=sum(len(log) for log in posts.logs),
             unreadable=club.unreadable(),
             different=different,
-            raised=raised,
+            raised=course.raised,
             seconds=seconds,
         )
 

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Collection
 from fractions import Fraction
 from threading import Thread
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
-from tests.chaos.faults import Fault, planned
+from tests.chaos.faults import Fault, NobodyHitError, planned
 
 
 class Busy(Protocol):
@@ -36,6 +36,15 @@ class Busy(Protocol):
 W = TypeVar("W", bound=Busy)
 
 
+class Course(NamedTuple):
+    """What happened."""
+
+    raised: list[str]
+    """Which programs ended by themselves, and were started again."""
+    faults: int
+    """How many faults hit something."""
+
+
 def run_through(
     world: W,
     deck: tuple[Fault[W], ...],
@@ -43,18 +52,23 @@ def run_through(
     seed: str,
     faults: int,
     say: Callable[[str], None],
-) -> list[str]:
-    """Let so many faults of a deck happen; return which programs ended by themselves, and were started again.
+) -> Course:
+    """Let so many faults of a deck happen; one that hits nothing is said, and not counted.
 
     While a `lasting` one does, the next may happen, unless that lasts as well.
     """
     began = time.monotonic()
     raised: list[str] = []
+    hit: list[int] = []
     slow: Thread | None = None
 
     def happen(n: int, fault: Fault[W], whims: random.Random) -> None:
         at_s, done = time.monotonic() - began, world.done
-        what = fault(world, whims)
+        try:
+            what = fault(world, whims)
+            hit.append(n)
+        except NobodyHitError as error:
+            what = f"not counted: {error}"
         say(f"{at_s:7.1f} s  token {done:>6}  fault {n:>4}  {what}")
 
     for n, (fault, whims) in enumerate(planned(seed, faults, deck), 1):
@@ -74,4 +88,4 @@ def run_through(
         world.wait_until_done()
     if slow:
         slow.join()
-    return raised
+    return Course(raised, len(hit))

@@ -19,6 +19,11 @@ from tests.chaos.world import KEEPALIVE_S, Patient, World
 W = TypeVar("W")
 Fault: TypeAlias = Callable[[W, random.Random], str]
 
+
+class NobodyHitError(Exception):
+    """There was nothing for a fault to happen to; it says what was missing."""
+
+
 FROZEN_S = 1.5 * KEEPALIVE_S + 0.3
 """Past the keepalive: a broker gives a client up after one and a half of them, our clients a broker after one."""
 

@@ -54,7 +54,7 @@ class Outcome:
 
     def wrong(self) -> list[str]:
         """Return a line for everything that is wrong."""
-        return self.verdict.lines()
+        return [*self.verdict.lines(), *self.raised]
 
 
 def run(folder: Path, seed: str, tokens: int, faults: int, say: Callable[[str], None] = lambda line: None) -> Outcome:
@@ -64,7 +64,7 @@ def run(folder: Path, seed: str, tokens: int, faults: int, say: Callable[[str], 
         try:
             world.start()
             began = time.monotonic()
-            raised = run_through(world, DECK, LASTING, seed, faults, say)
+            course = run_through(world, DECK, LASTING, seed, faults, say)
             settled = world.settled(PATIENCE_S + tokens / 10)
             seconds = time.monotonic() - began
             books = world.books()
@@ -74,13 +74,13 @@ def run(folder: Path, seed: str, tokens: int, faults: int, say: Callable[[str], 
     return Outcome(
         verdict=judge(books),
         tokens=tokens,
-        faults=faults,
+        faults=course.faults,
         maybe=len(maybe(books)),
         uncertain=len(books.uncertain),
         received=len({token for store in stores for token in store.tokens}),
         held=len(waiting(books)),
         old=len(books.store.old),
-        raised=raised,
+        raised=course.raised,
         settled=settled,
         seconds=seconds,
     )
@@ -123,7 +123,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"chaos: {error}", file=sys.stderr)
             return 2
     print(f"seed {given.seed}: {outcome}")
-    for each in (*outcome.raised, *outcome.wrong()):
+    for each in outcome.wrong():
         print(f"  {each}")
     return 1 if outcome.wrong() else 0
 

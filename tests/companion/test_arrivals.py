@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,6 +100,16 @@ def test_a_restored_ledger_is_held_apart_and_never_merged(home: Home, caplog: py
     caplog.clear()
     home.restart()
     assert home.services.temples.get("templo").quarantined == 1
+
+
+def test_a_status_that_is_published_again_is_no_change(home: Home) -> None:
+    home.table(temple="templo")
+    home.services.temples.receive_status("templo", replace(status(), publication=1))
+    home.changes.clear()
+    home.services.temples.receive_status("templo", replace(status(), publication=2))
+    assert home.changes == []
+    home.services.temples.receive_status("templo", replace(status("alert"), publication=3))
+    assert "temple:templo" in home.changes
 
 
 # -- a token is one token by its id --

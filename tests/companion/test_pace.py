@@ -12,6 +12,7 @@ from companion.games.kit import CHANCE
 from companion.model.entries import PACES
 from companion.model.table import ServiceError, Table
 from companion.service import automatic
+from templo.liveness import IDLE_S
 from tests.companion.conftest import Home
 from tests.launch.conftest import until
 
@@ -172,3 +173,28 @@ def test_the_thread_goes_on_when_a_table_could_not_be_read_for_a_while(
     finally:
         pacer.stop()
     assert failed.is_set()
+
+
+def test_a_table_that_could_not_be_read_is_looked_at_again_and_then_waits_its_pace(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, token = opened(home)
+    end_turn(home, table, token)
+    find, read, played = home.services.tables.find, threading.Semaphore(0), threading.Event()
+    failures = iter([ServiceError("store_failing", reason="gone")])
+
+    def fail_once(table_id: str | None) -> Table | None:
+        if failure := next(failures, None):
+            raise failure
+        read.release()
+        return find(table_id)
+
+    monkeypatch.setattr(home.services.tables, "find", fail_once)
+    monkeypatch.setattr(home.services.play, "go_on", lambda table_id: played.set())
+    pacer = Pacer(home.services, lambda table: 100 * IDLE_S)
+    pacer.start()
+    try:
+        assert until(lambda: read.acquire(blocking=False) or played.is_set())
+    finally:
+        pacer.stop()
+    assert not played.is_set()

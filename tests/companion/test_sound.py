@@ -56,3 +56,20 @@ def test_a_list_of_finished_tables_still_knows_it(home: Home) -> None:
     (listed,) = home.services.tables.all()
     assert isinstance(listed, Outline)
     assert listed.sounds
+
+
+def test_a_move_that_is_sent_in_the_same_moment_is_not_stale(home: Home) -> None:
+    table = home.services.tables.open("siege", "Sunday", 2, "skirmish")
+    token = home.services.seats.share(table.id, table.code, {"aztecs": "Ana"})
+    begun = home.services.seats.begin(table.id, token)
+    home.services.play.set_sound(table.id, token, True)
+    assert not home.play(table, token, begun.on_turn or "", "end_turn", version=begun.version).stale
+
+
+def test_a_table_whose_game_is_over_is_not_switched(home: Home) -> None:
+    table = home.services.tables.open("siege", "Sunday", 2, "skirmish")
+    token = home.services.seats.share(table.id, table.code, {"aztecs": "Ana"})
+    home.services.seats.begin(table.id, token)
+    home.services.tables.close(table.id, token)
+    with pytest.raises(ServiceError, match="not_running"):
+        home.services.play.set_sound(table.id, token, True)

@@ -293,3 +293,38 @@ def test_a_broker_that_refuses_every_subscription_is_left_for_the_next(
         assert one.connection.address.port == other.port
         assert f"refuses {STATUS} to this program" in caplog.text
     caplog.clear()
+
+
+def test_a_broker_that_refuses_some_subscriptions_is_left_for_the_next(
+    client: Callable[..., Client], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A node with hardly any consumers left grants the first: a program would receive statuses and no token."""
+    accounts = (
+        "accounts { CLUB { jetstream: { max_consumers: 3 }, users: [ { user: one, password: right } ] } }\n"
+        "no_auth_user: one"
+    )
+    with nats(tmp_path, config=accounts) as full, nats(tmp_path) as other:
+        hosts = f"{HOST}:{full.port},{HOST}:{other.port}"
+        filters = [(contract.topic(name, contract.Ack.leaf), 1) for name in ("one", "two", "three", "four", "five")]
+        one = client(BrokerSettings(host=hosts, user="one", password="right", keepalive_s=2), subscriptions=filters)
+        eventually(lambda: one.connection.subscribed)
+        assert one.connection.address.port == other.port
+        refused = [topic for topic, _ in filters if f"refuses {topic} to this program" in caplog.text]
+        assert 0 < len(refused) < len(filters)
+    caplog.clear()
+
+
+def test_a_broker_that_refuses_again_and_again_is_said_to_refuse_once(
+    client: Callable[..., Client], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    denied = 'permissions: { subscribe: { deny: ["templo.>"] } }'
+    rules = f"authorization {{ users: [ {{ user: one, password: right, {denied} }} ] }}"
+    with nats(tmp_path, config=rules) as broker:
+        one = client(at(broker.port, user="one", password="right", keepalive_s=2))
+        eventually(lambda: one.events.count("connected") == 3)
+        eventually(lambda: f"refuses {STATUS} to this program" in caplog.text)
+        assert caplog.text.count(f"refuses {STATUS} to this program") == 1
+        assert "refuses subscriptions, and is left" in caplog.text
+        assert "without an answer" not in caplog.text
+        assert not one.connection.subscribed
+    caplog.clear()

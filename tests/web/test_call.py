@@ -128,3 +128,5 @@ def test_whoever_sets_a_table_says_whether_it_sounds_and_the_next_form_begins_wi
         assert _wish(ana, f"/t/{table.id}") == {wish}
         assert (ticked in ana.get("/tables/new").get_data(as_text=True)) is then
     assert ticked in ana.post("/tables/new", {**form, "sound": "on"}).get_data(as_text=True)
+    ana.post("/tables", {**form, "sound": "on"})
+    assert ticked not in ana.post("/tables/new", {**form, "title": ""}).get_data(as_text=True)

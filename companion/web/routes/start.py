@@ -251,10 +251,15 @@ def _last_of(game: Game[Any], tables: Sequence[Table]) -> Table | None:
     return max(of_game, key=lambda table: table.charter.opened_at, default=None)
 
 
+def _last_table(tables: Sequence[Table]) -> Table | None:
+    """Return the table that was opened last here, of those whose game is offered."""
+    of_offer = [table for table in tables if table.charter.game in site().games]
+    return max(of_offer, key=lambda table: table.charter.opened_at, default=None)
+
+
 def _last_game(tables: Sequence[Table]) -> Game[Any]:
     """Return the game of which a table was opened last here, or else the first that is offered."""
-    of_offer = [table for table in tables if table.charter.game in site().games]
-    last = max(of_offer, key=lambda table: table.charter.opened_at, default=None)
+    last = _last_table(tables)
     return site().games[last.charter.game] if last else next(iter(site().games.values()))
 
 
@@ -315,15 +320,14 @@ def _new_table(
         preset_values=values,
         rules=_grouped(game, {**values, **picked}),
         changed_keys=frozenset({*picked, *texts.texts, *texts.faults}),
-        sounds=form.get("sound") == "on" or (not form.get("title") and _last_sounds(tables)),
+        sounds=form.get("sound") == "on" or (request.method != "POST" and _last_sounds(tables)),
         chosen_temple=form.get("temple", idle[0] if idle else ""),
     )
 
 
 def _last_sounds(tables: Sequence[Table]) -> bool:
     """Return whether the table that was opened last here wants sounds."""
-    of_offer = [table for table in tables if table.charter.game in site().games]
-    last = max(of_offer, key=lambda table: table.charter.opened_at, default=None)
+    last = _last_table(tables)
     return bool(last and last.sounds)
 
 

@@ -42,9 +42,9 @@ export class Sound {
     if (this.switch.on) this.play("turn");
   }
 
-  /** Say whether the table wants sounds; a device where somebody chose keeps to that. */
+  /** Say whether the table wants sounds; a device where somebody chose keeps to that, one that has none is silent. */
   wish(on) {
-    this.switch.wanted = on;
+    this.switch.wanted = on && !!window.AudioContext;
     this.switch.show();
     this.show();
   }
