@@ -86,8 +86,7 @@ class Connection:
     settings. At a later one of the list it returns to an earlier one that answers again: brokers that do not share
     their messages are of use only where all programs meet at the same one. A broker that does not speak MQTT 5
     (nats-server) is tried again in 3.1.1. A broker that is not there is no error: it is tried again, from every half
-    second to every ten. One that refuses a subscription is left for the next too, and the wait grows as if it were
-    not there: each attempt costs a struggling broker more.
+    second to every ten.
     """
 
     def __init__(
@@ -151,7 +150,7 @@ class Connection:
 
     @property
     def subscribed(self) -> bool:
-        """Whether the broker has granted all subscriptions, so that no later message passes this program by."""
+        """Whether the broker has answered the subscriptions, so that no later message passes this program by."""
         return self._up and self._session.subscribed
 
     @property
@@ -236,7 +235,7 @@ class Connection:
                 continue
             self._move_on(was_up)
             retreats = self._gives_way and was_up and time.monotonic() - since_s < BRIEF_S
-            if was_up and self._session.subscribed and not retreats:
+            if was_up and not retreats:
                 wait = BACKOFF_S[0]
             self._wait(self._wake, None if self._unplugged else wait * (0.5 + 0.5 * self._jitter()))
             self._wake.clear()
@@ -306,9 +305,6 @@ class Connection:
             owed_since_s = session.owed_since_s()
             if owed_since_s is not None and owed_since_s < late_s:
                 owed = f"what this {self._role} published"
-            elif session.refused and session.greeted_s < late_s:
-                self._complain(f"the broker at {self.address} refuses subscriptions, and is left")
-                return
             elif not session.subscribed and session.greeted_s < late_s:
                 owed = f"the subscriptions of this {self._role}"
             else:
@@ -369,6 +365,7 @@ class Connection:
             session.over.set()
         else:
             client.subscribe(self._subscriptions)
+            self._complaints.clear()
             session.greeted_s = time.monotonic()
             self._up = True
             for topic, payload in self._retained.items():
@@ -383,14 +380,10 @@ class Connection:
         session.end()
 
     def _on_subscribe(self, reasons: list[ReasonCode], session: _Session) -> None:
-        # A node of a cluster in trouble may refuse some or all: another one, or this one later, does not.
-        session.refused = any(reason.is_failure for reason in reasons)
-        session.subscribed = not session.refused
-        if session.subscribed:
-            self._complaints.clear()
+        session.subscribed = True
         for (topic, _), reason in zip(self._subscriptions, reasons, strict=False):
             if reason.is_failure:
-                self._complain(f"the broker at {self.address} refuses {topic} to this {self._role}: {reason}")
+                log.error("the broker refuses %s to this %s: %s", topic, self._role, reason)
 
     def _on_publish(self, reason: ReasonCode) -> None:
         if reason.is_failure:
@@ -405,7 +398,7 @@ class Connection:
             self._junk.warning("ignored a message under %s: %s", ascii(topic)[:80], error)
 
     def _complain(self, text: str) -> None:
-        """Log a complaint once until all subscriptions are granted again, however often it comes up."""
+        """Log a complaint once until there is a connection again, however often it comes up."""
         if text not in self._complaints:
             self._complaints.add(text)
             log.warning("%s; trying again", text)
@@ -433,7 +426,6 @@ class _Session:
         self.unsupported = False
         self.greeted_s = 0.0
         self.subscribed = False
-        self.refused = False
         self._lock = threading.Lock()
         self._leaving: deque[paho.MQTTMessageInfo] = deque()
         self._taken_s = 0.0

