@@ -421,7 +421,7 @@ def misconfigured(machine: Machine) -> None:
     for unit in OURS:
         file = f"/etc/templo-mayor/{unit.removeprefix('templo-')}.toml"
         port = "[broker]\nport = 99999999\n"
-        machine.run(f"touch {file} && cp {file} /root/right.toml && printf '%s' '{port}' >{file}")
+        machine.run(f"touch {file} && cp {file} /srv/right.toml && printf '%s' '{port}' >{file}")
         before = machine.show(unit, "NRestarts")
         machine.attempt(f"systemctl restart {unit}")
         machine.until("it has failed", lambda unit=unit: machine.show(unit, "ActiveState") == "failed")
@@ -436,7 +436,7 @@ def misconfigured(machine: Machine) -> None:
             wrong = "A setting of the temple is wrong"
             machine.until("the page says it", lambda wrong=wrong: wrong in machine.page("/temples/templo"))
             say("if its broker can be reached, the temple's page says that a setting is wrong")
-        machine.run(f"cp /root/right.toml {file} && systemctl restart {unit}")
+        machine.run(f"cp /srv/right.toml {file} && systemctl restart {unit}")
     machine.until("the temple counts", machine.counts)
     say("with the settings mended, the temple counts")
 
@@ -565,7 +565,7 @@ def returned(machine: Machine) -> None:
     nightly = machine.run("ls /var/backups/templo-mayor").split()
     must("its backup is one file", len(nightly), 1)
     tokens, passwords = machine.received(), machine.run("cat /etc/templo-mayor/*.env")
-    machine.run("templo-mayor backup /root/all.tar.gz")
+    machine.run("templo-mayor backup /srv/all.tar.gz")
     machine.run("systemctl stop templo-controller templo-companion")
     machine.run("rm -r /var/lib/templo-*/* /etc/templo-mayor/controller.toml /var/backups/templo-mayor")
     machine.run(
@@ -574,7 +574,7 @@ def returned(machine: Machine) -> None:
     machine.until("the new card's page answers", lambda: machine.page("/"))
     must("a new card has no token", machine.received(), 0)
     begun = time.monotonic()
-    machine.run("templo-mayor restore /root/all.tar.gz")
+    machine.run("templo-mayor restore /srv/all.tar.gz")
     machine.until("the temple counts", lambda: machine.counts() or "backup" in machine.page("/temples/templo"))
     say("a backup restored, to the temple's page", f"{time.monotonic() - begun:.1f} s")
     must("with every token", machine.received(), tokens)
@@ -582,8 +582,8 @@ def returned(machine: Machine) -> None:
     drop(machine, 2)
     machine.run("templo-controller dismiss backup_restored " + STATE)
     machine.until("the temple counts", machine.counts)
-    machine.run("head -c 2000 /root/all.tar.gz >/root/cut.tar.gz")
-    refused = machine.attempt("templo-mayor restore /root/cut.tar.gz")
+    machine.run("head -c 2000 /srv/all.tar.gz >/srv/cut.tar.gz")
+    refused = machine.attempt("templo-mayor restore /srv/cut.tar.gz")
     must("half a backup is refused", (refused.returncode, "is damaged" in refused.stderr), (1, True))
     must("and everything runs on", machine.counts())
 
@@ -784,7 +784,7 @@ def downgraded(machine: Machine) -> None:
     )
     copy, tokens = f"{store}.before-schema-{newer}", machine.received()
     machine.run("systemctl stop templo-controller templo-companion")
-    machine.run(f"cp -p {store} {copy}; cp -p {ledger} /root/ledger")
+    machine.run(f"cp -p {store} {copy}; cp -p {ledger} /srv/ledger")
     changes = {
         store: f"UPDATE about SET value = '{newer}' WHERE key = 'schema'",
         ledger: "UPDATE meta SET schema = 99",
@@ -803,14 +803,12 @@ def downgraded(machine: Machine) -> None:
     )
     for unit in OURS:
         must(f"{unit} is not restarted", machine.show(unit, "NRestarts"), "0")
-    machine.run(
-        f"systemctl stop templo-companion; mv {store} /root; rm -f {store}-wal {store}-shm; mv {copy} {store}"
-    )
+    machine.run(f"systemctl stop templo-companion; mv {store} /srv; rm -f {store}-wal {store}-shm; mv {copy} {store}")
     machine.run("systemctl start templo-companion")
     temple = "/temples/templo"
     machine.until("the temple's page says so", lambda: "A newer release wrote" in machine.page(temple))
     say("done as the page says, the pages are back, and the temple's says that its ledger is newer")
-    machine.run(f"systemctl stop templo-controller; cp -p /root/ledger {ledger}; systemctl start templo-controller")
+    machine.run(f"systemctl stop templo-controller; cp -p /srv/ledger {ledger}; systemctl start templo-controller")
     machine.until("the temple counts", machine.counts)
     must("and with its own ledger every token is there", machine.received(), tokens)
     drop(machine, 1)

@@ -144,7 +144,7 @@ class Game(Generic[S]):
     def fall(self, state: S, drop: TokenDrop) -> Move:
         """Return the move by `TEMPLE` that enters a token."""
         if self.temple is None:
-            raise NotImplementedError(f"{self.name} uses no temple")
+            raise ValueError(f"{self.name} uses no temple; expected a game that does")
         return self.temple.drop(state, drop)
 
     def audit(self, state: S) -> TokenAudit | None:
@@ -162,5 +162,5 @@ class Game(Generic[S]):
     def written(self, state: S) -> str:
         """Return the text that a tool has made for the option that `makes` names, sound or not."""
         if self._written is None:
-            raise NotImplementedError(f"{self.name} makes no text")
+            raise ValueError(f"{self.name} makes no text; expected a tool that does")
         return self._written(state)

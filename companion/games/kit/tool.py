@@ -164,4 +164,4 @@ class Tool(ABC, Generic[S]):
 
     def written(self, state: S) -> str:
         """Return the text that a tool has made for the option that `makes` names, sound or not."""
-        raise NotImplementedError(f"{self.name} makes no text")
+        raise ValueError(f"{self.name} makes no text; expected a tool that does")
