@@ -17,7 +17,8 @@ from pathlib import Path
 from types import FrameType
 
 from tests import fresh
-from tests.appliance.booted import APT, BASE, NotAllowedError, check_machine, download, installed_into, run_in
+from tests.appliance.installing import download, installed_into
+from tests.appliance.machine import APT, BASE, NotAllowedError, check_machine, run_in
 from tools import packages
 
 DEADLINE_S = 200
