@@ -8,6 +8,7 @@ import sqlite3
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -90,7 +91,7 @@ class Companion:
 
     def stored(self) -> int:
         """Return how many tokens its store holds."""
-        with sqlite3.connect(f"file:{self.database}?mode=ro", uri=True) as connection:
+        with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)) as connection:
             return int(connection.execute("SELECT count(*) FROM token").fetchone()[0])
 
 

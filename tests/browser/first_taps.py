@@ -110,6 +110,7 @@ def from_setting_to_move(companion: Companion, context: BrowserContext, game: st
     if chosen.get_attribute("aria-current") is None:
         way.tap(chosen)
     way.tap(page.locator("#new-form button.button-main"))
+    way.timed(lambda: page.wait_for_selector(".sit-form, .begin-form"))
     if page.locator(".sit-form").count():
         way.sit(page)
     way.tap(page.locator(".begin-form button"))

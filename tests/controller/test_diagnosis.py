@@ -187,10 +187,12 @@ def test_a_selftest_and_a_calibration_travel_over_a_real_broker(tmp_path: Path, 
         reply = companion.until(companion.replies)[0]
         assert reply.result["beams"]["tlaloc"]["findings"] == [{"code": "unproved"}]
         companion.say(contract.Command("2" * 32, CommandName.CALIBRATE, expires, god=God.TLALOC, count=3))
+        companion.say(contract.Command("4" * 32, CommandName.CALIBRATE, expires, god=God.TLALOC))
+        assert companion.until(lambda: companion.replies()[1:])[0].code == "calibrating"
         temples[0].drop("tlaloc", 3)
-        reply = companion.until(lambda: companion.replies()[1:])[0]
+        reply = companion.until(lambda: companion.replies()[2:])[0]
         assert reply.result["widths_ms"] == [12, 12, 12]
         companion.say(contract.Command("3" * 32, CommandName.CALIBRATE, expires, god=God.TLALOC, keep=True))
-        reply = companion.until(lambda: companion.replies()[2:])[0]
+        reply = companion.until(lambda: companion.replies()[3:])[0]
         assert reply.result["limits"]["band_ms"] == 18
         assert [row["flags"] for row in temples[0].ledger()] == [["simulated", "test"]] * 3

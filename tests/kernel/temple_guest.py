@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
 import paho.mqtt.client as mqtt
@@ -165,7 +165,7 @@ def settled(listener: Listener) -> None:
 
 def rows() -> list[tuple[object, ...]]:
     """Return every row of the ledger."""
-    with sqlite3.connect(STATE / "ledger.sqlite3") as ledger:
+    with closing(sqlite3.connect(STATE / "ledger.sqlite3")) as ledger:
         return ledger.execute("SELECT seq, token, god, at_ms, width_ns, flags, delivered FROM token").fetchall()
 
 

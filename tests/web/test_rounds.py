@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -103,7 +104,7 @@ def test_an_event_of_a_game_that_is_gone_can_still_be_ended(home: WebHome, organ
     organiser.post("/organiser/rounds", FORM)
     home.store.close()
     stored = home.url.removeprefix("sqlite:///")
-    with sqlite3.connect(stored) as connection:
+    with closing(sqlite3.connect(stored)) as connection, connection:
         connection.execute(
             "UPDATE about SET value = replace(value, '\"mexica\"', '\"chess\"') WHERE key = 'note.event'"
         )
