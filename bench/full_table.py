@@ -86,7 +86,7 @@ class Evening:
         self._move(next(iter(self._phones)), self.table.unclaimed[-1].dismiss)
 
     def go_on(self) -> None:
-        """Make the next move, or let chance bring what is due; raises ValueError where nobody can."""
+        """Make the next move, or let chance bring what is due; raises ValueError if nobody can."""
         table = self.table
         if due := table.chance():
             token = self._phones[due.seat or next(iter(self._phones))]

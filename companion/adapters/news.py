@@ -84,7 +84,7 @@ class Hub:
             return stream
 
     def _full(self, who: str) -> str:
-        """Return why there is no room for one more stream of an address; empty where there is."""
+        """Return why there is no room for one more stream of an address; empty if there is."""
         own = sum(stream.who == who for stream in self._streams)
         if own >= self.cap_each:
             return f"{own} streams of {who} are open; expected fewer than {self.cap_each}"
@@ -202,7 +202,7 @@ class Picture:
         return {"id": self.id, "version": self.version, "mark": self.mark, "regions": self.since(seen)}
 
     def event(self, seen: str) -> bytes:
-        """Return what changed since `seen` as one event of a stream, empty where nothing did; written once."""
+        """Return what changed since `seen` as one event of a stream, empty if nothing did; written once."""
         with self._lock:
             if seen not in self._events:
                 self._events[seen] = self._written(seen)

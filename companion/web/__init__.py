@@ -1,4 +1,4 @@
-"""The web face: pages, forms and streams over the services. It decides nothing about a game and names none."""
+"""The web application: pages, forms and streams over the services."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Site:
         self.broadcast = Broadcast()
         offered = [(name, game) for name, game in services.tables.games.items() if not registry.parts(name)[1]]
         self.games = dict(sorted(offered, key=lambda offer: not offer[1].uses_temple))
-        """The games that a lobby offers, those of the temple first; each brings its aids."""
+        """The games that a lobby offers, those of the temple first; each brings its tools."""
         self.folders: Mapping[str, Path] = {name: registry.folder(game) for name, game in self.games.items()}
         library = Library(HERE / "texts", {name: folder / "texts" for name, folder in self.folders.items()})
         self.painter = Painter(library, self.folders, self.url)
@@ -100,11 +100,11 @@ class Site:
             raise ServiceError("unknown_game", game=name[:32]) from None
 
     def game_style(self, game: str) -> str:
-        """Return the path of the style sheet that a game, or the game of an aid, brings."""
+        """Return the path of the style sheet that a game, or the game of a tool, brings."""
         return self.url("game_style", game=registry.parts(game)[0])
 
     def game_scripts(self, game: str) -> list[str]:
-        """Return the paths of the script modules that a game, or the game of an aid, brings."""
+        """Return the paths of the script modules that a game, or the game of a tool, brings."""
         name, _ = registry.parts(game)
         files = sorted((self.folders[name] / "static").glob("*.js"))
         return [self.url("game_static", game=name, filename=path.name) for path in files]
@@ -253,7 +253,7 @@ class Site:
         """Return what lets this request take a temple from the table that holds it, or nothing.
 
         That is a seat's token or the code of that table, or else `typed`, a code that somebody typed for it; raises
-        `ServiceError` ``wrong_code``, counted, where that is not its code.
+        `ServiceError` ``wrong_code``, counted, if that is not its code.
         """
         table = self.services.temples.serving.holder(temple)
         if table is None:
@@ -298,7 +298,7 @@ class Site:
         return holder.proof
 
     def check_code(self, table: Table, code: str) -> None:
-        """Raise `ServiceError` ``wrong_code`` where a code is not this table's.
+        """Raise `ServiceError` ``wrong_code`` if a code is not this table's.
 
         It is counted, but for who is shown this table's code anyway: nobody else's guesses lock them out.
         """
@@ -422,7 +422,7 @@ def scripted() -> bool:
 
 
 def whole_number(text: str, high: int) -> int | None:
-    """Return the whole number from 0 to `high` that a form holds, or none."""
+    """Return the whole number from 0 to `high` that a form holds, or None."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 and int(text) <= high else None
 
 

@@ -1,6 +1,6 @@
-"""Keys that play with a temple, read from a terminal or a pipe, one character each.
+"""Reads keys from a terminal or a pipe and passes them on: they drop tokens, hold beams and pull plugs in a demo.
 
-It knows which key means what, never how it is done. A terminal is always given back as it was found.
+The terminal is always restored as it was.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Keyboard:
     """Reads keys in a thread of its own until the input ends."""
 
     def __init__(self, descriptor: int, handler: KeyHandler, say: Callable[[str], None]) -> None:
-        """Only remember; `start` begins to read from the descriptor."""
+        """Store the arguments; `start` begins to read from the descriptor."""
         self._descriptor = descriptor
         self._say = say
         self._keys: dict[str, Callable[[], str]] = {

@@ -36,7 +36,7 @@ EXIT_REFUSED = 1
 EXIT_USAGE = 2
 
 INSTALLED = Path("/var/lib/templo-controller")
-"""Where the Debian package's service stores what must last."""
+"""The state directory of the Debian package's service."""
 
 _NAMES = {**{god.value: god for god in God}, **{god.value[0]: god for god in God}}
 
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _publish_refusal(given: argparse.Namespace) -> None:
-    """Let the temple's page say that a setting is wrong, where the settings name a broker and it answers."""
+    """Publish for the temple's page that a setting is wrong, if the broker's own settings are usable."""
     from controller.app.refusal import publish_misconfigured
 
     found = broker_in_spite_of(file=given.config, environ=os.environ, flags=_flags(given), home=Path.home())
@@ -177,10 +177,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _of_running(settings: Settings, installed: Path) -> Settings:
-    """Return the settings with the state directory of the installed service, where it runs and no other was meant.
+    """Return the settings with the installed service's state directory, if it runs and no other was meant.
 
-    Another was meant where a setting names it, or where the usual one has a ledger. Raises `ControlError` where this
-    user may not look.
+    Another was meant if a setting names it, or if the default one has a ledger. Raises `ControlError` if this user
+    may not look.
     """
     if "state" in settings.chosen or (settings.state / FILE_NAME).exists() or not installed.exists():
         return settings
@@ -202,7 +202,7 @@ def _god(text: str) -> God:
 
 
 def _number(most: int) -> Callable[[str], int]:
-    """Return what reads a whole number from 1 to `most`."""
+    """Return a parser of whole numbers from 1 to `most`."""
 
     def read(text: str) -> int:
         if not (text.isascii() and text.isdigit() and 1 <= int(text) <= most):

@@ -1,7 +1,7 @@
-"""The composition root of the daemon: it opens everything, connects it, watches over it, and ends it.
+"""The daemon and its composition root: opens everything, connects it, watches it, and closes it.
 
-The only place where clocks, randomness, signals and threads are chosen. A thread that dies is noticed: the temple's
-status says that it counts nothing, and the process ends so that its supervisor starts it again.
+Clocks, randomness, signals and threads are chosen only here. If a thread dies, the temple's status says that it does
+not count, and the process ends so that its supervisor restarts it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ EXIT_DEAD = 70
 """A thread died; a supervisor should start the daemon again."""
 
 RESTART = -1
-"""The scenario wants the program to end, and to start again."""
+"""The scenario restarts the daemon."""
 
 _ANSWER_S = 5.0
 _DROPS_S = 60.0
@@ -80,10 +80,10 @@ log = logging.getLogger(__name__)
 
 
 def run(settings: Settings, keys: bool, script: Script | None = None) -> int:
-    """Run a temple until a signal comes; return the exit code. A script plays on its simulated beams meanwhile.
+    """Run a temple until a signal comes; return the exit code. `script` is played on simulated beams.
 
-    Raises `BeamsError`, `ControlError` and `InUseError` for what keeps it from starting, and `ScenarioError` for a
-    script that cannot be played. What is wrong with the disk or the ledger does not: the temple's status says so.
+    Raises `BeamsError`, `ControlError` and `InUseError` if it cannot start, and `ScenarioError` for a script that
+    cannot be played. A fault of the disk or the ledger does not prevent a start: the temple's status reports it.
     """
     socket_path(settings.state)
     stage = None
@@ -110,10 +110,10 @@ def run(settings: Settings, keys: bool, script: Script | None = None) -> int:
 
 
 def _watching(settings: Settings, lock: StateLock, supervised: Supervisor) -> _Daemon | None:
-    """Return a daemon whose beams are open, or none where it was asked to end before they could be.
+    """Return a daemon whose beams are open, or None if it was stopped before they could be opened.
 
-    Raises `BeamsError` where nobody supervises this process: a person who typed the command reads it at once. A
-    supervised one would only be restarted for ever, while its page says that the temple is switched off.
+    Raises `BeamsError` if the process has no supervisor: a person who typed the command reads it at once. A
+    supervised process would only be restarted for ever, while the temple's page says that it is switched off.
     """
     ended = threading.Event()
     while True:
@@ -142,14 +142,14 @@ def _try_open(settings: Settings) -> None:
 
 
 def find_lamps(settings: Settings) -> Lamps | None:
-    """Return the lamps that the settings name, not yet opened; None where there are none."""
+    """Return the lamps that the settings name, not yet opened; None if there are none."""
     if settings.lights.lamps == "leds":
         return Leds(settings.lights, settings.beams, settings.state)
     return Ws2812(settings.lights) if settings.lights.lamps == "ws2812" else None
 
 
 def find_buzzer(settings: Settings) -> Buzzer | None:
-    """Return what sounds, not yet opened; None where nothing does."""
+    """Return the buzzer that the settings name, not yet opened; None if they name none."""
     pin = settings.lights.piezo
     return None if pin is None else Piezo(pin, settings.beams, settings.state)
 
@@ -227,7 +227,7 @@ class _Daemon:
         self._complained = False
 
     def run(self, keys: bool) -> int:
-        """Start every thread, wait for the end, and leave in order."""
+        """Start all threads, wait for the end, and stop them in order."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda _number, _frame: self._asked_to_end())
         threading.excepthook = self._on_thread_exception
@@ -303,7 +303,7 @@ class _Daemon:
         self._link.connection.pull_plug(pulled)
 
     def restart(self) -> None:
-        """End in order for a scenario, to be started again."""
+        """Stop in order for a scenario, to be started again."""
         self._restarts = True
         self._ended.set()
 
@@ -346,7 +346,7 @@ class _Daemon:
         return open_ledger(self._settings.state, lambda: secrets.token_hex(16), lambda: datetime.now(UTC))
 
     def _open_door(self) -> ControlServer | None:
-        """Open the control socket; a temple that cannot still counts, without the command line."""
+        """Open the control socket; return None if that fails: the temple still counts, without the command line."""
         try:
             door = ControlServer(socket_path(self._settings.state), self._answer, self._pulse.of("door"))
         except ControlError as error:
@@ -392,7 +392,7 @@ class _Daemon:
             raise ControlError(f"no answer within {patience_s:g} s") from None
 
     def _answer(self, request: Mapping[str, object]) -> Mapping[str, object]:
-        """Carry out what comes to the door: ``{"do": "status"}`` or ``{"do": "drop", "god": ..., ...}``."""
+        """Carry out a request of the command line: ``{"do": "status"}`` or ``{"do": "drop", "god": ..., ...}``."""
         match request.get("do"):
             case "status":
                 return self._report()

@@ -1,6 +1,6 @@
-"""A scenario played in real time: the simulated beams break by its timeline, and its cues reach the temple's program.
+"""Plays a scenario in real time: breaks the simulated beams by its timeline, and passes its cues to the daemon.
 
-The beams outlive that program, as real ones do: while it restarts they go on breaking, and no edge is taken.
+Like real beams, the simulated ones outlive the daemon: while it restarts they go on, and nobody receives their edges.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A change of the store: what is entered in one transaction of the database."""
+"""Writes a change of the store in one transaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lays out the games' printable pages as PDFs, from the HTML that the companion serves. It opens no port."""
+"""Lays out the games' printable pages as PDFs, from the HTML that the companion serves, without opening a port."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Press:
     def exported(self, wanted: Sequence[str] = ()) -> Iterator[tuple[Game[Any], str, str]]:
         """Yield game, page and language of the images of ``game`` or ``game/page``, or of all; raises `SheetsError`.
 
-        The page is empty where all are wanted.
+        The page is empty if all are wanted.
         """
         for words in wanted or self.games:
             name, _, page = words.partition("/")
@@ -132,12 +132,12 @@ class Press:
         return words(key if words.has(key) else "name")
 
     def pdf(self, sheet: Sheet, printing: Printing) -> bytes:
-        """Return a sheet as a PDF; raises `SheetsError` where WeasyPrint is not there."""
+        """Return a sheet as a PDF; raises `SheetsError` if WeasyPrint is not there."""
         written: bytes = self.document(sheet, printing).write_pdf()
         return written
 
     def document(self, sheet: Sheet, printing: Printing) -> Any:
-        """Return a sheet as WeasyPrint laid it out; raises `SheetsError` where that is not there."""
+        """Return a sheet as WeasyPrint laid it out; raises `SheetsError` if that is not there."""
         weasyprint = _weasyprint()
         style, known = self._fonts
         size = weasyprint.CSS(string=_size(printing.paper), font_config=known)

@@ -1,8 +1,8 @@
 """Turns slices into HTML: the shell's templates, each game's own, and the words both use. It reads no request.
 
-A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen.html``, which place regions with
-``{{ region("lake") }}``, and ``templates/play/<region>.html`` for each region of its own; an aid's stand in
-``templates/aids/<aid>/``. A game that has a chronicle draws its regions in ``templates/story/``, an aid in
+A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen.html``, which place regions with ``{{
+region("lake") }}``, and ``templates/play/<region>.html`` for each region of its own; a tool's stand in
+``templates/aids/<aid>/``. A game that has a chronicle draws its regions in ``templates/story/``, a tool in
 ``templates/aids/<aid>/story/``. There a template finds:
 
 - ``slice`` what the region may show, and nothing else of the game
@@ -259,7 +259,7 @@ class Painter:
         return Markup().join(map(region, above)) + inside + Markup().join(map(region, below))
 
     def sheet(self, game: str, name: str, language: str, printing: Printing, slice_: Mapping[str, Json]) -> Markup:
-        """Return the leaves of a page for the printer of a game or an aid, from what it shows."""
+        """Return the leaves of a page for the printer of a game or a tool, from what it shows."""
         words = self.library.words(language, game)
         art = self._pale_art if printing.low_ink else self.art
         colours = dict(art.colours)
@@ -290,7 +290,7 @@ class Painter:
         return forms
 
     def guided(self, game: str) -> bool:
-        """Return whether a game, or the game of an aid, brings a guide."""
+        """Return whether a game, or the game of a tool, brings a guide."""
         return guide_file(self._games[registry.parts(game)[0]], LANGUAGES[0]).is_file()
 
     def _template(self, name: str) -> jinja2.Template:
@@ -440,13 +440,13 @@ class Forms:
 
 
 def game_folder(game: str) -> str:
-    """Return where the templates of a game's pages lie, or those of an aid."""
+    """Return where the templates of a game's pages lie, or those of a tool."""
     name, aid = registry.parts(game)
     return f"game-{name}/aids/{aid}" if aid else f"game-{name}/play"
 
 
 def story_folder(game: str) -> str:
-    """Return where the templates lie that a game, or an aid, adds to a story."""
+    """Return where the templates lie that a game, or a tool, adds to a story."""
     name, aid = registry.parts(game)
     return f"game-{name}/aids/{aid}/story" if aid else f"game-{name}/story"
 

@@ -1,4 +1,4 @@
-"""A game's own page: what it is and how to play it. It opens an aid's table for one phone and knows no rule."""
+"""A game's own page: what it is and how to play it. It also opens a tool's table for one phone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def games() -> Response:
 
 @blueprint.get("/<game>")
 def game(game: str) -> Response:
-    """Show what a game is, and lead to a table, its aids, its pages for the printer and its rules."""
+    """Show what a game is, and lead to a table, its tools, its pages for the printer and its rules."""
     here = site()
     found = here.game(game)
     return here.page("game.html", game=found, gt=_words(found.name), balance=balance.of(found))
@@ -31,7 +31,7 @@ def game(game: str) -> Response:
 
 @blueprint.post("/<game>/aids/<aid>")
 def open_aid(game: str, aid: str) -> Response:
-    """Open an aid for the phone that asks: a table of one seat, taken and begun.
+    """Open a tool for the phone that asks: a table of one seat, taken and begun.
 
     The form may bring a file for an option of the aid, or name a table whose text it is to begin with.
     """

@@ -1,4 +1,4 @@
-"""The organiser's pages, behind a code of their own: all that runs, a message to all, and the rounds of an event."""
+"""The organiser's pages, behind their own code: what is running, a message to all tables, the rounds of an event."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def _tables_for_temples() -> list[Table]:
 
 
 def _open_tables() -> list[Table]:
-    """Return every table that is not over, those of aids left out, by their titles."""
+    """Return every table that is not over, those of tools left out, by their titles."""
     here = site()
     tables = [table for table in here.services.tables.all() if table.phase != "over"]
     return sorted((table for table in tables if table.charter.game in here.games), key=lambda table: table.title)

@@ -1,4 +1,4 @@
-"""Playtests: many games of app players by the rules of a form, and the report of them. It plays nothing itself."""
+"""Starts playtests, many games of app players with the rules of a form, and shows their reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A game's printable pages: HTML at actual size, with a toolbar that only a screen shows."""
+"""A game's printable pages: HTML at actual size, with a toolbar that is shown only on a screen."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The page that compares temple and ledger: what fell, what counts, and the tokens still to be assigned.
-
-It asks and posts; what a token becomes is its game's to say.
-"""
+"""The page that compares temple and ledger: what fell, what counts, and the tokens still to be assigned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a game ended, to be passed on: as a text, as a picture and as a file for BG Stats. It shows no hidden thing."""
+"""The result of a game to share: as a text, as a picture and as a file for BG Stats."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def game_rules(game: str) -> Response:
 
 @blueprint.get("/t/<table_id>/rules")
 def table_rules(table_id: str) -> Response:
-    """Show the rules that a table plays by; at an aid's table those of its game."""
+    """Show the rules that a table plays by; at a tool's table those of its game."""
     table = site().services.tables.get(table_id)
     name, _ = registry.parts(table.charter.game)
     return _rules(site().game(name), table)

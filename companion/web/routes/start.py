@@ -174,7 +174,7 @@ def _list(shown: Sequence[Table]) -> dict[str, Any]:
 
 
 def _tables() -> list[Table]:
-    """Return every table on the list, the newest first; an aid's is its player's own."""
+    """Return every table on the list, the newest first; a tool's is its player's own."""
     every = site().services.tables.all()
     return [table for table in every if table.charter.game in site().games and not table.is_archived]
 

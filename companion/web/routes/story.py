@@ -1,7 +1,6 @@
-"""What happened at a table: its story, its exports, and the board as it was after each step.
+"""What happened at a table: its story, its exports, and the board after each step.
 
-Every page here is folded from the log when it is asked for. None of them changes anything, or shows what a spectator
-could not have seen.
+Every page is folded from the log on request, and shows only what a spectator could see.
 """
 
 from __future__ import annotations

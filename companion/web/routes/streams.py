@@ -1,4 +1,4 @@
-"""The event streams: what changed, sent to each browser as it happens. It waits and never polls."""
+"""The event streams, which send each browser what has changed."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class EventStream:
         return Step.DONE
 
     def _picture(self) -> Picture | None:
-        """Return the picture now, or none where the page must load again."""
+        """Return the picture now, or None if the page must load again."""
         try:
             picture = self._look()
         except ServiceError:

@@ -140,7 +140,7 @@ def qr(table_id: str) -> Response:
 
 @blueprint.get("/made")
 def made(table_id: str) -> Response:
-    """Return the file that an aid has made for its game, to be kept and passed on."""
+    """Return the file that a tool has made for its game, to be kept and passed on."""
     table = site().services.tables.get(table_id)
     if not table.game.makes or not table.steps:
         raise ServiceError("nothing_made")
@@ -353,7 +353,7 @@ def preview(table_id: str) -> Response:
 
 
 def _read_move(text: str) -> Move:
-    """Read a move as a field holds it; raises `ServiceError` ``bad_move`` where it is none, or has no name."""
+    """Read a move as a field holds it; raises `ServiceError` ``bad_move`` if it is none, or has no name."""
     try:
         move = Move.from_json(json.loads(text))
     except (ValueError, RecursionError):

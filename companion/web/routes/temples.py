@@ -1,4 +1,4 @@
-"""The temples' pages: their health, what they counted, which table they serve, and requests to them."""
+"""The temples' pages: their health, their counts, which table they serve, and requests to them."""
 
 from __future__ import annotations
 

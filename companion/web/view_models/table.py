@@ -1,6 +1,6 @@
-"""The slices of a table for one audience: the game's own regions, and those that every page has.
+"""What a table's page shows to one audience: the game's own regions, and those that every table has.
 
-Everything a page shows of a table passes here, so here is decided who may see and who may do what. It paints nothing.
+Everything that a page shows of a table is decided here: who may see it, and who may act.
 """
 
 from __future__ import annotations
@@ -265,7 +265,7 @@ def _yours(table: Table, audience: Audience) -> Mapping[str, Json]:
 
 
 def _after(table: Table, audience: Audience) -> Mapping[str, Json]:
-    """Return where an aid leads when it is done."""
+    """Return where a tool leads when it is done."""
     return {
         "over": table.phase == "over",
         "mine": bool(audience.seats),
@@ -323,7 +323,7 @@ def _guide(table: Table, guide: Guide, *, mine: bool) -> Mapping[str, Json]:
 
 
 def ending(table: Table, audience: Audience) -> Mapping[str, Json]:
-    """Return how a game ended, who came where, and where the table leads from here; of an aid nothing."""
+    """Return how a game ended, who came where, and where the table leads from here; of a tool nothing."""
     if table.phase != "over" or "." in table.charter.game:
         return {"over": False}
     result = result_of(table)

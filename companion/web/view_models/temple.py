@@ -1,7 +1,4 @@
-"""The slices of a temple's page: its health, what its owner should do now, and pending requests.
-
-Everything that the page shows passes here: codes and numbers, never words. It paints nothing and asks nothing.
-"""
+"""What a temple's page shows, as codes and numbers: its health, what to do now, and pending requests."""
 
 from __future__ import annotations
 
