@@ -79,7 +79,7 @@ class Evening:
         site, table = self._app.extensions["site"], self.table
         with self._app.test_request_context():
             for audience in self._audiences:
-                site.picture(table, audience)
+                (getattr(site, "rendered", None) or site.picture)(table, audience)  # earlier trees call it a picture
 
     def dismiss(self) -> None:
         """Say of the last token that it was none."""

@@ -10,7 +10,7 @@ from companion.model.lobby import LONGEST_NAME
 from companion.model.table import ServiceError
 from companion.web.rendering.texts import Words
 from companion.web.routes.uploads import SHOWN, brought
-from companion.web.site import keep_token, language, see, site
+from companion.web.site import keep_token, language, redirect_to, site
 
 blueprint = Blueprint("games", __name__, url_prefix="/games")
 
@@ -30,7 +30,7 @@ def game(game: str) -> Response:
 
 
 @blueprint.post("/<game>/aids/<aid>")
-def open_aid(game: str, aid: str) -> Response:
+def open_tool(game: str, aid: str) -> Response:
     """Open a tool for the phone that asks: a table of one seat, taken and begun.
 
     The form may bring a file for an option of the aid, or name a table whose text it is to begin with.
@@ -47,8 +47,8 @@ def open_aid(game: str, aid: str) -> Response:
     table = here.services.tables.open(found.name, title, 1, next(iter(found.presets)), texts.texts)
     token = here.services.seats.share(table.id, table.code, {})
     here.services.seats.begin(table.id, token)
-    return keep_token(see(here.url("table", table_id=table.id)), table.id, token)
+    return keep_token(redirect_to(here.url("table", table_id=table.id)), table.id, token)
 
 
 def _words(game: str) -> Words:
-    return site().painter.library.words(language(), game)
+    return site().renderer.library.words(language(), game)

@@ -17,10 +17,10 @@ from companion.web.site import (
     CONFLICT,
     FORBIDDEN,
     new_request,
+    redirect_to,
     request_id,
     seat_to_act,
     seat_token,
-    see,
     site,
 )
 
@@ -70,7 +70,7 @@ def decide_held(table_id: str) -> Response:
         if error.code in ("not_seated", "not_your_seat", "store_failing"):
             raise
         return here.error_page(here.refusal(error, table), here.url("table_held", table_id=table_id))
-    return see(here.url("table_held", table_id=table_id))
+    return redirect_to(here.url("table_held", table_id=table_id))
 
 
 @blueprint.post("/temples/<name>/old")

@@ -13,7 +13,16 @@ from companion.service.play import Played
 from companion.web.rendering.renderer import clock
 from companion.web.rendering.texts import Words
 from companion.web.routes.table import refusal_words
-from companion.web.site import BAD_FORM, new_request, request_id, seat_to_act, seat_token, see, site, whole_number
+from companion.web.site import (
+    BAD_FORM,
+    new_request,
+    redirect_to,
+    request_id,
+    seat_to_act,
+    seat_token,
+    site,
+    whole_number,
+)
 from templo import contract
 
 blueprint = Blueprint("reconcile", __name__, url_prefix="/t/<table_id>")
@@ -40,7 +49,7 @@ def settle(table_id: str) -> Response:
     if version is None:
         raise ServiceError("bad_move")
     if asked in table.requests:
-        return see(here.url("reconcile", table_id=table_id))
+        return redirect_to(here.url("reconcile", table_id=table_id))
     one, to = form.get("one", ""), form.get("to", "")
     if one:  # the button of one token: its id, and whose it is
         token, _, to = one.partition(" ")
@@ -78,7 +87,7 @@ def _moves(audit: TokenAudit, chosen: list[str], to: str) -> list[Move] | str:
 
 def _answered(played: Played) -> Response:
     if played.accepted:
-        return see(site().url("reconcile", table_id=played.table.id))
+        return redirect_to(site().url("reconcile", table_id=played.table.id))
     if played.refusal is None:
         return _notice(played.table, site().words()("notice.stale"))
     return _notice(played.table, refusal_words(played.table, played.refusal))

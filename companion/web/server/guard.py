@@ -100,7 +100,7 @@ def install(
                     raise Refused(413, "many_fields", most=MOST_FIELDS)
 
     @app.after_request
-    def seal(response: Response) -> Response:
+    def add_security_headers(response: Response) -> Response:
         headers = response.headers
         headers.setdefault("Content-Security-Policy", CONTENT_POLICY)
         headers["X-Content-Type-Options"] = "nosniff"

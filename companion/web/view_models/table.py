@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from companion.adapters.news import Cut
+from companion.adapters.news import ViewModel
 from companion.games.kit import Fault, Guide, Json, Seat
 from companion.model.entries import LEVEL_OF, PACES, away_modes
 from companion.model.plays import minutes, ranked, result_of
@@ -57,7 +57,7 @@ class Audience:
     """The absent player's seat for which it acts here: all that it does is confirmed first."""
 
 
-def table_view_model(services: Services, table_id: str, audience: Audience) -> Cut:
+def table_view_model(services: Services, table_id: str, audience: Audience) -> ViewModel:
     """Cut a table for an audience: the game's own regions, and the shell's log, health, seats and lobby."""
     table = services.tables.get(table_id)
     temple = services.temples.get(table.temple) if table.temple else None
@@ -88,7 +88,7 @@ def table_view_model(services: Services, table_id: str, audience: Audience) -> C
     stage = "lobby" if table.phase == "lobby" else "play"
     mark = f"{stage}:{audience.layout}:{','.join(audience.seats)}:{'trusted' if audience.trusted else 'public'}"
     mark += f":for-{audience.stands_in}" if audience.stands_in else ""
-    return Cut(table.version, f"{mark}:draft" if "draft" in slices else mark, frame, slices)
+    return ViewModel(table.version, f"{mark}:draft" if "draft" in slices else mark, frame, slices)
 
 
 def cut_past(table: Table) -> Mapping[str, Mapping[str, Json]]:
