@@ -15,7 +15,7 @@ from companion.adapters.network.addresses import own_addresses, own_names, phone
 from companion.adapters.network.network_manager import NetworkError
 from companion.appliance import backup, status, tls
 from companion.appliance.network_helper import BusyError, Helper
-from companion.cli.terminal import Terminal
+from companion.cli.programs.terminal import Terminal
 from templo import __version__
 from templo.settings import SettingsError
 

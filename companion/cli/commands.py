@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 
 from companion.adapters.database.backup import BackupError
 from companion.adapters.database.opening import StoreError
-from companion.cli import backup, check, daemon, export, forget, replay
-from companion.cli import held as held_commands
+from companion.cli import daemon
 from companion.cli import settings as configuration
+from companion.cli.data import backup, check, export, forget, replay
+from companion.cli.data import held as held_commands
 from companion.games import registry
 from companion.web.rendering.texts import TextError
 from companion.web.server.serving import ServeError

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from companion.adapters.draft_watcher import Draft
-from companion.cli import check
+from companion.cli.data import check
 from companion.games.kit import Fault, Option, Value
 from companion.model.lobby import read_text
 from companion.model.table import Table

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from companion.adapters.network import addresses
-from companion.cli import broker, network
-from companion.cli.children import Child, Program, Signals, end, end_with_parent
-from companion.cli.starting import (
+from companion.cli.programs import broker, network
+from companion.cli.programs.children import Child, Program, Signals, end, end_with_parent
+from companion.cli.programs.starting import (
     LaunchError,
     Stopped,
     hold,
@@ -32,7 +32,7 @@ from companion.cli.starting import (
     with_log,
     without_settings,
 )
-from companion.cli.terminal import Terminal, kept
+from companion.cli.programs.terminal import Terminal, kept
 from templo.settings import default_state
 
 WEB_PORT = 8000

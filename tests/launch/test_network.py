@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from companion.adapters.network import addresses
-from companion.cli import network
+from companion.cli.programs import network
 
 
 @pytest.fixture

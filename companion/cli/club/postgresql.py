@@ -10,9 +10,9 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from companion.cli.broker import HOST
-from companion.cli.children import Program
-from companion.cli.starting import LaunchError
+from companion.cli.programs.broker import HOST
+from companion.cli.programs.children import Program
+from companion.cli.programs.starting import LaunchError
 
 USER = "templo"
 DATABASE = "postgres"

@@ -6,9 +6,9 @@ import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from companion.cli.children import Child, Signals, end
 from companion.cli.club.parts import Part, Plan
-from companion.cli.starting import LaunchError, reason, started, wait_until, with_log
+from companion.cli.programs.children import Child, Signals, end
+from companion.cli.programs.starting import LaunchError, reason, started, wait_until, with_log
 from templo.quoting import nearest, shown
 
 PATIENCE_S = 300.0

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from companion.cli.broker import HOST
-from companion.cli.children import Child, Program, Signals
+from companion.cli.programs.broker import HOST
+from companion.cli.programs.children import Child, Program, Signals
 
 PATIENCE = 60.0
 """Seconds until a program must answer: a Pi 3 with a slow card takes a dozen to import them all."""
