@@ -105,19 +105,19 @@ def evenings(played: Sequence[Play], zone: tzinfo | None = None) -> list[Evening
     return [Evening(day, tuple(days[day])) for day in sorted(days, reverse=True)]
 
 
-def curve(play: Play, fallen: Iterable[datetime], steps: int = 60) -> list[tuple[float, int]]:
-    """Return how the lake filled in a play: points of its time, from 0 to 1, with the tokens that had fallen by then.
+def curve(play: Play, times: Iterable[datetime], steps: int = 60) -> list[tuple[float, int]]:
+    """Return how the lake filled in a play: moments from 0 to 1, each with the number of tokens until then.
 
-    `fallen` are the times of its tokens; what a wrong clock puts outside of the game is moved to its edge. At most so
-    many steps, each at the time of a token; nothing if none fell.
+    `times` are the times of its tokens; those that a wrong clock puts outside the game are moved to its edge. There
+    are at most `steps` moments, each that of a token; none without tokens.
     """
     began = play.table.began_at or play.ended_at
     length = max((play.ended_at - began).total_seconds(), 1.0)
-    times = sorted(min(max((at - began).total_seconds() / length, 0.0), 1.0) for at in fallen)
-    if not times:
+    shares = sorted(min(max((at - began).total_seconds() / length, 0.0), 1.0) for at in times)
+    if not shares:
         return []
-    chosen = sorted({round((n + 1) * len(times) / min(steps, len(times))) for n in range(min(steps, len(times)))})
-    return [(0.0, 0), *((round(times[n - 1], 4), n) for n in chosen), (1.0, len(times))]
+    chosen = sorted({round((n + 1) * len(shares) / min(steps, len(shares))) for n in range(min(steps, len(shares)))})
+    return [(0.0, 0), *((round(shares[n - 1], 4), n) for n in chosen), (1.0, len(shares))]
 
 
 def by_game(played: Sequence[Play]) -> list[GameRecord]:

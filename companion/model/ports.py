@@ -160,10 +160,10 @@ class Transaction(Protocol):
     def set_temple(self, temple: TempleRecord) -> None:
         """Insert or update a temple."""
 
-    def keep(self, tokens: Sequence[StoredToken]) -> None:
+    def add_tokens(self, tokens: Sequence[StoredToken]) -> None:
         """Store tokens whose numbers are new."""
 
-    def keep_numbers(self, tokens: Sequence[contract.Token]) -> None:
+    def add_numbers(self, tokens: Sequence[contract.Token]) -> None:
         """Store further numbers of tokens that are stored already."""
 
     def quarantine(self, tokens: Sequence[StoredToken]) -> None:
@@ -252,8 +252,8 @@ class Store(Protocol):
     def old_tokens(self, old: OldTokens) -> Sequence[StoredToken]:
         """Return the old tokens that have arrived and belong to no table, in the order of their numbers."""
 
-    def arrived(self, source: str) -> Mapping[contract.God, int]:
+    def source_totals(self, source: str) -> Mapping[contract.God, int]:
         """Return how many tokens of each god are stored from one source, including tests."""
 
-    def fallen(self, table_id: str) -> Sequence[StoredToken]:
+    def table_tokens(self, table_id: str) -> Sequence[StoredToken]:
         """Return the tokens of a table, source by source, in the order of their numbers."""

@@ -34,7 +34,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Unclaimed:
     """An unclaimed token, with what the temple reported of it."""
 
     waiting: UnclaimedToken
@@ -46,7 +46,7 @@ class Sheet:
     """Both sides, the unclaimed tokens, and the verdict."""
 
     sides: tuple[Side, ...]
-    asked: tuple[Asked, ...]
+    unclaimed: tuple[Unclaimed, ...]
     corrections: tuple[tuple[Seat, str, int], ...]
     dismissed: tuple[StoredToken, ...]
 
@@ -73,7 +73,7 @@ def reconciled(tokens: Sequence[StoredToken], audit: TokenAudit, on_way: Mapping
     by_id = {kept.token.token: kept for kept in tokens}
     return Sheet(
         tuple(_side(god, tokens, audit, on_way[god]) for god in contract.God),
-        tuple(Asked(waiting, by_id.get(waiting.id)) for waiting in audit.waiting),
+        tuple(Unclaimed(waiting, by_id.get(waiting.id)) for waiting in audit.waiting),
         audit.corrected,
         tuple(kept for kept in tokens if kept.token.token in audit.dismissed),
     )

@@ -9,7 +9,7 @@ from companion.model.table import Table
 from templo import contract
 
 
-def score_of(table: Table | None, fallen: Callable[[str], Sequence[StoredToken]]) -> contract.Score:
+def score_of(table: Table | None, tokens_of: Callable[[str], Sequence[StoredToken]]) -> contract.Score:
     """Return a table's score: from its game's audit of tokens, taps and corrections, else the tokens of the table.
 
     Without a table, or before its game has begun, the score is empty. `tokens_of` returns the tokens of a table by
@@ -20,7 +20,7 @@ def score_of(table: Table | None, fallen: Callable[[str], Sequence[StoredToken]]
         return contract.Score(table.id if table else None, totals)
     audit = table.audit
     if audit is None:
-        for kept in fallen(table.id):
+        for kept in tokens_of(table.id):
             totals[kept.token.god] += 1
         return contract.Score(table.id, totals)
     for god in contract.God:

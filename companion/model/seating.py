@@ -21,7 +21,7 @@ def seats_held(table: Table, token: str) -> tuple[Seat, ...]:
     They are those that it holds, and those of absent players for whom anyone may act.
     """
     own = own_seats(table, token)
-    return tuple(seat for seat in table.charter.seats if seat in own or (own and seat in table.lent()))
+    return tuple(seat for seat in table.charter.seats if seat in own or (own and seat in table.delegated_seats()))
 
 
 def require_seats(table: Table, token: str) -> tuple[Seat, ...]:

@@ -312,10 +312,10 @@ class Table:
                 return chair
         raise ServiceError("unknown_seat", seat=seat[:24])
 
-    def kept(self) -> dict[Seat, str]:
+    def reserved(self) -> dict[Seat, str]:
         """Return the names for which seats are reserved in the lobby: free seats that nobody gave up.
 
-        >>> lobby.extended(lobby.entry(at, "east", Sit("east", "Ana"))).kept()
+        >>> lobby.extended(lobby.entry(at, "east", Sit("east", "Ana"))).reserved()
         {'east': 'Ana'}
         """
         if self.phase != "lobby":
@@ -634,10 +634,10 @@ class Table:
             **changes,
         )
 
-    def lent(self) -> tuple[Seat, ...]:
+    def delegated_seats(self) -> tuple[Seat, ...]:
         """Return the seats that anyone at the table acts for.
 
-        >>> begun.extended(begun.entry(at, "west", Away("east", ANYONE))).lent()
+        >>> begun.extended(begun.entry(at, "west", Away("east", ANYONE))).delegated_seats()
         ('east',)
         """
         return tuple(chair.seat for chair in self.chairs if chair.away == ANYONE)

@@ -180,9 +180,9 @@ class _Batch:
             if each.token.token not in stored and each.token.token not in held
         }
         if self._kept:
-            self._change.also(lambda store: store.keep(self._kept))
+            self._change.also(lambda store: store.add_tokens(self._kept))
         if self.resent:
-            self._change.also(lambda store: store.keep_numbers(self.resent))
+            self._change.also(lambda store: store.add_numbers(self.resent))
         if self._arrived:
             self._change.also(lambda store: store.decide(self._arrived))
         if apart:

@@ -36,7 +36,7 @@ class KnownTables:
         self._shared = shared
         self._replacing = threading.Lock()
         self._tables: dict[str, Table] = {}
-        self._asked: set[str] = set()
+        self._used: set[str] = set()
         """The tables that were read since `unused` was last called."""
         self._refused: set[str] = set()
         self._behind: set[str] = set()
@@ -77,7 +77,7 @@ class KnownTables:
         """Return a table by its id, or None: a temple may serve one that this release cannot read."""
         table = self._current(table_id or "")
         if table is not None:
-            self._asked.add(table.id)
+            self._used.add(table.id)
         return table
 
     def find_new(self) -> list[Table]:
@@ -110,16 +110,16 @@ class KnownTables:
         with self._replacing:
             self._tables[outline.id] = outline
 
-    def unask(self, table_id: str) -> None:
+    def mark_unused(self, table_id: str) -> None:
         """Mark a table as unused."""
-        self._asked.discard(table_id)
+        self._used.discard(table_id)
 
-    def unasked(self) -> list[Table]:
+    def unused(self) -> list[Table]:
         """Return the finished tables that nobody has read since the last call."""
-        asked, self._asked = self._asked, set()
+        used, self._used = self._used, set()
         tables = self.all()
         return [
-            each for each in tables if each.phase == "over" and not isinstance(each, Outline) and each.id not in asked
+            each for each in tables if each.phase == "over" and not isinstance(each, Outline) and each.id not in used
         ]
 
     def expect_more(self, table_ids: Collection[str]) -> None:

@@ -111,7 +111,7 @@ class Ledgers:
         below = max(mark.seq, old.through) if old and old.choice != COUNTED else mark.seq
         missing = count.seq - below - sum(below < seq <= count.seq for seq in mark.ahead)
         if missing > 0:
-            arrived = self._workspace.store.arrived(count.source)
+            arrived = self._workspace.store.source_totals(count.source)
             for god, total in count.totals.items():
                 # The totals of a temple's life may hold tokens of its earlier ledgers; the numbers do not.
                 on_way[god] = min(max(0, total - arrived[god]), missing - sum(on_way.values()))

@@ -74,7 +74,7 @@ class TableService:
         """Return the tokens that were stored for a table, ledger by ledger, each in the order of its numbers."""
         if table_id not in self._workspace.tables:
             raise ServiceError("unknown_table")
-        return self._workspace.store.fallen(table_id)
+        return self._workspace.store.table_tokens(table_id)
 
     def open(
         self,

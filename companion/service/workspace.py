@@ -77,9 +77,9 @@ class Workspace:
 
     def shelve(self) -> None:
         """Unload each finished table that nobody has read since the last call, keeping its outline."""
-        for table in self.tables.unasked():
+        for table in self.tables.unused():
             self.run(partial(self._shelve, table.id), tables=[table.id])
-            self.tables.unask(table.id)
+            self.tables.mark_unused(table.id)
 
     def _shelve(self, table_id: str, change: Change) -> None:
         table = change.table(table_id)

@@ -128,7 +128,7 @@ class ControlServer:
         self._socket.listen(_VISITORS)
         self._socket.settimeout(IDLE_S)
         self._closing = False
-        self._thread = threading.Thread(target=self._run, name="door", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="control", daemon=True)
 
     def start(self) -> None:
         """Begin to answer."""
@@ -187,7 +187,7 @@ class ControlServer:
             return {"ok": False, "error": str(error)}
 
 
-def ask(state: Path, request: Mapping[str, object], timeout_s: float) -> Mapping[str, object] | None:
+def send_request(state: Path, request: Mapping[str, object], timeout_s: float) -> Mapping[str, object] | None:
     """Send a request to the daemon of a state directory; None if there is none. Raises `ControlError`."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
         door.settimeout(timeout_s)

@@ -34,14 +34,14 @@ class Stage:
         script: Script,
         beams: SimulatedBeams,
         monotonic_ns: Callable[[], int],
-        say: Callable[[str], None],
+        report: Callable[[str], None],
     ) -> None:
         """Work the timeline out; raises `ScenarioError`."""
         self.beams = beams
         self._timeline = expand(script)
         self._title = script.title or "the scenario"
         self._now = monotonic_ns
-        self._say = say
+        self._report = report
         self._start_ns = 0
         self._actor: Actor | None = None
         self._cut = False
@@ -102,7 +102,7 @@ class Stage:
                     actor, self._actor = self._actor, None
                     actor.restart()
         if not self._until(self._timeline.end_ns):
-            self._say(f"{self._title} is over; the temple goes on")
+            self._report(f"{self._title} is over; the temple goes on")
 
     def _until(self, at_ns: int) -> bool:
         """Wait for a moment; return whether everything ended first."""

@@ -280,7 +280,7 @@ class SqlStore:
         query = query.where(TOKENS.c.replayed, TOKENS.c.table_id.is_(None)).order_by(TOKENS.c.seq)
         return tuple(map(read_token, self._rows(query)))
 
-    def arrived(self, source: str) -> dict[contract.God, int]:
+    def source_totals(self, source: str) -> dict[contract.God, int]:
         """Return how many tokens of each god were kept from one ledger, tests among them."""
         by_god = sa.select(TOKENS.c.god, sa.func.count()).group_by(TOKENS.c.god)
         own = by_god.where(TOKENS.c.source == source)
@@ -290,7 +290,7 @@ class SqlStore:
             counts[contract.God(god)] += count
         return counts
 
-    def fallen(self, table_id: str) -> tuple[StoredToken, ...]:
+    def table_tokens(self, table_id: str) -> tuple[StoredToken, ...]:
         """Return the tokens that were kept for a table, ledger by ledger, each in the order of its numbers."""
         query = sa.select(TOKENS).where(TOKENS.c.table_id == table_id).order_by(TOKENS.c.seq)
         counted = _decisions(DECISIONS.c.table_id == table_id, DECISIONS.c.verdict == COUNTED)

@@ -7,7 +7,7 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from companion.games.kit import Move, Seat, TokenAudit
-from companion.model.reconcile import Asked, Sheet, reconciled
+from companion.model.reconcile import Sheet, Unclaimed, reconciled
 from companion.model.table import ServiceError, Table
 from companion.service.play import Played
 from companion.web.rendering.renderer import clock
@@ -121,8 +121,8 @@ def _page(table: Table, problem: str = "", status: int = 200) -> Response:
         temple=temple,
         away=temple is not None and not (temple.alive and temple.reachable),
         sheet=sheet,
-        asked=[_asked(words, each) for each in sheet.asked[:AT_ONCE]],
-        beyond=max(0, len(sheet.asked) - AT_ONCE),
+        asked=[_unclaimed(words, each) for each in sheet.unclaimed[:AT_ONCE]],
+        beyond=max(0, len(sheet.unclaimed) - AT_ONCE),
         seats=_likeliest(table, sheet),
         acting=seat_to_act(table, held),
         no_token=NONE,
@@ -135,10 +135,10 @@ def _page(table: Table, problem: str = "", status: int = 200) -> Response:
 
 def _likeliest(table: Table, sheet: Sheet) -> list[Seat]:
     """Return the seats that may have dropped any of the tokens that are asked for, in turn order."""
-    return [seat for seat in table.charter.seats if any(seat in each.waiting.claims for each in sheet.asked)]
+    return [seat for seat in table.charter.seats if any(seat in each.waiting.claims for each in sheet.unclaimed)]
 
 
-def _asked(words: Words, asked: Asked) -> dict[str, Any]:
+def _unclaimed(words: Words, asked: Unclaimed) -> dict[str, Any]:
     waiting, kept = asked.waiting, asked.kept
     doubt = f"doubt.{waiting.doubt}"
     return {

@@ -382,7 +382,7 @@ def sit(table_id: str) -> Response:
     try:
         seat, name = form.get("seat", ""), form.get("name", "")
         if not name.strip():
-            name = table.kept().get(seat, "")
+            name = table.reserved().get(seat, "")
         token = site().services.seats.sit(table_id, code, seat, name, seat_token(table_id))
     except ServiceError as error:
         return _chairs(table_id, form, site().refusal(error, table), BAD_FORM)
@@ -414,7 +414,7 @@ def _chairs(table_id: str, form: Mapping[str, str], problem: str, status: int = 
         gt=site().words(table),
         code=table.code,
         form=form,
-        kept=table.kept(),
+        reserved=table.reserved(),
         last_name=last_name(),
         problem=problem,
         held=site().held(table),

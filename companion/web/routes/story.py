@@ -113,7 +113,7 @@ def export_json(table_id: str) -> Response:
     """Return the table as a file that can be played again; of a running game only what this phone may know."""
     here = site()
     table = here.services.tables.get(table_id)
-    seats = [seat for seat in here.held(table) if seat not in table.lent()]
+    seats = [seat for seat in here.held(table) if seat not in table.delegated_seats()]
     export = exported(table.charter, table.game, _stages(table), seats)
     return file_of(table, written(export).encode(), "json", "application/json")
 

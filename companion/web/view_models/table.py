@@ -251,7 +251,7 @@ def _yours(table: Table, audience: Audience) -> Mapping[str, Json]:
     """
     phone = audience.layout == "phone" and bool(audience.seats) and table.phase == "running"
     awaited = {*table.game.to_act(table.state), table.on_turn} if phone else set()
-    lent = [seat for seat in table.lent() if seat in awaited and seat not in audience.seats]
+    lent = [seat for seat in table.delegated_seats() if seat in awaited and seat not in audience.seats]
     return {
         "acted": [*_acted_for(table, audience)] if phone else [],
         "away": [
