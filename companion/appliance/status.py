@@ -1,4 +1,4 @@
-"""How the installed temple is: what runs, where phones find it, and what to do next."""
+"""The status of the installed temple: what runs, where phones find it, and what to do next."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Installation:
     hotspot: Hotspot | None = None
     """The Wi-Fi of this machine's own, while it is open and this user may know its password."""
     owner: str = ""
-    """The code for the settings on the page; empty where this user may not read it."""
+    """The code for the settings on the page; empty if this user may not read it."""
     backup_failed: bool = False
     boot_fault: str = ""
 
@@ -75,7 +75,7 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
     """Learn how everything is.
 
     `systemd` runs systemctl with words and returns what it prints; `fetch` returns the metrics that the companion
-    shows at a port, or none where nothing answers. `serves_tls` says whether the pages are served over TLS as well.
+    shows at a port, or none if nothing answers. `serves_tls` says whether the pages are served over TLS as well.
     """
     running = {**UNITS, **({"tls": tls.UNIT} if serves_tls else {})}
     states = systemd("is-active", *running.values()).split("\n")
@@ -123,7 +123,7 @@ def pages(web: configuration.WebSettings, addresses: Sequence[str], host: str, a
 
 
 def described(found: Installation, code: Callable[[str], Sequence[str]]) -> list[str]:
-    """Return the lines that a person reads; `code` draws a QR code, or nothing where it cannot be shown."""
+    """Return the lines that a person reads; `code` draws a QR code, or nothing if it cannot be shown."""
     lines = [f"Templo Mayor {__version__}", ""]
     lines += [f"  {role:<11} {state}" for role, state in found.units.items()]
     for temple, counts in (found.temples or {}).items():
@@ -178,7 +178,7 @@ def _next(found: Installation) -> list[str]:
 
 
 def systemctl(*words: str) -> str:
-    """Return what systemctl prints; nothing where there is none."""
+    """Return what systemctl prints; nothing if there is none."""
     try:
         done = subprocess.run(["systemctl", *words], capture_output=True, text=True, check=False, timeout=60)  # noqa: S603, S607
     except OSError:
@@ -187,7 +187,7 @@ def systemctl(*words: str) -> str:
 
 
 def metrics(port: int) -> str | None:
-    """Return the companion's metrics, or nothing where it does not answer."""
+    """Return the companion's metrics, or nothing if it does not answer."""
     try:
         with urllib.request.urlopen(f"http://{LOOPBACK}:{port}/metrics", timeout=ANSWER_S) as answer:
             return str(answer.read().decode())

@@ -1,4 +1,4 @@
-"""Carries out what the command line asks for, and turns every expected error into one line and an exit code."""
+"""Runs the companion's commands, and turns every expected error into one line and an exit code."""
 
 from __future__ import annotations
 

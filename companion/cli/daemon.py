@@ -52,8 +52,8 @@ LOOPBACK = "127.0.0.1"
 def run(settings: Settings, instance: str, demo_temples: Sequence[str] = (), deck: Path | None = None) -> int:
     """Serve until a signal ends it.
 
-    Raises `StoreError` where the store cannot be opened or another companion uses it; under a supervisor the page
-    says it, and the companion tries again.
+    Raises `StoreError` if the store cannot be opened or another companion uses it; under a supervisor the page says
+    it, and the companion tries again.
     """
     logs.set_up("templo-companion", settings.log)
     logging.getLogger("sqlalchemy").setLevel(logging.WARNING)
@@ -215,7 +215,7 @@ class _Watch(Background):
 
 
 def _code(file: Path) -> Owner | None:
-    """Return the code in a file; none where it can be neither read nor made, so that nobody has it."""
+    """Return the code in a file; None if it can be neither read nor made, so that nobody has it."""
     try:
         return make_owner(file, secrets.token_bytes)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The companion's settings: what may be set, what each value must be, its default, and how they are loaded."""
+"""The companion's settings: the type and default of each, and how they are loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The addresses of this machine that phones on its network use and requests may name."""
+"""This machine's addresses: those that phones use, and those that requests may name as their host."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def towards_the_world() -> str | None:
 
 
 def _source_towards(address: str) -> str | None:
-    """Return the address that packets to another would leave from, or none; nothing is sent."""
+    """Return the address that packets to another would leave from, or None; nothing is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect((address, _DISCARD))

@@ -1,4 +1,4 @@
-"""The command `club`: runs a club until it is asked to end, or directs one that runs."""
+"""The command `club`: runs a club until it is stopped, or controls one that is running."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from companion.cli.starting import LaunchError, Stopped, hold
 from companion.cli.terminal import Terminal
 
 LOOK = 5.0
-"""Seconds between two looks at what has ended and how long logs have grown, where nothing happens."""
+"""Seconds between two checks of what has ended and how long logs have grown, where nothing happens."""
 
 _LOCK = "club.lock"
 _COMMANDS = ("status", "stop", "kill", "start", "log", "quit")

@@ -1,4 +1,4 @@
-"""The parts of a club: what each is called, the program that it is, and how one knows that it answers."""
+"""The parts of a club: the name of each, the program that it runs, and how to find out whether it is ready."""
 
 from __future__ import annotations
 

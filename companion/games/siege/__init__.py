@@ -1,4 +1,4 @@
-"""The Siege of Tenochtitlan, after Lloyd Krassner: one city, one lake and two peoples' allies on a map of hexes.
+"""The Siege of Tenochtitlan, after Lloyd Krassner: one city, one lake and the allies of both sides on a map of hexes.
 
 `GAME` is composed of its parts.
 """

@@ -204,7 +204,7 @@ class Library:
     def words(self, language: str, game: str = "", people: Mapping[str, str] | None = None) -> Words:
         """Return the words of a language, with those of a game where one is named.
 
-        An aid's, ``"<game>.<aid>"``, stand in its game's file under ``aid.<aid>`` and come before all others.
+        A tool's, ``"<game>.<aid>"``, stand in its game's file under ``aid.<aid>`` and come before all others.
         """
         name, _, aid = game.partition(".")
         layers: list[Mapping[str, Text]] = [self._games[name][language]] if game else []

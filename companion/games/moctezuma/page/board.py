@@ -1,7 +1,4 @@
-"""The geometry of the board's picture: where each place is. Pure; it knows no rules, no words and no colours.
-
-In the units of one drawing, 360 wide and `HEIGHT` high.
-"""
+"""The geometry of the board's picture, in the units of one drawing, 360 wide and `HEIGHT` high."""
 
 from __future__ import annotations
 
