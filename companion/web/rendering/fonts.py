@@ -10,14 +10,14 @@ from pathlib import Path
 
 FAMILY = "Noto Sans"
 FOLDER = Path("/usr/share/fonts/truetype/noto")
-"""Where Debian's fonts-noto-core puts it."""
+"""The folder of Debian's fonts-noto-core."""
 FILES: Mapping[str, str] = {
     "NotoSans-Regular.ttf": "notos",
     "NotoSans-Bold.ttf": "notosbo",
     "NotoSans-Italic.ttf": "notosit",
     "NotoSans-BoldItalic.ttf": "notosbi",
 }
-"""What Python's pymupdf-fonts calls the files that `font-face.css` names."""
+"""The names in Python's pymupdf-fonts of the files that `font-face.css` names."""
 
 
 class FontError(LookupError):
@@ -43,7 +43,7 @@ def font(name: str, folder: Path = FOLDER) -> bytes:
 
 
 def embedded(css: str) -> str:
-    """Return a style sheet with the fonts that it names in it, for what lays out PDFs: it fetches nothing."""
+    """Return a style sheet with its fonts embedded, for laying out PDFs."""
 
     def data(match: re.Match[str]) -> str:
         return f"url(data:font/ttf;base64,{base64.b64encode(font(match[1])).decode()})"

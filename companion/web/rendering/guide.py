@@ -38,7 +38,7 @@ class Note:
 
 @dataclass
 class Passage:
-    """Some of the prose, and the rulings that stand beside it. A heading begins a passage, and names it."""
+    """A part of the prose, and the rulings beside it. A heading begins a passage, and names it."""
 
     heading: str = ""
     level: int = 0
@@ -47,7 +47,7 @@ class Passage:
 
     @property
     def anchor(self) -> str:
-        """The name under which a link finds the heading."""
+        """The anchor of the heading."""
         return re.sub(r"[^\w]+", "-", self.heading.lower()).strip("-")
 
 

@@ -170,7 +170,7 @@ class Renderer:
         return self._template(name).render({**base, **context})
 
     def words(self, language: str, table: Table | None = None) -> Words:
-        """Return the words of a page; for a table those of its game, with its people's names."""
+        """Return the words of a page; for a table those of its game, with the players' names."""
         if table is None:
             return self.library.words(language)
         people = {chair.seat: chair.name for chair in table.chairs if chair.name}
@@ -239,7 +239,7 @@ class Renderer:
         request_id: Callable[[], str],
         invitation: Mapping[str, Json],
     ) -> Markup:
-        """Return all regions of a table in their places: the lobby's, or where the game wants them."""
+        """Return all regions of a table in the layout of the lobby or of its game."""
         context = self._at_table(table, audience)
         lobby = table.phase == "lobby"
         name = "lobby.html" if lobby else f"{game_folder(table.charter.game)}/{audience.layout}.html"
@@ -263,7 +263,7 @@ class Renderer:
         return Markup().join(map(region, above)) + inside + Markup().join(map(region, below))
 
     def sheet(self, game: str, name: str, language: str, printing: Printing, slice_: Mapping[str, Json]) -> Markup:
-        """Return the leaves of a page for the printer of a game or a tool, from what it shows."""
+        """Return the sheets of a printable page of a game or a tool."""
         words = self.library.words(language, game)
         art = self._pale_art if printing.low_ink else self.art
         colours = dict(art.colours)
@@ -289,12 +289,12 @@ class Renderer:
         return Markup(html)  # noqa: S704  # templates that escape
 
     def forms(self, table: Table, audience: Audience) -> Forms:
-        """Return what writes the forms of an audience's choices."""
+        """Return the writer of forms for an audience's choices."""
         forms: Forms = self._at_table(table, audience)["form"]
         return forms
 
     def guided(self, game: str) -> bool:
-        """Return whether a game, or the game of a tool, brings a guide."""
+        """Return whether a game, or the game of a tool, has a guide."""
         return guide_file(self._games[registry.parts(game)[0]], LANGUAGES[0]).is_file()
 
     def _template(self, name: str) -> jinja2.Template:
@@ -342,7 +342,7 @@ class Renderer:
 
 
 def guide_file(folder: Path, language: str) -> Path:
-    """Return where a game's folder keeps its guide."""
+    """Return the path of a game's guide."""
     return folder / f"guide.{language}.md"
 
 
@@ -355,7 +355,7 @@ def fill_placeholders(html: str, version: int, request_id: Callable[[], str]) ->
 
 
 def placer(words: Words, rendered: RenderedPage, request_id: Callable[[], str]) -> Callable[..., Markup]:
-    """Return what puts a named region into a page, ready for a browser without script."""
+    """Return a function that puts a named region into a page, usable without script."""
 
     def region(name: str, css: str = "") -> Markup:
         html = fill_placeholders(rendered.regions[name].html, rendered.version, request_id)
@@ -373,7 +373,7 @@ def placer(words: Words, rendered: RenderedPage, request_id: Callable[[], str]) 
 
 
 class Forms:
-    """Writes the form that makes a choice's move, or that asks for a level deeper."""
+    """Writes the form that makes a choice's move, or that opens the next level."""
 
     def __init__(self, macros: jinja2.Template, words: Words, at: At, url: Url) -> None:
         self._macros: Any = macros.module
@@ -390,7 +390,7 @@ class Forms:
         picked: Sequence[Arg] = (),
         caller: Callable[[], Markup] | None = None,
     ) -> Markup:
-        """Return the form for a choice: `seat` makes it, its first seat where none is named."""
+        """Return the form for a choice, made by `seat`, or by the phone's first seat."""
         by = seat or self._first
         inside: str = caller() if caller else words or self._words(f"choice.{choice['key']}", **choice["facts"])
         if choice["move"] is None:
@@ -403,7 +403,7 @@ class Forms:
         return Markup(form)  # noqa: S704  # escaped there
 
     def typed(self, move: Sequence[Arg], label: str, value: int, most: int, seat: Seat = "", css: str = "") -> Markup:
-        """Return the field that makes a move with a number that a person types, `value` being the one that stands."""
+        """Return the field that makes a move with a typed number; `value` is the present one."""
         action, fields = self._move(seat or self._first, move)
         form = self._macros.typed(action, fields, label, value, most, css, self._words("typed.go"))
         return Markup(form)  # noqa: S704  # escaped there
@@ -424,7 +424,7 @@ class Forms:
         return self._url("play", table_id=self._at.table), fields
 
     def bring(self, words: str = "", css: str = "", caller: Callable[[], Markup] | None = None) -> Markup:
-        """Return the form by which the app rolls or draws what chance has to bring."""
+        """Return the form with which the app rolls or draws."""
         inside: str = caller() if caller else words
         action = self._url("chance", table_id=self._at.table)
         fields = {"version": VERSION_MARK, "request": REQUEST_MARK}
@@ -434,9 +434,9 @@ class Forms:
     def for_another(
         self, seat: Seat, what: str = "", words: str = "", caller: Callable[[], Markup] = Markup
     ) -> Markup:
-        """Return the disclosure for what this phone may do for a seat that it does not hold.
+        """Return the disclosure for what this phone may do for another seat.
 
-        `what` distinguishes several for the same seat, so that it opens for nothing else when its region changes.
+        `what` distinguishes several for the same seat, so that each stays open or closed when its region changes.
         """
         words = words or self._words("for_another.open", seat=seat)
         html = self._macros.for_another(f"for-{seat}{'-' if what else ''}{what}", words, caller())
@@ -444,20 +444,20 @@ class Forms:
 
 
 def game_folder(game: str) -> str:
-    """Return where the templates of a game's pages lie, or those of a tool."""
+    """Return the folder of the templates of a game's or a tool's pages."""
     name, aid = registry.parts(game)
     return f"game-{name}/aids/{aid}" if aid else f"game-{name}/play"
 
 
 def story_folder(game: str) -> str:
-    """Return where the templates lie that a game, or a tool, adds to a story."""
+    """Return the folder of the templates that a game or a tool adds to a story."""
     name, aid = registry.parts(game)
     return f"game-{name}/aids/{aid}/story" if aid else f"game-{name}/story"
 
 
 @lru_cache(maxsize=1024)
 def symbol(name: str, css: str = "") -> Markup:
-    """Return a drawing of the page's symbols, hidden from readers of the screen: words beside it say what it is."""
+    """Return one of the page's symbols, hidden from screen readers."""
     of_class = Markup(' class="{}"').format(css) if css else ""
     html = '<svg{} aria-hidden="true" focusable="false"><use href="#{}"/></svg>'
     return Markup(html).format(of_class, name)  # noqa: S704  # its values are escaped
@@ -469,7 +469,7 @@ def spelled(code: str) -> str:
 
 
 def clock(words: Words, iso: str) -> Markup:
-    """Return a moment as a time of day; the browser puts it into its own zone."""
+    """Return a time of day, which the browser converts to its own time zone."""
     return _clock(iso, words.time(datetime.fromisoformat(iso)))
 
 
@@ -479,12 +479,12 @@ def _clock(iso: str, time: str) -> Markup:
 
 
 def health_words(words: Words, code: str, god: str = "") -> str:
-    """Return a health code in plain words: what is wrong with which slot, and what to do."""
+    """Return a health code in words: what is wrong with which slot, and what to do."""
     return words(f"health.{code}", god=god) if god else words(f"health.{code}")
 
 
 def finding_words(words: Words, part: str, finding: Mapping[str, Any]) -> str:
-    """Return what was found of a beam (``seen``), or what to do about it (``todo``).
+    """Return the words of a finding: what was found (``seen``), or what to do (``todo``).
 
     Code and facts come from another program: one without a text, or without a fact for it, gets a general text.
     """
@@ -499,20 +499,20 @@ def finding_words(words: Words, part: str, finding: Mapping[str, Any]) -> str:
 
 
 def notice_words(words: Words, part: str, code: str) -> str:
-    """Return what happened to a temple's ledger (``seen``), or what that means (``means``)."""
+    """Return the words of a notice: what happened (``seen``), or what that means (``means``)."""
     key = f"notice.{code}.{part}"
     return words(key) if words.has(key) else words(f"notice.other.{part}", code=code)
 
 
 def moment(words: Words, at: datetime) -> Markup:
-    """Return a moment that may be of another day: its day and its time, or a dash where a clock knew no time."""
+    """Return a day and a time, or a dash if the clock had no time."""
     if at.year < 2000:
         return Markup("–")
     return Markup("{}, {}").format(words.date(at), clock(words, contract.format_utc(at)))
 
 
 def temple_news(words: Words, temple: Temple) -> list[str]:
-    """Return what waits on a temple's page for a person, in a line each."""
+    """Return one line for each thing on a temple's page that needs a person."""
     news = [notice_words(words, "seen", notice.code) for notice in temple.notices]
     if temple.undecided:
         news.append(words("old.news", n=temple.undecided.through))
@@ -527,6 +527,6 @@ def milliseconds(words: Words, width: float) -> str:
 
 
 def temple_words(words: Words, temple: Temple) -> str:
-    """Return how a temple is in plain words."""
+    """Return a temple's health in words."""
     now = temple.health()
     return health_words(words, now.code, now.god)

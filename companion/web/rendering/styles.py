@@ -20,7 +20,7 @@ GAMES_LAYER = "games"
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A joined style sheet, with the tag by which a browser knows whether it has this one already."""
+    """A joined style sheet, with its ETag."""
 
     css: str
     tag: str

@@ -38,7 +38,7 @@ _ISOLATE, _POP = "\u2068", "\u2069"
 
 
 class MissingText(LookupError):
-    """A text, or a fact that a text needs, is not there; the message names the language and the key."""
+    """A text, or a fact that a text needs, is missing; the message names the language and the key."""
 
 
 class TextError(ValueError):
@@ -47,7 +47,7 @@ class TextError(ValueError):
 
 @cache
 def load(folder: Path) -> Mapping[str, Mapping[str, Text]]:
-    """Return the texts of a folder by language and dotted key, read once a process; raises `TextError`."""
+    """Return the texts of a folder by language and dotted key, cached for the process; raises `TextError`."""
     texts: dict[str, Mapping[str, Text]] = {}
     for language in LANGUAGES:
         found: dict[str, Text] = {}
@@ -80,7 +80,7 @@ def _flat(tree: Mapping[str, Any], stem: str = "") -> dict[str, Text]:
 
 @lru_cache(maxsize=4096)
 def _cut(text: str) -> tuple[tuple[str, str | None, str | None], ...]:
-    """Return a text cut at its facts: what stands before each, its name, its kind."""
+    """Return a text split at its facts: the text before each, its name, its format."""
     return tuple((literal, name, kind) for literal, name, kind, _ in string.Formatter().parse(text))
 
 
@@ -125,7 +125,7 @@ class Words:
         return any(key in layer for layer in self.layers)
 
     def number(self, value: int | float) -> str:
-        """Return a number as the language writes it."""
+        """Return a number in the language's format."""
         return _number(value, self.language)
 
     def share(self, chance: float) -> str:
@@ -145,7 +145,7 @@ class Words:
         return format_date(at.astimezone(), "medium", locale=self.language)
 
     def weekday(self, day: _Day) -> str:
-        """Return a day with its weekday and its year, as the language writes it."""
+        """Return a day with its weekday and year, in the language's format."""
         return format_date(day, "full", locale=self.language)
 
     def date(self, at: datetime) -> str:
@@ -186,7 +186,7 @@ class Words:
 
 
 def isolated(name: str) -> str:
-    """Return what a person typed so that letters read from the right do not turn the sentence round."""
+    """Return typed text in bidirectional isolation, so that right-to-left letters do not reorder the sentence."""
     if any(unicodedata.bidirectional(sign) in ("R", "AL") for sign in name):
         return f"{_ISOLATE}{name}{_POP}"
     return name

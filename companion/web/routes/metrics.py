@@ -50,7 +50,7 @@ def metrics() -> Response:
 
 
 def measured(services: Services, hub: Hub, config: WebConfig) -> list[Metric]:
-    """Return what there is to measure at the tables and temples, at its hub and of this process."""
+    """Return the metrics of tables, temples, streams and this process."""
     temples = services.temples.all()
     return [
         Metric("templo_tables", "gauge", "Tables, by their game and phase.", _tables(services)),

@@ -23,13 +23,13 @@ View = TypeVar("View", bound=Callable[..., Response])
 
 @blueprint.get("")
 def organiser() -> Response:
-    """Show all tables, temples, companions and brokers, or ask for the code."""
+    """Show all tables, temples, companions and brokers, or the form for the code."""
     return _page() if site().is_organiser() else _asked()
 
 
 @blueprint.post("/code")
 def organiser_code() -> Response:
-    """Let a browser prove from now on that the organiser's code was typed in it."""
+    """Check the organiser's code, and let the browser remember it."""
     try:
         proof = site().organiser_proof(request.form.get("code", ""))
     except ServiceError as error:
@@ -41,7 +41,7 @@ def organiser_code() -> Response:
 
 
 def _proved(view: View) -> View:
-    """Let only who typed the organiser's code use a view."""
+    """Restrict a view to browsers in which the organiser's code was typed."""
 
     @wraps(view)
     def checked(*given: Any, **named: Any) -> Response:
@@ -55,7 +55,7 @@ def _proved(view: View) -> View:
 @blueprint.post("/message")
 @_proved
 def send_message() -> Response:
-    """Show a message on every table's pages, for so many minutes."""
+    """Show a message on every table's pages, for a number of minutes."""
     form = request.form
     try:
         site().services.messages.send(form.get("text", ""), whole_number(form.get("minutes", ""), max(MINUTES)) or 0)
@@ -67,7 +67,7 @@ def send_message() -> Response:
 @blueprint.post("/message/end")
 @_proved
 def end_message() -> Response:
-    """Take the message back."""
+    """Withdraw the message."""
     site().services.messages.take_back()
     return redirect_to(site().url("organiser"))
 
@@ -102,7 +102,7 @@ def move_temple(name: str) -> Response:
 @blueprint.get("/rounds")
 @_proved
 def rounds() -> Response:
-    """Show the event that is under way, its tables and how everybody stands, or the form that begins one."""
+    """Show the current event, its tables and standings, or the form that begins one."""
     return _rounds()
 
 
@@ -130,7 +130,7 @@ def start_event() -> Response:
 @blueprint.post("/rounds/next")
 @_proved
 def next_round() -> Response:
-    """Pair who plays on, and open the tables of the next round."""
+    """Pair the remaining players, and open the tables of the next round."""
     form = request.form
     number = whole_number(form.get("number", ""), 9999) or 0
     rounds = site().services.rounds
@@ -149,7 +149,7 @@ def end_event() -> Response:
 @blueprint.get("/codes")
 @_proved
 def codes() -> Response:
-    """Show the QR code of every table that is not over, for the printer."""
+    """Show the QR codes of all tables that are not over, for printing."""
     here = site()
     address = here.address
     invitations = [
@@ -223,7 +223,7 @@ def _tables_for_temples() -> list[Table]:
 
 
 def _open_tables() -> list[Table]:
-    """Return every table that is not over, those of tools left out, by their titles."""
+    """Return every table that is not over, without tools, by title."""
     here = site()
     tables = [table for table in here.services.tables.all() if table.phase != "over"]
     return sorted((table for table in tables if table.charter.game in here.games), key=lambda table: table.title)
