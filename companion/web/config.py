@@ -38,8 +38,8 @@ class WebConfig:
     installation: Callable[[], Installation] = Installation
     """Which companions and brokers serve the tables now."""
     network: NetworkPort = field(default_factory=NoNetwork)
-    name_address: str = ""
-    """Where phones find the companion by its name, whatever network it is on."""
+    name_address: Callable[[], str] = str
+    """Where phones find the companion by its name, whatever network it is on; nothing where it has none."""
     first_start: bool = False
     """Whether the first page leads through the first start until somebody has finished it."""
     announce_wrong: Callable[[str], None] = lambda who: None
