@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import socket
 import subprocess
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from companion.adapters import boot_fault
-from companion.adapters.network.addresses import ALIAS, ANNOUNCED, phone_addresses
+from companion.adapters.network.addresses import ALIAS, ANNOUNCED, announced_name, phone_addresses
 from companion.adapters.network.network_manager import look as look_at_network
 from companion.adapters.owner import FILE, owner_in
 from companion.appliance import tls
@@ -88,7 +87,7 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
         if state == "failed"
     }
     alias = systemd("show", "--property=StatusText", "--value", NAME) == ANNOUNCED
-    found_at = pages(web, phone_addresses(), socket.gethostname(), alias)
+    found_at = pages(web, phone_addresses(), announced_name(), alias)
     hotspot = look_at_network(secrets=True).hotspot
     owner = owner_in(STATE / FILE)
     return Installation(
@@ -106,19 +105,18 @@ def look(systemd: Callable[..., str], fetch: Callable[[int], str | None], serves
     )
 
 
-def pages(web: configuration.WebSettings, addresses: Sequence[str], host: str, alias: bool = False) -> list[str]:
+def pages(web: configuration.WebSettings, addresses: Sequence[str], name: str, alias: bool = False) -> list[str]:
     """Return where phones find the pages: at the address that was set, else at the machine's own and its names.
 
-    `alias` is whether the alias leads here.
+    `name` is the one that is announced, or nothing; `alias` is whether the alias leads here.
 
-    >>> pages(configuration.WebSettings(port=80), ["192.168.1.7"], "raspberrypi", alias=True)
+    >>> pages(configuration.WebSettings(port=80), ["192.168.1.7"], "raspberrypi.local", alias=True)
     ['http://192.168.1.7', 'http://templo.local', 'http://raspberrypi.local']
     """
     if web.address:
         return [web.address.rstrip("/")]
     outer = [each for each in addresses if each != LOOPBACK]
-    own = f"{host.lower().partition('.')[0]}.local"
-    names = list(dict.fromkeys([ALIAS, own] if alias else [own])) if outer else []
+    names = [each for each in dict.fromkeys([ALIAS, name] if alias else [name]) if each] if outer else []
     return [f"http://{each}" + (f":{web.port}" if web.port != 80 else "") for each in (*outer, *names)]
 
 

@@ -35,6 +35,8 @@ _LASTING = (SettingsError, TextError, registry.RegistryError)
 """Errors that last until somebody fixes them; a port in use may be free a moment later."""
 
 EXIT_USAGE = 2
+_OF_A_STORE = ("backup", "restore", "export", "forget", "held")
+"""Commands for a store that is there already."""
 
 
 def check_files(words: Sequence[str]) -> int:
@@ -58,7 +60,8 @@ def _exit_code(command: Callable[[], int]) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    settings = configuration.load(arguments.config, os.environ, given_flags(arguments))
+    installed = configuration.INSTALLED if arguments.command in _OF_A_STORE else None
+    settings = configuration.load(arguments.config, os.environ, given_flags(arguments), installed=installed)
     if arguments.command == "replay":
         games = registry.with_tools(registry.load(settings.games))
         return replay.replay(arguments.file, games, sys.stdout, states=not arguments.short)

@@ -22,7 +22,7 @@ from companion.adapters.database import store_lock
 from companion.adapters.database.sql_store import SqlStore
 from companion.adapters.message_end import MessageEnd
 from companion.adapters.mqtt_intake import Intake
-from companion.adapters.network.addresses import address_for
+from companion.adapters.network.addresses import address_for, announced_name
 from companion.adapters.network.network_helper import NetworkHelper
 from companion.adapters.news import Hub
 from companion.adapters.owner import FILE, ORGANISER_FILE, Owner, make_owner
@@ -110,6 +110,10 @@ def _serve(
     def address(viewer: str) -> str:
         return settings.web.address or f"http://{address_for(viewer)}{port}"
 
+    def name_address() -> str:
+        name = "" if settings.web.address else announced_name()
+        return f"http://{name}{port}" if name else ""
+
     network = NetworkHelper()
     app = create_app(
         services,
@@ -125,7 +129,7 @@ def _serve(
             organiser=_code(settings.state_directory / ORGANISER_FILE),
             installation=lambda: installation.look(share.companions, settings.broker.addresses, intake.broker),
             network=network,
-            name_address=f"http://{socket.gethostname().partition('.')[0].lower()}.local{port}",
+            name_address=name_address,
             first_start=settings.web.first_start == "on" and not demo_temples,
             authority=Path(settings.web.authority) if settings.web.authority else None,
             announce_wrong=share.announce_wrong,

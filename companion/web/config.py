@@ -38,8 +38,8 @@ class WebConfig:
     installation: Callable[[], Installation] = Installation
     """The companions and brokers of the installation."""
     network: NetworkPort = field(default_factory=NoNetwork)
-    name_address: str = ""
-    """The URLs with the companion's names, which are valid in every network."""
+    name_address: Callable[[], str] = str
+    """Return the URL with the companion's name, which is valid in every network; empty if it has no name."""
     first_start: bool = False
     """Whether the first page leads through the first start until somebody has finished it."""
     announce_wrong: Callable[[str], None] = lambda who: None

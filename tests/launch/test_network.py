@@ -71,6 +71,16 @@ def test_a_router_s_name_for_this_machine_is_its_own(tmp_path: Path, monkeypatch
     ]  # fmt: skip
 
 
+def test_the_machine_s_own_name_is_one_while_avahi_announces_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "RaspberryPi.lan")
+    announcer = tmp_path / "socket"
+    assert addresses.announced_name(announcer) == ""
+    announcer.touch()
+    assert addresses.announced_name(announcer) == "raspberrypi.local"
+
+
 def test_a_machine_without_a_resolver_has_its_own_names(tmp_path: Path) -> None:
     assert addresses.own_names(tmp_path / "resolv.conf")[0] == "localhost"
 

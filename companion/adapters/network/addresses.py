@@ -20,6 +20,9 @@ RESOLVER = Path("/etc/resolv.conf")
 ALIAS = "templo.local"
 """The name that every installed temple announces besides its own; the first one in a network gets it."""
 
+ANNOUNCER = Path("/run/avahi-daemon/socket")
+"""There while avahi announces this machine's own name."""
+
 ANNOUNCED = f"announced as {ALIAS}"
 """What the unit that announces the alias reports to systemd while it does."""
 
@@ -97,6 +100,11 @@ def own_names(resolver: Path = RESOLVER) -> list[str]:
     name = socket.gethostname().lower()
     short = name.split(".")[0]
     return ["localhost", name, f"{short}.local", ALIAS, *(f"{short}.{domain}" for domain in _searched(resolver))]
+
+
+def announced_name(announcer: Path = ANNOUNCER) -> str:
+    """Return this machine's own name in every network that it is on, or nothing where nobody announces it."""
+    return f"{socket.gethostname().lower().partition('.')[0]}.local" if announcer.exists() else ""
 
 
 def own_hosts() -> list[str]:

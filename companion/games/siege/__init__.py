@@ -60,7 +60,8 @@ def _result(state: State) -> Result | None:
     end = state.outcome
     if not end:
         return None
-    picture = "siege-cuauhtemoc" if end.winner == "aztecs" else "siege-cortez"
+    leaders = {"aztecs": "siege-cuauhtemoc", "spaniards": "siege-cortez"}
+    picture = leaders[end.winner] if end.winner else "temple-front"
     return Result(end.kind, (end.winner,) if end.winner else (), picture=picture)
 
 

@@ -91,7 +91,7 @@ def _locale(language: str) -> Locale:
 
 @lru_cache(maxsize=4096, typed=True)
 def _number(value: int | float, language: str) -> str:
-    return format_decimal(value, locale=language)
+    return format_decimal(value, locale=language).replace("-", "\N{MINUS SIGN}")
 
 
 @lru_cache(maxsize=1024)

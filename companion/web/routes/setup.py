@@ -107,7 +107,7 @@ def _step(step: str, status: int = 200, problem: str = "") -> Response:
         shown |= {
             "network": here.config.network.look(),
             "address": here.address,
-            "name_address": here.config.name_address,
+            "name_address": here.config.name_address(),
         }
     elif step == "beams":
         shown |= _beams()

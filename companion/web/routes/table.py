@@ -111,7 +111,14 @@ def seats(table_id: str) -> Response:
 def _invitation(table: Table, audience: Audience) -> dict[str, Json]:
     here = site()
     code = spelled(table.code) if audience.trusted else ""
-    return {"code": code, "join_address": f"{here.address}{here.url('join')}", "shown": audience.trusted}
+    path = here.url("join")
+    name = here.config.name_address()
+    return {
+        "code": code,
+        "join_address": f"{here.address}{path}",
+        "join_name": f"{name}{path}" if name else "",
+        "shown": audience.trusted,
+    }
 
 
 @blueprint.post("/screen")
