@@ -102,7 +102,7 @@ class Game(Generic[S]):
         self.acts_for = rules.acts_for
         self.laws, self.notation = rules.laws, rules.notation
         self.view, self.regions, self.known = page.view, page.regions, page.known
-        self.story, self.chronicle, self.guide = page.log, page.charts, page.guide
+        self.story, self.charts, self.guide = page.log, page.charts, page.guide
         self.idle = bot.idle
         self.levels = tuple(level for level in LEVELS if level == PRACTISED or level in bot.skills)
         self.sheets, self.sheet = printer.sheets, printer.sheet

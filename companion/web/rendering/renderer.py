@@ -1,31 +1,31 @@
-"""Turns slices into HTML: the shell's templates, each game's own, and the words both use. It reads no request.
+"""Renders slices as HTML, with the templates and texts of the shell and of each game.
 
-A game's folder brings ``templates/play/phone.html`` and ``templates/play/screen.html``, which place regions with ``{{
-region("lake") }}``, and ``templates/play/<region>.html`` for each region of its own; a tool's stand in
-``templates/aids/<aid>/``. A game that has a chronicle draws its regions in ``templates/story/``, a tool in
-``templates/aids/<aid>/story/``. There a template finds:
+A game's folder has ``templates/play/phone.html`` and ``templates/play/screen.html``, which place regions with ``{{
+region("lake") }}``, and ``templates/play/<region>.html`` for each region of its own. The templates of a tool are in
+``templates/aids/<tool>/``. The charts of a game's story are in ``templates/story/``, those of a tool's story in
+``templates/aids/<tool>/story/``. These templates can use:
 
 - ``slice`` what the region may show, and nothing else of the game
-- ``t(key, **facts)`` words, the game's before the shell's; ``words.number(n)``, ``words.has(key)``
+- ``t(key, **facts)`` a text, the game's before the shell's; ``words.number(n)``, ``words.has(key)``
 - ``url(endpoint, **values)``, ``clock(iso)`` a time of day that the browser puts in its own zone
 - ``at`` the page: ``table`` (its id), ``layout``, ``seats`` (held by this phone), ``language``
 - ``form(choice, seat="", words="", css="")`` a button that makes a choice's move; used with ``{% call %}``
-  what stands inside is what stands on the button. One that asks twice says first the text ``preview.<key>``
+  what is inside is shown on the button. One with a second tap first shows the text ``preview.<key>``
 - ``typed(move, label, value, most, seat="", css="")`` a field for a whole number, which becomes the last argument of
   a move written as a list; it is sent when it is left, or by its button where no script runs
-- ``bring(words, css="")`` the button by which the app rolls or draws what chance has to bring; what a real die or
-  deck showed instead is a form of its choice with ``seat="chance"``
-- ``for_another(seat, what="", words="")`` a disclosure that names a seat; used with ``{% call %}``, what stands in it
-  acts for that seat and is confirmed by a second tap: all that a phone may do for a seat that it does not hold
-- ``symbol(id, css="")`` a drawing of `companion/art` that words beside it explain
-- ``guided(game)`` whether a game's folder brings a guide, and so a page of rules
+- ``bring(words, css="")`` the button with which the app rolls or draws; the outcome of a real die or deck is
+  entered with the form of its choice and ``seat="chance"``
+- ``for_another(seat, what="", words="")`` a disclosure that names a seat; used with ``{% call %}``: forms in it act
+  for that seat and need a second tap. It contains everything that a phone may do for a seat that it does not hold
+- ``symbol(id, css="")`` a drawing of `companion/art`, explained by the words beside it
+- ``guided(game)`` whether a game's folder has a guide, and so a page of rules
 
-Regions that stand within an element with ``data-first`` are put into the page a frame before the others: what an eye
-waits for after a tap, such as a map. An element with ``data-speak="name"`` is spoken to readers of the screen when it
-says something new: its ``data-says``, its label or its words. ``data-guide-at`` names it for a first turn's guide.
+Regions within an element with ``data-first`` are updated a frame before the others: those that people look at after a
+tap, such as a map. An element with ``data-speak="name"`` is read out by screen readers when it has changed: its
+``data-says``, its label or its words. ``data-guide-at`` names it for the guide of a first turn.
 
-``templates/print/<name>.html`` is a page for the printer: one ``<section class="leaf">`` for each page of paper. It
-finds ``slice``, ``t`` and ``words`` as above, and:
+``templates/print/<name>.html`` is a printable page: one ``<section class="leaf">`` for each page of paper. It can use
+``slice``, ``t`` and ``words`` as above, and:
 
 - ``paper`` its ``name``, ``width`` and ``height``, and ``paper.grid(width, height)`` for pieces to be cut apart
   (`companion.web.rendering.paper`); all lengths are millimetres
@@ -445,14 +445,14 @@ class Forms:
 
 def game_folder(game: str) -> str:
     """Return the folder of the templates of a game's or a tool's pages."""
-    name, aid = registry.parts(game)
-    return f"game-{name}/aids/{aid}" if aid else f"game-{name}/play"
+    name, tool = registry.parts(game)
+    return f"game-{name}/aids/{tool}" if tool else f"game-{name}/play"
 
 
 def story_folder(game: str) -> str:
     """Return the folder of the templates that a game or a tool adds to a story."""
-    name, aid = registry.parts(game)
-    return f"game-{name}/aids/{aid}/story" if aid else f"game-{name}/story"
+    name, tool = registry.parts(game)
+    return f"game-{name}/aids/{tool}/story" if tool else f"game-{name}/story"
 
 
 @lru_cache(maxsize=1024)

@@ -42,7 +42,7 @@ def story(table_id: str) -> Response:
     words = here.words(table)
     stages = _stages(table)
     render = here.renderer.of_story(table, words.language)
-    chronicle = table.game.chronicle(table.game.view(each.state, None) for each in ends(stages))
+    charts = table.game.charts(table.game.view(each.state, None) for each in ends(stages))
     return here.page(
         "story.html",
         table=table,
@@ -58,7 +58,7 @@ def story(table_id: str) -> Response:
             }
             for turn in turns(stages)
         ],
-        drawn={name: Markup(render(name, slice_)) for name, slice_ in chronicle.items()},  # noqa: S704  # a template
+        drawn={name: Markup(render(name, slice_)) for name, slice_ in charts.items()},  # noqa: S704  # a template
         game_style=here.game_style(table.charter.game),
     )
 

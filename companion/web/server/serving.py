@@ -1,10 +1,10 @@
-"""Serves the web application with waitress, and stops at once on request. It knows sockets and threads, but no page.
+"""Serves the web application with waitress, with deadlines and limits for each address, and stops at once on request.
 
-waitress answers a request from one thread to its end, has no deadline for a request and no limit for one address. So
-its listener, its channels and its tasks are extended here. A response that goes on, such as an event stream, leaves
-its thread after its first bytes: the application puts a `Follower` into the request's environment under `FOLLOWER`,
-which is given the connection and sends whatever it likes from any thread. An address that opens more connections
-than it may loses those that it uses least.
+waitress answers each request in one thread, has no deadline for a request and no limit for one address. So its
+listener, channels and tasks are extended here. A response that continues, such as an event stream, leaves its thread
+after its first bytes: the application puts a `Follower` into the request's environment under `FOLLOWER`, which is
+given the connection and sends from any thread. An address that opens too many connections loses those that it uses
+least.
 """
 
 from __future__ import annotations

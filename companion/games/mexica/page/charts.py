@@ -27,7 +27,7 @@ class Turn:
     forestalled: bool
 
 
-def chronicle(views: Iterable[Mapping[str, Any]]) -> Mapping[str, Mapping[str, Json]]:
+def regions(views: Iterable[Mapping[str, Any]]) -> Mapping[str, Mapping[str, Json]]:
     """Return the regions of the story."""
     turns: list[Turn] = []
     last: Mapping[str, Any] | None = None
