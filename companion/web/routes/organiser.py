@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import timedelta
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -11,6 +12,7 @@ import segno
 from flask import Blueprint, Response, request
 from markupsafe import Markup
 
+from companion.model.pairing import VALID
 from companion.model.rounds import MOST_PLAYERS, PAIRINGS
 from companion.model.table import ServiceError, Table
 from companion.service.messages import LONGEST, MINUTES
@@ -146,6 +148,28 @@ def end_event() -> Response:
     return _rounds_after(site().services.rounds.end)
 
 
+@blueprint.get("/pairing")
+@_proved
+def pairing() -> Response:
+    """Show the temples that may be paired, with the form that makes a code for each."""
+    return _pairing()
+
+
+@blueprint.post("/pairing")
+@_proved
+def pairing_code() -> Response:
+    """Show a code for one of the temples that may be paired, and for the table that it will serve."""
+    here, temple, table = site(), request.form.get("temple", ""), request.form.get("table", "")
+    if temple not in here.config.offered.temples():
+        return _pairing(BAD_FORM, here.refusal(ServiceError("not_offered", temple=temple[:32])))
+    try:
+        code = here.services.pairing.issue(temple, table)
+    except ServiceError as error:
+        return _pairing(BAD_FORM, here.refusal(error))
+    title = here.services.tables.get(table).title if table else ""
+    return _pairing(shown={"code": f"{code[:4]}-{code[4:]}", "temple": temple, "title": title})
+
+
 @blueprint.get("/codes")
 @_proved
 def codes() -> Response:
@@ -185,6 +209,21 @@ def _page(status: int = 200, problem: str = "", typed: str = "") -> Response:
         minutes_left=-int(-services.messages.seconds_left // 60),
         longest=LONGEST,
         choices=MINUTES,
+    )
+
+
+def _pairing(status: int = 200, problem: str = "", shown: Mapping[str, str] | None = None) -> Response:
+    here = site()
+    names = here.config.offered.temples()
+    return here.page(
+        "organiser_pairing.html",
+        status,
+        problem=problem,
+        shown=shown,
+        minutes=VALID // timedelta(minutes=1),
+        address=f"{request.scheme}://{request.host}" if request.is_secure else request.host,
+        temples=[(name, here.services.temples.find(name)) for name in names],
+        for_temples=_tables_for_temples(),
     )
 
 
