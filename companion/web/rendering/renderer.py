@@ -220,6 +220,14 @@ class Painter:
         }
         return self._paint(context, "regions")
 
+    def of_organiser(self, language: str) -> Paint:
+        """Return what paints one region of the organiser's pages."""
+        context = {
+            **self._context(self.words(language), At("", "page", (), language)),
+            "words_of": lambda game: self.library.words(language, game),
+        }
+        return self._paint(context, "regions")
+
     def _paint(self, context: Mapping[str, Any], folder: str, shell: frozenset[str] = frozenset()) -> Paint:
         """Return what paints a region with the template of its name, out of a folder or, for the shell's, its own."""
 
