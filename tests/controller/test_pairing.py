@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pwd
 import stat
 import threading
 from collections.abc import Iterator
@@ -15,7 +17,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from controller.app import settings as controller_settings
-from controller.app.pairing import Paired, PairingError, ask, overriding, place
+from controller.app.pairing import Paired, PairingError, Place, ask, overriding, place
 from tests.controller.program import call
 
 PAIRED = {
@@ -108,6 +110,16 @@ def test_the_installed_service_gets_its_settings_and_a_drop_in_for_a_broker_else
     assert "\nEnvironmentFile=\n" in drop_in, "the user of the machine's own broker counts no more"
     assert "\nIPAddressAllow=link-local 10.0.0.0/8" in drop_in
     assert "secret" not in drop_in
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to another user")
+def test_the_installed_service_s_user_reads_its_settings_and_nobody_else_its_password(tmp_path: Path) -> None:
+    where = Place(tmp_path / "controller.toml", "daemon", tmp_path / "units")
+    where.write(Paired("attic", "new.lan", "temple-attic", "secret"), where.read())
+    user = pwd.getpwnam("daemon")
+    password, settings = where.password.stat(), where.settings.stat()
+    assert (stat.S_IMODE(password.st_mode), password.st_uid) == (0o600, user.pw_uid)
+    assert (stat.S_IMODE(settings.st_mode), settings.st_uid, settings.st_gid) == (0o640, 0, user.pw_gid)
 
 
 def test_a_refused_code_changes_nothing_and_is_told_in_the_companion_s_words(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def organiser(home: WebHome, tmp_path: Path) -> Browser:
 def code_for(organiser: Browser, temple: str, table: str = "") -> str:
     page = organiser.post("/organiser/pairing", {"temple": temple, "table": table})
     assert page.status_code == 200
-    found = re.search(r"templo-controller pair localhost (\w{4}-\w{4})", text_of(page))
+    found = re.search(r"templo-controller pair templo.local (\w{4}-\w{4})", text_of(page))
     assert found, text_of(page)
     return found[1]
 

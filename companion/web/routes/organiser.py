@@ -267,7 +267,7 @@ def _pairing(status: int = 200, problem: str = "", shown: Mapping[str, str] | No
         problem=problem,
         shown=shown,
         minutes=VALID // timedelta(minutes=1),
-        address=f"{request.scheme}://{request.host}" if request.is_secure else request.host,
+        address=here.address.removeprefix("http://"),
         temples=[(name, here.services.temples.find(name)) for name in names],
         for_temples=_tables_for_temples(),
     )
