@@ -57,7 +57,7 @@ def test_a_deck_from_the_form_of_a_new_table_is_played_and_its_report_read(
     assert "A file of your own" in text_of(page)
     (link,) = set(re.findall(r'href="([^"]+/report)"', page.get_data(as_text=True)))
     report = phone.get(link)
-    assert "Mexica, century" in text_of(report)
+    assert "Mexica, A long evening" in text_of(report)
     assert "3 games of app players, seeds 0 to 2, 2 seats" in text_of(report)
     assert "Beside the preset as it comes" in text_of(report)
 
