@@ -63,7 +63,7 @@ def written(findings: Findings, pace: int = PACE_S, language: str = LANGUAGES[0]
             language=language,
             counted=counted,
             called=called,
-            title=f"{called('name', setup.game)}, {called(f'preset.{setup.preset}.name', setup.preset)}",
+            title=f"{called('name', setup.game.title())}, {called(f'preset.{setup.preset}.name', setup.preset)}",
             summary=summary,
             first=findings.first,
             seats=setup.seats,

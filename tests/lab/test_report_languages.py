@@ -75,7 +75,7 @@ def test_every_end_of_a_game_has_words(language: str) -> None:
 
 
 def test_a_code_without_words_stands_for_itself() -> None:
-    assert "<h1>coin, classic</h1>" in report.written(studies.study(coin(), Sizes(4, 0, 0, 0, 0), played))
+    assert "<h1>Coin, classic</h1>" in report.written(studies.study(coin(), Sizes(4, 0, 0, 0, 0), played))
 
 
 def test_a_language_that_no_report_is_written_in_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
