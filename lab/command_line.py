@@ -283,7 +283,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     page.add_argument("--strengths", type=int, metavar="N", help="games of players who draw any move (100; 0: none)")
     page.add_argument(
-        "--pace", type=_count, default=report.PACE_S, help="seconds of a turn at the table (%(default)s)"
+        "--pace", type=_count, help=f"seconds of a turn at the table ({report.PACE_S}, or what the game says)"
     )
     page.add_argument(
         "--language",

@@ -17,7 +17,7 @@ from lab.matches import Record, Setup, game_of, options_of, steps
 from lab.studies import Change, Findings
 
 PACE_S = 40
-"""Seconds that people at a table take for a turn."""
+"""Seconds that people at a table take for a turn, where their game says nothing else."""
 
 REPLAYED = 5
 """Standstills whose last moves the page itself shows."""
@@ -30,14 +30,15 @@ LANGUAGES = ("en", "es")
 _HERE = Path(__file__).parent
 
 
-def written(findings: Findings, pace: int = PACE_S, language: str = LANGUAGES[0]) -> str:
-    """Return the report as HTML in one of `LANGUAGES`; a turn at the table takes `pace` seconds.
+def written(findings: Findings, pace: int | None = None, language: str = LANGUAGES[0]) -> str:
+    """Return the report as HTML in one of `LANGUAGES`; a turn takes `pace` seconds, or the game's.
 
     The game, its seats and ends, and what was chosen have the words of the game's pages; moves, and what is changed
     one at a time, the names by which the lab's commands know them.
     """
     setup, summary, say = findings.setup, findings.summary, _words(language)
     called = names.of(game_of(setup), language)
+    pace = pace or game_of(setup).playtest.paces.get(setup.preset, PACE_S)
     played = {**findings.strengths, **({"usual": findings.usual} if findings.usual else {})}
     quartiles = [round(each) for each in _quartiles(summary.turns)]
     drawn = {

@@ -63,6 +63,9 @@ HANDICAPS: Mapping[str, Mapping[str, Value]] = {
 }
 """With what equal players win about as often on either side."""
 
+PACES = {"classic": 1200, "skirmish": 400, "long_retreat": 1200}
+"""Seconds of a turn in which both sides march and attack: about 13 for each of the 92 or 31 units."""
+
 MINUTES = {"classic": 480, "skirmish": 180, "long_retreat": 480}
 """About how long a game takes: the whole city one long day, or several evenings; the skirmish one evening."""
 
