@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from companion.adapters.credentials import Offered
 from companion.adapters.installation import Installation
 from companion.adapters.network.addresses import own_hosts
 from companion.adapters.owner import Owner
@@ -37,6 +38,10 @@ class WebConfig:
     """The code of the organiser, who sees all programs, closes tables and sends messages; None if nobody may."""
     installation: Callable[[], Installation] = Installation
     """The companions and brokers of the installation."""
+    offered: Offered = field(default_factory=Offered)
+    """The temples that may be paired."""
+    brokers: Callable[[str], str] = lambda host: ""
+    """Return the brokers that a temple uses, for a companion that it reaches by a name or an address."""
     network: NetworkPort = field(default_factory=NoNetwork)
     name_address: Callable[[], str] = str
     """Return the URL with the companion's name, which is valid in every network; empty if it has no name."""
