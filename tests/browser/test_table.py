@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 from flask import request
-from playwright.sync_api import expect
+from playwright.sync_api import ViewportSize, expect
 
-from tests.browser.conftest import SCREEN, Companion, Device
+from tests.browser.conftest import PHONE, SCREEN, Companion, Device
 
 Make = Callable[..., Device]
 
@@ -342,3 +342,27 @@ def test_a_phone_whose_network_taps_too_fast_is_asked_to_wait_and_then_goes_on(
     phone.page.click(".end-turn button")
     expect(phone.page.locator("#notice")).to_be_empty()
     assert companion.home.services.tables.get(table.id).on_turn != "east"
+
+
+@pytest.mark.parametrize("window", [PHONE, {"width": 360, "height": 640}, {"width": 780, "height": 360}], ids=str)
+def test_each_god_stands_at_the_outer_edge_of_its_side_and_no_number_on_the_lake(
+    companion: Companion, device: Make, window: ViewportSize
+) -> None:
+    table = companion.table()
+    phone = device(window)
+    phone.join(companion, table, "east", "Ana")
+    companion.drop("tlaloc", 12)
+    expect(phone.page.locator('[data-piece="count-tlaloc"]')).to_have_text("12")
+    lake = phone.page.locator(".lake").bounding_box()
+    left, right = (side.locator(".god").bounding_box() for side in phone.page.locator(".region-tally .side").all())
+    assert lake
+    assert left
+    assert right
+    middle = lake["x"] + lake["width"] / 2
+    assert left["x"] + left["width"] < middle - lake["width"] / 4
+    assert right["x"] > middle + lake["width"] / 4
+    for count in phone.page.locator(".region-tally .count data").all():
+        box = count.bounding_box()
+        assert box
+        beside = box["x"] + box["width"] <= lake["x"] + 1 or box["x"] >= lake["x"] + lake["width"] - 1
+        assert beside or box["y"] >= lake["y"] + lake["height"] - 1
